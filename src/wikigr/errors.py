@@ -35,6 +35,10 @@ class RecordError(SourceError):
         self.where = where
         self.reason = message
 
+    def __reduce__(self) -> tuple[type[RecordError], tuple[str, str], dict[str, str | None]]:
+        # Parsing processes send these back; the default would call __init__ with one argument.
+        return RecordError, (self.where, self.reason), {"hint": self.hint}
+
 
 class ModelError(WikigrError):
     """An encoder or its weights cannot be found, verified or run."""

@@ -1,0 +1,38 @@
+"""Citations: spans of stored text, checked before anyone sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from wikigr.errors import WikigrError
+from wikigr.retrieval.candidate import Section
+
+
+class CitationError(WikigrError):
+    """A citation does not match the stored text; nothing that rests on it may be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Number ``n`` of an answer: ``quote`` is ``content[start:end]`` of the stored section, in characters."""
+
+    n: int
+    title: str
+    section_id: str
+    heading: str
+    source_id: str
+    quote: str
+    start: int
+    end: int
+
+
+def verify(citations: tuple[Citation, ...], stored: Mapping[str, Section]) -> None:
+    """Check every citation against the stored sections; raises ``CitationError`` for the first that fails."""
+    for citation in citations:
+        section = stored.get(citation.section_id)
+        if section is None or section.content[citation.start : citation.end] != citation.quote or not citation.quote:
+            raise CitationError(
+                f"Citation {citation.n} does not match the text of {citation.section_id!r}: the pack is damaged.",
+                hint="Run `wikigr pack validate` on it, or build it again.",
+            )

@@ -1,0 +1,125 @@
+"""What a question asks for: its content words with their weight in the pack, and the kind of answer expected."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from os.path import commonprefix
+from typing import Any
+
+from wikigr.retrieval.lexical import MAX_QUERY_WORDS, LexicalIndex
+
+# Words of a question that say how it asks, not what it asks about.
+_QUESTION_WORDS = frozenset(
+    """a about an and any are as at be been being but by can could did do does for from had has have he her him
+    his how i if in into is it its may me might more most much many my of on or our out s she should so some such
+    tell than that the their them then there these they this those to too us was we were what when where which
+    while who whom whose why will with would you your name called known kind type""".split()
+)
+
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|fifty|"
+    r"hundreds?|thousands?|millions?|billions?|half|twice|third|quarter|several|percent)\b",
+    re.IGNORECASE,
+)
+_DATE = re.compile(
+    r"\b(?:1\d{3}|20\d\d)s?\b|\b\d{1,4} ?(?:BC|AD|BCE|CE)\b|\b\d{1,2}(?:st|nd|rd|th) century\b|"
+    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December|"
+    r"Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|century|centuries|decade|spring|summer|autumn|winter)\b"
+)
+# A capitalised word that is not the first of its sentence.
+_NAME = re.compile(r"(?<=[a-z,;:'\"“(–-] )[A-ZÀ-Þ][\w'’-]+|(?<=[(\"“])[A-ZÀ-Þ][\w'’-]+")
+_REASON = re.compile(r"\b(?:because|due to|since|so that|in order to|as a result|caused?|led to|reasons?|allows?)\b", re.I)
+
+_KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
+    (re.compile(r"\b(?:when|what (?:year|date|century|decade|day|month|time)|which (?:year|century|decade|month))\b", re.I), _DATE),
+    (re.compile(r"\bhow (?:many|much|long|old|far|fast|tall|large|big|high|deep|often)\b|\bwhat (?:percent\w*|number|fraction|age|amount|size|temperature)\b", re.I), _NUMBER),
+    (re.compile(r"\b(?:who|whom|whose|where|which (?:person|city|country)|what (?:city|country|state|person|company|group|organi[sz]ation))\b", re.I), _NAME),
+    (re.compile(r"\bwhy\b", re.I), _REASON),
+)
+
+
+@lru_cache(maxsize=1)
+def _analyzer() -> Any:
+    """Return the analysis that the index applies, so that stems agree."""
+    import tantivy
+
+    return (
+        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+        .filter(tantivy.Filter.lowercase())
+        .filter(tantivy.Filter.stemmer("english"))
+        .build()
+    )
+
+
+def stems(text: str) -> list[str]:
+    """Return the stemmed tokens of ``text`` as the lexical index has them."""
+    return list(_analyzer().analyze(text))
+
+
+# A stem counts in part when a word of the text shares most of its letters ("Norman", "Normandy").
+_RELATED = 0.7
+_RELATED_PREFIX = 4
+_RELATED_SHARE = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionTerms:
+    """``weights`` maps each content stem of the question to its inverse document frequency in the pack.
+
+    ``pairs`` are neighbouring stems with a content stem among them. ``expects`` finds the kind of thing that
+    would answer (a date, a number, a name …), or is ``None``.
+    """
+
+    text: str
+    weights: Mapping[str, float]
+    pairs: frozenset[tuple[str, str]]
+    expects: re.Pattern[str] | None
+
+    def coverage(self, tokens: Set[str]) -> float:
+        """Return the share, by weight, of the question's stems that ``tokens`` holds, in [0, 1]."""
+        total = sum(self.weights.values())
+        if not total:
+            return 0.0
+        found = 0.0
+        for stem, weight in self.weights.items():
+            if stem in tokens:
+                found += weight
+            elif len(stem) > _RELATED_PREFIX:
+                start = stem[:_RELATED_PREFIX]
+                if any(token.startswith(start) and _related(stem, token) for token in tokens):
+                    found += _RELATED * weight
+        return found / total
+
+    def phrase_coverage(self, tokens: Sequence[str]) -> float:
+        """Return the share of the question's pairs that stand side by side in ``tokens``, in [0, 1]."""
+        return len(self.pairs & set(pairwise(tokens))) / len(self.pairs) if self.pairs else 0.0
+
+    def expected_in(self, text: str) -> bool:
+        """Tell whether ``text`` holds a thing of the expected kind that the question does not say itself."""
+        if self.expects is None:
+            return True
+        return any(match.group().lower() not in self.text for match in self.expects.finditer(text))
+
+
+def _related(stem: str, token: str) -> bool:
+    return len(commonprefix((stem, token))) >= _RELATED_SHARE * max(len(stem), len(token))
+
+
+def read_question(question: str, index: LexicalIndex) -> QuestionTerms:
+    """Analyse ``question`` against the pack that ``index`` belongs to."""
+    sections = len(index)
+    weights: dict[str, float] = {}
+    for token in re.findall(r"\w+", question)[:MAX_QUERY_WORDS]:
+        if token.lower() in _QUESTION_WORDS:
+            continue
+        for stem in stems(token):
+            frequency = index.frequency(stem)
+            weights[stem] = math.log(1 + (sections - frequency + 0.5) / (frequency + 0.5))
+    pairs = frozenset(pair for pair in pairwise(stems(question)) if weights.keys() & set(pair))
+    expects = next((pattern for asks, pattern in _KINDS if asks.search(question)), None)
+    return QuestionTerms(question.lower(), weights, pairs, expects)

@@ -1,0 +1,62 @@
+"""Second stage: staged records become articles and sections."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from wikigr.build.progress import Progress
+from wikigr.build.sectioning import draft_article
+from wikigr.build.staging import Staging
+from wikigr.errors import BuildError
+
+_BATCH = 500
+
+
+def content_hash(embedding_text: str) -> bytes:
+    """Return the key under which a text's vector is kept (128-bit BLAKE2b)."""
+    return hashlib.blake2b(embedding_text.encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def draft_all(staging: Staging, progress: Progress) -> None:
+    """Fill ``article``, ``section`` and the raw links; titles without text are counted and left out.
+
+    Raises ``BuildError`` when no article has any text.
+    """
+    if staging.meta("drafted"):
+        return
+    staging.forget_derived()
+    progress.start("sectioning", staging.titles(), "articles")
+    with staging.transaction():
+        for title, records in staging.records_by_title():
+            draft = draft_article(title, records)
+            progress.advance(1)
+            if not draft.sections:
+                staging.count_skipped("no text")
+                continue
+            article = staging.add_draft(title, draft.content, draft.word_count, records)
+            rows = []
+            for section in draft.sections:
+                text = section.embedding_text(title)
+                rows.append(
+                    (
+                        article,
+                        section.section_id,
+                        section.title,
+                        json.dumps(section.heading_path, ensure_ascii=False),
+                        section.content,
+                        section.start,
+                        section.end,
+                        section.position,
+                        section.source_id,
+                        text,
+                        content_hash(text),
+                    )
+                )
+            staging.add_sections(rows)
+        if staging.count("article") == 0:
+            raise BuildError(
+                "The source has no article with text, so there is nothing to build.",
+                hint="Check the path and --format.",
+            )
+        staging.set_meta("drafted", "complete")

@@ -1,0 +1,261 @@
+"""The staged pack goes into its final files: LadybugDB in bulk, the tantivy index, and a digest of the content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from wikigr.build.linking import aliases_of
+from wikigr.build.progress import Progress
+from wikigr.build.staging import Staging
+from wikigr.embeddings.embedder import EncoderIdentity
+from wikigr.graph.engine import Graph
+from wikigr.graph.schema import FORMAT_VERSION, ddl
+from wikigr.retrieval.lexical import LexicalWriter
+from wikigr.text import fold, word_count
+
+# Rows copied at a time: bounds memory to some tens of megabytes.
+_CHUNK = 10_000
+_ARTICLE_CHUNK = 1_000
+
+_STRINGS = pa.list_(pa.string())
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many of each thing a pack holds."""
+
+    articles: int
+    sections: int
+    links: int
+    mentions: int
+    aliases: int
+    entities: int
+    triples: int
+
+
+def load_database(staging: Staging, path: Path, identity: EncoderIdentity, progress: Progress) -> Counts:
+    """Write the database at ``path`` (which must not exist), in order of title; returns what it holds."""
+    sections = staging.count("section")
+    progress.start("loading", sections, "sections")
+    with Graph(path, read_only=False) as graph:
+        for statement in ddl(identity.dimension):
+            graph.execute(statement)
+        articles, aliases = _load_articles(graph, staging)
+        _load_sections(graph, staging, identity.dimension, progress)
+        links = _load_edges(graph, staging, "LINKS_TO", "link")
+        mentions = _load_edges(graph, staging, "MENTIONS", "mention")
+        entities, triples = _load_triples(graph, staging)
+        graph.execute("CHECKPOINT")
+    return Counts(articles, sections, links, mentions, aliases, entities, triples)
+
+
+def load_lexical(staging: Staging, folder: Path, progress: Progress) -> None:
+    """Write the tantivy index into ``folder`` (created)."""
+    progress.start("indexing", staging.count("section"), "sections")
+    rows = staging.rows(
+        "SELECT s.section_id, a.title, s.heading_path, s.content FROM section s JOIN article a ON a.id = s.article "
+        "ORDER BY a.title, s.position"
+    )
+    with LexicalWriter(folder) as writer:
+        for section_id, title, path, content in rows:
+            writer.add(section_id, title, " ".join(json.loads(path)), content)
+            progress.advance(1)
+
+
+def content_digest(staging: Staging, identity: EncoderIdentity) -> str:
+    """Return the SHA-256 of everything that the source and the build put into a pack, in canonical order.
+
+    Vectors are represented by their encoder's identity: their last bits depend on the machine.
+    """
+    digest = hashlib.sha256()
+
+    def feed(*values: Any) -> None:
+        digest.update(json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
+        digest.update(b"\n")
+
+    feed("wikigr", FORMAT_VERSION, identity.model_id, identity.dimension, identity.weights_sha256)
+    for row in staging.rows(
+        "SELECT title, categories, content, url, revision FROM article ORDER BY title"
+    ):
+        feed("article", *row)
+    for row in staging.rows(
+        "SELECT section_id, s.title, heading_path, start, end, source_id FROM section s "
+        "JOIN article a ON a.id = s.article ORDER BY a.title, s.position"
+    ):
+        feed("section", *row)
+    for row in staging.rows(
+        "SELECT n.name, a.title FROM name n JOIN article a ON a.id = n.article WHERE n.rank = 1 ORDER BY n.fold"
+    ):
+        feed("alias", *row)
+    for table in ("link", "mention"):
+        for row in staging.rows(_edge_query(table)):
+            feed(table, *row)
+    for row in staging.rows(_TRIPLES):
+        feed("triple", *row)
+    return digest.hexdigest()
+
+
+def article_edges(staging: Staging) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Return the hyperlinks as node numbers (two int64 arrays) and the titles that they number."""
+    titles: list[str] = []
+    number: dict[int, int] = {}
+    for article, title in staging.rows("SELECT id, title FROM article ORDER BY title"):
+        number[article] = len(titles)
+        titles.append(title)
+    count = staging.count("link")
+    flat = np.fromiter(
+        (number[end] for edge in staging.rows("SELECT source, target FROM link") for end in edge),
+        dtype=np.int64,
+        count=2 * count,
+    )
+    return flat[0::2], flat[1::2], titles
+
+
+def _chunks(rows: Iterable[tuple[Any, ...]], size: int) -> Iterator[list[tuple[Any, ...]]]:
+    iterator = iter(rows)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
+
+
+def _load_articles(graph: Graph, staging: Staging) -> tuple[int, int]:
+    rows = staging.rows(
+        "SELECT id, title, categories, word_count, content, url, revision FROM article ORDER BY title"
+    )
+    articles = aliases = 0
+    for chunk in _chunks(rows, _ARTICLE_CHUNK):
+        ids, titles, categories, counts, contents, urls, revisions = zip(*chunk, strict=True)
+        lists = [[str(c) for c in json.loads(stored)] for stored in categories]
+        names = [aliases_of(staging, number) for number in ids]
+        graph.copy(
+            "Article",
+            pa.table(
+                {
+                    "title": titles,
+                    "category": [group[0] if group else "" for group in lists],
+                    "categories": pa.array(lists, type=_STRINGS),
+                    "word_count": counts,
+                    "content": contents,
+                    "url": urls,
+                    "revision": revisions,
+                    "aliases": pa.array(names, type=_STRINGS),
+                }
+            ),
+        )
+        articles += len(chunk)
+        aliases += sum(map(len, names))
+    return articles, aliases
+
+
+def _load_sections(graph: Graph, staging: Staging, dimension: int, progress: Progress) -> None:
+    rows = staging.rows(
+        "SELECT a.title, s.section_id, s.title, s.heading_path, s.content, v.value, s.position, s.start, s.end, "
+        "s.source_id FROM section s JOIN article a ON a.id = s.article JOIN vector v ON v.hash = s.hash "
+        "ORDER BY a.title, s.position"
+    )
+    for chunk in _chunks(rows, _CHUNK):
+        articles, ids, titles, paths, contents, vectors, positions, starts, ends, sources = zip(*chunk, strict=True)
+        headings = [json.loads(path) for path in paths]
+        flat = np.frombuffer(b"".join(vectors), dtype=np.float32)
+        graph.copy(
+            "Section",
+            pa.table(
+                {
+                    "section_id": ids,
+                    "title": titles,
+                    "heading_path": pa.array(headings, type=_STRINGS),
+                    "content": contents,
+                    "embedding": pa.FixedSizeListArray.from_arrays(pa.array(flat), dimension),
+                    "position": positions,
+                    "level": [len(path) for path in headings],
+                    "word_count": [word_count(content) for content in contents],
+                    "start_offset": starts,
+                    "end_offset": ends,
+                    "source_id": sources,
+                    "article_title": articles,
+                }
+            ),
+        )
+        graph.copy("HAS_SECTION", pa.table({"from": articles, "to": ids, "position": positions}))
+        progress.advance(len(chunk))
+
+
+def _edge_query(table: str) -> str:
+    return (
+        f"SELECT a.title, b.title FROM {table} e JOIN article a ON a.id = e.source "
+        "JOIN article b ON b.id = e.target ORDER BY a.title, b.title"
+    )
+
+
+def _load_edges(graph: Graph, staging: Staging, relation: str, table: str) -> int:
+    loaded = 0
+    for chunk in _chunks(staging.rows(_edge_query(table)), 10 * _CHUNK):
+        sources, targets = zip(*chunk, strict=True)
+        graph.copy(relation, pa.table({"from": sources, "to": targets}))
+        loaded += len(chunk)
+    return loaded
+
+
+# subject, relation, object as shown, title of the article that the object links to (or null), stating article
+_TRIPLES = (
+    "SELECT t.subject, t.relation, coalesce(o.title, t.object), o.title, t.object_link IS NOT NULL, a.title "
+    "FROM triple t JOIN article a ON a.id = t.article "
+    "LEFT JOIN name n ON n.fold = wikigr_fold(t.object_link) LEFT JOIN article o ON o.id = n.article "
+    "ORDER BY a.title, t.n"
+)
+
+
+def _load_triples(graph: Graph, staging: Staging) -> tuple[int, int]:
+    """Load entities and the triples between them.
+
+    An entity is an article's subject (``type`` "article"), a linked thing without an article of its own
+    ("entity"), or a plain value ("value").
+    """
+    entities: dict[str, tuple[str, str]] = {}
+    owned: dict[tuple[str, str], None] = {}
+    facts: dict[tuple[str, str, str, str], None] = {}
+    for subject, relation, shown, linked_title, linked, article in staging.rows(_TRIPLES):
+        kind = "article" if linked_title else "entity" if linked else "value"
+        subject_id, object_id = fold(subject), fold(shown)
+        if not subject_id or not object_id:
+            continue
+        entities[subject_id] = (subject, "article") if subject == article else (subject, "entity")
+        # A value that is spelt like a known entity is that entity.
+        if entities.get(object_id, ("", "value"))[1] == "value":
+            entities[object_id] = (shown, kind)
+        owned[article, subject_id] = None
+        if kind != "value":
+            owned[article, object_id] = None
+        facts[subject_id, object_id, relation, f"{article}#0"] = None
+    rows = sorted(entities.items())
+    for chunk in _chunks(rows, _CHUNK):
+        ids, described = zip(*chunk, strict=True)
+        graph.copy(
+            "Entity",
+            pa.table(
+                {
+                    "entity_id": ids,
+                    "name": [name for name, _ in described],
+                    "type": [kind for _, kind in described],
+                    "aliases": pa.array([[] for _ in ids], type=_STRINGS),
+                }
+            ),
+        )
+    for chunk in _chunks(sorted(owned), 10 * _CHUNK):
+        articles, ids = zip(*chunk, strict=True)
+        graph.copy("HAS_ENTITY", pa.table({"from": articles, "to": ids}))
+    for chunk in _chunks(sorted(facts), 10 * _CHUNK):
+        subjects, objects, relations, evidence = zip(*chunk, strict=True)
+        graph.copy(
+            "RELATED_TO",
+            pa.table({"from": subjects, "to": objects, "relation": relations, "section_id": evidence}),
+        )
+    return len(entities), len(facts)

@@ -1,0 +1,137 @@
+"""First stage: the source is read, parsed (in several processes where that pays) and staged."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from wikigr.build.progress import Progress
+from wikigr.build.staging import Staging
+from wikigr.errors import RecordError, SourceError
+from wikigr.sources.article import Redirect, Skipped, Source, SourceItem
+
+# Records given to a worker at a time, and records in one transaction.
+CHUNK = 16
+BATCH = 512
+
+# Formats whose parsing costs much more than handing a record to another process.
+_HEAVY = {"mediawiki", "zim", "html"}
+
+
+@dataclass(frozen=True, slots=True)
+class BadRecord:
+    """A record that could not be parsed or stored, and was left out."""
+
+    where: str
+    reason: str
+
+
+def read_source(
+    source: Source,
+    staging: Staging,
+    *,
+    limit: int | None,
+    jobs: int,
+    keep_going: bool,
+    progress: Progress,
+) -> list[BadRecord]:
+    """Stage the whole source (or its first ``limit`` articles), going on after what is staged already.
+
+    Returns the bad records that were left out. Without ``keep_going`` the first one raises its
+    ``RecordError``; what was staged before it is kept for the next run.
+    """
+    if staging.meta("read"):
+        return []
+    done = int(staging.meta("records") or 0)
+    titles = staging.titles() if limit is not None else 0
+    bad: list[BadRecord] = []
+
+    def leave_out(where: str, reason: str, count_as: str) -> None:
+        if not keep_going:
+            raise RecordError(where, reason, hint="Mend it, or leave such records out with --keep-going.")
+        bad.append(BadRecord(where, reason))
+        staging.count_skipped(count_as)
+
+    progress.start("reading", None, "records", done=done)
+    parsed = enumerate(_parse_all(source, done, jobs), start=done + 1)
+    within_limit = True
+    while within_limit and (batch := list(islice(parsed, BATCH))):
+        with staging.transaction():
+            for number, items in batch:
+                if isinstance(items, RecordError):
+                    leave_out(items.where, items.reason, "bad record")
+                    continue
+                for item in items:
+                    if isinstance(item, Redirect):
+                        staging.add_redirect(item)
+                    elif isinstance(item, Skipped):
+                        staging.count_skipped(item.reason)
+                    elif limit is not None and titles == limit and not staging.has_title(item.title):
+                        within_limit = False
+                        break
+                    else:
+                        titles += limit is not None and not staging.has_title(item.title)
+                        if not staging.add_article(item):
+                            reason = f"the id {item.source_id!r} occurs a second time in the source"
+                            leave_out(f"record {number}", reason, "duplicate id")
+                if not within_limit:
+                    break
+            else:
+                staging.set_meta("records", str(batch[-1][0]))
+        progress.advance(len(batch))
+    with staging.transaction():
+        staging.set_meta("read", "complete")
+    return bad
+
+
+Parsed = list[SourceItem] | RecordError
+
+
+def _parse_all(source: Source, skip: int, jobs: int) -> Iterator[Parsed]:
+    records = islice(source.records(), skip, None)
+    if jobs <= 1 or source.format not in _HEAVY:
+        for record in records:
+            yield _parse_one(source, record)
+        return
+    # Spawned, not forked: the parent may hold threads. The window keeps memory bounded.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_set_source, initargs=(source,)) as pool:
+        window: deque[Future[list[Parsed]]] = deque()
+        try:
+            while chunk := list(islice(records, CHUNK)):
+                window.append(pool.submit(_parse_chunk, chunk))
+                if len(window) >= 4 * jobs:
+                    yield from window.popleft().result()
+            while window:
+                yield from window.popleft().result()
+        finally:
+            for future in window:
+                future.cancel()
+
+
+_source: Source | None = None
+
+
+def _set_source(source: Source) -> None:
+    global _source
+    _source = source
+
+
+def _parse_chunk(records: list[Any]) -> list[Parsed]:
+    if _source is None:
+        raise SourceError("The parsing process was started without its source.")
+    return [_parse_one(_source, record) for record in records]
+
+
+def _parse_one(source: Source, record: Any) -> Parsed:
+    try:
+        return list(source.parse(record))
+    except RecordError as error:
+        return error
+
+

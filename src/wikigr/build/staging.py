@@ -1,0 +1,221 @@
+"""The build's working store: one SQLite file in the pack's work folder.
+
+It holds what was read, cut, linked and embedded so far, so that memory stays bounded and a killed build goes
+on where it was. Every batch is one transaction; SQLite's journal makes a kill harmless.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from wikigr.errors import BuildError
+from wikigr.sources.article import Redirect, SourceArticle, SourceSection, Triple
+from wikigr.text import fold
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS record (
+    n INTEGER PRIMARY KEY, source_id TEXT UNIQUE, title_fold TEXT, title TEXT, payload TEXT);
+CREATE INDEX IF NOT EXISTS record_title ON record (title_fold, n);
+CREATE TABLE IF NOT EXISTS redirect (alias_fold TEXT, alias TEXT, target_fold TEXT);
+CREATE TABLE IF NOT EXISTS skipped (reason TEXT PRIMARY KEY, count INTEGER) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS article (
+    id INTEGER PRIMARY KEY, title TEXT UNIQUE, title_fold TEXT, categories TEXT, word_count INTEGER,
+    content TEXT, url TEXT, revision TEXT);
+CREATE TABLE IF NOT EXISTS section (
+    id INTEGER PRIMARY KEY, article INTEGER, section_id TEXT, title TEXT, heading_path TEXT, content TEXT,
+    start INTEGER, end INTEGER, position INTEGER, source_id TEXT, embedding_text TEXT, hash BLOB);
+CREATE INDEX IF NOT EXISTS section_article ON section (article, position);
+CREATE TABLE IF NOT EXISTS name (fold TEXT PRIMARY KEY, name TEXT, article INTEGER, rank INTEGER) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS name_article ON name (article, rank);
+CREATE TABLE IF NOT EXISTS link (source INTEGER, target INTEGER, PRIMARY KEY (source, target)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS mention (source INTEGER, target INTEGER, PRIMARY KEY (source, target)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS raw_link (article INTEGER, target TEXT, target_fold TEXT);
+CREATE TABLE IF NOT EXISTS triple (
+    n INTEGER PRIMARY KEY, article INTEGER, subject TEXT, relation TEXT, object TEXT, object_link TEXT);
+CREATE TABLE IF NOT EXISTS vector (hash BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID;
+"""
+# Everything that is derived from the source, as opposed to vectors, which outlive a change of source.
+_SOURCE_TABLES = ("record", "redirect", "skipped")
+_DERIVED_TABLES = ("article", "section", "name", "link", "mention", "raw_link", "triple")
+
+
+class Staging:
+    """One build's working store. Its methods are grouped by the stage that writes."""
+
+    def __init__(self, path: Path) -> None:
+        self._db = sqlite3.connect(path, isolation_level=None)
+        self._db.create_function("wikigr_fold", 1, lambda name: None if name is None else fold(name), deterministic=True)
+        with _as_build_error():
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.executescript(_SCHEMA)
+
+    def close(self) -> None:
+        self._db.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Make the writes inside all or nothing; raises ``BuildError`` when the disk refuses them."""
+        with _as_build_error():
+            self._db.execute("BEGIN")
+            try:
+                yield
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    # -- what the build remembers of itself
+
+    def meta(self, key: str) -> str | None:
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def set_meta(self, key: str, value: str) -> None:
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def forget_source(self) -> None:
+        """Drop what was read and derived; keep the vectors, which are found again by content."""
+        with self.transaction():
+            for table in (*_SOURCE_TABLES, *_DERIVED_TABLES):
+                self._db.execute(f"DELETE FROM {table}")
+            self._db.execute("DELETE FROM meta WHERE key NOT IN ('encoder', 'source')")
+
+    def forget_derived(self) -> None:
+        with self.transaction():
+            for table in _DERIVED_TABLES:
+                self._db.execute(f"DELETE FROM {table}")
+            self._db.execute("DELETE FROM meta WHERE key IN ('drafted', 'lost_links')")
+
+    def forget_vectors(self) -> None:
+        with self.transaction():
+            self._db.execute("DELETE FROM vector")
+
+    # -- reading
+
+    def add_article(self, article: SourceArticle) -> bool:
+        """Store one record; returns False when its ``source_id`` is there already."""
+        payload = json.dumps(asdict(article), ensure_ascii=False, separators=(",", ":"))
+        payload = payload.encode("utf-8", "replace").decode()
+        done = self._db.execute(
+            "INSERT OR IGNORE INTO record (source_id, title_fold, title, payload) VALUES (?, ?, ?, ?)",
+            (article.source_id, fold(article.title), article.title, payload),
+        )
+        return done.rowcount == 1
+
+    def add_redirect(self, redirect: Redirect) -> None:
+        self._db.execute(
+            "INSERT INTO redirect VALUES (?, ?, ?)",
+            (fold(redirect.alias), redirect.alias, fold(redirect.target)),
+        )
+
+    def count_skipped(self, reason: str) -> None:
+        self._db.execute(
+            "INSERT INTO skipped VALUES (?, 1) ON CONFLICT (reason) DO UPDATE SET count = count + 1", (reason,)
+        )
+
+    def has_title(self, title: str) -> bool:
+        query = "SELECT 1 FROM record WHERE title_fold = ? LIMIT 1"
+        return self._db.execute(query, (fold(title),)).fetchone() is not None
+
+    def skipped(self) -> dict[str, int]:
+        return dict(self._db.execute("SELECT reason, count FROM skipped ORDER BY reason"))
+
+    def count(self, table: str) -> int:
+        return int(self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+    def titles(self) -> int:
+        return int(self._db.execute("SELECT count(DISTINCT title_fold) FROM record").fetchone()[0])
+
+    def records_by_title(self) -> Iterator[tuple[str, list[SourceArticle]]]:
+        """Yield each title, in order of its first spelling's folded form, with its records as they came."""
+        rows = self._db.execute("SELECT title_fold, payload FROM record ORDER BY title_fold, n")
+        for _, group in groupby(rows, key=lambda row: row[0]):
+            records = [_load_article(payload) for _, payload in group]
+            yield records[0].title, records
+
+    # -- sections
+
+    def add_draft(self, title: str, content: str, words: int, records: Sequence[SourceArticle]) -> int:
+        """Store an article's own row, its raw links, names and triples; returns its number."""
+        categories = list(dict.fromkeys(c for r in records for c in r.categories))
+        number = self._db.execute(
+            "INSERT INTO article (title, title_fold, categories, word_count, content, url, revision) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                title,
+                fold(title),
+                json.dumps(categories, ensure_ascii=False),
+                words,
+                content,
+                next((r.url for r in records if r.url), ""),
+                next((r.revision for r in records if r.revision), ""),
+            ),
+        ).lastrowid
+        assert number is not None
+        for record in records:
+            self._db.executemany(
+                "INSERT INTO raw_link VALUES (?, ?, ?)", [(number, t, fold(t)) for t in record.links]
+            )
+            self._db.executemany(
+                "INSERT INTO redirect VALUES (?, ?, ?)", [(fold(a), a, fold(title)) for a in record.aliases]
+            )
+            self._db.executemany(
+                "INSERT INTO triple (article, subject, relation, object, object_link) VALUES (?, ?, ?, ?, ?)",
+                [(number, t.subject, t.relation, t.object, t.object_link) for t in record.triples],
+            )
+        return number
+
+    def add_sections(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        self._db.executemany(
+            "INSERT INTO section (article, section_id, title, heading_path, content, start, end, position, "
+            "source_id, embedding_text, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+
+    # -- anything else is SQL that belongs to one stage: it goes through these two
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """Run a query and stream its rows."""
+        with _as_build_error():
+            yield from self._db.execute(sql, parameters)
+
+    def write(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run a statement once for each row of parameters."""
+        self._db.executemany(sql, rows)
+
+
+@contextmanager
+def _as_build_error() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise BuildError(
+            f"The build's working files cannot be written: {error}.",
+            hint="Free some disk space (or choose another folder with -o), then run the same command again: "
+            "it goes on where it stopped.",
+        ) from error
+
+
+def _load_article(payload: str) -> SourceArticle:
+    fields = json.loads(payload)
+    return SourceArticle(
+        title=fields["title"],
+        source_id=fields["source_id"],
+        sections=tuple(SourceSection(tuple(s["heading_path"]), s["text"]) for s in fields["sections"]),
+        links=tuple(fields["links"]),
+        categories=tuple(fields["categories"]),
+        aliases=tuple(fields["aliases"]),
+        url=fields["url"],
+        revision=fields["revision"],
+        triples=tuple(Triple(**t) for t in fields["triples"]),
+    )

@@ -1,0 +1,28 @@
+"""The tables of a pack's database (format 1)."""
+
+from __future__ import annotations
+
+# Raise it when a table or a column changes meaning; a pack of another format is refused when opened.
+FORMAT_VERSION = 1
+
+VECTOR_INDEX = "embedding_idx"
+
+NODE_TABLES = ("Article", "Section", "Entity")
+REL_TABLES = ("HAS_SECTION", "LINKS_TO", "MENTIONS", "HAS_ENTITY", "RELATED_TO")
+
+
+def ddl(dimension: int) -> list[str]:
+    """Return the statements that create the tables for vectors of ``dimension`` components."""
+    return [
+        "CREATE NODE TABLE Article(title STRING PRIMARY KEY, category STRING, categories STRING[], "
+        "word_count INT64, content STRING, url STRING, revision STRING, aliases STRING[])",
+        "CREATE NODE TABLE Section(section_id STRING PRIMARY KEY, title STRING, heading_path STRING[], "
+        f"content STRING, embedding FLOAT[{dimension:d}], position INT64, level INT64, word_count INT64, "
+        "start_offset INT64, end_offset INT64, source_id STRING, article_title STRING)",
+        "CREATE NODE TABLE Entity(entity_id STRING PRIMARY KEY, name STRING, type STRING, aliases STRING[])",
+        "CREATE REL TABLE HAS_SECTION(FROM Article TO Section, position INT64)",
+        "CREATE REL TABLE LINKS_TO(FROM Article TO Article)",
+        "CREATE REL TABLE MENTIONS(FROM Article TO Article)",
+        "CREATE REL TABLE HAS_ENTITY(FROM Article TO Entity)",
+        "CREATE REL TABLE RELATED_TO(FROM Entity TO Entity, relation STRING, section_id STRING)",
+    ]

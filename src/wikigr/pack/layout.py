@@ -1,0 +1,191 @@
+"""Where the parts of a pack lie, and how a finished build takes the place of the old one.
+
+A pack's folder may also hold its sources (articles, gold questions), which a build never touches. The parts
+that a build makes are prepared in ``.wikigr/new``; then a marker is written, the parts are renamed into place one
+by one, and the marker is removed. Whoever opens the pack while the marker is there takes each part from
+``.wikigr/new`` if it is still there: so a kill at any moment leaves the old pack or the new one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from wikigr.errors import BuildError, PackError
+
+MANIFEST = "manifest.json"
+DATABASE = "pack.db"
+LEXICAL = "lexical"
+PAGERANK = "pagerank_cache.json"
+ENCODER = "encoder"
+# In the order in which they are moved into place. The encoder is optional: the manifest says whether it counts.
+PARTS = (DATABASE, LEXICAL, PAGERANK, ENCODER, MANIFEST)
+
+_WORK = ".wikigr"
+_NEW = "new"
+_MARKER = "commit"
+_STAGING = "staging.sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The paths of one pack folder."""
+
+    root: Path
+
+    @property
+    def work(self) -> Path:
+        return self.root / _WORK
+
+    @property
+    def new(self) -> Path:
+        return self.work / _NEW
+
+    @property
+    def staging(self) -> Path:
+        return self.work / _STAGING
+
+    @property
+    def _marker(self) -> Path:
+        return self.work / _MARKER
+
+    def part(self, name: str) -> Path:
+        """Return where ``name`` is now; the path need not exist."""
+        pending = self.new / name
+        if self._marker.exists() and pending.exists():
+            return pending
+        return self.root / name
+
+    def exists(self) -> bool:
+        return self.part(MANIFEST).is_file()
+
+    def unfinished(self) -> bool:
+        """Tell whether a build was begun here and neither finished nor cleaned up."""
+        return self.staging.exists()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Keep a build from moving parts while they are being opened (milliseconds).
+
+        A folder that cannot be written has no builds, so a lock that cannot be opened is no error.
+        """
+        try:
+            handle = os.open(self.work / "commit.lock", os.O_RDONLY)
+        except OSError:
+            yield
+            return
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH)
+            yield
+        finally:
+            os.close(handle)
+
+    @contextmanager
+    def building(self) -> Iterator[None]:
+        """Hold the folder for one build; raises ``BuildError`` when another process builds here."""
+        try:
+            self.work.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self.work / "build.lock", os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise BuildError(
+                f"The folder {self.root} cannot be written: {error.strerror}.",
+                hint="Choose another folder with -o, or change its permissions.",
+            ) from error
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise BuildError(
+                    f"Another process is building a pack in {self.root}.", hint="Wait until it has finished."
+                ) from error
+            self._roll_forward()
+            yield
+        finally:
+            os.close(handle)
+
+    def clear_new(self) -> None:
+        """Remove parts that a killed build had prepared but not committed, and make an empty place."""
+        _discard(self.new)
+        self.new.mkdir(parents=True)
+
+    def commit(self) -> None:
+        """Make the parts in ``.wikigr/new`` the pack, all or none, and drop the staging file."""
+        _sync_tree(self.new)
+        _sync(self.work)
+        self._marker.touch()
+        _sync(self._marker)
+        _sync(self.work)
+        self._roll_forward()
+        for leftover in self.work.glob(f"{_STAGING}*"):
+            leftover.unlink()
+
+    def _roll_forward(self) -> None:
+        """Finish a commit whose marker is set; does nothing without a marker. Safe to repeat."""
+        if not self._marker.exists():
+            return
+        lock = os.open(self.work / "commit.lock", os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            old = self.work / "old"
+            old.mkdir(exist_ok=True)
+            for name in PARTS:
+                pending, final = self.new / name, self.root / name
+                if pending.exists():
+                    if final.is_dir():
+                        _discard(old / name)
+                        final.rename(old / name)
+                    pending.replace(final)
+            _sync(self.root)
+            self._marker.unlink()
+            _sync(self.work)
+            _discard(old)
+            _discard(self.new)
+        finally:
+            os.close(lock)
+
+
+def find_pack(location: str | Path) -> Layout:
+    """Return the layout of the pack at ``location``: its folder, or its database file.
+
+    Raises ``PackError`` when there is none.
+    """
+    path = Path(location)
+    if path.is_file():
+        path = path.parent
+    layout = Layout(path)
+    if layout.exists():
+        return layout
+    if layout.unfinished():
+        raise PackError(
+            f"There is no finished pack at {path}: a build there was interrupted.",
+            hint=f"Run the same `wikigr pack build … -o {path}` again; it goes on where it stopped.",
+        )
+    what = "holds no pack" if path.is_dir() else "does not exist"
+    raise PackError(f"{path} {what}.", hint=f"Build one: wikigr pack build SOURCE -o {path}")
+
+
+def _discard(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sync_tree(root: Path) -> None:
+    for folder, _, files in os.walk(root, topdown=False):
+        for name in files:
+            _sync(Path(folder) / name)
+        _sync(Path(folder))

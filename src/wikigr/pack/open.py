@@ -1,0 +1,96 @@
+"""A pack opened for reading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from wikigr.embeddings.embedder import Embedder, Vectors
+from wikigr.errors import EncoderMismatchError
+from wikigr.graph.engine import Graph
+from wikigr.pack import layout as parts
+from wikigr.pack.layout import Layout, find_pack
+from wikigr.pack.manifest import Manifest, read_manifest
+from wikigr.retrieval import dense
+from wikigr.retrieval.candidate import Scored, Section
+from wikigr.retrieval.lexical import LexicalIndex
+
+
+class Pack:
+    """An open pack: its manifest, its graph, its lexical index and the encoder for its vectors.
+
+    Close it, or use it as a context manager. It never writes.
+    """
+
+    def __init__(self, location: str | Path, *, encoder: str | None = None, preload: bool = False) -> None:
+        """Open the pack at ``location`` (a folder or a ``.db`` file).
+
+        ``encoder`` names another model than the pack's own (it must be the same one under another name or
+        path, else ``EncoderMismatchError``). ``preload`` loads the encoder in the background at once.
+        Raises ``PackError`` when the pack is missing, damaged or of another format.
+        """
+        self.layout: Layout = find_pack(location)
+        with self.layout.reading():
+            self.manifest: Manifest = read_manifest(self.layout.part(parts.MANIFEST))
+            bundled = self.layout.part(parts.ENCODER) if self.manifest.bundled_encoder else None
+            self._encoder_source = encoder or (str(bundled) if bundled else self.manifest.encoder.model_id)
+            self._encoder: Future[Embedder] | None = None
+            if preload:
+                self._start_encoder()
+            self.graph = Graph(self.layout.part(parts.DATABASE))
+            self.lexical = LexicalIndex(self.layout.part(parts.LEXICAL))
+        self.uses_vector_index = self.manifest.vector_index and dense.has_vector_index(self.graph)
+
+    def _start_encoder(self) -> Future[Embedder]:
+        if self._encoder is None:
+            with_thread = ThreadPoolExecutor(1, thread_name_prefix="encoder")
+            self._encoder = with_thread.submit(self._open_encoder)
+            with_thread.shutdown(wait=False)
+        return self._encoder
+
+    def _open_encoder(self) -> Embedder:
+        from wikigr.embeddings.loader import open_encoder
+
+        encoder = open_encoder(self._encoder_source, purpose="query")
+        if encoder.identity != self.manifest.encoder:
+            own, other = self.manifest.encoder, encoder.identity
+            raise EncoderMismatchError(
+                f"The pack {self.manifest.name!r} was made with {own.model_id} ({own.dimension} dimensions, weights "
+                f"{own.weights_sha256[:12]}), but it is asked with {other.model_id} ({other.dimension} dimensions, "
+                f"weights {other.weights_sha256[:12]}): their vectors cannot be compared.",
+                hint=f"Leave the encoder out, or build the pack again with --embedding-model {other.model_id}.",
+            )
+        return encoder
+
+    @property
+    def encoder(self) -> Embedder:
+        """The encoder for questions, loaded on first use."""
+        return self._start_encoder().result()
+
+    def nearest(self, query: Vectors, limit: int) -> list[Scored]:
+        """Return the ``limit`` sections nearest to ``query`` (float32, shape ``(d,)``) by cosine."""
+        search = dense.index_search if self.uses_vector_index else dense.exact_search
+        return search(self.graph, query, limit)
+
+    def sections(self, section_ids: Sequence[str]) -> dict[str, Section]:
+        """Return the stored sections of these ids (unknown ids are left out)."""
+        rows = self.graph.rows(
+            "UNWIND $ids AS wanted MATCH (s:Section {section_id: wanted}) RETURN s.section_id, s.article_title, "
+            "s.title, s.content, s.source_id, s.position",
+            {"ids": list(section_ids)},
+        ) if section_ids else []
+        return {row[0]: Section(*row) for row in rows}
+
+    def close(self) -> None:
+        self.graph.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,90 @@
+"""Whether the parts of a pack agree with each other and with the manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from wikigr.checks import Check
+from wikigr.errors import WikigrError
+from wikigr.graph.engine import QueryError
+from wikigr.pack.open import Pack
+
+_REBUILD = "Build the pack again with `wikigr pack build`."
+_PAGE = 20_000
+# Vectors are stored as float32 of norm 1; encoders in bf16 stay well within this.
+_NORM_TOLERANCE = 1e-2
+
+
+def validate_pack(location: str | Path) -> list[Check]:
+    """Run every check on the pack at ``location``; raises ``PackError`` when it cannot even be opened."""
+    with Pack(location) as pack:
+        return list(_checks(pack))
+
+
+def _checks(pack: Pack) -> Iterator[Check]:
+    manifest, graph = pack.manifest, pack.graph
+    counted = {
+        "articles": "MATCH (a:Article) RETURN count(a)",
+        "sections": "MATCH (s:Section) RETURN count(s)",
+        "links": "MATCH ()-[r:LINKS_TO]->() RETURN count(r)",
+        "mentions": "MATCH ()-[r:MENTIONS]->() RETURN count(r)",
+        "entities": "MATCH (e:Entity) RETURN count(e)",
+        "triples": "MATCH ()-[r:RELATED_TO]->() RETURN count(r)",
+    }
+    for name, query in counted.items():
+        try:
+            found = int(graph.rows(query)[0][0])
+        except QueryError as error:
+            yield Check(name, False, error.message, _REBUILD)
+            continue
+        wanted = manifest.counts.get(name)
+        yield Check(name, found == wanted, f"{found:,} in the database, {wanted:,} in the manifest", _REBUILD)
+    sections = int(graph.rows("MATCH (s:Section) RETURN count(s)")[0][0])
+    yield Check("lexical index", len(pack.lexical) == sections, f"{len(pack.lexical):,} sections indexed", _REBUILD)
+    yield _attached(pack, sections)
+    yield _offsets(pack)
+    yield _vectors(pack, sections)
+    try:
+        identity = pack.encoder.identity
+        yield Check("encoder", True, f"{identity.model_id}, {identity.dimension} dimensions")
+    except WikigrError as error:
+        yield Check("encoder", False, error.message, error.hint or "Run `wikigr model prepare`.")
+
+
+def _attached(pack: Pack, sections: int) -> Check:
+    attached = int(
+        pack.graph.rows(
+            "MATCH (a:Article)-[:HAS_SECTION]->(s:Section) WHERE a.title = s.article_title RETURN count(s)"
+        )[0][0]
+    )
+    return Check("sections of articles", attached == sections, f"{attached:,} of {sections:,} attached", _REBUILD)
+
+
+def _offsets(pack: Pack) -> Check:
+    wrong = 0
+    checked = 0
+    articles = int(pack.graph.rows("MATCH (a:Article) RETURN count(a)")[0][0])
+    for skip in range(0, articles, 500):
+        rows = pack.graph.rows(
+            "MATCH (a:Article) WITH a ORDER BY a.title SKIP $skip LIMIT 500 MATCH (a)-[:HAS_SECTION]->(s:Section) "
+            "RETURN a.content, s.content, s.start_offset, s.end_offset",
+            {"skip": skip},
+        )
+        checked += len(rows)
+        wrong += sum(whole[start:end] != part for whole, part, start, end in rows)
+    return Check("offsets", wrong == 0, f"{checked:,} sections checked, {wrong:,} differ from their article", _REBUILD)
+
+
+def _vectors(pack: Pack, sections: int) -> Check:
+    bad = 0
+    for skip in range(0, sections, _PAGE):
+        rows = pack.graph.rows(
+            "MATCH (s:Section) RETURN s.embedding ORDER BY s.section_id SKIP $skip LIMIT $limit",
+            {"skip": skip, "limit": _PAGE},
+        )
+        norms = np.linalg.norm(np.asarray([row[0] for row in rows], dtype=np.float32), axis=1)
+        bad += int((~(np.abs(norms - 1.0) <= _NORM_TOLERANCE)).sum())
+    return Check("vectors", bad == 0, f"{sections:,} of {pack.manifest.encoder.dimension} dimensions, {bad:,} bad", _REBUILD)

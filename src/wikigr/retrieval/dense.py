@@ -1,0 +1,46 @@
+"""Nearest sections by cosine: an exact scan in Cypher, or the engine's vector index where it is there."""
+
+from __future__ import annotations
+
+from wikigr.embeddings.embedder import Vectors
+from wikigr.graph.engine import Graph, QueryError
+from wikigr.graph.schema import VECTOR_INDEX
+from wikigr.retrieval.candidate import Scored
+
+
+def exact_search(graph: Graph, query: Vectors, limit: int) -> list[Scored]:
+    """Return the ``limit`` sections of highest cosine to ``query`` (float32, shape ``(d,)``), best first.
+
+    Scores are cosines in [-1, 1]; ties go by section id.
+    """
+    rows = graph.rows(
+        # Stored vectors and queries have norm 1, so the inner product is the cosine and costs less.
+        f"MATCH (s:Section) RETURN s.section_id, array_inner_product(s.embedding, CAST($query AS FLOAT[{len(query)}])) "
+        "AS score ORDER BY score DESC, s.section_id LIMIT $limit",
+        {"query": query.tolist(), "limit": limit},
+    )
+    return [Scored(section_id, float(score)) for section_id, score in rows]
+
+
+def index_search(graph: Graph, query: Vectors, limit: int) -> list[Scored]:
+    """As ``exact_search``, through ``QUERY_VECTOR_INDEX`` (approximate: HNSW over cosine distance)."""
+    rows = graph.rows(
+        f"CALL QUERY_VECTOR_INDEX('Section', '{VECTOR_INDEX}', CAST($query AS FLOAT[{len(query)}]), $limit) "
+        "RETURN node.section_id, distance ORDER BY distance, node.section_id",
+        {"query": query.tolist(), "limit": limit},
+    )
+    return [Scored(section_id, 1.0 - float(distance)) for section_id, distance in rows]
+
+
+def has_vector_index(graph: Graph) -> bool:
+    """Tell whether the engine can load its VECTOR extension and the pack has the index."""
+    try:
+        graph.execute("LOAD EXTENSION VECTOR")
+    except QueryError:
+        return False
+    return any(VECTOR_INDEX in row for row in graph.rows("CALL SHOW_INDEXES() RETURN *"))
+
+
+def create_vector_index(graph: Graph) -> None:
+    """Create the index over all sections; raises ``QueryError`` where the extension is missing."""
+    graph.execute(f"CALL CREATE_VECTOR_INDEX('Section', '{VECTOR_INDEX}', 'embedding', metric := 'cosine')")

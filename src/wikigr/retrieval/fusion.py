@@ -1,0 +1,46 @@
+"""Fusion of ranked lists: reciprocal rank and weighted min-max scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from wikigr.retrieval.candidate import Candidate, Scored
+
+# Cormack, Clarke, Buettcher (2009), "Reciprocal Rank Fusion outperforms Condorcet".
+RRF_K = 60
+
+
+def reciprocal_rank_fusion(runs: Mapping[str, Sequence[Scored]], *, k: int = RRF_K) -> list[Candidate]:
+    """Fuse ``runs`` by ``sum(1 / (k + rank))``, rank from 1; best first, ties by section id."""
+    totals: dict[str, float] = {}
+    for run in runs.values():
+        for rank, hit in enumerate(run, start=1):
+            totals[hit.section_id] = totals.get(hit.section_id, 0.0) + 1.0 / (k + rank)
+    return _candidates(totals, runs)
+
+
+def weighted_fusion(runs: Mapping[str, Sequence[Scored]], weights: Mapping[str, float]) -> list[Candidate]:
+    """Fuse ``runs`` by the weighted sum of their min-max normalised scores; best first, ties by section id.
+
+    A section that a run does not hold counts there as that run's lowest score, 0. The result lies in [0, 1]
+    when the weights sum to 1. Raises ``KeyError`` for a run without a weight.
+    """
+    totals: dict[str, float] = {}
+    for name, run in runs.items():
+        if not run:
+            continue
+        low, high = run[-1].score, run[0].score
+        for hit in run:
+            value = (hit.score - low) / (high - low) if high > low else 1.0
+            totals[hit.section_id] = totals.get(hit.section_id, 0.0) + weights[name] * value
+    return _candidates(totals, runs)
+
+
+def _candidates(totals: Mapping[str, float], runs: Mapping[str, Sequence[Scored]]) -> list[Candidate]:
+    scores: dict[str, dict[str, float]] = {section_id: {} for section_id in totals}
+    for name, run in runs.items():
+        for rank, hit in enumerate(run, start=1):
+            scores[hit.section_id][name] = hit.score
+            scores[hit.section_id][f"{name}_rank"] = rank
+    fused = [Candidate(section_id, score, scores[section_id]) for section_id, score in totals.items()]
+    return sorted(fused, key=lambda candidate: (-candidate.score, candidate.section_id))

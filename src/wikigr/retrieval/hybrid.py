@@ -1,0 +1,77 @@
+"""Retrieval of sections: dense, lexical, or both fused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from wikigr.embeddings.embedder import Vectors
+from wikigr.errors import UsageError
+from wikigr.pack.open import Pack
+from wikigr.retrieval.candidate import Candidate, Evidence
+from wikigr.retrieval.fusion import reciprocal_rank_fusion, weighted_fusion
+from wikigr.retrieval.trace import Trace
+
+Mode = Literal["hybrid", "dense", "lexical"]
+Fusion = Literal["weighted", "rrf"]
+
+# Candidates taken from each ranker before fusion: deep enough that a section high in one list is
+# rarely missing from the other.
+POOL = 100
+# An even average: neither ranker is better on every kind of question, and a constant fitted to one
+# data set would not travel.
+WEIGHTS = {"dense": 0.5, "lexical": 0.5}
+
+
+def retrieve(
+    pack: Pack,
+    question: str,
+    *,
+    top_k: int,
+    mode: Mode = "hybrid",
+    fusion: Fusion = "weighted",
+    trace: Trace | None = None,
+) -> list[Evidence]:
+    """Return the ``top_k`` best sections for ``question``, best first, ties by section id.
+
+    Raises ``UsageError`` for an empty question or ``top_k`` below 1.
+    """
+    if not question.strip():
+        raise UsageError("The question is empty.")
+    if top_k < 1:
+        raise UsageError(f"top_k must be at least 1, not {top_k}.")
+    trace = trace if trace is not None else Trace()
+    runs = {}
+    depth = max(POOL, top_k)
+    if mode != "lexical":
+        with trace.stage("encode"):
+            query: Vectors = pack.encoder.encode([question])[0]
+        with trace.stage("dense") as record:
+            runs["dense"] = pack.nearest(query, depth)
+            record.scored = len(runs["dense"])
+            record.notes["path"] = "index" if pack.uses_vector_index else "exact"
+    if mode != "dense":
+        with trace.stage("lexical") as record:
+            runs["lexical"] = pack.lexical.search(question, depth)
+            record.scored = len(runs["lexical"])
+    with trace.stage("fuse") as record:
+        if len(runs) == 1:
+            ((name, run),) = runs.items()
+            candidates = [
+                Candidate(hit.section_id, hit.score, {name: hit.score, f"{name}_rank": rank})
+                for rank, hit in enumerate(run, start=1)
+            ]
+        elif fusion == "rrf":
+            candidates = reciprocal_rank_fusion(runs)
+        else:
+            candidates = weighted_fusion(runs, WEIGHTS)
+        record.scored = len(candidates)
+        record.dropped = {c.section_id: f"below the first {top_k}" for c in candidates[top_k:]}
+    with trace.stage("fetch"):
+        return fetch(pack, candidates[:top_k])
+
+
+def fetch(pack: Pack, candidates: Sequence[Candidate]) -> list[Evidence]:
+    """Read the text of ``candidates``, keeping their order."""
+    sections = pack.sections([candidate.section_id for candidate in candidates])
+    return [Evidence(sections[c.section_id], c) for c in candidates if c.section_id in sections]

@@ -1,0 +1,99 @@
+"""BM25 over sections with tantivy (Robertson & Zaragoza 2009; k1 = 1.2, b = 0.75 are tantivy's)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from wikigr.errors import BuildError, PackError
+from wikigr.retrieval.candidate import Scored
+
+_FIELDS = ["title", "heading", "content"]
+# The title and headings name the subject that the text then calls "it".
+_BOOSTS = {"title": 0.5, "heading": 0.5, "content": 1.0}
+_STEMMED = "en_stem"
+_WORD = re.compile(r"\w+")
+# Words of a query beyond this are ignored: BM25 over a pasted page finds nothing that its start does not.
+MAX_QUERY_WORDS = 64
+_WRITER_HEAP = 64_000_000
+
+
+def _schema() -> Any:
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("section_id", stored=True, tokenizer_name="raw")
+    for name in _FIELDS:
+        builder.add_text_field(name, stored=False, tokenizer_name=_STEMMED)
+    return builder.build()
+
+
+class LexicalWriter:
+    """Writes an index into a folder; leaving the ``with`` block without an error commits it."""
+
+    def __init__(self, folder: Path) -> None:
+        import tantivy
+
+        folder.mkdir(parents=True)
+        self._tantivy = tantivy
+        self._index = tantivy.Index(_schema(), path=str(folder))
+        # One thread: the order of documents, and with it the order of ties, is the order of writing.
+        self._writer = self._index.writer(_WRITER_HEAP, 1)
+
+    def add(self, section_id: str, title: str, heading: str, content: str) -> None:
+        document = self._tantivy.Document(section_id=section_id, title=title, heading=heading, content=content)
+        self._writer.add_document(document)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:
+            return
+        try:
+            self._writer.commit()
+            self._writer.wait_merging_threads()
+        except ValueError as failure:
+            raise BuildError(f"The lexical index cannot be written: {failure}.") from failure
+
+
+class LexicalIndex:
+    """An index opened for search."""
+
+    def __init__(self, folder: Path) -> None:
+        import tantivy
+
+        try:
+            self._index = tantivy.Index.open(str(folder))
+            self._searcher = self._index.searcher()
+        except (ValueError, OSError) as error:
+            raise PackError(
+                f"The lexical index {folder} cannot be opened: {error}.", hint="Build the pack again."
+            ) from error
+
+    def __len__(self) -> int:
+        return int(self._searcher.num_docs)
+
+    def frequency(self, stem: str) -> int:
+        """Return in how many sections' texts the stemmed word ``stem`` occurs."""
+        return int(self._searcher.doc_freq("content", stem))
+
+    def search(self, query: str, limit: int) -> list[Scored]:
+        """Return the best ``limit`` sections by BM25, best first, ties by section id.
+
+        Every word is a plain term: nothing in ``query`` is read as search syntax.
+        """
+        # Lower case also disarms AND, OR, NOT, IN, which the query parser would read as operators.
+        terms = [word.lower() for word in _WORD.findall(query)[:MAX_QUERY_WORDS]]
+        if not terms or limit < 1:
+            return []
+        parsed = self._index.parse_query(" ".join(terms), _FIELDS, field_boosts=_BOOSTS)
+        hits = self._searcher.search(parsed, limit).hits
+        found = [
+            Scored(str(self._searcher.doc(address).get_first("section_id")), float(score)) for score, address in hits
+        ]
+        return sorted(found, key=lambda hit: (-hit.score, hit.section_id))

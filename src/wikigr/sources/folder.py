@@ -1,0 +1,107 @@
+"""What the folder formats share: the files of a folder in order, links between them, titles that differ."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from wikigr.errors import SourceError
+from wikigr.text import fold
+
+# A document past this is data under a wrong name; reading it would hold it in memory several times over.
+LARGEST_DOCUMENT_BYTES = 64 * 1024 * 1024
+
+
+class Folder:
+    """The documents with one of ``suffixes`` below ``path``, or the single file that ``path`` is."""
+
+    def __init__(self, path: Path, suffixes: tuple[str, ...], kind: str) -> None:
+        self._path = path
+        self._suffixes = suffixes
+        self._kind = kind
+
+    def source_ids(self) -> list[str]:
+        """The relative POSIX paths of all documents, sorted.
+
+        Symbolic links are followed, each folder is entered once; hidden files and folders are left out.
+        Raises ``SourceError`` when the folder is missing, unreadable or has no such document.
+        """
+        if not self._path.exists():
+            raise SourceError(f"{self._path} does not exist.", hint="Check the path of the source.")
+        if self._path.is_file():
+            return [self._path.name]
+        found: list[str] = []
+        entered: set[str] = set()
+
+        def fail(error: OSError) -> None:
+            raise SourceError(f"{error.filename} cannot be read: {error.strerror}.") from error
+
+        for parent, folders, files in os.walk(self._path, followlinks=True, onerror=fail):
+            real = os.path.realpath(parent)
+            if real in entered:
+                folders.clear()
+                continue
+            entered.add(real)
+            # The walk decides which of several links to one folder counts: sorted, that is always the same.
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            found.extend(
+                Path(parent, name).relative_to(self._path).as_posix()
+                for name in files
+                if name.lower().endswith(self._suffixes) and not name.startswith(".")
+            )
+        if not found:
+            names = ", ".join(self._suffixes)
+            raise SourceError(f"{self._path} has no {self._kind} files ({names}).")
+        return sorted(found)
+
+    def read(self, source_id: str) -> bytes:
+        """The bytes of one document; raises ``SourceError`` when it is unreadable or far too large."""
+        path = self._path if self._path.is_file() else self._path / source_id
+        try:
+            with path.open("rb") as stream:
+                data = stream.read(LARGEST_DOCUMENT_BYTES + 1)
+        except OSError as error:
+            raise SourceError(f"the file cannot be read: {error.strerror or error}") from error
+        if len(data) > LARGEST_DOCUMENT_BYTES:
+            limit = LARGEST_DOCUMENT_BYTES // (1024 * 1024)
+            raise SourceError(f"the file is larger than {limit} MiB, the limit for one document")
+        return data
+
+
+def resolve_link(source_id: str, href: str, suffixes: tuple[str, ...]) -> str | None:
+    """The ``source_id`` that a relative ``href`` on page ``source_id`` points to.
+
+    Query and fragment are dropped; a folder stands for its index page and a name without a suffix for a page.
+    ``suffixes`` are those of pages, the first being the usual one. Returns ``None`` for a link out of the
+    folder, to another kind of file, or within the page itself.
+    """
+    try:
+        parts = urlsplit(href.strip())
+    except ValueError:
+        return None
+    if parts.scheme or parts.netloc or parts.path.startswith("/") or not parts.path:
+        return None
+    path = unquote(parts.path)
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(source_id), path))
+    if target == ".." or target.startswith("../") or "\x00" in target:
+        return None
+    if path.endswith(("/", "/.", "/..")) or path in (".", ".."):
+        target = posixpath.normpath(posixpath.join(target, "index" + suffixes[0]))
+    elif not posixpath.splitext(target)[1]:
+        target += suffixes[0]
+    elif not target.lower().endswith(suffixes):
+        return None
+    return None if target == source_id else target
+
+
+def unique_titles(titles: Mapping[str, str]) -> dict[str, str]:
+    """Titles by ``source_id``, where one that several documents share gets its path in parentheses."""
+    uses = Counter(fold(title) for title in titles.values())
+    return {
+        source_id: title if uses[fold(title)] == 1 else f"{title} ({source_id})"
+        for source_id, title in titles.items()
+    }

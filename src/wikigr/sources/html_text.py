@@ -1,0 +1,388 @@
+"""One HTML page to plain text: finds the content, drops what surrounds it, keeps the structure as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from selectolax.lexbor import LexborNode
+
+from wikigr.sources.article import SourceSection
+from wikigr.sources.html_document import (
+    BLOCK_ELEMENTS,
+    HEADING_LEVELS,
+    LINE_ELEMENTS,
+    PARAGRAPH_ELEMENTS,
+    HtmlDocument,
+    class_names,
+    is_math,
+    replacement_text,
+    visible_children,
+)
+from wikigr.sources.html_title import strip_numbering
+from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter, collapse_spaces, fold_title
+
+
+@dataclass(frozen=True, slots=True)
+class HtmlHead:
+    """What identifies a page, without its text: cheap to get."""
+
+    title: str
+    is_redirect_to: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HtmlPage:
+    """The content of one page.
+
+    ``links`` are raw hrefs of the content area in document order, without fragment and duplicates, not
+    resolved. ``language`` is the page's own ``lang`` or ``""``. ``is_redirect_to`` is the target of a meta
+    refresh. ``infobox`` holds (field, value, href of the value when it is a link); a cell with several values
+    gives a row for each. ``link_density`` is the share of the text's characters that are link text, 0 to 1;
+    ``contents_links`` counts the links of the page's tables of contents, whose text is left out.
+    """
+
+    title: str
+    sections: tuple[SourceSection, ...]
+    links: tuple[str, ...]
+    categories: tuple[str, ...]
+    language: str
+    is_redirect_to: str | None
+    infobox: tuple[tuple[str, str, str | None], ...] = ()
+    link_density: float = 0.0
+    contents_links: int = 0
+
+
+def parse_html(markup: bytes | str, *, strip_title_suffix: bool = True) -> HtmlPage:
+    """Extract the content of ``markup``; bytes are decoded by BOM, ``<meta>`` or as UTF-8 with replacement.
+
+    ``strip_title_suffix`` takes the site's name off the end of the title and a manual's numbering
+    ("25.1. ", "Chapter 3. ") off its start. Any input gives a page, if need be without sections.
+    """
+    page = HtmlDocument(markup)
+    title = page.title(strip_decorations=strip_title_suffix)
+    walker = _Walker(page, title, PlainTextWriter(title))
+    walker.walk(page.content)
+    return HtmlPage(
+        title=title,
+        sections=walker.writer.sections(),
+        links=tuple(walker.links),
+        categories=page.categories(),
+        language=page.language(),
+        is_redirect_to=page.redirect_target(),
+        infobox=tuple(walker.infobox),
+        link_density=walker.link_characters / walker.characters if walker.characters else 0.0,
+        contents_links=walker.contents_links,
+    )
+
+
+def parse_html_head(markup: bytes | str, *, strip_title_suffix: bool = True) -> HtmlHead:
+    """The title and redirect target that ``parse_html`` would give, without extracting the text."""
+    page = HtmlDocument(markup)
+    return HtmlHead(page.title(strip_decorations=strip_title_suffix), page.redirect_target())
+
+
+def write_html_fragment(markup: str, writer: PlainTextWriter) -> tuple[str, ...]:
+    """Append a piece of HTML from another format to ``writer``; returns its raw hrefs without fragment."""
+    page = HtmlDocument(markup)
+    walker = _Walker(page, "", writer)
+    walker.walk(page.content)
+    return tuple(walker.links)
+
+
+class _Walker:
+    """Drives a ``PlainTextWriter`` over the content. Iterative: nesting depth is the page's to choose."""
+
+    def __init__(self, page: HtmlDocument, title: str, writer: PlainTextWriter) -> None:
+        self._page = page
+        self._title = fold_title(title)
+        self.writer = writer
+        self.links: dict[str, None] = {}
+        self.infobox: list[tuple[str, str, str | None]] = []
+        self.characters = 0
+        self.link_characters = 0
+        self.contents_links = 0
+        self._open_links = 0
+        self._open_lists: list[int | None] = []
+        self._open_admonitions = 0
+
+    def walk(self, root: LexborNode) -> None:
+        """Write everything below ``root``."""
+        stack = [(child, True) for child in reversed(visible_children(root))]
+        while stack:
+            node, entering = stack.pop()
+            if not entering:
+                self._leave(node)
+            elif node.is_text_node:
+                self._write(node.text_content or "")
+            elif node.is_element_node and self._enter(node):
+                stack.append((node, False))
+                stack.extend((child, True) for child in reversed(visible_children(node)))
+
+    def _write(self, text: str) -> None:
+        self.writer.write(text)
+        self._count(text)
+
+    def _count(self, text: str) -> None:
+        length = _length(text)
+        self.characters += length
+        if self._open_links:
+            self.link_characters += length
+
+    def _enter(self, node: LexborNode) -> bool:
+        """Begin an element; False when its children are done with or not wanted."""
+        tag = node.tag or ""
+        if node.mem_id in self._page.infoboxes:
+            self._read_infobox(node)
+            return False
+        if node.mem_id in self._page.contents_tables:
+            self._note_links(node)
+            self.contents_links += len(node.css("a[href]"))
+            return False
+        if node.mem_id in self._page.skip and not is_math(node):
+            if tag not in BLOCK_ELEMENTS:
+                self.writer.removed()
+            return False
+        replacement = replacement_text(node)
+        if replacement is not None:
+            self._write(replacement)
+            return False
+        if tag in HEADING_LEVELS and not self._open_admonitions:
+            self._enter_heading(node, HEADING_LEVELS[tag])
+            return False
+        if tag == "header":
+            return self._enter_header(node)
+        if tag == "pre":
+            self._enter_verbatim(node)
+            return False
+        if tag == "table" and not self._is_layout(node):
+            self._enter_table(node)
+            return False
+        return self._enter_plain(node, tag)
+
+    def _enter_plain(self, node: LexborNode, tag: str) -> bool:
+        if tag == "br":
+            self.writer.line_break()
+        elif tag == "a":
+            self._open_links += self._note_link(node)
+        elif tag == "q":
+            self.writer.write('"')
+        elif tag in ("ul", "ol", "menu", "dir"):
+            self.writer.end_block(LINE_GAP if self._open_lists else PARAGRAPH_GAP)
+            self._open_lists.append(_first_number(node) if tag == "ol" else None)
+        elif tag == "li":
+            self.writer.open_item(self._next_marker(node))
+        elif tag == "dd":
+            self.writer.open_indent()
+        elif tag in HEADING_LEVELS:
+            self.writer.end_block()
+        elif tag == "dt":
+            self.writer.end_block(LINE_GAP if _previous_element_tag(node) == "dt" else PARAGRAPH_GAP)
+        elif tag in PARAGRAPH_ELEMENTS or tag in LINE_ELEMENTS:
+            self._open_admonitions += _is_admonition(node)
+            self.writer.end_block(_gap(node, tag))
+        return True
+
+    def _leave(self, node: LexborNode) -> None:
+        tag = node.tag or ""
+        if tag == "a":
+            self._open_links -= bool((node.attributes.get("href") or "").strip())
+        elif tag == "q":
+            self.writer.write('"')
+        elif tag in ("ul", "ol", "menu", "dir"):
+            self._open_lists.pop()
+            self.writer.end_block(LINE_GAP if self._open_lists else PARAGRAPH_GAP)
+        elif tag == "li":
+            self.writer.close_item()
+        elif tag == "dd":
+            self.writer.close_indent()
+        elif tag in HEADING_LEVELS:
+            self.writer.end_block(LINE_GAP)
+        elif tag in PARAGRAPH_ELEMENTS or tag in LINE_ELEMENTS:
+            self._open_admonitions -= _is_admonition(node)
+            self.writer.end_block(_gap(node, tag))
+
+    def _next_marker(self, node: LexborNode) -> str:
+        number = self._open_lists[-1] if self._open_lists else None
+        if number is None:
+            return "- "
+        number = _integer(node.attributes.get("value"), number)
+        self._open_lists[-1] = number + 1
+        return f"{number}. "
+
+    def _note_link(self, node: LexborNode) -> bool:
+        """Keep the target of an ``<a>``; whether it is a link at all."""
+        target = _link_target(node)
+        if target:
+            self.links.setdefault(target)
+        return bool((node.attributes.get("href") or "").strip())
+
+    def _note_links(self, node: LexborNode) -> None:
+        skip = self._page.skip
+        for link in node.css("a[href]"):
+            if link.mem_id not in skip:
+                self._note_link(link)
+
+    def _enter_heading(self, node: LexborNode, level: int) -> None:
+        text = self._page.flat_text(node)
+        self._note_links(node)
+        # The title may have lost its number; the heading that repeats it has not.
+        if _NUMBERED.match(text) and fold_title(_NUMBERED.sub("", text, count=1)) == self._title:
+            text = _NUMBERED.sub("", text, count=1)
+        elif fold_title(strip_numbering(text)) == self._title:
+            text = strip_numbering(text)
+        self.writer.heading(level, text)
+
+    def _enter_header(self, node: LexborNode) -> bool:
+        """The header of a page or section: its headings count, bylines and buttons do not."""
+        for heading in node.css(", ".join(HEADING_LEVELS)):
+            if heading.mem_id not in self._page.skip:
+                self._enter_heading(heading, HEADING_LEVELS[heading.tag or "h1"])
+        return False
+
+    def _enter_verbatim(self, node: LexborNode) -> None:
+        pieces: list[str] = []
+        stack = [node]
+        while stack:
+            current = stack.pop()
+            if current.is_text_node:
+                pieces.append(current.text_content or "")
+            elif current.tag == "br":
+                pieces.append("\n")
+            elif current.is_element_node and (current is node or current.mem_id not in self._page.skip):
+                stack.extend(reversed(visible_children(current)))
+        self._note_links(node)
+        text = "".join(pieces)
+        self._count(text)
+        self.writer.verbatim(text)
+
+    def _is_layout(self, table: LexborNode) -> bool:
+        """Whether a table only places blocks: its cells are then read as running text."""
+        if table.attributes.get("role") in ("presentation", "none"):
+            return True
+        if table.css_first("table table, h1, h2, h3, h4, pre") is not None:
+            return True
+        rows = table.css("tr")
+        return all(len(_cells(row)) < 2 for row in rows) and (
+            len(rows) == 1 or table.css_first("ul, ol, dl") is not None
+        )
+
+    def _enter_table(self, table: LexborNode) -> None:
+        self.writer.end_block()
+        skip = self._page.skip
+        caption = table.css_first("caption")
+        if caption is not None:
+            self._write_row([self._page.flat_text(caption)])
+        for row in table.css("tr"):
+            if row.mem_id not in skip:
+                cells = [cell for cell in _cells(row) if cell.mem_id not in skip]
+                if len(cells) == 1:
+                    self._write_row([text for text, _ in self._cell_blocks(cells[0])])
+                else:
+                    texts = [self._page.flat_text(cell) for cell in cells]
+                    self._write_row([" | ".join(texts)] if any(texts) else [])
+        self._note_links(table)
+        if not self._open_links:
+            links = [link for link in table.css("a[href]") if link.mem_id not in skip]
+            self.link_characters += sum(_length(self._page.flat_text(link)) for link in links)
+        self.writer.end_block()
+
+    def _write_row(self, lines: list[str]) -> None:
+        """One row; a single cell with several blocks (a signature and what it does) reads as a paragraph."""
+        gap = PARAGRAPH_GAP if len(lines) > 1 else LINE_GAP
+        self.writer.end_block(gap)
+        for line in lines:
+            self._write(line)
+            self.writer.end_block(LINE_GAP)
+        self.writer.end_block(gap)
+
+    def _read_infobox(self, table: LexborNode) -> None:
+        self._note_links(table)
+        for row in table.css("tr"):
+            cells = _cells(row)
+            if len(cells) == 2 and cells[0].tag == "th" and cells[1].tag == "td":
+                field = self._page.flat_text(cells[0]).rstrip(":")
+                if field:
+                    self.infobox.extend((field, value, link) for value, link in self._cell_values(cells[1]))
+
+    def _cell_values(self, cell: LexborNode) -> Iterator[tuple[str, str | None]]:
+        """The values of an infobox cell, which stand in list items or on lines of their own."""
+        for block, links in self._cell_blocks(cell):
+            text = block.strip(",;·• ")
+            # A value that merely mentions a link ("13 November 1914 in New York") is no entity.
+            covered = len(links) == 1 and 2 * len(self._page.flat_text(links[0])) >= len(text)
+            href = _link_target(links[0]) if covered else ""
+            if text:
+                yield text, href or None
+
+    def _cell_blocks(self, cell: LexborNode) -> Iterator[tuple[str, list[LexborNode]]]:
+        """The text of each block of a cell on one line, with its links."""
+        blocks: list[tuple[list[str], list[LexborNode]]] = [([], [])]
+        stack: list[LexborNode | None] = [cell]
+        while stack:
+            node = stack.pop()
+            if node is None:
+                blocks.append(([], []))
+            elif node.is_text_node:
+                blocks[-1][0].append(node.text_content or "")
+            elif node.is_element_node and (node.mem_id not in self._page.skip or is_math(node)):
+                replacement = replacement_text(node)
+                if replacement is not None:
+                    blocks[-1][0].append(replacement)
+                    continue
+                if node.tag in BLOCK_ELEMENTS and node is not cell:
+                    blocks.append(([], []))
+                    stack.append(None)
+                if node.tag == "a" and node.attributes.get("href"):
+                    blocks[-1][1].append(node)
+                stack.extend(reversed(visible_children(node)))
+        for pieces, links in blocks:
+            text = collapse_spaces("".join(pieces))
+            if text:
+                yield text, links
+
+
+def _link_target(link: LexborNode) -> str:
+    """The href of an ``<a>`` without fragment; empty for a link within the page."""
+    return (link.attributes.get("href") or "").partition("#")[0].strip()
+
+
+def _length(text: str) -> int:
+    return len(text) - text.count(" ") - text.count("\n")
+
+
+def _cells(row: LexborNode) -> list[LexborNode]:
+    return [node for node in row.iter() if node.tag in ("td", "th")]
+
+
+_NUMBERED = re.compile(r"^\d+\.\s+")
+_ADMONITIONS = frozenset(
+    ("admonition", "note", "warning", "tip", "caution", "important", "danger", "hint", "attention")
+)
+
+
+def _is_admonition(node: LexborNode) -> bool:
+    """Whether headings inside are labels ("Note") of a box, which opens no section."""
+    return not _ADMONITIONS.isdisjoint(class_names(node))
+
+
+def _gap(node: LexborNode, tag: str) -> int:
+    if tag in LINE_ELEMENTS or (tag == "div" and "line" in class_names(node)):
+        return LINE_GAP
+    return PARAGRAPH_GAP
+
+
+def _previous_element_tag(node: LexborNode) -> str | None:
+    previous = node.prev
+    while previous is not None and not previous.is_element_node:
+        previous = previous.prev
+    return previous.tag if previous is not None else None
+
+
+def _first_number(node: LexborNode) -> int:
+    return _integer(node.attributes.get("start"), 1)
+
+
+def _integer(text: str | None, default: int) -> int:
+    return int(text) if text is not None and re.fullmatch(r"-?\d{1,9}", text.strip()) else default

@@ -1,0 +1,190 @@
+"""JSON Lines: one article, or one passage of an article, a line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from wikigr.errors import RecordError, SourceError
+from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
+from wikigr.sources.compression import STDIN, open_bytes
+from wikigr.text import fold
+
+LONGEST_LINE_BYTES = 64 * 1024 * 1024
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_DRAIN_BYTES = 1 << 20
+_HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]+(?P<text>.*?\S)(?:[ \t]+#+)?[ \t]*")
+_FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})(?P<info>.*)")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# NUL and its like end strings in the stores that the text goes to.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+class JsonlRecord(NamedTuple):
+    """One line, counted from 1; ``data`` is empty when the line is longer than ``LONGEST_LINE_BYTES``."""
+
+    line: int
+    data: bytes
+    is_too_long: bool = False
+
+
+class JsonlSource:
+    """``{id?, title, text, links?, categories?, aliases?, url?}`` a line; ``"-"`` reads standard input.
+
+    ``text`` is plain text in which ATX headings (``## Heading``) outside code fences open sections. A line
+    without ``id`` is called ``line-N``.
+    """
+
+    format = "jsonl"
+
+    def __init__(self, path: Path | str) -> None:
+        self.path: Path | str = STDIN if str(path) == STDIN else Path(path)
+
+    def records(self) -> Iterator[JsonlRecord]:
+        """Yield every line that is not blank, never holding more than one."""
+        is_empty = True
+        with open_bytes(self.path) as stream:
+            for record in _lines(stream):
+                if record.is_too_long or record.data.strip():
+                    is_empty = False
+                    yield record
+        if is_empty:
+            name = "Standard input" if self.path == STDIN else str(self.path)
+            raise SourceError(f"{name} has no records.")
+
+    def parse(self, record: JsonlRecord) -> Iterator[SourceItem]:
+        """Turn one line into an article; ``RecordError`` names the line."""
+        where = f"line {record.line}"
+        fields = _load(record, where)
+        title = _text(fields, "title", where).strip()
+        if not title:
+            raise RecordError(where, "`title` is empty")
+        sections = split_sections(_text(fields, "text", where), title)
+        source_id = _identifier(fields, record.line, where)
+        if not sections:
+            yield Skipped(source_id, "no text")
+            return
+        yield SourceArticle(
+            title=title,
+            source_id=source_id,
+            sections=sections,
+            links=_texts(fields, "links", where),
+            categories=_texts(fields, "categories", where),
+            aliases=_texts(fields, "aliases", where),
+            url=_text(fields, "url", where) if fields.get("url") is not None else "",
+        )
+
+
+def split_sections(text: str, title: str) -> tuple[SourceSection, ...]:
+    """Cut plain text at its ATX headings; a heading that repeats ``title`` at the top opens no section."""
+    sections: list[SourceSection] = []
+    headings: list[tuple[int, str]] = []
+    lines: list[str] = []
+    fence = ""
+
+    def close() -> None:
+        body = "\n".join(lines).strip("\n").rstrip()
+        if body.strip():
+            sections.append(SourceSection(tuple(name for _, name in headings), body))
+        lines.clear()
+
+    for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+        mark = _FENCE.fullmatch(line)
+        heading = None if fence else _HEADING.fullmatch(line)
+        if mark and not fence:
+            fence = mark["fence"] if "`" not in mark["info"] or mark["fence"][0] == "~" else ""
+        elif mark and mark["fence"].startswith(fence) and not mark["info"].strip():
+            fence = ""
+        if heading is None:
+            lines.append(line)
+            continue
+        close()
+        level = len(heading["marks"])
+        while headings and headings[-1][0] >= level:
+            headings.pop()
+        if sections or fold(heading["text"]) != fold(title):
+            headings.append((level, heading["text"]))
+    close()
+    return tuple(sections)
+
+
+def _lines(stream: BinaryIO) -> Iterator[JsonlRecord]:
+    number = 0
+    while line := stream.readline(LONGEST_LINE_BYTES + 1):
+        number += 1
+        if number == 1:
+            line = line.removeprefix(_BYTE_ORDER_MARK)
+        if len(line) > LONGEST_LINE_BYTES and not line.endswith(b"\n"):
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(_DRAIN_BYTES)
+            yield JsonlRecord(number, b"", is_too_long=True)
+        else:
+            yield JsonlRecord(number, line.rstrip(b"\r\n"))
+
+
+def _load(record: JsonlRecord, where: str) -> dict[str, Any]:
+    if record.is_too_long:
+        limit = LONGEST_LINE_BYTES // (1024 * 1024)
+        raise RecordError(where, f"the line is longer than {limit} MiB, the limit for one record")
+    try:
+        text = record.data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RecordError(
+            where,
+            f"invalid UTF-8 at byte {error.start + 1} of the line (0x{record.data[error.start]:02x})",
+            hint="Convert the file to UTF-8, for example with iconv.",
+        ) from error
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise RecordError(where, f"no JSON: {error.msg} at column {error.colno}") from error
+    except (ValueError, RecursionError) as error:
+        raise RecordError(where, f"no JSON that can be read: {error}") from error
+    if not isinstance(value, dict):
+        raise RecordError(where, f"expected a JSON object, found {_kind(value)}")
+    return value
+
+
+def _text(fields: dict[str, Any], key: str, where: str) -> str:
+    if key not in fields:
+        raise RecordError(where, f"`{key}` is missing")
+    return _checked(fields[key], f"`{key}`", where)
+
+
+def _texts(fields: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
+    values = fields.get(key)
+    if values is None:
+        return ()
+    if not isinstance(values, list):
+        raise RecordError(where, f"`{key}` must be a list of strings, not {_kind(values)}")
+    texts = (_checked(value, f"`{key}[{index}]`", where).strip() for index, value in enumerate(values))
+    return tuple(dict.fromkeys(text for text in texts if text))
+
+
+def _checked(value: object, name: str, where: str) -> str:
+    if not isinstance(value, str):
+        raise RecordError(where, f"{name} must be a string, not {_kind(value)}")
+    if _SURROGATE.search(value):
+        raise RecordError(where, f"{name} holds half of a surrogate pair, which is no character")
+    return _CONTROL.sub("", value)
+
+
+def _identifier(fields: dict[str, Any], line: int, where: str) -> str:
+    value = fields.get("id")
+    if value is None:
+        return f"line-{line}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    identifier = _checked(value, "`id`", where).strip()
+    if not identifier:
+        raise RecordError(where, "`id` is empty")
+    return identifier
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")

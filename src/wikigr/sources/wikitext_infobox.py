@@ -1,0 +1,133 @@
+"""Infobox fields as facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from wikigr.sources.article import Triple
+from wikigr.sources.plain_text import collapse_spaces
+from wikigr.sources.wikitext_marks import BREAK, LINK, LIST, strip_marks
+from wikigr.text import fold
+
+_INFOBOX_NAMES = frozenset(
+    (
+        *("automatic taxobox", "chembox", "drugbox", "elementbox", "enzyme", "geobox", "language", "protein"),
+        *("planetbox", "speciesbox", "starbox", "subspeciesbox", "taxobox", "taxobox begin"),
+    )
+)
+# Words of field names that say how the box looks or where it points, not what its subject is.
+_LAYOUT_WORDS = frozenset(
+    (
+        *("alt", "background", "bgcolor", "border", "caption", "captions", "colwidth", "coord", "coordinates"),
+        *("coordinate", "coords", "embed", "footnote", "footnotes", "homepage", "image", "images", "img"),
+        *("imagename", "imagesize", "jmol", "label", "labels", "logo", "map", "maps", "mapcaption", "note"),
+        *("notes", "photo", "picture", "pushpin", "px", "ref", "refs", "references", "screenshot", "signature"),
+        *("size", "smiles", "inchi", "inchikey", "stdinchi", "stdinchikey", "style", "upright", "url", "website"),
+        *("web", "width", "verifiedfields", "watchedfields", "verifiedrevid", "zoom", "dot", "audio", "sound"),
+    )
+)
+_LAYOUT_FIELDS = frozenset(
+    (
+        *("color", "colour", "textcolor", "text_color", "header_color", "nocat", "module", "child", "subbox"),
+        *("cover", "flag", "seal", "symbol", "coat", "type_color", "autoconvert", "color_text", "box_width"),
+    )
+)
+_POSITION = re.compile(r"(?:lat|long?|latitude|longitude)(?:_?(?:[dmsnwe]|deg|min|sec|dir|degrees|minutes))?")
+_NOT_A_WORD = re.compile(r"[\W_]+")
+_FILE_NAME = re.compile(r"[^\n]+\.(?:jpe?g|png|svg|gif|tiff?|og[gv]|webm|pdf)", re.IGNORECASE)
+_SWITCHES = frozenset(("yes", "no", "y", "n", "true", "false", "on", "off", "auto", "none", "left", "right"))
+_VALUE_BREAK = re.compile(f"[\n{BREAK}]|\\s·\\s")
+_BETWEEN_LINKS = re.compile(r"[\s,;/&·•–-]*(?:\band\b)?[\s,;/&·•–-]*")
+_AFTER_FIRST_LINK = re.compile(r"\s*[,(;:–—-]|\s+in\b|$")
+_EDGES = " ,;·•"
+
+
+def is_infobox(name: str) -> bool:
+    """Whether a template of this name (lower case, single spaces) describes the subject of the article."""
+    return name.startswith(("infobox", "geobox|")) or name.endswith(" infobox") or name in _INFOBOX_NAMES
+
+
+def relation_name(field: str) -> str:
+    """A field's name as a relation: ``"Birth place"`` and ``"birth-place"`` give ``"birth_place"``."""
+    return _NOT_A_WORD.sub("_", strip_marks(field).strip().lower()).strip("_")
+
+
+def is_fact(relation: str) -> bool:
+    """Whether a field states something about the subject, rather than laying out the box."""
+    if not relation or relation.isdigit() or relation in _LAYOUT_FIELDS or _POSITION.fullmatch(relation):
+        return False
+    words = {word.rstrip("0123456789") for word in relation.split("_")}
+    return _LAYOUT_WORDS.isdisjoint(words)
+
+
+def infobox_triples(subject: str, relation: str, value: str, targets: Sequence[str]) -> Iterator[Triple]:
+    """The facts of one field: one for each line, list item or link of a list of links.
+
+    ``value`` is rendered text in which links are marked; ``targets`` holds what their numbers stand for.
+    """
+    seen: set[tuple[str, str | None]] = set()
+    for line in _VALUE_BREAK.split(value):
+        for text, target in _values(line, targets):
+            plain = collapse_spaces(text).strip(_EDGES)
+            if not plain or plain.lower() in _SWITCHES or _FILE_NAME.fullmatch(plain):
+                continue
+            if not any(character.isalnum() for character in plain) or (plain, target) in seen:
+                continue
+            if relation in ("name", "title") and fold(plain) == fold(subject):
+                continue
+            seen.add((plain, target))
+            yield Triple(subject, relation, plain, target)
+
+
+def _values(line: str, targets: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+    line = re.sub(f"^\\s*(?:{LIST}.)+", "", line)
+    links = list(LINK.finditer(line))
+    if not links:
+        yield strip_marks(line), None
+    elif len(links) > 1 and _BETWEEN_LINKS.fullmatch(_without_remarks(LINK.sub("", line))):
+        pass_over = [(match, _remark_after(line, match.end())) for match in links]
+        for match, remark in pass_over:
+            yield strip_marks(match[2]) + remark, targets[int(match[1])] or None
+    elif len(links) > 1 and "," in line and _is_list_with_links(line):
+        for part in _split_at_commas(line):
+            yield from _values(part, targets)
+    else:
+        yield _one_value(line, links, targets)
+
+
+def _one_value(line: str, links: list[re.Match[str]], targets: Sequence[str]) -> tuple[str, str | None]:
+    """A value that is a link, or begins with its one link ("Pretoria, Union of South Africa")."""
+    text = strip_marks(LINK.sub(r"\2", line))
+    first = links[0]
+    begins = not line[: first.start()].strip() and _AFTER_FIRST_LINK.match(line, first.end())
+    return text, (targets[int(first[1])] or None) if begins and len(links) == 1 else None
+
+
+def _without_remarks(text: str) -> str:
+    return re.sub(r"\([^()]*\)", "", strip_marks(text))
+
+
+def _remark_after(line: str, position: int) -> str:
+    match = re.compile(r"\s*\([^()]*\)").match(line, position)
+    return strip_marks(LINK.sub(r"\2", match[0])) if match else ""
+
+
+def _split_at_commas(line: str) -> list[str]:
+    """The parts between commas; none of those inside parentheses or link labels counts."""
+    parts: list[str] = [""]
+    depth = 0
+    for piece in re.split(f"({LINK.pattern}|[(),])", line):
+        if piece is None:
+            continue
+        if piece == "," and depth == 0:
+            parts.append("")
+            continue
+        depth += {"(": 1, ")": -1}.get(piece, 0)
+        parts[-1] += piece
+    return parts
+
+
+def _is_list_with_links(line: str) -> bool:
+    """Whether every part between commas is short enough for an item of a list."""
+    return all(len(LINK.sub(r"\2", part).split()) <= 4 for part in _split_at_commas(line))

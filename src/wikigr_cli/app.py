@@ -1,0 +1,111 @@
+"""The entry point: one command tree, and the one place where errors become messages and exit codes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wikigr.errors import WikigrError
+from wikigr_cli import ask, config, doctor, model, pack, search
+from wikigr_cli.environment import Environment
+from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus, status_of
+
+app = typer.Typer(
+    name="wikigr",
+    help="Build knowledge packs from Wikipedia or documentation, and ask them: answers come with citations "
+    "that point to stored text and are verified.",
+    epilog=EXIT_CODES_HELP,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "WIKIGR"},
+)
+app.command("ask", epilog=EXIT_CODES_HELP)(ask.ask)
+app.command("search", epilog=EXIT_CODES_HELP)(search.search)
+app.add_typer(pack.app, name="pack")
+app.add_typer(model.app, name="model")
+app.add_typer(config.app, name="config")
+app.command("doctor", epilog=EXIT_CODES_HELP)(doctor.doctor)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from wikigr.release import version_line
+
+        typer.echo(version_line())
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    context: typer.Context,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress and no notes; errors still show.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Add the trace of what was done.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print version and commit.")
+    ] = False,
+) -> None:
+    """Set what every command shares."""
+    del version
+    environment = context.ensure_object(Environment)
+    environment.verbosity = -1 if quiet else 1 if verbose else 0
+    environment.debug = debug
+    context.default_map = config.defaults(Path.cwd())
+
+
+def run(arguments: Sequence[str], environment: Environment) -> int:
+    """Run one command line in ``environment`` and return its exit code; never raises on a user's mistake."""
+    command = typer.main.get_command(app)
+    try:
+        status = command.main(args=list(arguments), prog_name="wikigr", standalone_mode=False, obj=environment)
+        return int(status) if isinstance(status, int) else ExitStatus.OK
+    except typer.Exit as leaving:
+        return int(leaving.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        environment.stderr.write("\nInterrupted.\n")
+        return ExitStatus.INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`): nothing is wrong.
+        return ExitStatus.OK
+    except WikigrError as error:
+        if environment.debug:
+            raise
+        environment.stderr.write(f"wikigr: {error.message}\n")
+        if error.hint:
+            environment.stderr.write(f"{error.hint}\n")
+        return status_of(error)
+    except Exception as error:
+        usage = _usage_error(error)
+        if usage is None:
+            raise
+        environment.stderr.write(usage)
+        return ExitStatus.USAGE
+
+
+def _usage_error(error: Exception) -> str | None:
+    """Return the message of an error about the command line itself, else ``None``."""
+    show = getattr(error, "format_message", None)
+    if show is None:
+        return None
+    context = getattr(error, "ctx", None)
+    lines = [f"wikigr: {show()}"]
+    if context is not None:
+        lines.append(f"Try '{context.command_path} --help'.")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Run as the console script."""
+    import os
+
+    status = run(sys.argv[1:], Environment())
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python would complain again while closing stdout at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise SystemExit(int(status))

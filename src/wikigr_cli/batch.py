@@ -1,0 +1,54 @@
+"""Questions for --batch: lines of text, or JSON Lines with ``id`` and ``question``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from wikigr.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class BatchQuestion:
+    """A question with its id: the given one, or the number of its line."""
+
+    id: str
+    question: str
+
+
+def read_batch(location: str, stdin: TextIO) -> Iterator[BatchQuestion]:
+    """Yield the questions of a file (``-``: standard input) as they come; empty lines are left out.
+
+    Raises ``UsageError`` naming the line that is wrong.
+    """
+    with ExitStack() as stack:
+        if location == "-":
+            lines: TextIO = stdin
+        else:
+            try:
+                lines = stack.enter_context(Path(location).open(encoding="utf-8-sig"))
+            except OSError as error:
+                raise UsageError(f"The questions {location} cannot be read: {error.strerror}.") from error
+        try:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield _parse(number, line.strip())
+        except UnicodeDecodeError as error:
+            raise UsageError(f"The questions {location} are not UTF-8 text: {error.reason}.") from error
+
+
+def _parse(number: int, line: str) -> BatchQuestion:
+    if not line.startswith("{"):
+        return BatchQuestion(str(number), line)
+    try:
+        fields = json.loads(line)
+    except ValueError as error:
+        raise UsageError(f"Line {number} of the questions is no JSON: {error}.") from error
+    question = fields.get("question")
+    if not isinstance(question, str) or not question.strip():
+        raise UsageError(f'Line {number} of the questions has no "question".')
+    return BatchQuestion(str(fields.get("id", number)), question)

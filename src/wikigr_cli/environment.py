@@ -1,0 +1,61 @@
+"""Everything a command touches outside the library, in one object, so that commands can be tested in-process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@dataclass(slots=True)
+class Environment:
+    """Streams, verbosity and the variables that decide about colour.
+
+    ``verbosity`` is -1 for ``-q``, 0, or 1 for ``-v``. Results go to ``stdout``; everything else to ``stderr``.
+    """
+
+    stdin: TextIO = field(default_factory=lambda: sys.stdin)
+    stdout: TextIO = field(default_factory=lambda: sys.stdout)
+    stderr: TextIO = field(default_factory=lambda: sys.stderr)
+    variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    verbosity: int = 0
+    debug: bool = False
+
+    def colour(self, stream: TextIO) -> bool:
+        """Tell whether ``stream`` gets colour: NO_COLOR, then FORCE_COLOR, then whether it is a terminal."""
+        if self.variables.get("NO_COLOR"):
+            return False
+        if self.variables.get("FORCE_COLOR"):
+            return True
+        return stream.isatty() and self.variables.get("TERM") != "dumb"
+
+    def animates(self) -> bool:
+        """Tell whether progress may be drawn on stderr."""
+        return self.verbosity >= 0 and self.stderr.isatty() and self.variables.get("TERM") != "dumb"
+
+    def console(self, stream: TextIO) -> Console:
+        """Return a rich console on ``stream`` that neither colours nor wraps what is not a terminal."""
+        from rich.console import Console
+
+        terminal = stream.isatty()
+        return Console(
+            file=stream,
+            force_terminal=self.colour(stream),
+            no_color=not self.colour(stream),
+            width=None if terminal else 10_000,
+            soft_wrap=not terminal,
+            highlight=False,
+            emoji=False,
+            markup=False,
+        )
+
+    def note(self, message: str) -> None:
+        """Say something beside the result; ``-q`` silences it."""
+        if self.verbosity >= 0:
+            self.stderr.write(f"{message}\n")
+            self.stderr.flush()

@@ -1,0 +1,36 @@
+"""Options that several commands share, declared once so that they read the same everywhere."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def pack_option(command: str) -> typer.models.OptionInfo:
+    """Return ``--pack`` for ``command``: its own environment variable comes before the common one."""
+    option: typer.models.OptionInfo = typer.Option(
+        "--pack",
+        "-p",
+        metavar="PACK",
+        envvar=[f"WIKIGR_{command.upper()}_PACK", "WIKIGR_PACK"],
+        show_envvar=False,
+        help="The pack: a folder or its .db file. WIKIGR_PACK is the default.",
+    )
+    return option
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+Batch = Annotated[
+    str | None,
+    typer.Option(
+        "--batch",
+        metavar="FILE",
+        help="Read questions from FILE or - (one a line, or JSON Lines with id and question) and print JSON Lines "
+        "in the same order.",
+    ),
+]
+EncoderModel = Annotated[
+    str | None,
+    typer.Option("--embedding-model", metavar="ID", help="Use this encoder instead of the pack's (must be the same)."),
+]

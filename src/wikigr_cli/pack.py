@@ -1,0 +1,158 @@
+"""``wikigr pack``: build a pack, describe it, list packs, check one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wikigr.errors import UsageError
+from wikigr_cli import options, render
+from wikigr_cli.environment import Environment
+from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
+
+app = typer.Typer(help="Build, describe and check knowledge packs.", no_args_is_help=True, epilog=EXIT_CODES_HELP)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@app.command("build", epilog=EXIT_CODES_HELP)
+def build(
+    context: typer.Context,
+    source: Annotated[
+        str, typer.Argument(help="A MediaWiki export, ZIM file, folder of HTML or Markdown, JSON Lines, or - (stdin).")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The pack's folder.")],
+    source_format: Annotated[
+        str | None,
+        typer.Option("--format", help="mediawiki, zim, html, markdown or jsonl; detected when left out."),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="The pack's name; the folder's name when left out.")] = None,
+    pack_version: Annotated[str, typer.Option("--pack-version", help="The pack's version (semver).")] = "1.0.0",
+    description: Annotated[str, typer.Option(help="One line on what the pack is.")] = "",
+    license_name: Annotated[str, typer.Option("--license", help="The licence of the text.")] = "",
+    limit: Annotated[int | None, typer.Option(min=1, help="Stop after this many articles.")] = None,
+    embedding_model: Annotated[
+        str, typer.Option(metavar="ID", help="The encoder: a model id or a prepared model's folder.")
+    ] = "sentence-transformers/all-MiniLM-L6-v2",
+    bundle_encoder: Annotated[
+        bool, typer.Option("--bundle-encoder", help="Put the encoder into the pack, so that it answers on its own.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume/--no-resume", help="Go on with an interrupted build, or start afresh.")
+    ] = True,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="Leave out records that cannot be read instead of stopping.")
+    ] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes that parse.")] = _processors(),
+    json_output: options.Json = False,
+) -> None:
+    """Build a pack from SOURCE. Until the last moment the pack that was there stays as it was."""
+    environment = context.ensure_object(Environment)
+
+    from wikigr.build.build import BuildOptions, build_pack
+    from wikigr.embeddings.loader import open_encoder
+    from wikigr.embeddings.models import find_prepared
+    from wikigr.sources.detect import open_source
+    from wikigr_cli.progress import TerminalProgress
+
+    if output.exists() and not output.is_dir():
+        raise UsageError(f"{output} is a file; -o takes a folder.")
+    opened = open_source(source, source_format)
+    encoder = open_encoder(embedding_model, purpose="bulk")
+    bundle = find_prepared(embedding_model).folder if bundle_encoder else None
+    build_options = BuildOptions(
+        name=name or output.resolve().name,
+        version=pack_version,
+        description=description,
+        license=license_name,
+        limit=limit,
+        jobs=jobs,
+        resume=resume,
+        keep_going=keep_going,
+    )
+    with TerminalProgress(environment) as progress:
+        report = build_pack(opened, source, output, encoder, build_options, bundle=bundle, progress=progress)
+    document = render.build_document(report, output)
+    if json_output:
+        render.json_document(environment, document)
+    else:
+        render.build_report(environment, document)
+
+
+@app.command("info", epilog=EXIT_CODES_HELP)
+def info(
+    context: typer.Context,
+    pack: Annotated[str | None, typer.Argument(help="The pack; WIKIGR_PACK when left out.", envvar="WIKIGR_PACK")] = None,
+    json_output: options.Json = False,
+) -> None:
+    """Describe a pack from its manifest."""
+    environment = context.ensure_object(Environment)
+    if pack is None:
+        raise UsageError("No pack was named.", hint="Give its folder, or set WIKIGR_PACK.")
+
+    from wikigr.pack import layout
+    from wikigr.pack.manifest import read_manifest
+
+    found = layout.find_pack(pack)
+    document = render.manifest_document(read_manifest(found.part(layout.MANIFEST)), found)
+    if json_output:
+        render.json_document(environment, document)
+    else:
+        render.manifest(environment, document)
+
+
+@app.command("list", epilog=EXIT_CODES_HELP)
+def list_packs(
+    context: typer.Context,
+    folder: Annotated[
+        Path | None, typer.Argument(help="Where to look; the user's data folder and ./packs when left out.")
+    ] = None,
+    json_output: options.Json = False,
+) -> None:
+    """List the packs in a folder."""
+    environment = context.ensure_object(Environment)
+
+    from wikigr.pack import layout
+    from wikigr.pack.manifest import read_manifest
+    from wikigr.settings import data_folder
+
+    if folder is not None and not folder.is_dir():
+        raise UsageError(f"{folder} is no folder.")
+    roots = [folder] if folder else [data_folder() / "packs", Path("packs")]
+    packs = []
+    for root in roots:
+        for candidate in sorted(root.iterdir()) if root.is_dir() else []:
+            found = layout.Layout(candidate)
+            if candidate.is_dir() and found.exists():
+                packs.append(render.manifest_document(read_manifest(found.part(layout.MANIFEST)), found))
+    if json_output:
+        render.json_document(environment, {"schema_version": render.SCHEMA_VERSION, "packs": packs})
+    else:
+        render.pack_table(environment, packs, roots)
+
+
+@app.command("validate", epilog=EXIT_CODES_HELP)
+def validate(
+    context: typer.Context,
+    pack: Annotated[str | None, typer.Argument(help="The pack; WIKIGR_PACK when left out.", envvar="WIKIGR_PACK")] = None,
+    json_output: options.Json = False,
+) -> None:
+    """Check a pack's parts against each other: counts, offsets, vectors, index, encoder. Exit 4 if one fails."""
+    environment = context.ensure_object(Environment)
+    if pack is None:
+        raise UsageError("No pack was named.", hint="Give its folder, or set WIKIGR_PACK.")
+
+    from wikigr.pack.validate import validate_pack
+
+    checks = validate_pack(pack)
+    if json_output:
+        render.json_document(environment, render.checks_document(checks))
+    else:
+        render.checks_list(environment, checks)
+    if not all(check.passed or not check.required for check in checks):
+        raise typer.Exit(ExitStatus.PACK)

@@ -1,0 +1,311 @@
+"""Everything that is printed: JSON documents, JSON Lines, and text for people."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wikigr_cli.environment import Environment
+
+if TYPE_CHECKING:
+    from wikigr.answer.extractive import Answer
+    from wikigr.build.build import BuildReport
+    from wikigr.checks import Check
+    from wikigr.pack.layout import Layout
+    from wikigr.pack.manifest import Manifest
+    from wikigr.pack.open import Pack
+    from wikigr.retrieval.candidate import Evidence
+    from wikigr.retrieval.trace import Trace
+
+SCHEMA_VERSION = 1
+_SNIPPET = 160
+
+# Terminal control characters, C0 and C1, but for tab and newline: pack text must not drive a terminal.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def plain(text: str) -> str:
+    """Return ``text`` with control characters made visible."""
+    return _CONTROL.sub("�", text)
+
+
+def json_document(environment: Environment, document: Mapping[str, Any]) -> None:
+    environment.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+
+
+def json_line(environment: Environment, document: Mapping[str, Any]) -> None:
+    environment.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
+    environment.stdout.flush()
+
+
+def search_document(question: str, evidence: Sequence[Evidence], trace: Trace) -> dict[str, Any]:
+    """Return what ``wikigr search --json`` prints."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "question": question,
+        "results": [_result(rank, item) for rank, item in enumerate(evidence, start=1)],
+        "timings": dict(trace.timings()),
+    }
+
+
+def _result(rank: int, item: Evidence) -> dict[str, Any]:
+    section = item.section
+    return {
+        "rank": rank,
+        "title": section.title,
+        "section_id": section.section_id,
+        "section": section.heading,
+        "source_id": section.source_id,
+        "score": round(item.score, 6),
+        "scores": {name: round(value, 6) for name, value in item.candidate.scores.items()},
+        "content": section.content,
+    }
+
+
+def search_results(environment: Environment, document: Mapping[str, Any]) -> None:
+    """Print search results for a person."""
+    console = environment.console(environment.stdout)
+    if not document["results"]:
+        environment.note("Nothing in the pack matches.")
+    for result in document["results"]:
+        place = result["title"] + (f" › {result['section']}" if result["section"] else "")
+        console.print(f"{result['rank']:>3}. {plain(place)}", style="bold", end="")
+        console.print(f"  {result['score']:.3f}", style="dim")
+        text = " ".join(result["content"].split())
+        snippet = text if len(text) <= _SNIPPET else text[:_SNIPPET].rsplit(" ", 1)[0] + " …"
+        console.print(f"     {plain(snippet)}")
+
+
+def answer_document(answer: Answer, pack: Pack, *, explain: bool) -> dict[str, Any]:
+    """Return what ``wikigr ask --json`` prints."""
+    manifest = pack.manifest
+    document: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "question": answer.question,
+        "answer": answer.text,
+        "abstained": answer.abstained,
+        "confidence": round(answer.confidence, 4),
+        "query_type": answer.query_type,
+        "sources": answer.sources,
+        "citations": [
+            {
+                "n": c.n,
+                "title": c.title,
+                "section_id": c.section_id,
+                "section": c.heading,
+                "source_id": c.source_id,
+                "quote": c.quote,
+                "start": c.start,
+                "end": c.end,
+            }
+            for c in answer.citations
+        ],
+        "entities": [],
+        "facts": [c.quote for c in answer.citations],
+        "cypher_query": "",
+        "profile": "baseline",
+        "pack": {"name": manifest.name, "version": manifest.version, "digest": manifest.digest},
+        "usage": {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0},
+        "timings": dict(answer.trace.timings()),
+    }
+    if explain:
+        document["explain"] = _explain(answer)
+    return document
+
+
+def _explain(answer: Answer) -> dict[str, Any]:
+    cited = {(c.section_id, c.start) for c in answer.citations}
+    return {
+        "stages": [
+            {
+                "stage": record.stage,
+                "ms": round(record.milliseconds, 3),
+                "scored": record.scored,
+                "dropped": dict(record.dropped),
+                "notes": dict(record.notes),
+            }
+            for record in answer.trace.stages
+        ],
+        "candidates": [_result(rank, item) for rank, item in enumerate(answer.evidence, start=1)],
+        "sentences": [
+            {
+                "section_id": s.section.section_id,
+                "start": s.start,
+                "end": s.end,
+                "text": s.text,
+                "score": round(s.score, 4),
+                "of_section": round(s.of_section, 4),
+                "of_terms": round(s.of_terms, 4),
+                "of_kind": s.of_kind,
+                "of_vector": round(s.of_vector, 4),
+                "cited": (s.section.section_id, s.start) in cited,
+            }
+            for s in answer.sentences
+        ],
+    }
+
+
+def print_answer(environment: Environment, answer: Answer, document: Mapping[str, Any]) -> None:
+    """Print an answer for a person."""
+    console = environment.console(environment.stdout)
+    console.print(plain(answer.text))
+    if answer.abstained:
+        titles = list(dict.fromkeys(item.section.title for item in answer.evidence))[:3]
+        if titles:
+            console.print(f"Nearest articles: {', '.join(map(plain, titles))}", style="dim")
+    else:
+        console.print()
+        console.print("Sources", style="bold")
+        for citation in answer.citations:
+            place = citation.title + (f" › {citation.heading}" if citation.heading else "")
+            console.print(f"  [{citation.n}] {plain(place)}", end="")
+            console.print(f"  {plain(citation.section_id)} [{citation.start}:{citation.end}]", style="dim")
+    console.print(f"Confidence {answer.confidence:.2f}", style="dim")
+    if "explain" in document:
+        _explanation(environment, document["explain"])
+
+
+def _explanation(environment: Environment, explain: Mapping[str, Any]) -> None:
+    console = environment.console(environment.stdout)
+    console.print()
+    console.print("Stages", style="bold")
+    for stage in explain["stages"]:
+        notes = ", ".join(
+            f"{name} {value:.3f}" if isinstance(value, float) else f"{name} {value}"
+            for name, value in stage["notes"].items()
+        )
+        line = f"  {stage['stage']:<11}{stage['ms']:8.1f} ms"
+        if stage["scored"]:
+            line += f"  scored {stage['scored']}"
+        if stage["dropped"]:
+            line += f", dropped {len(stage['dropped'])} ({next(iter(stage['dropped'].values()))})"
+        console.print(line + (f"  {notes}" if notes else ""))
+    console.print("Sections", style="bold")
+    for result in explain["candidates"]:
+        parts = ", ".join(
+            f"{name} {value:.3f} (rank {result['scores'][f'{name}_rank']:.0f})"
+            for name, value in result["scores"].items()
+            if not name.endswith("_rank")
+        )
+        console.print(f"  {result['rank']:>2}. {result['score']:.3f}  {plain(result['section_id'])}  {parts}")
+    console.print("Sentences", style="bold")
+    for sentence in explain["sentences"][:12]:
+        mark = "*" if sentence["cited"] else " "
+        console.print(
+            f" {mark} {sentence['score']:.3f} = section {sentence['of_section']:.2f}, vector {sentence['of_vector']:.2f}, "
+            f"terms {sentence['of_terms']:.2f}, kind {sentence['of_kind']:.0f}  "
+            f"{plain(sentence['section_id'])} [{sentence['start']}:{sentence['end']}] {plain(sentence['text'][:80])}"
+        )
+
+
+def build_document(report: BuildReport, folder: Path) -> dict[str, Any]:
+    """Return what ``wikigr pack build --json`` prints."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "pack": str(folder),
+        "name": report.manifest.name,
+        "digest": report.manifest.digest,
+        "counts": dict(report.manifest.counts),
+        "skipped": dict(report.skipped),
+        "bad_records": [asdict(bad) for bad in report.bad_records],
+        "links_to_nowhere": report.lost_links,
+        "embedded": report.embedded,
+        "reused": report.reused,
+    }
+
+
+def build_report(environment: Environment, document: Mapping[str, Any]) -> None:
+    """Print what a build did: the pack on stdout, what was left out on stderr."""
+    for bad in document["bad_records"]:
+        environment.note(f"Left out {plain(bad['where'])}: {plain(bad['reason'])}")
+    for reason, count in document["skipped"].items():
+        environment.note(f"Skipped {count:,}: {reason}")
+    if document["links_to_nowhere"]:
+        environment.note(f"{document['links_to_nowhere']:,} hyperlinks lead to nothing in the pack and were dropped.")
+    counts = ", ".join(f"{count:,} {name}" for name, count in document["counts"].items() if count)
+    console = environment.console(environment.stdout)
+    console.print(f"{document['pack']}: {counts}")
+    console.print(
+        f"digest {document['digest'][:16]}, {document['embedded']:,} sections embedded, {document['reused']:,} reused",
+        style="dim",
+    )
+
+
+def manifest_document(manifest: Manifest, layout: Layout) -> dict[str, Any]:
+    """Return what ``wikigr pack info --json`` prints."""
+    return {"schema_version": SCHEMA_VERSION, "path": str(layout.root), **asdict(manifest)}
+
+
+def manifest(environment: Environment, document: Mapping[str, Any]) -> None:
+    """Print a manifest for a person."""
+    console = environment.console(environment.stdout)
+    console.print(f"{plain(document['name'])} {plain(document['version'])}", style="bold")
+    encoder = document["encoder"]
+    rows = {
+        "path": document["path"],
+        "description": document["description"],
+        "license": document["license"],
+        "source": f"{document['source']['name']} ({document['source']['format']})",
+        "created": document["created"],
+        "holds": ", ".join(f"{count:,} {name}" for name, count in document["counts"].items() if count),
+        "encoder": f"{encoder['model_id']}, {encoder['dimension']} dimensions, weights {encoder['weights_sha256'][:12]}"
+        + (" (bundled)" if document["bundled_encoder"] else ""),
+        "engine": f"{document['engine']} {document['engine_version']} (storage {document['storage_version']})",
+        "vectors": "index" if document["vector_index"] else "exact scan",
+        "digest": document["digest"],
+        "made by": f"wikigr {document['wikigr_version']}",
+    }
+    for label, value in rows.items():
+        if value:
+            console.print(f"  {label:<12} {plain(str(value))}")
+
+
+def pack_table(environment: Environment, packs: Sequence[Mapping[str, Any]], roots: Sequence[Path]) -> None:
+    """Print the packs found, one a line."""
+    if not packs:
+        environment.note(f"No packs in {', '.join(map(str, roots))}.")
+        return
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading, justify in (("name", "left"), ("version", "left"), ("articles", "right"), ("sections", "right"), ("path", "left")):
+        table.add_column(heading, justify="right" if justify == "right" else "left", overflow="fold")
+    for pack in packs:
+        counts = pack["counts"]
+        table.add_row(
+            plain(pack["name"]), plain(pack["version"]), f"{counts['articles']:,}", f"{counts['sections']:,}", pack["path"]
+        )
+    environment.console(environment.stdout).print(table)
+
+
+def checks_document(checks: Sequence[Check]) -> dict[str, Any]:
+    """Return what ``wikigr doctor --json`` and ``wikigr pack validate --json`` print."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "passed": all(check.passed or not check.required for check in checks),
+        "checks": [asdict(check) for check in checks],
+    }
+
+
+def checks_list(environment: Environment, checks: Sequence[Check]) -> None:
+    """Print checks, each with its mend where it failed."""
+    console = environment.console(environment.stdout)
+    for check in checks:
+        mark, style = ("ok", "green") if check.passed else ("FAILED", "red") if check.required else ("note", "yellow")
+        console.print(f"{mark:<7}", style=style, end="")
+        console.print(f"{check.name}: {plain(check.detail)}")
+        if not check.passed and check.mend:
+            console.print(f"       → {check.mend}")
+
+
+def settings_table(environment: Environment, rows: Sequence[Mapping[str, Any]], *, origin: bool) -> None:
+    """Print the settings in force, one a line."""
+    console = environment.console(environment.stdout)
+    for row in rows:
+        value = "" if row["value"] is None else plain(str(row["value"]))
+        line = f"{row['command']} --{row['option']} = {value}"
+        console.print(f"{line:<60} {row['origin']}" if origin else line)

@@ -1,0 +1,82 @@
+"""The format of a source, told from its first bytes."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wikigr.errors import SourceError, UsageError
+from wikigr.sources.detect import FORMATS, detect_format, open_source
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "expected"),
+    [
+        ("dump.bin", b'<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/">', "mediawiki"),
+        ("dump.xml", b'<?xml version="1.0"?>\n<!-- c -->\n<mediawiki>', "mediawiki"),
+        ("dump.bz2", bz2.compress(b"\xef\xbb\xbf<mediawiki>"), "mediawiki"),
+        ("wiki.zim", b"ZIM\x04\x06\x00", "zim"),
+        ("a.txt", b'{"title": "A"}\n{', "jsonl"),
+        ("a.gz", gzip.compress(b'\n{"title": "A", "text": "' + b"x" * 200_000), "jsonl"),
+        ("bad.jsonl", b"oops\n", "jsonl"),
+        ("note.md", b"# A", "markdown"),
+        ("page", b"<!DOCTYPE html><p>", "html"),
+        ("page.xhtml", b'<?xml version="1.0"?><html xmlns="x">', "html"),
+    ],
+)
+def test_files(tmp_path: Path, name: str, data: bytes, expected: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    assert detect_format(path) == expected
+
+
+def test_folders_by_majority(tmp_path: Path) -> None:
+    for name in ("a.html", "b.HTM", "c.md", ".git/x.md", ".git/y.md"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    assert open_source(tmp_path).format == "html"
+    (tmp_path / "d.markdown").touch()
+    assert open_source(str(tmp_path)).format == "markdown"
+    assert open_source(tmp_path, "html").format == "html"
+
+
+def test_standard_input_is_jsonl() -> None:
+    assert open_source("-").format == "jsonl"
+    with pytest.raises(UsageError, match="Standard input is read as jsonl"):
+        open_source("-", "zim")
+
+
+def test_errors(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="does not exist"):
+        open_source(tmp_path / "none")
+    with pytest.raises(SourceError, match="does not exist"):
+        open_source(tmp_path / "none", "html")
+    with pytest.raises(SourceError, match="has no HTML or Markdown files"):
+        open_source(tmp_path)
+    with pytest.raises(UsageError, match="is a folder"):
+        open_source(tmp_path, "mediawiki")
+    with pytest.raises(UsageError, match=f"no source format 'pdf'. Formats: {', '.join(FORMATS)}"):
+        open_source(tmp_path, "pdf")
+    empty = tmp_path / "empty.jsonl"
+    empty.write_bytes(b" \n")
+    with pytest.raises(SourceError, match="has no content"):
+        open_source(empty)
+    odd = tmp_path / "odd.bin"
+    odd.write_bytes(b"\x7fELF")
+    with pytest.raises(UsageError, match="Name it with --format: mediawiki, zim"):
+        open_source(odd)
+
+
+def test_only_the_reader_in_use_is_imported() -> None:
+    code = (
+        "import sys; from wikigr.sources.detect import open_source; open_source('-'); "
+        "print([m for m in ('selectolax', 'markdown_it', 'mwxml', 'libzim') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,187 @@
+"""A folder of HTML pages: order, links, titles, and the pages that are left out."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+
+from wikigr.errors import RecordError, SourceError
+from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
+from wikigr.sources.folder import LARGEST_DOCUMENT_BYTES, resolve_link
+from wikigr.sources.html import HtmlSource
+
+PROSE = "<p>" + "A sentence that says something about the matter at hand. " * 5 + "</p>"
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    return root
+
+
+def read(root: Path) -> list[SourceItem]:
+    source = HtmlSource(root)
+    return [item for record in source.records() for item in source.parse(pickle.loads(pickle.dumps(record)))]
+
+
+def test_pages_come_sorted_with_resolved_links_and_folder_categories(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "lib/b.html": f"<title>B</title>{PROSE}<a href='../a.html#x'>a</a><a href='http://x.org/'>out</a>"
+            "<a href='sub/'>dir</a><a href='na%C3%AFve.html?q=1'>n</a><a href='../../etc.html'>up</a>"
+            "<a href='pic.png'>p</a><a href='mailto:a@b.c'>m</a><a href='b.html#self'>self</a>",
+            "a.html": f"<title>A</title>{PROSE}",
+            "notes.txt": "no page",
+            ".hidden/c.html": "<p>hidden</p>",
+            "lib/C.HTM": f"<title>C</title>{PROSE}",
+        },
+    )
+    items = read(tmp_path)
+    assert [item.source_id for item in items if isinstance(item, SourceArticle)] == [
+        "a.html",
+        "lib/C.HTM",
+        "lib/b.html",
+    ]
+    article = items[2]
+    assert isinstance(article, SourceArticle)
+    assert article.links == ("a.html", "lib/sub/index.html", "lib/naïve.html")
+    assert article.categories == ("lib",)
+
+
+@pytest.mark.parametrize(
+    ("href", "target"),
+    [
+        ("b.html", "d/b.html"),
+        ("../b.html?x#y", "b.html"),
+        ("./", "d/index.html"),
+        ("..", "index.html"),
+        ("guide", "d/guide.html"),
+        ("a%20b.html", "d/a b.html"),
+        ("page.html", None),
+        ("#top", None),
+        ("/abs.html", None),
+        ("//host/x.html", None),
+        ("javascript:f()", None),
+        ("../../out.html", None),
+        ("x.css", None),
+        ("http://[bad", None),
+    ],
+)
+def test_resolve_link(href: str, target: str | None) -> None:
+    assert resolve_link("d/page.html", href, (".html", ".htm")) == target
+
+
+def test_pages_that_share_a_title_get_their_path(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "x.html": f"<title>Intro — T docs</title><h1>Intro</h1>{PROSE}",
+            "y/x.html": f"<title>intro</title>{PROSE}more",
+            "z.html": f"<title>Other</title>{PROSE}",
+            "untitled.html": PROSE,
+        },
+    )
+    titles = [item.title for item in read(tmp_path) if isinstance(item, SourceArticle)]
+    assert titles == ["untitled", "Intro (x.html)", "intro (y/x.html)", "Other"]
+
+
+def test_duplicates_and_moved_pages_become_other_names(tmp_path: Path) -> None:
+    refresh = "<title>Moved</title><meta http-equiv=refresh content='0; url={}'>"
+    write(
+        tmp_path,
+        {
+            "a.html": f"<title>A</title>{PROSE}",
+            "copy.html": f"<title>A</title>{PROSE}",
+            "moved.html": refresh.format("sub/moved.html"),
+            "sub/moved.html": refresh.format("../a.html#x"),
+            "away.html": refresh.format("https://example.org/"),
+            "ring.html": refresh.format("ring2.html"),
+            "ring2.html": refresh.format("ring.html"),
+        },
+    )
+    assert [item for item in read(tmp_path) if not isinstance(item, SourceArticle)] == [
+        Skipped("away.html", "redirect to nowhere"),
+        Skipped("copy.html", "duplicate page"),
+        Redirect("copy.html", "A"),
+        Redirect("moved.html", "A"),
+        Skipped("ring.html", "redirect to nowhere"),
+        Skipped("ring2.html", "redirect to nowhere"),
+        Redirect("sub/moved.html", "A"),
+    ]
+
+
+def test_index_pages_are_skipped_and_pages_with_prose_are_not(tmp_path: Path) -> None:
+    links = "".join(f"<li><a href='p{n}.html'>Name of page {n}</a></li>" for n in range(120))
+    toc = f"<div class=toctree-wrapper><ul>{links}</ul></div>"
+    write(
+        tmp_path,
+        {
+            "genindex-A.html": f"<title>Index</title>{PROSE}",
+            "list.html": f"<title>All</title><ul>{links}</ul>{PROSE}",
+            "toc.html": f"<title>Contents</title>{toc}",
+            "chapter.html": f"<title>Chapter</title>{PROSE}{toc}",
+            "search.html": "<title>Search</title><p>Please activate scripts.</p>",
+            "short.html": "<title>Short</title><p>Few words.</p>",
+            "empty.html": "",
+            "frames.html": "<frameset><frame src='toc.html'></frameset>",
+        },
+    )
+    items = {item.source_id: item for item in read(tmp_path) if not isinstance(item, Redirect)}
+    skipped = {key: item.reason for key, item in items.items() if isinstance(item, Skipped)}
+    assert skipped == {
+        "empty.html": "no text",
+        "frames.html": "no text",
+        "genindex-A.html": "index page",
+        "list.html": "index page",
+        "search.html": "index page",
+        "toc.html": "index page",
+    }
+    chapter = items["chapter.html"]
+    assert isinstance(chapter, SourceArticle)
+    assert len(chapter.links) == 120
+
+
+def test_symbolic_links_are_followed_but_not_in_circles(tmp_path: Path) -> None:
+    root, other = tmp_path / "root", tmp_path / "other"
+    write(root, {"a.html": f"<title>A</title>{PROSE}"})
+    write(other, {"b.html": f"<title>B</title>{PROSE}"})
+    (root / "loop").symlink_to(root)
+    (root / "other").symlink_to(other)
+    (root / "broken.html").symlink_to(root / "nowhere.html")
+    source = HtmlSource(root)
+    records = list(source.records())
+    assert [record.source_id for record in records] == ["a.html", "broken.html", "other/b.html"]
+    with pytest.raises(RecordError, match=r"broken\.html: the file cannot be read"):
+        list(source.parse(records[1]))
+
+
+def test_a_file_too_large_is_one_bad_record(tmp_path: Path) -> None:
+    path = tmp_path / "big.html"
+    with path.open("wb") as stream:
+        os.truncate(stream.fileno(), LARGEST_DOCUMENT_BYTES + 1)
+    write(tmp_path, {"a.html": PROSE})
+    source = HtmlSource(tmp_path)
+    good, big = source.records()
+    assert isinstance(next(iter(source.parse(good))), SourceArticle)
+    with pytest.raises(RecordError, match=r"big\.html: the file is larger than 64 MiB"):
+        list(source.parse(big))
+
+
+def test_missing_and_empty_folders(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="does not exist"):
+        list(HtmlSource(tmp_path / "none").records())
+    with pytest.raises(SourceError, match="has no HTML files"):
+        list(HtmlSource(tmp_path).records())
+
+
+def test_a_single_page_is_a_source(tmp_path: Path) -> None:
+    write(tmp_path, {"a.html": f"<title>A</title>{PROSE}", "b.html": PROSE})
+    assert [item.source_id for item in read(tmp_path / "a.html") if isinstance(item, SourceArticle)] == [
+        "a.html"
+    ]
