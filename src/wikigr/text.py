@@ -10,10 +10,12 @@ _SPACES = re.compile(r"[\s_]+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 # A line and those after it that go on in mid-sentence: no sentence end before the break, and a small letter, a
 # digit or closing punctuation after it that opens no list item.
-_BLOCK = re.compile(r"[^\n]+(?:(?<![.!?:;|])\n(?!\d+[.)] |[-*•] )(?=[a-zà-þ0-9,.;:)\]])[^\n]+)*")
+_BLOCK = re.compile(r"[^\n]+(?:(?<![.!?:;|])\n(?!\d+[.)] |[-*•] |[^\n]* \| )(?=[a-zà-þ0-9,.;:)\]])[^\n]+)*")
 # A sentence cannot end right after these, whatever follows: the statistical segmenter misses them when a
 # capital follows ("the U.S. Secretary"). Kept to forms that are nearly never the last word of a sentence.
-_NEVER_FINAL = re.compile(r"(?:\b(?:U\.S|U\.K|Mr|Mrs|Ms|Dr|Prof|Gen|Gov|Sen|Rep|St|Fr|Lt|Col|vs|cf|e\.g|i\.e|No|Fig|ca?)|\bet al)\.$")
+_NEVER_FINAL = re.compile(
+    r"(?:\b(?:U\.S|U\.K|Mr|Mrs|Ms|Dr|Prof|Gen|Gov|Sen|Rep|St|Fr|Lt|Col|vs|cf|e\.g|i\.e|No|Fig|ca?)|\bet al)\.$"
+)
 _STARTS_SENTENCE = re.compile(
     r"(?:The|A|An|In|On|At|It|He|She|They|This|That|These|Those|His|Her|Its|Their|As|By|For|From|After|Before|During|"
     r"When|While|Since|Although|However|But|And|We|I|You|If|To|With|There|Some|Many|Most|Other|One|Both)\b"

@@ -46,7 +46,8 @@ def root(
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Add the trace of what was done.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print version and commit.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print version and commit."),
     ] = False,
 ) -> None:
     """Set what every command shares."""

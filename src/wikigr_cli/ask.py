@@ -18,7 +18,8 @@ def ask(
     pack: Annotated[str | None, options.pack_option("ask")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when the pack does not cover it.")] = False,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show where every candidate's score came from and why it was dropped.")
+        bool,
+        typer.Option("--explain", help="Show where every candidate's score came from and why it was dropped."),
     ] = False,
     batch: options.Batch = None,
     json_output: options.Json = False,
@@ -28,7 +29,8 @@ def ask(
     environment = context.ensure_object(Environment)
     if (question is None) == (batch is None):
         raise UsageError(
-            "Give either a question or --batch.", hint='Example: wikigr ask "Who found the electron?" --pack packs/physics'
+            "Give either a question or --batch.",
+            hint='Example: wikigr ask "Who found the electron?" --pack packs/physics',
         )
     if pack is None:
         raise UsageError("No pack was named.", hint="Give --pack, or set WIKIGR_PACK.")
@@ -43,7 +45,9 @@ def ask(
             for item in read_batch(batch, environment.stdin):
                 answer = answer_question(opened, item.question)
                 abstained = abstained or answer.abstained
-                render.json_line(environment, {"id": item.id, **render.answer_document(answer, opened, explain=explain)})
+                render.json_line(
+                    environment, {"id": item.id, **render.answer_document(answer, opened, explain=explain)}
+                )
         else:
             assert question is not None
             answer = answer_question(opened, question)

@@ -24,7 +24,8 @@ def _processors() -> int:
 def build(
     context: typer.Context,
     source: Annotated[
-        str, typer.Argument(help="A MediaWiki export, ZIM file, folder of HTML or Markdown, JSON Lines, or - (stdin).")
+        str,
+        typer.Argument(help="A MediaWiki export, ZIM file, folder of HTML or Markdown, JSON Lines, or - (stdin)."),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The pack's folder.")],
     source_format: Annotated[
@@ -40,7 +41,8 @@ def build(
         str, typer.Option(metavar="ID", help="The encoder: a model id or a prepared model's folder.")
     ] = "sentence-transformers/all-MiniLM-L6-v2",
     bundle_encoder: Annotated[
-        bool, typer.Option("--bundle-encoder", help="Put the encoder into the pack, so that it answers on its own.")
+        bool,
+        typer.Option("--bundle-encoder", help="Put the encoder into the pack, so that it answers on its own."),
     ] = False,
     resume: Annotated[
         bool, typer.Option("--resume/--no-resume", help="Go on with an interrupted build, or start afresh.")
@@ -54,9 +56,10 @@ def build(
     """Build a pack from SOURCE. Until the last moment the pack that was there stays as it was."""
     environment = context.ensure_object(Environment)
 
-    from wikigr.build.build import BuildOptions, build_pack
     from wikigr.embeddings.loader import open_encoder
     from wikigr.embeddings.models import find_prepared
+
+    from wikigr.build.build import BuildOptions, build_pack
     from wikigr.sources.detect import open_source
     from wikigr_cli.progress import TerminalProgress
 
@@ -87,7 +90,9 @@ def build(
 @app.command("info", epilog=EXIT_CODES_HELP)
 def info(
     context: typer.Context,
-    pack: Annotated[str | None, typer.Argument(help="The pack; WIKIGR_PACK when left out.", envvar="WIKIGR_PACK")] = None,
+    pack: Annotated[
+        str | None, typer.Argument(help="The pack; WIKIGR_PACK when left out.", envvar="WIKIGR_PACK")
+    ] = None,
     json_output: options.Json = False,
 ) -> None:
     """Describe a pack from its manifest."""
@@ -139,7 +144,9 @@ def list_packs(
 @app.command("validate", epilog=EXIT_CODES_HELP)
 def validate(
     context: typer.Context,
-    pack: Annotated[str | None, typer.Argument(help="The pack; WIKIGR_PACK when left out.", envvar="WIKIGR_PACK")] = None,
+    pack: Annotated[
+        str | None, typer.Argument(help="The pack; WIKIGR_PACK when left out.", envvar="WIKIGR_PACK")
+    ] = None,
     json_output: options.Json = False,
 ) -> None:
     """Check a pack's parts against each other: counts, offsets, vectors, index, encoder. Exit 4 if one fails."""

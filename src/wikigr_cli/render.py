@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from wikigr_cli.environment import Environment
 
 if TYPE_CHECKING:
+    from wikigr.embeddings.models import PreparedModel
+
     from wikigr.answer.extractive import Answer
     from wikigr.build.build import BuildReport
     from wikigr.checks import Check
@@ -138,10 +140,7 @@ def _explain(answer: Answer) -> dict[str, Any]:
                 "end": s.end,
                 "text": s.text,
                 "score": round(s.score, 4),
-                "of_section": round(s.of_section, 4),
-                "of_terms": round(s.of_terms, 4),
-                "of_kind": s.of_kind,
-                "of_vector": round(s.of_vector, 4),
+                "parts": {part: round(value, 4) for part, value in s.parts().items()},
                 "cited": (s.section.section_id, s.start) in cited,
             }
             for s in answer.sentences
@@ -195,11 +194,10 @@ def _explanation(environment: Environment, explain: Mapping[str, Any]) -> None:
     console.print("Sentences", style="bold")
     for sentence in explain["sentences"][:12]:
         mark = "*" if sentence["cited"] else " "
-        console.print(
-            f" {mark} {sentence['score']:.3f} = section {sentence['of_section']:.2f}, vector {sentence['of_vector']:.2f}, "
-            f"terms {sentence['of_terms']:.2f}, kind {sentence['of_kind']:.0f}  "
-            f"{plain(sentence['section_id'])} [{sentence['start']}:{sentence['end']}] {plain(sentence['text'][:80])}"
-        )
+        parts = ", ".join(f"{part} {value:.2f}" for part, value in sentence["parts"].items())
+        place = f"{sentence['section_id']} [{sentence['start']}:{sentence['end']}]"
+        console.print(f" {mark} {sentence['score']:.3f}  {plain(place)}  {parts}")
+        console.print(f"          {plain(' '.join(sentence['text'].split())[:100])}", style="dim")
 
 
 def build_document(report: BuildReport, folder: Path) -> dict[str, Any]:
@@ -272,12 +270,22 @@ def pack_table(environment: Environment, packs: Sequence[Mapping[str, Any]], roo
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading, justify in (("name", "left"), ("version", "left"), ("articles", "right"), ("sections", "right"), ("path", "left")):
+    for heading, justify in (
+        ("name", "left"),
+        ("version", "left"),
+        ("articles", "right"),
+        ("sections", "right"),
+        ("path", "left"),
+    ):
         table.add_column(heading, justify="right" if justify == "right" else "left", overflow="fold")
     for pack in packs:
         counts = pack["counts"]
         table.add_row(
-            plain(pack["name"]), plain(pack["version"]), f"{counts['articles']:,}", f"{counts['sections']:,}", pack["path"]
+            plain(pack["name"]),
+            plain(pack["version"]),
+            f"{counts['articles']:,}",
+            f"{counts['sections']:,}",
+            pack["path"],
         )
     environment.console(environment.stdout).print(table)
 
@@ -309,3 +317,8 @@ def settings_table(environment: Environment, rows: Sequence[Mapping[str, Any]], 
         value = "" if row["value"] is None else plain(str(row["value"]))
         line = f"{row['command']} --{row['option']} = {value}"
         console.print(f"{line:<60} {row['origin']}" if origin else line)
+
+
+def model_document(prepared: PreparedModel) -> dict[str, Any]:
+    """Return what ``wikigr model prepare --json`` prints."""
+    return {"schema_version": SCHEMA_VERSION, "folder": str(prepared.folder), **asdict(prepared.identity)}

@@ -29,7 +29,9 @@ def search(
     pack: Annotated[str | None, options.pack_option("search")] = None,
     top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=1000, help="How many sections.")] = 10,
     mode: Annotated[Mode, typer.Option(help="Which rankers: vectors, BM25, or both.")] = Mode.HYBRID,
-    fusion: Annotated[Fusion, typer.Option(help="How hybrid fuses them: scores or reciprocal ranks.")] = Fusion.WEIGHTED,
+    fusion: Annotated[
+        Fusion, typer.Option(help="How hybrid fuses them: scores or reciprocal ranks.")
+    ] = Fusion.WEIGHTED,
     batch: options.Batch = None,
     json_output: options.Json = False,
     embedding_model: options.EncoderModel = None,
@@ -37,7 +39,9 @@ def search(
     """Find the sections of a pack that are nearest to a question. Nothing leaves this machine."""
     environment = context.ensure_object(Environment)
     if (question is None) == (batch is None):
-        raise UsageError("Give either a question or --batch.", hint='Example: wikigr search "spin" --pack packs/physics')
+        raise UsageError(
+            "Give either a question or --batch.", hint='Example: wikigr search "spin" --pack packs/physics'
+        )
     if pack is None:
         raise UsageError("No pack was named.", hint="Give --pack, or set WIKIGR_PACK.")
 

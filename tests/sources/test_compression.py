@@ -5,7 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
-import os
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,7 +20,7 @@ KINDS: list[tuple[str, Callable[[bytes], bytes]]] = [
     ("xz", lzma.compress),
 ]
 # Incompressible, so that damage in the middle of the file is damage in the middle of the data.
-DATA = os.urandom(300_000)
+DATA = random.Random(0).randbytes(300_000)
 
 
 def read(path: Path) -> bytes:
@@ -36,9 +36,7 @@ def test_plain(tmp_path: Path, data: bytes) -> None:
 
 
 @pytest.mark.parametrize(("kind", "compress"), KINDS)
-def test_compressed_in_one_or_several_streams(
-    tmp_path: Path, kind: str, compress: Callable[[bytes], bytes]
-) -> None:
+def test_compressed_in_one_or_several_streams(tmp_path: Path, kind: str, compress: Callable[[bytes], bytes]) -> None:
     path = tmp_path / kind
     path.write_bytes(compress(DATA[:100_000]) + compress(DATA[100_000:]))
     with open_bytes(path) as stream:

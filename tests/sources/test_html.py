@@ -182,6 +182,4 @@ def test_missing_and_empty_folders(tmp_path: Path) -> None:
 
 def test_a_single_page_is_a_source(tmp_path: Path) -> None:
     write(tmp_path, {"a.html": f"<title>A</title>{PROSE}", "b.html": PROSE})
-    assert [item.source_id for item in read(tmp_path / "a.html") if isinstance(item, SourceArticle)] == [
-        "a.html"
-    ]
+    assert [item.source_id for item in read(tmp_path / "a.html") if isinstance(item, SourceArticle)] == ["a.html"]

@@ -90,7 +90,9 @@ def test_control_characters_are_dropped() -> None:
 
 
 def test_headings_open_sections_outside_code_only() -> None:
-    text = "lead\r\n\r\n## One ##\n\na *b*\n- [c](d)\n\n```py\n# no heading\n```\n#tag\n####### seven\n#\n### Two\nt\n# Three\nx"
+    text = "lead\r\n\r\n## One ##\n\na *b*\n- [c](d)\n\n```py\n# no heading\n```\n"
+    text += "#tag\n####### seven\n#\n### Two\nt\n"
+    text += "# Three\nx"
     assert split_sections(text, "T") == (
         SourceSection((), "lead"),
         SourceSection(("One",), "a *b*\n- [c](d)\n\n```py\n# no heading\n```\n#tag\n####### seven\n#"),
@@ -110,9 +112,7 @@ def test_heading_that_repeats_the_title_opens_no_section() -> None:
 def test_no_line_of_text_is_lost(lines: list[str]) -> None:
     sections = split_sections("\n".join(lines), "T")
     kept = [line for section in sections for line in section.text.split("\n")]
-    assert [line for line in kept if line in ("text", "    x")] == [
-        x for x in lines if x in ("text", "    x")
-    ]
+    assert [line for line in kept if line in ("text", "    x")] == [x for x in lines if x in ("text", "    x")]
 
 
 def lines_of(path: Path) -> list[JsonlRecord]:

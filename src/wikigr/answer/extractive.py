@@ -61,11 +61,19 @@ def answer_question(pack: Pack, question: str) -> Answer:
             for s in ranked[MAX_SENTENCES:]
         }
     with trace.stage("abstention") as record:
-        confidence: Confidence = judge(evidence, ranked, terms, pack.manifest.thresholds)
+        confidence: Confidence = judge(evidence, ranked, pack.manifest.thresholds)
         record.notes.update(confidence.parts)
     if confidence.abstain:
         return Answer(
-            question, NOT_COVERED, True, confidence.value, "abstained", (), tuple(evidence), tuple(ranked), trace
+            question,
+            NOT_COVERED,
+            True,
+            confidence.value,
+            "abstained",
+            (),
+            tuple(evidence),
+            tuple(ranked),
+            trace,
         )
     with trace.stage("citations"):
         citations = tuple(
@@ -85,5 +93,13 @@ def answer_question(pack: Pack, question: str) -> Answer:
         verify(citations, pack.sections(list(dict.fromkeys(c.section_id for c in citations))))
     text = " ".join(f"{' '.join(c.quote.split())} [{c.n}]" for c in citations)
     return Answer(
-        question, text, False, confidence.value, "extractive", citations, tuple(evidence), tuple(ranked), trace
+        question,
+        text,
+        False,
+        confidence.value,
+        "extractive",
+        citations,
+        tuple(evidence),
+        tuple(ranked),
+        trace,
     )

@@ -8,38 +8,17 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from os.path import commonprefix
 from typing import Any
 
+from wikigr.answer.answer_kind import expected_kind
 from wikigr.retrieval.lexical import MAX_QUERY_WORDS, LexicalIndex
 
 # Words of a question that say how it asks, not what it asks about.
 _QUESTION_WORDS = frozenset(
-    """a about an and any are as at be been being but by can could did do does for from had has have he her him
-    his how i if in into is it its may me might more most much many my of on or our out s she should so some such
-    tell than that the their them then there these they this those to too us was we were what when where which
-    while who whom whose why will with would you your name called known kind type""".split()
-)
-
-_NUMBER = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|fifty|"
-    r"hundreds?|thousands?|millions?|billions?|half|twice|third|quarter|several|percent)\b",
-    re.IGNORECASE,
-)
-_DATE = re.compile(
-    r"\b(?:1\d{3}|20\d\d)s?\b|\b\d{1,4} ?(?:BC|AD|BCE|CE)\b|\b\d{1,2}(?:st|nd|rd|th) century\b|"
-    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December|"
-    r"Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|century|centuries|decade|spring|summer|autumn|winter)\b"
-)
-# A capitalised word that is not the first of its sentence.
-_NAME = re.compile(r"(?<=[a-z,;:'\"“(–-] )[A-ZÀ-Þ][\w'’-]+|(?<=[(\"“])[A-ZÀ-Þ][\w'’-]+")
-_REASON = re.compile(r"\b(?:because|due to|since|so that|in order to|as a result|caused?|led to|reasons?|allows?)\b", re.I)
-
-_KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
-    (re.compile(r"\b(?:when|what (?:year|date|century|decade|day|month|time)|which (?:year|century|decade|month))\b", re.I), _DATE),
-    (re.compile(r"\bhow (?:many|much|long|old|far|fast|tall|large|big|high|deep|often)\b|\bwhat (?:percent\w*|number|fraction|age|amount|size|temperature)\b", re.I), _NUMBER),
-    (re.compile(r"\b(?:who|whom|whose|where|which (?:person|city|country)|what (?:city|country|state|person|company|group|organi[sz]ation))\b", re.I), _NAME),
-    (re.compile(r"\bwhy\b", re.I), _REASON),
+    """a about an and any are as at be been being but by can could did do does for from had has have he her him his
+    how i if in into is it its may me might more most much many my of on or our out s she should so some such tell
+    than that the their them then there these they this those to too us was we were what when where which while
+    who whom whose why will with would you your name called known kind type""".split()
 )
 
 
@@ -107,7 +86,12 @@ class QuestionTerms:
 
 
 def _related(stem: str, token: str) -> bool:
-    return len(commonprefix((stem, token))) >= _RELATED_SHARE * max(len(stem), len(token))
+    shared = 0
+    for ours, theirs in zip(stem, token, strict=False):
+        if ours != theirs:
+            break
+        shared += 1
+    return shared >= _RELATED_SHARE * max(len(stem), len(token))
 
 
 def read_question(question: str, index: LexicalIndex) -> QuestionTerms:
@@ -121,5 +105,4 @@ def read_question(question: str, index: LexicalIndex) -> QuestionTerms:
             frequency = index.frequency(stem)
             weights[stem] = math.log(1 + (sections - frequency + 0.5) / (frequency + 0.5))
     pairs = frozenset(pair for pair in pairwise(stems(question)) if weights.keys() & set(pair))
-    expects = next((pattern for asks, pattern in _KINDS if asks.search(question)), None)
-    return QuestionTerms(question.lower(), weights, pairs, expects)
+    return QuestionTerms(question.lower(), weights, pairs, expected_kind(question))

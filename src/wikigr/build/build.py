@@ -83,7 +83,12 @@ def build_pack(
 
 
 def _open_staging(
-    layout: Layout, source: Source, location: str, encoder: Embedder, options: BuildOptions, progress: Progress
+    layout: Layout,
+    source: Source,
+    location: str,
+    encoder: Embedder,
+    options: BuildOptions,
+    progress: Progress,
 ) -> Staging:
     if not options.resume:
         for leftover in layout.work.glob(f"{layout.staging.name}*"):
@@ -115,7 +120,12 @@ def _build(
     progress: Progress,
 ) -> BuildReport:
     bad = reading.read_source(
-        source, staging, limit=options.limit, jobs=options.jobs, keep_going=options.keep_going, progress=progress
+        source,
+        staging,
+        limit=options.limit,
+        jobs=options.jobs,
+        keep_going=options.keep_going,
+        progress=progress,
     )
     drafting.draft_all(staging, progress)
     lost_links = linking.link_all(staging, progress)
@@ -130,8 +140,9 @@ def _build(
         vector_index = _try_vector_index(graph)
     sources, targets, titles = loading.article_edges(staging)
     digest = loading.content_digest(staging, encoder.identity)
-    ranks = pagerank(sources, targets, len(titles)) if len(sources) else []
-    scores = {title: float(rank) for title, rank in zip(titles, ranks, strict=False)}
+    # Without a single hyperlink there is nothing to rank: the cache says so by being empty.
+    ranks = pagerank(sources, targets, len(titles)).tolist() if len(sources) else []
+    scores = dict(zip(titles, ranks, strict=False))
     _write(layout.new / parts.PAGERANK, json.dumps(scores, ensure_ascii=False, indent=0) + "\n")
     if bundle is not None:
         shutil.copytree(bundle, layout.new / parts.ENCODER)
@@ -141,7 +152,10 @@ def _build(
         description=options.description,
         license=options.license,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        source={"format": source.format, "name": Path(location).name if location != "-" else "standard input"},
+        source={
+            "format": source.format,
+            "name": Path(location).name if location != "-" else "standard input",
+        },
         counts=asdict(counts),
         encoder=encoder.identity,
         engine=engine,

@@ -53,9 +53,7 @@ def reuse_vectors(staging: Staging, database: Path) -> int:
 def embed_all(staging: Staging, encoder: Embedder, progress: Progress) -> int:
     """Encode every section whose vector is missing, committing every ``WINDOW`` texts; returns how many."""
     (total,) = next(staging.rows("SELECT count(DISTINCT hash) FROM section"))
-    (done,) = next(
-        staging.rows("SELECT count(DISTINCT s.hash) FROM section s JOIN vector v ON v.hash = s.hash")
-    )
+    (done,) = next(staging.rows("SELECT count(DISTINCT s.hash) FROM section s JOIN vector v ON v.hash = s.hash"))
     if total == done:
         return 0
     progress.start("embedding", total, "sections", done=done)

@@ -20,11 +20,11 @@ _PARENTHESIS = re.compile(r"\s+\([^()]*\)$")
 
 # English function words: a name made of these alone ("It", "The Who") is matched only as written.
 FUNCTION_WORDS = frozenset(
-    """a about after all also an and any are as at be been before but by can could did do does for from had has
-    have he her here him his how i if in into is it its just like may me might more most must my no not now of on
-    one only or other our out over she should so some such than that the their them then there these they this
-    those to too two under until up upon us was we were what when where which while who whom whose why will with
-    would you your""".split()
+    """a about after all also an and any are as at be been before but by can could did do does for from had has have
+    he her here him his how i if in into is it its just like may me might more most must my no not now of on one
+    only or other our out over she should so some such than that the their them then there these they this those
+    to too two under until up upon us was we were what when where which while who whom whose why will with would
+    you your""".split()
 )
 
 
@@ -46,9 +46,7 @@ def resolve_names(staging: Staging) -> None:
     An alias equal to a title is dropped; the first of several articles that claim one alias (by title) has it.
     """
     with staging.transaction():
-        staging.write(
-            "INSERT OR IGNORE INTO name SELECT title_fold, title, id, 0 FROM article ORDER BY title", [()]
-        )
+        staging.write("INSERT OR IGNORE INTO name SELECT title_fold, title, id, 0 FROM article ORDER BY title", [()])
         for _ in range(MAX_REDIRECT_STEPS):
             staging.write(
                 "INSERT OR IGNORE INTO name SELECT r.alias_fold, r.alias, n.article, 1 FROM redirect r "
@@ -143,7 +141,9 @@ class NameMatcher:
         for last, (name, article, exact, several) in self._automaton.iter(_lower(text)):
             end = last + 1
             start = end - len(name)
-            if (start and _joins(text[start - 1], text[start])) or (end < len(text) and _joins(text[end], text[end - 1])):
+            if (start and _joins(text[start - 1], text[start])) or (
+                end < len(text) and _joins(text[end], text[end - 1])
+            ):
                 continue
             written = text[start:end]
             if written != name:

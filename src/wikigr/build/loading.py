@@ -83,9 +83,7 @@ def content_digest(staging: Staging, identity: EncoderIdentity) -> str:
         digest.update(b"\n")
 
     feed("wikigr", FORMAT_VERSION, identity.model_id, identity.dimension, identity.weights_sha256)
-    for row in staging.rows(
-        "SELECT title, categories, content, url, revision FROM article ORDER BY title"
-    ):
+    for row in staging.rows("SELECT title, categories, content, url, revision FROM article ORDER BY title"):
         feed("article", *row)
     for row in staging.rows(
         "SELECT section_id, s.title, heading_path, start, end, source_id FROM section s "
@@ -127,9 +125,7 @@ def _chunks(rows: Iterable[tuple[Any, ...]], size: int) -> Iterator[list[tuple[A
 
 
 def _load_articles(graph: Graph, staging: Staging) -> tuple[int, int]:
-    rows = staging.rows(
-        "SELECT id, title, categories, word_count, content, url, revision FROM article ORDER BY title"
-    )
+    rows = staging.rows("SELECT id, title, categories, word_count, content, url, revision FROM article ORDER BY title")
     articles = aliases = 0
     for chunk in _chunks(rows, _ARTICLE_CHUNK):
         ids, titles, categories, counts, contents, urls, revisions = zip(*chunk, strict=True)

@@ -133,5 +133,3 @@ def _parse_one(source: Source, record: Any) -> Parsed:
         return list(source.parse(record))
     except RecordError as error:
         return error
-
-

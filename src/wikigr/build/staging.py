@@ -52,7 +52,9 @@ class Staging:
 
     def __init__(self, path: Path) -> None:
         self._db = sqlite3.connect(path, isolation_level=None)
-        self._db.create_function("wikigr_fold", 1, lambda name: None if name is None else fold(name), deterministic=True)
+        self._db.create_function(
+            "wikigr_fold", 1, lambda name: None if name is None else fold(name), deterministic=True
+        )
         with _as_build_error():
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
@@ -120,7 +122,8 @@ class Staging:
 
     def count_skipped(self, reason: str) -> None:
         self._db.execute(
-            "INSERT INTO skipped VALUES (?, 1) ON CONFLICT (reason) DO UPDATE SET count = count + 1", (reason,)
+            "INSERT INTO skipped VALUES (?, 1) ON CONFLICT (reason) DO UPDATE SET count = count + 1",
+            (reason,),
         )
 
     def has_title(self, title: str) -> bool:
@@ -163,9 +166,7 @@ class Staging:
         ).lastrowid
         assert number is not None
         for record in records:
-            self._db.executemany(
-                "INSERT INTO raw_link VALUES (?, ?, ?)", [(number, t, fold(t)) for t in record.links]
-            )
+            self._db.executemany("INSERT INTO raw_link VALUES (?, ?, ?)", [(number, t, fold(t)) for t in record.links])
             self._db.executemany(
                 "INSERT INTO redirect VALUES (?, ?, ?)", [(fold(a), a, fold(title)) for a in record.aliases]
             )

@@ -27,9 +27,7 @@ class Graph:
     extension linked in (the tests run the index path on it).
     """
 
-    def __init__(
-        self, path: Path, *, read_only: bool = True, engine: str = "real_ladybug", threads: int = 0
-    ) -> None:
+    def __init__(self, path: Path, *, read_only: bool = True, engine: str = "real_ladybug", threads: int = 0) -> None:
         module = importlib.import_module(engine)
         pool = READ_BUFFER_POOL if read_only else WRITE_BUFFER_POOL
         if read_only and not path.is_file():

@@ -41,6 +41,7 @@ def pagerank(
         spread = damping * float(rank[dangling].sum()) + 1.0 - damping
         following = damping * (links @ (rank * weight)) + spread / nodes
         if np.abs(following - rank).sum() < nodes * tol:
-            return following / following.sum()
+            final: NDArray[np.float64] = following / following.sum()
+            return final
         rank = following
     raise ValueError(f"PageRank did not converge in {max_iter} iterations at tolerance {tol}")

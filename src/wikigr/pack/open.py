@@ -77,11 +77,15 @@ class Pack:
 
     def sections(self, section_ids: Sequence[str]) -> dict[str, Section]:
         """Return the stored sections of these ids (unknown ids are left out)."""
-        rows = self.graph.rows(
-            "UNWIND $ids AS wanted MATCH (s:Section {section_id: wanted}) RETURN s.section_id, s.article_title, "
-            "s.title, s.content, s.source_id, s.position",
-            {"ids": list(section_ids)},
-        ) if section_ids else []
+        rows = (
+            self.graph.rows(
+                "UNWIND $ids AS wanted MATCH (s:Section {section_id: wanted}) RETURN s.section_id, s.article_title, "
+                "s.title, s.content, s.source_id, s.position",
+                {"ids": list(section_ids)},
+            )
+            if section_ids
+            else []
+        )
         return {row[0]: Section(*row) for row in rows}
 
     def close(self) -> None:

@@ -87,4 +87,9 @@ def _vectors(pack: Pack, sections: int) -> Check:
         )
         norms = np.linalg.norm(np.asarray([row[0] for row in rows], dtype=np.float32), axis=1)
         bad += int((~(np.abs(norms - 1.0) <= _NORM_TOLERANCE)).sum())
-    return Check("vectors", bad == 0, f"{sections:,} of {pack.manifest.encoder.dimension} dimensions, {bad:,} bad", _REBUILD)
+    return Check(
+        "vectors",
+        bad == 0,
+        f"{sections:,} of {pack.manifest.encoder.dimension} dimensions, {bad:,} bad",
+        _REBUILD,
+    )

@@ -18,9 +18,7 @@ _HTML_SUFFIXES = (".html", ".htm", ".xhtml")
 _MARKDOWN_SUFFIXES = (".md", ".markdown")
 _HEAD_BYTES = 64 * 1024
 _MEDIAWIKI = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<mediawiki[\s>]", re.DOTALL)
-_HTML = re.compile(
-    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>])", re.DOTALL | re.I
-)
+_HTML = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>])", re.DOTALL | re.I)
 _JSON_OBJECT = re.compile(rb'\s*\{\s*(?:"|\})')
 
 
@@ -103,9 +101,7 @@ def _detect_file(path: Path) -> str:
         return "html"
     if _begins_with_json_object(head) or any(part in name for part in (".jsonl", ".ndjson")):
         return "jsonl"
-    raise UsageError(
-        f"Cannot tell the format of {path} from its content. Name it with --format: {', '.join(FORMATS)}."
-    )
+    raise UsageError(f"Cannot tell the format of {path} from its content. Name it with --format: {', '.join(FORMATS)}.")
 
 
 def _begins_with_json_object(head: bytes) -> bool:

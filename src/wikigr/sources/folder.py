@@ -102,6 +102,5 @@ def unique_titles(titles: Mapping[str, str]) -> dict[str, str]:
     """Titles by ``source_id``, where one that several documents share gets its path in parentheses."""
     uses = Counter(fold(title) for title in titles.values())
     return {
-        source_id: title if uses[fold(title)] == 1 else f"{title} ({source_id})"
-        for source_id, title in titles.items()
+        source_id: title if uses[fold(title)] == 1 else f"{title} ({source_id})" for source_id, title in titles.items()
     }

@@ -134,9 +134,7 @@ class HtmlSource:
                 elif "://" in head.is_redirect_to or head.is_redirect_to.startswith("/"):
                     redirects[source_id] = ""
         # Only pages that become articles compete for a title.
-        articles = {
-            key: title for key, title in titles.items() if key not in originals and key not in redirects
-        }
+        articles = {key: title for key, title in titles.items() if key not in originals and key not in redirects}
         return _Survey(titles | unique_titles(articles), originals, redirects)
 
     def _redirect_title(self, source_id: str, survey: _Survey) -> str | None:

@@ -82,9 +82,7 @@ _SELF_CLOSED = re.compile(
     re.IGNORECASE,
 )
 _SELF_CLOSED_BYTES = re.compile(_SELF_CLOSED.pattern.encode(), re.IGNORECASE)
-_REFRESH = re.compile(
-    r"^\s*(?P<delay>\d{1,6})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?['\"]?(?P<url>[^'\"]+)", re.IGNORECASE
-)
+_REFRESH = re.compile(r"^\s*(?P<delay>\d{1,6})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?['\"]?(?P<url>[^'\"]+)", re.IGNORECASE)
 _LONGEST_REDIRECT_DELAY_S = 10
 
 

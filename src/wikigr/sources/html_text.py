@@ -198,7 +198,7 @@ class _Walker:
         elif tag == "dd":
             self.writer.close_indent()
         elif tag in HEADING_LEVELS:
-            self.writer.end_block(LINE_GAP)
+            self.writer.end_block()
         elif tag in PARAGRAPH_ELEMENTS or tag in LINE_ELEMENTS:
             self._open_admonitions -= _is_admonition(node)
             self.writer.end_block(_gap(node, tag))

@@ -43,9 +43,7 @@ def choose_title(full: str, own: Sequence[str], top: Sequence[str], *, strip_dec
 def _begins(full: str, heading: str) -> bool:
     title, start = fold_title(full), fold_title(heading)
     rest = title.removeprefix(start)
-    return title == start or (
-        rest != title and rest.startswith(" ") and rest.lstrip().startswith(_SEPARATORS)
-    )
+    return title == start or (rest != title and rest.startswith(" ") and rest.lstrip().startswith(_SEPARATORS))
 
 
 def _ends(full: str, heading: str) -> bool:

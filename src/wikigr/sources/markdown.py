@@ -109,9 +109,7 @@ class MarkdownSource:
             sections=sections,
             links=tuple(renderer.links),
             categories=matter.categories,
-            aliases=tuple(
-                dict.fromkeys(name for name in aliases if name and fold(name) != fold(record.title))
-            ),
+            aliases=tuple(dict.fromkeys(name for name in aliases if name and fold(name) != fold(record.title))),
             url=matter.url,
         )
 

@@ -88,7 +88,7 @@ class PlainTextWriter:
     def verbatim(self, text: str) -> None:
         """Add a block whose white space counts, such as code. Never indented, so that it can be copied."""
         self.end_block()
-        text = text.strip("\n")
+        text = _CONTROL.sub("", text).strip("\n")
         if not text.strip():
             return
         if self._marker:

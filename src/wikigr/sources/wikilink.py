@@ -27,7 +27,7 @@ def _parse(state: StateInline, silent: bool) -> bool:
     if not inner.strip() or "\n" in inner or "[[" in inner:
         return False
     target, _, label = inner.partition("|")
-    # In a table cell the bar has to be escaped.
+    # In a table cell the bar has to be escaped; elsewhere the backslash is still here.
     page, _, heading = target.removesuffix("\\").partition("#")
     page, shown = page.strip(), label.strip() or page.strip() or heading.strip()
     if not shown:

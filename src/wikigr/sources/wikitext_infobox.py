@@ -86,9 +86,8 @@ def _values(line: str, targets: Sequence[str]) -> Iterator[tuple[str, str | None
     if not links:
         yield strip_marks(line), None
     elif len(links) > 1 and _BETWEEN_LINKS.fullmatch(_without_remarks(LINK.sub("", line))):
-        pass_over = [(match, _remark_after(line, match.end())) for match in links]
-        for match, remark in pass_over:
-            yield strip_marks(match[2]) + remark, targets[int(match[1])] or None
+        for match in links:
+            yield strip_marks(match[2]) + _remark_after(line, match.end()), targets[int(match[1])] or None
     elif len(links) > 1 and "," in line and _is_list_with_links(line):
         for part in _split_at_commas(line):
             yield from _values(part, targets)
@@ -114,18 +113,15 @@ def _remark_after(line: str, position: int) -> str:
 
 
 def _split_at_commas(line: str) -> list[str]:
-    """The parts between commas; none of those inside parentheses or link labels counts."""
-    parts: list[str] = [""]
-    depth = 0
-    for piece in re.split(f"({LINK.pattern}|[(),])", line):
-        if piece is None:
-            continue
-        if piece == "," and depth == 0:
-            parts.append("")
-            continue
-        depth += {"(": 1, ")": -1}.get(piece, 0)
-        parts[-1] += piece
-    return parts
+    """The parts between commas; none inside parentheses or a link's label counts."""
+    # Blanked to the same length, so that offsets in one are offsets in the other.
+    masked = re.sub(r"\([^()]*\)", _blank, LINK.sub(_blank, line))
+    ends = [match.start() for match in re.finditer(",", masked)]
+    return [line[start:end] for start, end in zip([0, *(end + 1 for end in ends)], [*ends, None], strict=True)]
+
+
+def _blank(match: re.Match[str]) -> str:
+    return "x" * len(match[0])
 
 
 def _is_list_with_links(line: str) -> bool:

@@ -142,9 +142,7 @@ class _TagScanner:
             self._never_closed.add(name)
         return end
 
-    def _extension(
-        self, text: str, match: re.Match[str], name: str, attributes: str, out: list[str]
-    ) -> int:
+    def _extension(self, text: str, match: re.Match[str], name: str, attributes: str, out: list[str]) -> int:
         if name in _TAG_WITHOUT_CONTENT:
             out.append(REMOVED)
         if attributes.rstrip().endswith("/"):
@@ -248,9 +246,7 @@ def _balance(text: str) -> str:
 _REACHES_THROUGH = {"{{": ("[[",), "[[": (), "{|": ("[[", "{{")}
 
 
-def _close(
-    stack: list[tuple[str, int, int]], dead: list[tuple[int, int]], kind: str, start: int, end: int
-) -> None:
+def _close(stack: list[tuple[str, int, int]], dead: list[tuple[int, int]], kind: str, start: int, end: int) -> None:
     depth = len(stack) - 1
     lowest = max(0, len(stack) - _FARTHEST)
     while depth >= lowest and stack[depth][0] in _REACHES_THROUGH[kind]:

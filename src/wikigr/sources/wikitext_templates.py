@@ -397,8 +397,7 @@ _TEMPLATES: dict[str, _Expansion] = {
     **_names(_interlanguage, "ill, interlanguage link, interlanguage link multi, link-interwiki"),
     **_names(
         _links_only,
-        "main, main article, main articles, see also, further, further information, details, details3, "
-        "broader",
+        "main, main article, main articles, see also, further, further information, details, details3, broader",
     ),
     **_names(_any_ship, "ship, mv"),
     **{prefix.lower(): _ship(prefix) for prefix in ("HMS", "USS", "SS", "RMS", "HMAS", "HMCS", "USCGC", "MS")},

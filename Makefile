@@ -1,0 +1,53 @@
+# The two commands of the README, and what CI runs. Everything lives in .venv; delete it to start afresh.
+
+PYTHON ?= python3
+BIN := .venv/bin
+MODEL := sentence-transformers/all-MiniLM-L6-v2
+QUESTION ?= Who proposed the exclusion principle, and in which year?
+
+.PHONY: demo test lint types check bench clean
+
+demo: .venv/.installed
+	$(BIN)/wikigr model prepare $(MODEL)
+	$(BIN)/wikigr pack build packs/physics/articles -o packs/physics \
+		--description "Quantum physics and its history" --license CC-BY-4.0
+	$(BIN)/wikigr ask "$(QUESTION)" --pack packs/physics
+
+test: .venv/.test
+	$(BIN)/wikigr model prepare $(MODEL)
+	$(BIN)/python -m pytest
+
+lint: .venv/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/.lint
+	$(BIN)/mypy
+
+check: test lint types
+
+bench: .venv/.test
+	$(BIN)/python benchmarks/bulk_encoding.py
+	$(BIN)/python benchmarks/cold_ask.py
+	$(BIN)/python benchmarks/build_overhead.py
+
+clean:
+	rm -rf .venv
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit("wikigr needs Python 3.11 or newer; set PYTHON=…" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+
+.venv/.installed: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+# torch comes first, by its exact version: an open range would pull several GB of CUDA packages.
+.venv/.test: .venv/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[models,test]'
+	touch $@
+
+.venv/.lint: .venv/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[lint]'
+	touch $@

@@ -1,0 +1,181 @@
+"""A MediaWiki XML export: pages-articles dumps and the output of Special:Export."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+from urllib.parse import quote
+from xml.etree.ElementTree import ParseError
+
+from mwparserfromhell.parser import ParserError
+from mwxml import Dump, Page
+from mwxml.element_iterator import ElementIterator
+from mwxml.errors import MalformedXML
+
+from wikigr.errors import RecordError, SourceError
+from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
+from wikigr.sources.compression import open_bytes
+from wikigr.sources.wikitext import WikiSite, parse_wikitext
+
+_REDIRECT = re.compile(r"\s*#\s*redirect(?:ion)?\s*:?\s*\[\[([^\]|\n]+)", re.IGNORECASE)
+_TEXT_MODELS = (None, "wikitext")
+_DISAMBIGUATION_SUFFIX = "(disambiguation)"
+
+
+@dataclass(frozen=True, slots=True)
+class WikiRecord:
+    """One page, as it is in the export: ``redirect`` is the target as the export states it.
+
+    Pages outside the main namespace come without their text.
+    """
+
+    page_id: str
+    title: str
+    namespace: int
+    redirect: str | None
+    revision: str
+    model: str | None
+    text: str
+    site: WikiSite
+
+
+class MediaWikiSource:
+    """The pages of an export, plain or compressed; ``source_id`` is the page id.
+
+    Redirects become aliases. Pages of other namespaces, disambiguation pages and pages that are no wikitext
+    are skipped. Of a full history the last revision in the file counts.
+    """
+
+    format = "mediawiki"
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+
+    def records(self) -> Iterator[WikiRecord]:
+        """Yield one record a page, in the order of the export.
+
+        Raises ``SourceError`` when the file is missing, truncated, damaged, no MediaWiki export, or holds
+        bytes that are not UTF-8: MediaWiki never writes such, so the copy is damaged.
+        """
+        pages = 0
+        try:
+            with open_bytes(self.path) as stream:
+                for record in self._read(stream):
+                    yield record
+                    pages += 1
+        except SourceError as error:
+            raise SourceError(f"{error.message} {_progress(pages)}", hint=error.hint) from error
+        except (ParseError, MalformedXML) as error:
+            raise self._malformed(error, pages) from error
+        except (AssertionError, TypeError, ValueError, AttributeError) as error:
+            # What mwxml raises for an element that is empty or not a number where one must be.
+            raise self._malformed(error, pages) from error
+
+    def parse(self, record: WikiRecord) -> Iterator[SourceItem]:
+        """Turn one page into an article or a redirect; raises ``RecordError`` where the parser fails."""
+        if record.namespace != 0:
+            yield Skipped(record.page_id, "other namespace")
+            return
+        target = _redirect_target(record)
+        if target:
+            yield Redirect(record.title, target)
+            return
+        if record.model not in _TEXT_MODELS:
+            yield Skipped(record.page_id, "no wikitext")
+            return
+        try:
+            page = parse_wikitext(record.text, record.title, record.site)
+        except RecursionError as error:
+            raise RecordError(f"page {record.title!r}", "its markup is nested too deeply to be read") from error
+        except ParserError as error:
+            raise RecordError(f"page {record.title!r}", f"its markup cannot be parsed: {error}") from error
+        if page.is_disambiguation or record.title.endswith(_DISAMBIGUATION_SUFFIX):
+            yield Skipped(record.page_id, "disambiguation page")
+        else:
+            yield SourceArticle(
+                title=record.title,
+                source_id=record.page_id,
+                sections=page.sections,
+                links=page.links,
+                categories=page.categories,
+                url=_page_url(record),
+                revision=record.revision,
+                triples=page.triples,
+            )
+
+    def _read(self, stream: BinaryIO) -> Iterator[WikiRecord]:
+        root = ElementIterator.from_file(stream)
+        if root.tag != "mediawiki":
+            raise SourceError(
+                f"{self.path} is XML, but no MediaWiki export: it begins with <{root.tag}>.",
+                hint="Give the pages-articles file of a dump, or what Special:Export wrote.",
+            )
+        dump = Dump.from_element(root)
+        site = _site(dump.site_info)
+        for page in dump.pages:
+            yield _record(page, site)
+            # mwxml empties the pages it has read but leaves them in the tree, which grows with the dump.
+            root.element.clear()
+
+    def _malformed(self, error: Exception, pages: int) -> SourceError:
+        if isinstance(error, ParseError):
+            reason = str(error)
+            if "no element found" in reason or "unclosed token" in reason:
+                reason = f"the XML ends before it is complete ({reason}): the file is truncated"
+            elif "invalid token" in reason:
+                reason = f"it holds a byte that is not UTF-8, or a stray character ({reason})"
+        else:
+            reason = str(error) or "an element that must be there is missing"
+        return SourceError(
+            f"{self.path} cannot be read as a MediaWiki export: {reason}. {_progress(pages)}",
+            hint="Download or copy the file again and compare its size.",
+        )
+
+
+def _progress(pages: int) -> str:
+    return f"{pages:,} pages were read before that."
+
+
+def _site(info: Any) -> WikiSite:
+    base = info.base or ""
+    # The base is the main page's URL: ".../wiki/Main_Page" or ".../index.php?title=Main_Page".
+    cut = max(base.rfind("/"), base.rfind("=")) + 1
+    return WikiSite(
+        namespaces={name.name.lower(): int(name.id) for name in info.namespaces or () if name.name},
+        first_letter=info.case != "case-sensitive",
+        page_url=base[:cut],
+    )
+
+
+def _record(page: Page, site: WikiSite) -> WikiRecord:
+    last = None
+    if page.namespace == 0:
+        for revision in page:
+            last = revision
+    return WikiRecord(
+        page_id=str(page.id),
+        title=page.title,
+        namespace=page.namespace,
+        redirect=page.redirect,
+        revision=str(last.id) if last is not None else "",
+        model=last.model if last is not None else None,
+        text=(last.text or "") if last is not None else "",
+        site=site,
+    )
+
+
+def _redirect_target(record: WikiRecord) -> str:
+    if record.redirect is not None:
+        return record.site.title(record.redirect)
+    # Exports made before 2008 do not mark redirects.
+    match = _REDIRECT.match(record.text)
+    return record.site.title(match[1]) if match else ""
+
+
+def _page_url(record: WikiRecord) -> str:
+    if not record.site.page_url:
+        return ""
+    return record.site.page_url + quote(record.title.replace(" ", "_"), safe="/:@!$*(),;~'")

@@ -1,0 +1,118 @@
+"""Wikitext tables as lines of text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from mwparserfromhell.nodes import Tag
+from mwparserfromhell.wikicode import Wikicode
+
+from wikigr.sources.wikitext_marks import BLOCK, BREAK, HEADING, LINK, LIST, ROW, strip_marks
+
+Render = Callable[[Wikicode], str]
+
+# Boxes that navigate or lay out; an infobox written as a table has no fields to read.
+_SKIPPED_CLASSES = re.compile(
+    r"\b(?:navbox|vertical-navbox|infobox|sidebar|metadata|ambox|noprint|toc|mbox|succession-box)", re.IGNORECASE
+)
+_LARGEST_SPAN = 100
+_CELL_ATTRIBUTES = re.compile(r"\|\+\s*(?:[^|\n\[{]*\|(?!\|))?")
+
+
+def render_table(table: Tag, render: Render) -> str:
+    """One line for each row, cells separated by `` | ``; a table that only places blocks as those blocks.
+
+    A cell that spans rows is repeated in each. Navigation boxes and infoboxes give ``""``.
+    """
+    classes = _attribute(table, "class")
+    if _SKIPPED_CLASSES.search(classes):
+        return ""
+    is_data = "wikitable" in classes
+    lines: list[str] = [_caption(table, render)]
+    carried: dict[int, tuple[int, str]] = {}
+    for row in _rows(table):
+        cells = [(cell, render(cell.contents) if cell.contents else "") for cell in row]
+        filled = [text for _, text in cells if text.strip()]
+        if len(filled) == 1 and ("\n" in filled[0].strip() or len(cells) == 1):
+            lines.append(f"\n{filled[0].strip()}\n")
+        elif any(_is_block(text, is_data) for text in filled):
+            lines.extend(f"\n{text.strip()}\n" for text in filled)
+        else:
+            texts = list(_spread(cells, carried))
+            if any(texts):
+                lines.append(ROW + " | ".join(texts))
+    return "\n" + "\n".join(line for line in lines if line) + "\n"
+
+
+def _attribute(tag: Tag, name: str) -> str:
+    return strip_marks(str(tag.get(name).value)) if tag.has(name) else ""
+
+
+def _span(cell: Tag, name: str) -> int:
+    digits = re.match(r"\D*(\d{1,4})", _attribute(cell, name))
+    return max(1, min(int(digits[1]), _LARGEST_SPAN)) if digits else 1
+
+
+def _rows(table: Tag) -> Iterator[list[Tag]]:
+    """The cells of each row; those before the first row mark are a row too."""
+    first: list[Tag] = []
+    for node in table.contents.nodes:
+        if isinstance(node, Tag) and node.tag in ("td", "th"):
+            first.append(node)
+        elif isinstance(node, Tag) and node.tag == "tr":
+            if first:
+                yield first
+                first = []
+            if node.contents:
+                yield [cell for cell in node.contents.nodes if isinstance(cell, Tag) and cell.tag in ("td", "th")]
+    if first:
+        yield first
+
+
+def _caption(table: Tag, render: Render) -> str:
+    nodes = []
+    for node in table.contents.nodes:
+        if isinstance(node, Tag) and node.tag in ("td", "th", "tr"):
+            break
+        nodes.append(node)
+    text = render(Wikicode(nodes)).strip()
+    return ROW + _flat(_CELL_ATTRIBUTES.sub("", text, count=1)) if text.startswith("|+") else ""
+
+
+def _spread(cells: list[tuple[Tag, str]], carried: dict[int, tuple[int, str]]) -> Iterator[str]:
+    """The texts of a row, with those of cells above that reach into it in their columns."""
+    column = 0
+    for cell, text in cells:
+        while column in carried:
+            yield _take_carried(carried, column)
+            column += 1
+        flat = _flat(text)
+        rows = _span(cell, "rowspan")
+        if rows > 1:
+            carried[column] = (rows - 1, flat)
+            # Carried into the rows below, not this one.
+        yield flat
+        column += _span(cell, "colspan")
+    while column in carried:
+        yield _take_carried(carried, column)
+        column += 1
+
+
+def _take_carried(carried: dict[int, tuple[int, str]], column: int) -> str:
+    rows, text = carried.pop(column)
+    if rows > 1:
+        carried[column] = (rows - 1, text)
+    return text
+
+
+def _is_block(text: str, is_data: bool) -> bool:
+    return BLOCK in text or HEADING in text or (not is_data and text.count(LIST) > 1)
+
+
+def _flat(text: str) -> str:
+    """A cell on one line: list items and nested rows are separated by semicolons."""
+    text = re.sub(f"\\s*\n\\s*(?:(?:{LIST}.)+|{ROW})\\s*", "; ", text.replace(BREAK, " "))
+    text = re.sub(f"^\\s*(?:(?:{LIST}.)+|{ROW})\\s*", "", text)
+    text = LINK.sub(r"\2", text)
+    return " ".join(text.split()).strip("; ")

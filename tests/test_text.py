@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wikigr.text import fold, sentence_spans, words
+
+
+def sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+@pytest.mark.parametrize(
+    ("written", "folded"),
+    [
+        ("Quantum_mechanics", "quantum mechanics"),
+        ("  Albert   Einstein ", "albert einstein"),
+        ("STRASSE", "strasse"),
+        ("Straße", "strasse"),
+        ("ﬁne structure", "fine structure"),
+        ("Bose–Einstein", "bose–einstein"),
+    ],
+)
+def test_fold_ignores_case_underscores_and_unicode_form(written: str, folded: str) -> None:
+    assert fold(written) == folded
+
+
+def test_composed_and_decomposed_letters_fold_alike() -> None:
+    assert fold("Schro\u0308dinger") == fold("Schrödinger")
+
+
+def test_words_drop_punctuation_and_case() -> None:
+    assert words("Bell's theorem (1964): it's TRUE.") == ["bell's", "theorem", "1964", "it's", "true"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Fact one. Fact two. Is this a fact?", ["Fact one.", "Fact two.", "Is this a fact?"]),
+        (
+            "It cost $3.5 million in the U.S. in 1990. Nobody paid.",
+            ["It cost $3.5 million in the U.S. in 1990.", "Nobody paid."],
+        ),
+        (
+            "A talk between U.S. Secretary James Smith and Dr. Jones began. It ended.",
+            ["A talk between U.S. Secretary James Smith and Dr. Jones began.", "It ended."],
+        ),
+        ("He moved to the U.S. The war began.", ["He moved to the U.S.", "The war began."]),
+        ("- first item\n- second item", ["- first item", "- second item"]),
+        ("a | b\n1 | 2", ["a | b", "1 | 2"]),
+        ("A line that is hard\nwrapped ends here. Another.", ["A line that is hard\nwrapped ends here.", "Another."]),
+        ("A heading line\nThe text below it.", ["A heading line", "The text below it."]),
+        ("1. boil water\n2. add tea", ["1. boil water", "2. add tea"]),
+        ("", []),
+        (" \n \n", []),
+    ],
+)
+def test_sentence_boundaries(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+@given(st.text(max_size=400))
+def test_spans_are_ordered_disjoint_and_lose_only_space(text: str) -> None:
+    spans = sentence_spans(text)
+    position = 0
+    for start, end in spans:
+        assert position <= start < end <= len(text)
+        assert not text[position:start].strip()
+        assert text[start:end] == text[start:end].strip()
+        position = end
+    assert not text[position:].strip()
