@@ -46,6 +46,8 @@ def test_words_drop_punctuation_and_case() -> None:
             "A talk between U.S. Secretary James Smith and Dr. Jones began. It ended.",
             ["A talk between U.S. Secretary James Smith and Dr. Jones began.", "It ended."],
         ),
+        ("The objectives were met. On October 19 he spoke.", ["The objectives were met.", "On October 19 he spoke."]),
+        ("It was cold. A counter ticked at 5 p.m. sharp.", ["It was cold.", "A counter ticked at 5 p.m. sharp."]),
         ("He moved to the U.S. The war began.", ["He moved to the U.S.", "The war began."]),
         ("- first item\n- second item", ["- first item", "- second item"]),
         ("a | b\n1 | 2", ["a | b", "1 | 2"]),

@@ -70,20 +70,19 @@ def _engine() -> Check:
 
 
 def _vector_extension() -> Check:
-    from wikigr.graph.engine import Graph, QueryError
+    from wikigr.graph.engine import Graph
+    from wikigr.retrieval.dense import load_vector_extension
 
     with tempfile.TemporaryDirectory() as folder, Graph(Path(folder) / "probe.db", read_only=False) as graph:
-        try:
-            graph.execute("LOAD EXTENSION VECTOR")
-        except QueryError:
-            return Check(
-                "VECTOR extension",
-                False,
-                "not loadable: vectors are searched by an exact scan, which gives the same or better results",
-                "Only worth it for packs of millions of sections: run INSTALL VECTOR in LadybugDB once, online.",
-                required=False,
-            )
-        return Check("VECTOR extension", True, "loads: new packs get a vector index")
+        if load_vector_extension(graph):
+            return Check("VECTOR extension", True, "loads: new packs get a vector index")
+    return Check(
+        "VECTOR extension",
+        False,
+        "not loadable: vectors are searched by an exact scan, which gives the same or better results",
+        "Only worth it for packs of millions of sections: run INSTALL VECTOR in LadybugDB once, online.",
+        required=False,
+    )
 
 
 def _lexical() -> Check:

@@ -16,10 +16,14 @@ _BLOCK = re.compile(r"[^\n]+(?:(?<![.!?:;|])\n(?!\d+[.)] |[-*•] |[^\n]* \| )(?
 _NEVER_FINAL = re.compile(
     r"(?:\b(?:U\.S|U\.K|Mr|Mrs|Ms|Dr|Prof|Gen|Gov|Sen|Rep|St|Fr|Lt|Col|vs|cf|e\.g|i\.e|No|Fig|ca?)|\bet al)\.$"
 )
-_STARTS_SENTENCE = re.compile(
-    r"(?:The|A|An|In|On|At|It|He|She|They|This|That|These|Those|His|Her|Its|Their|As|By|For|From|After|Before|During|"
-    r"When|While|Since|Although|However|But|And|We|I|You|If|To|With|There|Some|Many|Most|Other|One|Both)\b"
+_STARTS = (
+    "(?:The|A|An|In|On|At|It|He|She|They|This|That|These|Those|His|Her|Its|Their|As|By|For|From|After|Before|During|"
+    "When|While|Since|Although|However|But|And|We|I|You|If|To|With|There|Some|Many|Most|Other|One|Both|Born)\\b"
 )
+_STARTS_SENTENCE = re.compile(_STARTS)
+# A sentence does end after a small-lettered word of three letters or more when such a word follows; the segmenter
+# takes some of them ("met.", "cold.") for abbreviations.
+_MISSED_END = re.compile(rf"(?<=[a-z]{{3}}[.!?])\s+(?={_STARTS})")
 
 
 def fold(name: str) -> str:
@@ -62,10 +66,17 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
                 pending = span[0]
                 continue
             pending = None
-            spans.append(span)
+            spans += _cut_missed(text, *span)
         if pending is not None and (span := _trim(text, pending, block.end())):
             spans.append(span)
     return spans
+
+
+def _cut_missed(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    cuts = [match.span() for match in _MISSED_END.finditer(text, start, end)]
+    starts = [start, *(after for _, after in cuts)]
+    ends = [*(before for before, _ in cuts), end]
+    return list(zip(starts, ends, strict=True))
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:

@@ -21,6 +21,8 @@ app = typer.Typer(
     epilog=EXIT_CODES_HELP,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    # Plain help: it draws at once, and reads the same in a pipe.
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "WIKIGR"},
 )
 app.command("ask", epilog=EXIT_CODES_HELP)(ask.ask)

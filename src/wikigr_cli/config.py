@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 
 from wikigr.settings import merge, settings_files
@@ -14,7 +13,7 @@ from wikigr_cli import options, render
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import EXIT_CODES_HELP
 
-app = typer.Typer(help="Show the settings in force.", no_args_is_help=True, epilog=EXIT_CODES_HELP)
+app = typer.Typer(help="Show the settings in force.", rich_markup_mode=None, no_args_is_help=True, epilog=EXIT_CODES_HELP)
 
 
 def defaults(folder: Path) -> dict[str, Any]:
@@ -47,7 +46,7 @@ def show(
     rows: list[dict[str, Any]] = []
     for path, command in _commands(root.command, ()):
         for parameter in command.params:
-            if not isinstance(parameter, click.Option) or parameter.name in (None, "help", "json_output"):
+            if parameter.param_type_name != "option" or parameter.name in (None, "help", "json_output"):
                 continue
             option = max(parameter.opts, key=len).lstrip("-")
             value, where = _resolve(path, option, parameter, files)
@@ -65,7 +64,7 @@ def _commands(command: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...]
     return [found for name in sorted(children) for found in _commands(children[name], (*path, name))]
 
 
-def _resolve(path: tuple[str, ...], option: str, parameter: click.Option, files: list[Any]) -> tuple[Any, str]:
+def _resolve(path: tuple[str, ...], option: str, parameter: Any, files: list[Any]) -> tuple[Any, str]:
     declared = parameter.envvar
     variables = [declared] if isinstance(declared, str) else list(declared or ())
     if not variables:

@@ -10,7 +10,7 @@ from wikigr_cli import options, render
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import EXIT_CODES_HELP
 
-app = typer.Typer(help="Prepare and list encoders.", no_args_is_help=True, epilog=EXIT_CODES_HELP)
+app = typer.Typer(help="Prepare encoders.", rich_markup_mode=None, no_args_is_help=True, epilog=EXIT_CODES_HELP)
 
 
 @app.command("prepare", epilog=EXIT_CODES_HELP)

@@ -13,7 +13,7 @@ from wikigr_cli import options, render
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
 
-app = typer.Typer(help="Build, describe and check knowledge packs.", no_args_is_help=True, epilog=EXIT_CODES_HELP)
+app = typer.Typer(help="Build, describe and check knowledge packs.", rich_markup_mode=None, no_args_is_help=True, epilog=EXIT_CODES_HELP)
 
 
 def _processors() -> int:
@@ -57,7 +57,6 @@ def build(
     environment = context.ensure_object(Environment)
 
     from wikigr.embeddings.loader import open_encoder
-    from wikigr.embeddings.models import find_prepared
 
     from wikigr.build.build import BuildOptions, build_pack
     from wikigr.sources.detect import open_source
@@ -67,7 +66,11 @@ def build(
         raise UsageError(f"{output} is a file; -o takes a folder.")
     opened = open_source(source, source_format)
     encoder = open_encoder(embedding_model, purpose="bulk")
-    bundle = find_prepared(embedding_model).folder if bundle_encoder else None
+    bundle = None
+    if bundle_encoder:
+        from wikigr.embeddings.models import find_prepared
+
+        bundle = find_prepared(embedding_model).folder
     build_options = BuildOptions(
         name=name or output.resolve().name,
         version=pack_version,

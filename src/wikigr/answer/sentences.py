@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -24,6 +25,11 @@ WEIGHTS = {
     "vector": 0.20,
     "neighbours": 0.15,
 }
+
+
+# A table row, a list entry without a full stop or a line of code may hold the answer, but reads badly as one.
+FRAGMENT_FACTOR = 0.85
+_PROSE_END = re.compile(r"[.!?…][\"'”’)\]]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,8 @@ class SentenceScore:
     @property
     def score(self) -> float:
         parts = self.parts()
-        return sum(weight * parts[part] for part, weight in WEIGHTS.items())
+        total = sum(weight * parts[part] for part, weight in WEIGHTS.items())
+        return total if _PROSE_END.search(self.text) else FRAGMENT_FACTOR * total
 
 
 def rank_sentences(

@@ -13,16 +13,16 @@ from pathlib import Path
 
 from wikigr import __version__
 from wikigr.build import drafting, embedding, linking, loading, reading
+from wikigr.build.isolation import run_isolated
 from wikigr.build.progress import Progress, Silent
 from wikigr.build.staging import Staging
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import BuildError, PackError
-from wikigr.graph.engine import Graph, QueryError
+from wikigr.graph.engine import QueryError
 from wikigr.graph.pagerank import pagerank
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import Manifest, read_manifest
-from wikigr.retrieval.dense import create_vector_index
 from wikigr.sources.article import Source
 
 
@@ -133,11 +133,9 @@ def _build(
     embedded = embedding.embed_all(staging, encoder, progress)
 
     layout.clear_new()
-    counts = loading.load_database(staging, layout.new / parts.DATABASE, encoder.identity, progress)
-    loading.load_lexical(staging, layout.new / parts.LEXICAL, progress)
-    with Graph(layout.new / parts.DATABASE, read_only=False) as graph:
-        engine, engine_version, storage = graph.engine, graph.version, graph.storage_version
-        vector_index = _try_vector_index(graph)
+    loaded: loading.Loaded = run_isolated(
+        loading.load, (layout.staging, layout.new, encoder.identity), progress, layout.work / "engine.log"
+    )
     sources, targets, titles = loading.article_edges(staging)
     digest = loading.content_digest(staging, encoder.identity)
     # Without a single hyperlink there is nothing to rank: the cache says so by being empty.
@@ -156,13 +154,13 @@ def _build(
             "format": source.format,
             "name": Path(location).name if location != "-" else "standard input",
         },
-        counts=asdict(counts),
+        counts=asdict(loaded.counts),
         encoder=encoder.identity,
-        engine=engine,
-        engine_version=engine_version,
-        storage_version=storage,
+        engine=loaded.engine,
+        engine_version=loaded.engine_version,
+        storage_version=loaded.storage_version,
         digest=digest,
-        vector_index=vector_index,
+        vector_index=loaded.vector_index,
         bundled_encoder=bundle is not None,
         wikigr_version=__version__,
     )
@@ -186,21 +184,15 @@ def _reuse(staging: Staging, layout: Layout, encoder: Embedder, progress: Progre
         return 0
 
 
-def _try_vector_index(graph: Graph) -> bool:
-    try:
-        graph.execute("LOAD EXTENSION VECTOR")
-    except QueryError:
-        return False  # the exact scan serves instead; `wikigr doctor` says which is in use
-    create_vector_index(graph)
-    return True
-
-
 def _fingerprint(location: str, source_format: str, options: BuildOptions) -> str | None:
     """Return a key that changes when the source's files change; ``None`` where that cannot be known."""
     if location == "-":
         return None
     root = Path(location)
-    files = sorted(p for p in root.rglob("*") if p.is_file()) if root.is_dir() else [root]
+    files = [root]
+    if root.is_dir():
+        visible = (p for p in root.rglob("*") if not any(part.startswith(".") for part in p.relative_to(root).parts))
+        files = sorted(p for p in visible if p.is_file())
     digest = hashlib.sha256(repr((source_format, options.limit, options.keep_going)).encode())
     for path in files:
         stat = path.stat()

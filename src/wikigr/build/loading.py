@@ -19,6 +19,8 @@ from wikigr.build.staging import Staging
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.graph.engine import Graph
 from wikigr.graph.schema import FORMAT_VERSION, ddl
+from wikigr.pack.layout import DATABASE, LEXICAL
+from wikigr.retrieval.dense import create_vector_index, load_vector_extension
 from wikigr.retrieval.lexical import LexicalWriter
 from wikigr.text import fold, word_count
 
@@ -42,7 +44,29 @@ class Counts:
     triples: int
 
 
-def load_database(staging: Staging, path: Path, identity: EncoderIdentity, progress: Progress) -> Counts:
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What was loaded, and by which engine."""
+
+    counts: Counts
+    engine: str
+    engine_version: str
+    storage_version: int
+    vector_index: bool
+
+
+def load(staging_path: Path, folder: Path, identity: EncoderIdentity, progress: Progress) -> Loaded:
+    """Write the database and the lexical index of the staged pack into ``folder``."""
+    staging = Staging(staging_path)
+    try:
+        loaded = load_database(staging, folder / DATABASE, identity, progress)
+        load_lexical(staging, folder / LEXICAL, progress)
+        return loaded
+    finally:
+        staging.close()
+
+
+def load_database(staging: Staging, path: Path, identity: EncoderIdentity, progress: Progress) -> Loaded:
     """Write the database at ``path`` (which must not exist), in order of title; returns what it holds."""
     sections = staging.count("section")
     progress.start("loading", sections, "sections")
@@ -54,8 +78,18 @@ def load_database(staging: Staging, path: Path, identity: EncoderIdentity, progr
         links = _load_edges(graph, staging, "LINKS_TO", "link")
         mentions = _load_edges(graph, staging, "MENTIONS", "mention")
         entities, triples = _load_triples(graph, staging)
+        vector_index = _try_vector_index(graph)
         graph.execute("CHECKPOINT")
-    return Counts(articles, sections, links, mentions, aliases, entities, triples)
+        counts = Counts(articles, sections, links, mentions, aliases, entities, triples)
+        return Loaded(counts, graph.engine, graph.version, graph.storage_version, vector_index)
+
+
+def _try_vector_index(graph: Graph) -> bool:
+    """Create the vector index where the engine's extension loads; the exact scan serves elsewhere."""
+    if not load_vector_extension(graph):
+        return False
+    create_vector_index(graph)
+    return True
 
 
 def load_lexical(staging: Staging, folder: Path, progress: Progress) -> None:

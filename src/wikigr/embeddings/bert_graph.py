@@ -1,13 +1,12 @@
 """Write the ONNX graph of a BERT encoder from its safetensors weights, without torch.
 
 The operators are those that ONNX Runtime fuses a torch export into (``com.microsoft`` domain), so nothing is
-left to optimise when the graph is loaded, and loading is the larger part of a cold query. OpenVINO and other
-runtimes do not know those operators: ``fused=False`` writes the same network in standard ONNX.
+left to optimise when the graph is loaded, and loading is the larger part of a cold query. OpenVINO reads them
+as well.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,16 +14,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import ModelProto, NodeProto, TensorProto, helper
+from onnx import ModelProto, NodeProto, helper
 from safetensors import SafetensorError, safe_open
 
+from wikigr.embeddings.graph_interface import ATTENTION_MASK, INPUT_IDS
 from wikigr.embeddings.graph_parts import (
-    ATTENTION_MASK,
-    INPUT_IDS,
     OPSET,
     Pooling,
     WeightFile,
-    constant,
     inputs,
     normalise_nodes,
     outputs,
@@ -130,7 +127,7 @@ class _Graph:
 
 
 def write_bert_graph(
-    weights: Path, config: Mapping[str, Any], pooling: Pooling, folder: Path, name: str, *, fused: bool = True
+    weights: Path, config: Mapping[str, Any], pooling: Pooling, folder: Path, name: str
 ) -> int:
     """Write ``folder/name`` and its tensors ``folder/name + ".data"``; the same input gives the same bytes.
 
@@ -141,56 +138,48 @@ def write_bert_graph(
     data_name = name + ".data"
     with (folder / data_name).open("wb") as stream:
         graph = _Graph(bert, _Weights(weights), WeightFile(stream, data_name), [])
-        hidden = _embeddings(graph, fused=fused)
-        attention = "" if fused else _attention_bias(graph)
+        hidden = _embeddings(graph)
         for layer in range(bert.layers):
-            build = _fused_layer if fused else _standard_layer
-            hidden = build(graph, f"encoder.layer.{layer}.", hidden, attention)
+            hidden = _layer(graph, f"encoder.layer.{layer}.", hidden)
     graph.nodes += [*pooling_nodes(hidden, pooling, "pooled"), *normalise_nodes("pooled")]
-    (folder / name).write_bytes(_model(graph, fused=fused).SerializeToString(deterministic=True))
+    (folder / name).write_bytes(_model(graph).SerializeToString(deterministic=True))
     return bert.hidden
 
 
-def _model(graph: _Graph, *, fused: bool) -> ModelProto:
-    imports = [helper.make_opsetid("", OPSET)]
-    if fused:
-        imports.append(helper.make_opsetid(_CONTRIB, 1))
+def _model(graph: _Graph) -> ModelProto:
+    imports = [helper.make_opsetid("", OPSET), helper.make_opsetid(_CONTRIB, 1)]
     body = helper.make_graph(
         graph.nodes, "bert", inputs(), outputs(graph.config.hidden), initializer=graph.data.tensors
     )
     return helper.make_model(body, producer_name="wikigr", opset_imports=imports, ir_version=8)
 
 
-def _embeddings(graph: _Graph, *, fused: bool) -> str:
+def _embeddings(graph: _Graph) -> str:
     hidden = graph.config.hidden
-    word = graph.tensor("embeddings.word_embeddings.weight", None, hidden)
     # Every text is one segment, so the vector of segment 0 can be added to the positions once and for all.
     position_table = graph.weights("embeddings.position_embeddings.weight", None, hidden)
     segment_table = graph.weights("embeddings.token_type_embeddings.weight", None, hidden)
-    positions = graph.data.add("embeddings.positions", position_table + segment_table[0])
-    scale = graph.tensor("embeddings.LayerNorm.weight", hidden)
-    shift = graph.tensor("embeddings.LayerNorm.bias", hidden)
-    epsilon = graph.config.layer_norm_eps
-    if fused:
-        graph.nodes.append(
-            helper.make_node(
-                "EmbedLayerNormalization",
-                [INPUT_IDS, "", word, positions, "", scale, shift, ATTENTION_MASK],
-                ["embedded", "mask_index"],
-                name="embedded",
-                domain=_CONTRIB,
-                epsilon=epsilon,
-            )
-        )
-        return "embedded"
-    words = graph.op("Gather", "words", [word, INPUT_IDS], axis=0)
-    graph.nodes += [
-        constant("zero", np.array([0], np.int64)),
+    sources = [
+        INPUT_IDS,
+        "",
+        graph.tensor("embeddings.word_embeddings.weight", None, hidden),
+        graph.data.add("embeddings.positions", position_table + segment_table[0]),
+        "",
+        graph.tensor("embeddings.LayerNorm.weight", hidden),
+        graph.tensor("embeddings.LayerNorm.bias", hidden),
     ]
-    length = graph.op("Shape", "length", [INPUT_IDS], start=1, end=2)
-    used = graph.op("Slice", "used_positions", [positions, "zero", length, "zero"])
-    total = graph.op("Add", "embedding_sum", [words, used])
-    return graph.op("LayerNormalization", "embedded", [total, scale, shift], axis=-1, epsilon=epsilon)
+    # The second output (the length of each text) is obligatory; attention takes the whole mask instead.
+    graph.nodes.append(
+        helper.make_node(
+            "EmbedLayerNormalization",
+            sources,
+            ["embedded", "text_lengths"],
+            name="embedded",
+            domain=_CONTRIB,
+            epsilon=graph.config.layer_norm_eps,
+        )
+    )
+    return "embedded"
 
 
 def _projections(graph: _Graph, prefix: str) -> tuple[Array, Array]:
@@ -203,7 +192,7 @@ def _projections(graph: _Graph, prefix: str) -> tuple[Array, Array]:
     )
 
 
-def _fused_layer(graph: _Graph, prefix: str, hidden: str, _: str) -> str:
+def _layer(graph: _Graph, prefix: str, hidden: str) -> str:
     kernel, bias = _projections(graph, prefix)
     attended = graph.op(
         "Attention",
@@ -218,7 +207,7 @@ def _fused_layer(graph: _Graph, prefix: str, hidden: str, _: str) -> str:
         num_heads=graph.config.heads,
     )
     size = graph.config.hidden
-    inner = _fused_add_norm(graph, prefix + "attention.output.", attended, hidden, size)
+    inner = _add_norm(graph, prefix + "attention.output.", attended, hidden, size)
     up = prefix + "intermediate.dense."
     grown = graph.op("MatMul", up + "matmul", [inner, graph.kernel(up + "weight", None, size)])
     bias_name = graph.tensor(up + "bias", None)
@@ -229,10 +218,10 @@ def _fused_layer(graph: _Graph, prefix: str, hidden: str, _: str) -> str:
         active = graph.op("Relu", up + "relu", [graph.op("Add", up + "add", [grown, bias_name])])
     else:
         active = graph.op("FastGelu", up + "gelu", [grown, bias_name], domain=_CONTRIB)
-    return _fused_add_norm(graph, prefix + "output.", active, inner, None)
+    return _add_norm(graph, prefix + "output.", active, inner, None)
 
 
-def _fused_add_norm(graph: _Graph, prefix: str, source: str, skip: str, width: int | None) -> str:
+def _add_norm(graph: _Graph, prefix: str, source: str, skip: str, width: int | None) -> str:
     size = graph.config.hidden
     product = graph.op(
         "MatMul", prefix + "matmul", [source, graph.kernel(prefix + "dense.weight", size, width)]
@@ -247,94 +236,3 @@ def _fused_add_norm(graph: _Graph, prefix: str, source: str, skip: str, width: i
         domain=_CONTRIB,
         epsilon=graph.config.layer_norm_eps,
     )
-
-
-def _attention_bias(graph: _Graph) -> str:
-    """``[batch, 1, 1, tokens]``: 0 for a token, a large negative number for padding."""
-    graph.nodes += [
-        constant("mask_axes", np.array([1, 2], np.int64)),
-        constant("unit", np.array(1.0, np.float32)),
-        constant("padding_bias", np.array(-1e4, np.float32)),
-    ]
-    mask = graph.op("Cast", "attention_mask_float", [ATTENTION_MASK], to=TensorProto.FLOAT)
-    wide = graph.op("Unsqueeze", "attention_mask_wide", [mask, "mask_axes"])
-    absent = graph.op("Sub", "padding", ["unit", wide])
-    return graph.op("Mul", "attention_bias", [absent, "padding_bias"])
-
-
-def _standard_layer(graph: _Graph, prefix: str, hidden: str, attention_bias: str) -> str:
-    size, heads = graph.config.hidden, graph.config.heads
-    head_size = size // heads
-    here = prefix + "attention.self."
-    graph.nodes += [
-        constant(here + "split_shape", np.array([0, 0, heads, head_size], np.int64)),
-        constant(here + "join_shape", np.array([0, 0, size], np.int64)),
-        constant(here + "scale", np.array(1 / math.sqrt(head_size), np.float32)),
-    ]
-
-    def project(part: str, order: list[int]) -> str:
-        product = graph.op(
-            "MatMul", here + part + ".matmul", [hidden, graph.kernel(here + part + ".weight", size, size)]
-        )
-        biased = graph.op("Add", here + part + ".add", [product, graph.tensor(here + part + ".bias", size)])
-        split = graph.op("Reshape", here + part + ".split", [biased, here + "split_shape"])
-        return graph.op("Transpose", here + part + ".heads", [split], perm=order)
-
-    query = project("query", [0, 2, 1, 3])
-    key = project("key", [0, 2, 3, 1])
-    value = project("value", [0, 2, 1, 3])
-    raw = graph.op("MatMul", here + "raw_scores", [query, key])
-    scaled = graph.op("Mul", here + "scaled_scores", [raw, here + "scale"])
-    masked = graph.op("Add", here + "masked_scores", [scaled, attention_bias])
-    shares = graph.op("Softmax", here + "shares", [masked], axis=-1)
-    mixed = graph.op("MatMul", here + "mixed", [shares, value])
-    ordered = graph.op("Transpose", here + "ordered", [mixed], perm=[0, 2, 1, 3])
-    attended = graph.op("Reshape", here + "attended", [ordered, here + "join_shape"])
-    inner = _standard_add_norm(graph, prefix + "attention.output.", attended, hidden, size)
-    up = prefix + "intermediate.dense."
-    product = graph.op("MatMul", up + "matmul", [inner, graph.kernel(up + "weight", None, size)])
-    grown = graph.op("Add", up + "add", [product, graph.tensor(up + "bias", None)])
-    return _standard_add_norm(graph, prefix + "output.", _standard_activation(graph, up, grown), inner, None)
-
-
-def _standard_add_norm(graph: _Graph, prefix: str, source: str, skip: str, width: int | None) -> str:
-    size = graph.config.hidden
-    product = graph.op(
-        "MatMul", prefix + "matmul", [source, graph.kernel(prefix + "dense.weight", size, width)]
-    )
-    biased = graph.op("Add", prefix + "add", [product, graph.tensor(prefix + "dense.bias", size)])
-    total = graph.op("Add", prefix + "skip", [biased, skip])
-    parameters = [graph.tensor(prefix + part, size) for part in ("LayerNorm.weight", "LayerNorm.bias")]
-    return graph.op(
-        "LayerNormalization",
-        prefix + "norm",
-        [total, *parameters],
-        axis=-1,
-        epsilon=graph.config.layer_norm_eps,
-    )
-
-
-def _standard_activation(graph: _Graph, prefix: str, source: str) -> str:
-    if graph.config.activation == "relu":
-        return graph.op("Relu", prefix + "relu", [source])
-    graph.nodes += [
-        constant(prefix + "half", np.array(0.5, np.float32)),
-        constant(prefix + "unit", np.array(1.0, np.float32)),
-    ]
-    if graph.config.activation == "gelu":
-        graph.nodes.append(constant(prefix + "root", np.array(1 / math.sqrt(2), np.float32)))
-        inner = graph.op("Mul", prefix + "reduced", [source, prefix + "root"])
-        curve = graph.op("Erf", prefix + "erf", [inner])
-    else:
-        graph.nodes += [
-            constant(prefix + "cubic", np.array(0.044715, np.float32)),
-            constant(prefix + "root", np.array(math.sqrt(2 / math.pi), np.float32)),
-        ]
-        square = graph.op("Mul", prefix + "square", [source, source])
-        cube = graph.op("Mul", prefix + "cube", [square, source])
-        bent = graph.op("Mul", prefix + "bent", [cube, prefix + "cubic"])
-        inner = graph.op("Mul", prefix + "inner", [graph.op("Add", prefix + "sum", [source, bent]), prefix + "root"])
-        curve = graph.op("Tanh", prefix + "tanh", [inner])
-    lifted = graph.op("Add", prefix + "lifted", [curve, prefix + "unit"])
-    halved = graph.op("Mul", prefix + "halved", [lifted, prefix + "half"])
-    return graph.op("Mul", prefix + "active", [source, halved])

@@ -1,9 +1,4 @@
-"""Pieces of ONNX graphs that every encoder graph shares: external weights, pooling, normalisation.
-
-Every graph that wikigr writes has the same face, so one encoder class can run them all: int32 inputs
-``input_ids`` and ``attention_mask`` of shape ``[batch, tokens]``, float32 output ``embedding`` of shape
-``[batch, dimension]`` with rows of L2 norm 1.
-"""
+"""Pieces that every encoder graph shares: inputs, output, external weights, pooling, normalisation."""
 
 from __future__ import annotations
 
@@ -14,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import NodeProto, TensorProto, ValueInfoProto, helper
 
+from wikigr.embeddings.graph_interface import ATTENTION_MASK, EMBEDDING, INPUT_IDS
+
 Pooling = Literal["mean", "cls", "max"]
 
-INPUT_IDS = "input_ids"
-ATTENTION_MASK = "attention_mask"
-EMBEDDING = "embedding"
 OPSET = 17
 
 # ONNX Runtime maps an external tensor straight from the file when it starts on a page.

@@ -10,45 +10,108 @@ import numpy as np
 
 from wikigr.embeddings.batching import TokenBatch, available_cores, token_batches
 from wikigr.embeddings.embedder import EncoderIdentity, Vectors
+from wikigr.embeddings.graph_interface import ATTENTION_MASK, EMBEDDING, INPUT_IDS
 from wikigr.embeddings.prepared import PREPARE_HINT, PreparedModel
 from wikigr.embeddings.tokenization import TextTokenizer
 from wikigr.errors import ModelError
 
-# Runtime repacks the weights for its matrix kernels in 40 ms, which saves 2 ms a run (all-MiniLM-L6-v2).
-# A process that asks once is quicker without; one that goes on is repaid after about this many runs.
+# ONNX Runtime repacks the weights for its matrix kernels in 40 ms, which then saves 2 ms a run
+# (all-MiniLM-L6-v2): a process that asks once is quicker without, one that goes on is repaid.
 _RUNS_BEFORE_PACKING = 20
 
-# Two cores are busiest with batches of this many tokens, each on a core of its own.
+# A batch this large keeps the matrix kernels busy and still fits a core's cache.
 _BATCH_TOKENS = 512
 _BATCH_TEXTS = 64
+
+# One short text has too little work in it for more threads.
+_MOST_THREADS_PER_TEXT = 4
 
 
 class OnnxEncoder:
     """Runs a prepared encoder on the CPU.
 
-    ``threads`` is the number of cores to use, by default all that this process may run on.
-    ``long_running`` says that many texts will follow, so that the weights are repacked at once; otherwise the
-    first vector comes sooner and the repacking is done when it pays.
+    ``threads`` is the number of cores to use, by default all that this process may run on. ``bulk`` says that
+    many texts will follow: every core then takes batches of its own from the start. Otherwise the cores share
+    each batch, and the first vector comes as soon as it can.
     """
 
-    def __init__(
-        self, prepared: PreparedModel, threads: int | None = None, *, long_running: bool = False
-    ) -> None:
+    def __init__(self, prepared: PreparedModel, threads: int | None = None, *, bulk: bool = False) -> None:
         self._prepared = prepared
-        self._threads = threads if threads is not None else available_cores()
+        self._bulk = bulk
+        self._threads = available_cores() if threads is None else threads
         if self._threads < 1:
             raise ValueError("threads must be at least 1")
         self._tokenizer = TextTokenizer(prepared)
-        self._packed = long_running
+        self._packed = bulk
         self._runs = 0
-        # One text is shared out over the cores; with many, each core takes batches of its own.
-        self._session = None if long_running else _open_session(prepared, self._threads, packed=False)
-        self._bulk_session = _open_session(prepared, 1, packed=True) if long_running else None
+        self._session = self._open_session()
 
     @property
     def identity(self) -> EncoderIdentity:
         return self._prepared.identity
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """See ``Embedder.encode``; raises ``ModelError`` when the graph cannot run."""
-        return np.empty((0, 0), np.float32)
+        """Encode ``texts``; see ``Embedder.encode``. Raises ``ModelError`` when the graph cannot run."""
+        vectors = np.empty((len(texts), self.identity.dimension), np.float32)
+        batches = token_batches(
+            self._tokenizer.encode(texts),
+            pad_id=self._tokenizer.pad_id,
+            max_tokens=_BATCH_TOKENS,
+            max_texts=_BATCH_TEXTS,
+        )
+
+        def fill(batch: TokenBatch) -> None:
+            vectors[batch.rows] = self._run(batch)
+
+        if self._bulk and self._threads > 1:
+            with ThreadPoolExecutor(self._threads) as pool:
+                for _ in pool.map(fill, batches):
+                    pass
+        else:
+            for batch in batches:
+                fill(batch)
+        return vectors
+
+    def _run(self, batch: TokenBatch) -> Vectors:
+        from onnxruntime.capi import onnxruntime_pybind11_state as runtime
+
+        self._runs += 1
+        if not self._packed and self._runs > _RUNS_BEFORE_PACKING:
+            self._packed = True
+            self._session = self._open_session()
+        feed = {INPUT_IDS: batch.input_ids, ATTENTION_MASK: batch.attention_mask}
+        try:
+            (vectors,) = self._session.run([EMBEDDING], feed)
+        except (runtime.Fail, runtime.InvalidArgument, runtime.RuntimeException) as error:
+            raise ModelError(f"The encoder in {self._prepared.folder} failed: {error}") from error
+        return np.asarray(vectors, dtype=np.float32)
+
+    def _open_session(self) -> Any:
+        import onnxruntime
+        from onnxruntime.capi import onnxruntime_pybind11_state as runtime
+
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 4
+        options.intra_op_num_threads = 1 if self._bulk else min(self._threads, _MOST_THREADS_PER_TEXT)
+        # The graph is written as the optimiser would leave it, so looking for more would only cost time.
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.add_session_config_entry("session.disable_prepacking", "0" if self._packed else "1")
+        # Idle threads would otherwise spin for a while after each run, on the cores that search needs next.
+        options.add_session_config_entry("session.force_spinning_stop", "1")
+        try:
+            return onnxruntime.InferenceSession(
+                str(self._prepared.graph), options, providers=["CPUExecutionProvider"]
+            )
+        except (
+            runtime.Fail,
+            runtime.InvalidArgument,
+            runtime.InvalidGraph,
+            runtime.InvalidProtobuf,
+            runtime.NoSuchFile,
+            runtime.NotImplemented,
+            runtime.RuntimeException,
+        ) as error:
+            raise ModelError(
+                f"ONNX Runtime cannot load the encoder in {self._prepared.folder}: {error}",
+                hint=f"{PREPARE_HINT} --force",
+            ) from error

@@ -42,7 +42,7 @@ class Pack:
                 self._start_encoder()
             self.graph = Graph(self.layout.part(parts.DATABASE))
             self.lexical = LexicalIndex(self.layout.part(parts.LEXICAL))
-        self.uses_vector_index = self.manifest.vector_index and dense.has_vector_index(self.graph)
+        self.uses_vector_index = self.manifest.vector_index and dense.load_vector_extension(self.graph)
 
     def _start_encoder(self) -> Future[Embedder]:
         if self._encoder is None:

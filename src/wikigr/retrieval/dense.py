@@ -32,13 +32,13 @@ def index_search(graph: Graph, query: Vectors, limit: int) -> list[Scored]:
     return [Scored(section_id, 1.0 - float(distance)) for section_id, distance in rows]
 
 
-def has_vector_index(graph: Graph) -> bool:
-    """Tell whether the engine can load its VECTOR extension and the pack has the index."""
+def load_vector_extension(graph: Graph) -> bool:
+    """Load the engine's VECTOR extension if it is installed; tell whether it is there. Never downloads it."""
     try:
         graph.execute("LOAD EXTENSION VECTOR")
     except QueryError:
         return False
-    return any(VECTOR_INDEX in row for row in graph.rows("CALL SHOW_INDEXES() RETURN *"))
+    return True
 
 
 def create_vector_index(graph: Graph) -> None:

@@ -18,7 +18,6 @@ from wikigr.sources.wikitext_infobox import infobox_triples, is_fact, is_infobox
 from wikigr.sources.wikitext_layout import lay_out
 from wikigr.sources.wikitext_marks import (
     HEADING,
-    INLINE,
     LINK_CLOSE,
     LINK_LABEL,
     LINK_OPEN,
@@ -38,10 +37,32 @@ CATEGORY_NAMESPACE = 14
 _MEDIA_NAMESPACES = (6, -2)
 # Names that MediaWiki knows whatever the language of the wiki; exports list only the local ones.
 _CANONICAL_NAMESPACES = {
-    **{"media": -2, "special": -1, "talk": 1, "user": 2, "user talk": 3, "project": 4, "project talk": 5},
-    **{"file": 6, "image": 6, "file talk": 7, "image talk": 7, "mediawiki": 8, "mediawiki talk": 9},
-    **{"template": 10, "template talk": 11, "help": 12, "help talk": 13, "category": 14, "category talk": 15},
-    **{"wikipedia": 4, "wp": 4, "wikipedia talk": 5, "wt": 5, "portal": 100, "module": 828, "draft": 118},
+    "media": -2,
+    "special": -1,
+    "talk": 1,
+    "user": 2,
+    "user talk": 3,
+    "project": 4,
+    "project talk": 5,
+    "file": 6,
+    "image": 6,
+    "file talk": 7,
+    "image talk": 7,
+    "mediawiki": 8,
+    "mediawiki talk": 9,
+    "template": 10,
+    "template talk": 11,
+    "help": 12,
+    "help talk": 13,
+    "category": 14,
+    "category talk": 15,
+    "wikipedia": 4,
+    "wp": 4,
+    "wikipedia talk": 5,
+    "wt": 5,
+    "portal": 100,
+    "module": 828,
+    "draft": 118,
 }
 _INTERWIKI = frozenset(
     (

@@ -30,7 +30,7 @@ _LAYOUT_WORDS = frozenset(
 _LAYOUT_FIELDS = frozenset(
     (
         *("color", "colour", "textcolor", "text_color", "header_color", "nocat", "module", "child", "subbox"),
-        *("cover", "flag", "seal", "symbol", "coat", "type_color", "autoconvert", "color_text", "box_width"),
+        *("display_parents", "status_system", "cover", "flag", "seal", "symbol", "coat", "flaglink", "seallink", "coatlink", "logolink", "type_color", "autoconvert", "color_text", "box_width"),
     )
 )
 _POSITION = re.compile(r"(?:lat|long?|latitude|longitude)(?:_?(?:[dmsnwe]|deg|min|sec|dir|degrees|minutes))?")
@@ -38,8 +38,9 @@ _NOT_A_WORD = re.compile(r"[\W_]+")
 _FILE_NAME = re.compile(r"[^\n]+\.(?:jpe?g|png|svg|gif|tiff?|og[gv]|webm|pdf)", re.IGNORECASE)
 _SWITCHES = frozenset(("yes", "no", "y", "n", "true", "false", "on", "off", "auto", "none", "left", "right"))
 _VALUE_BREAK = re.compile(f"[\n{BREAK}]|\\s·\\s")
-_BETWEEN_LINKS = re.compile(r"[\s,;/&·•–-]*(?:\band\b)?[\s,;/&·•–-]*")
+_BETWEEN_LINKS = re.compile(r"(?:[\s,;/&·•–-]|\band\b)*")
 _AFTER_FIRST_LINK = re.compile(r"\s*[,(;:–—-]|\s+in\b|$")
+_REMARK = re.compile(r"\s*\([^()]*\)")
 _EDGES = " ,;·•"
 
 
@@ -83,14 +84,15 @@ def infobox_triples(subject: str, relation: str, value: str, targets: Sequence[s
 def _values(line: str, targets: Sequence[str]) -> Iterator[tuple[str, str | None]]:
     line = re.sub(f"^\\s*(?:{LIST}.)+", "", line)
     links = list(LINK.finditer(line))
-    if not links:
-        yield strip_marks(line), None
-    elif len(links) > 1 and _BETWEEN_LINKS.fullmatch(_without_remarks(LINK.sub("", line))):
-        for match in links:
-            yield strip_marks(match[2]) + _remark_after(line, match.end()), targets[int(match[1])] or None
+    if len(links) > 1 and _BETWEEN_LINKS.fullmatch(_without_remarks(LINK.sub("", line))):
+        # Links in a remark qualify the value before it; they are no values.
+        outside = re.sub(r"\([^()]*\)", _blank, line)
+        for match in LINK.finditer(outside):
+            label = line[match.start(2) : match.end(2)]
+            yield strip_marks(label) + _remark_after(line, match.end()), targets[int(match[1])] or None
     elif len(links) > 1 and "," in line and _is_list_with_links(line):
         for part in _split_at_commas(line):
-            yield from _values(part, targets)
+            yield _one_value(part, list(LINK.finditer(part)), targets)
     else:
         yield _one_value(line, links, targets)
 
@@ -98,9 +100,11 @@ def _values(line: str, targets: Sequence[str]) -> Iterator[tuple[str, str | None
 def _one_value(line: str, links: list[re.Match[str]], targets: Sequence[str]) -> tuple[str, str | None]:
     """A value that is a link, or begins with its one link ("Pretoria, Union of South Africa")."""
     text = strip_marks(LINK.sub(r"\2", line))
+    if len(links) != 1:
+        return text, None
     first = links[0]
     begins = not line[: first.start()].strip() and _AFTER_FIRST_LINK.match(line, first.end())
-    return text, (targets[int(first[1])] or None) if begins and len(links) == 1 else None
+    return text, (targets[int(first[1])] or None) if begins else None
 
 
 def _without_remarks(text: str) -> str:
@@ -108,7 +112,7 @@ def _without_remarks(text: str) -> str:
 
 
 def _remark_after(line: str, position: int) -> str:
-    match = re.compile(r"\s*\([^()]*\)").match(line, position)
+    match = _REMARK.match(line, position)
     return strip_marks(LINK.sub(r"\2", match[0])) if match else ""
 
 

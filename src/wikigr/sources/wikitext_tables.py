@@ -17,7 +17,6 @@ _SKIPPED_CLASSES = re.compile(
     r"\b(?:navbox|vertical-navbox|infobox|sidebar|metadata|ambox|noprint|toc|mbox|succession-box)", re.IGNORECASE
 )
 _LARGEST_SPAN = 100
-_CELL_ATTRIBUTES = re.compile(r"\|\+\s*(?:[^|\n\[{]*\|(?!\|))?")
 
 
 def render_table(table: Tag, render: Render) -> str:
@@ -29,9 +28,13 @@ def render_table(table: Tag, render: Render) -> str:
     if _SKIPPED_CLASSES.search(classes):
         return ""
     is_data = "wikitable" in classes
-    lines: list[str] = [_caption(table, render)]
+    lines: list[str] = []
     carried: dict[int, tuple[int, str]] = {}
     for row in _rows(table):
+        if row and str(row[0]).startswith("|+"):
+            # The parser takes a caption for a cell.
+            lines.append(ROW + _flat(render(row[0].contents).strip().removeprefix("+")))
+            row = row[1:]
         cells = [(cell, render(cell.contents) if cell.contents else "") for cell in row]
         filled = [text for _, text in cells if text.strip()]
         if len(filled) == 1 and ("\n" in filled[0].strip() or len(cells) == 1):
@@ -68,16 +71,6 @@ def _rows(table: Tag) -> Iterator[list[Tag]]:
                 yield [cell for cell in node.contents.nodes if isinstance(cell, Tag) and cell.tag in ("td", "th")]
     if first:
         yield first
-
-
-def _caption(table: Tag, render: Render) -> str:
-    nodes = []
-    for node in table.contents.nodes:
-        if isinstance(node, Tag) and node.tag in ("td", "th", "tr"):
-            break
-        nodes.append(node)
-    text = render(Wikicode(nodes)).strip()
-    return ROW + _flat(_CELL_ATTRIBUTES.sub("", text, count=1)) if text.startswith("|+") else ""
 
 
 def _spread(cells: list[tuple[Tag, str]], carried: dict[int, tuple[int, str]]) -> Iterator[str]:

@@ -1,0 +1,89 @@
+"""A cold question: the whole process of `wikigr ask` against a script that does the same with sentence-transformers.
+
+    python benchmarks/cold_ask.py [--pack PACK] [--runs N]
+
+Without --pack, a pack of generated text with 20,000 sections is built once in benchmarks/.data. Prints medians of
+whole processes (wall seconds, peak memory), their ratio from runs in turn, where our time goes, and the warm median.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from generated import generated_pack
+
+HERE = Path(__file__).parent
+QUESTION = "Who was the first to measure the speed of light?"
+
+PHASES = """
+import time; t0 = time.perf_counter()
+import wikigr_cli.app, wikigr_cli.ask, wikigr.answer.extractive, wikigr.pack.open
+import numpy, onnxruntime, tokenizers, real_ladybug, tantivy, nupunkt
+t1 = time.perf_counter()
+from wikigr.pack.open import Pack
+from wikigr.answer.extractive import answer_question
+import sys
+pack = Pack(sys.argv[1]); t2 = time.perf_counter()
+pack.encoder.encode([sys.argv[2]]); t3 = time.perf_counter()
+answer_question(pack, sys.argv[2]); t4 = time.perf_counter()
+warm = []
+for n in range(50):
+    a = answer_question(pack, f"{sys.argv[2]} {n}")
+    timings = a.trace.timings()
+    warm.append((timings["total_ms"], sum(timings[f"{s}_ms"] for s in ("encode", "dense", "lexical", "fuse", "fetch"))))
+warm.sort()
+import statistics
+print(t1 - t0, t2 - t1, t3 - t2, t4 - t3, statistics.median(w for w, _ in warm), statistics.median(r for _, r in warm))
+"""
+
+
+def timed(command: list[str]) -> tuple[float, float]:
+    """Run a process; return wall seconds and its peak memory in megabytes."""
+    begun = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    elapsed = time.perf_counter() - begun
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 1):
+        raise SystemExit(f"{command[0]} failed with {process.returncode}")
+    return elapsed, usage.ru_maxrss / 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pack", type=Path)
+    parser.add_argument("--runs", type=int, default=7)
+    options = parser.parse_args()
+    pack = options.pack or generated_pack(HERE / ".data" / "generated-20000", sections=20_000)
+    ours = [str(Path(sys.executable).parent / "wikigr"), "ask", QUESTION, "--pack", str(pack)]
+    peer = [sys.executable, str(HERE / "peer_ask.py"), str(pack), QUESTION]
+    timed(ours), timed(peer)
+    pairs = [(timed(ours), timed(peer)) for _ in range(options.runs)]
+    for name, side in (("wikigr ask", 0), ("sentence-transformers", 1)):
+        walls, peaks = zip(*(pair[side] for pair in pairs), strict=True)
+        print(
+            f"{name:<22} {statistics.median(walls):6.3f} s  ({min(walls):.3f} to {max(walls):.3f})  "
+            f"{statistics.median(peaks):5.0f} MB"
+        )
+    print(f"ratio                  {statistics.median(p[1][0] / p[0][0] for p in pairs):6.1f} times")
+    bare = statistics.median(timed([sys.executable, "-c", "pass"])[0] for _ in range(options.runs))
+    shown = statistics.median(timed([ours[0], "--help"])[0] for _ in range(options.runs))
+    runs = [
+        [float(x) for x in subprocess.run([sys.executable, "-c", PHASES, str(pack), QUESTION], capture_output=True, text=True, check=True).stdout.split()]
+        for _ in range(3)
+    ]  # fmt: skip
+    imports, opening, model, search, warm, retrieval = (statistics.median(column) for column in zip(*runs, strict=True))
+    print(f"of which, one after the other: interpreter {bare:.3f}, imports {imports:.3f}, opening the pack {opening:.3f}, "
+          f"model and first vector {model:.3f}, first answer {search:.3f}")  # fmt: skip
+    print(f"warm: retrieval {retrieval:.1f} ms, whole answer {warm:.1f} ms (medians of 50)")
+    print(f"wikigr --help          {shown:6.3f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""Packs of generated text, for benchmarks that must run anywhere. The same seed gives the same text."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from wikigr.build.build import BuildOptions, build_pack
+from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
+from wikigr.pack.layout import Layout
+from wikigr.sources.article import SourceArticle, SourceItem, SourceSection
+
+_SYLLABLES = [c + v for c in "bcdfghklmnprstvz" for v in ("a", "e", "i", "o", "u")]
+
+
+class GeneratedSource:
+    """Articles of ``per_article`` sections with about ``words`` words each, linked to their neighbours."""
+
+    format = "generated"
+
+    def __init__(self, articles: int, *, per_article: int = 5, words: int = 40, seed: int = 0) -> None:
+        self._articles, self._per_article, self._words, self._seed = articles, per_article, words, seed
+        shuffled = random.Random(seed)
+        self._vocabulary = ["".join(shuffled.choices(_SYLLABLES, k=shuffled.randint(1, 4))) for _ in range(20_000)]
+
+    def records(self) -> Iterator[int]:
+        yield from range(self._articles)
+
+    def parse(self, record: Any) -> list[SourceItem]:
+        draw = random.Random(f"{self._seed}-{record}")
+        # Zipf's law, roughly: what real text looks like to an inverted index.
+        ranks = [int(20_000 ** draw.random()) - 1 for _ in range(self._per_article * self._words)]
+        chosen = [self._vocabulary[rank] for rank in ranks]
+        sections = tuple(
+            SourceSection((f"Part {n}",), _sentences(chosen[n * self._words : (n + 1) * self._words]))
+            for n in range(self._per_article)
+        )
+        links = tuple(f"Article {(record + step) % self._articles}" for step in (1, 7, 31))
+        return [SourceArticle(f"Article {record}", str(record), sections, links=links)]
+
+
+def _sentences(words: list[str]) -> str:
+    return " ".join(" ".join(words[n : n + 12]).capitalize() + "." for n in range(0, len(words), 12))
+
+
+def generated_pack(folder: Path, *, sections: int) -> Path:
+    """Return the pack in ``folder``, building it first if it is not there."""
+    if not Layout(folder).exists():
+        print(f"building {folder.name} once …")
+        source = GeneratedSource(sections // 5)
+        build_pack(source, "-", folder, open_encoder(DEFAULT_MODEL, purpose="bulk"), BuildOptions(name=folder.name))
+    return folder

@@ -1,0 +1,151 @@
+"""A checkpoint folder in the layout of sentence-transformers: what it says about the encoder it holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, get_args
+
+from tokenizers import Tokenizer, normalizers
+
+from wikigr.errors import ModelError
+
+Pooling = Literal["mean", "cls", "max"]
+
+WEIGHTS = "model.safetensors"
+CONFIG = "config.json"
+
+# The older form of a pooling configuration: one flag for each mode.
+_POOLING_FLAGS = {
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_max_tokens": "max",
+}
+_KNOWN_MODULES = ("Transformer", "Pooling", "Normalize")
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """An encoder as its files describe it. ``max_tokens`` counts special tokens."""
+
+    folder: Path
+    config: Mapping[str, Any]
+    pooling: Pooling
+    max_tokens: int
+    lowercase: bool
+
+    @classmethod
+    def read(cls, folder: Path) -> Checkpoint:
+        """Raises ``ModelError`` for a folder that is incomplete, or whose encoder has other steps than
+        transformer, pooling and normalisation."""
+        for name in (CONFIG, WEIGHTS, "tokenizer.json"):
+            if not (folder / name).is_file():
+                raise ModelError(
+                    f"{folder} has no {name}; an encoder folder holds {CONFIG}, tokenizer.json and {WEIGHTS}."
+                )
+        config = _json(folder / CONFIG)
+        sentence = _json(folder / "sentence_bert_config.json", missing_ok=True)
+        prompts = _json(folder / "config_sentence_transformers.json", missing_ok=True)
+        if prompts.get("default_prompt_name"):
+            raise ModelError(
+                f"The encoder in {folder} puts a prompt before every text, which only the sentence-transformers "
+                "backend does.",
+                hint="pip install 'wikigr[models]' and use the backend sentence-transformers",
+            )
+        return cls(
+            folder=folder,
+            config=config,
+            pooling=_pooling(folder),
+            max_tokens=_window(folder, config, sentence),
+            lowercase=bool(sentence.get("do_lower_case")),
+        )
+
+    @property
+    def weights(self) -> Path:
+        return self.folder / WEIGHTS
+
+    def tokenizer_json(self) -> str:
+        """The tokenizer with this encoder's window, padding and lower-casing written into it."""
+        path = self.folder / "tokenizer.json"
+        try:
+            tokenizer = Tokenizer.from_buffer(path.read_bytes())
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{path} cannot be read: {error}.") from error
+        if self.lowercase:
+            steps = [normalizers.Lowercase()]
+            if tokenizer.normalizer is not None:
+                steps.append(tokenizer.normalizer)
+            tokenizer.normalizer = normalizers.Sequence(steps)
+        tokenizer.enable_truncation(self.max_tokens)
+        tokenizer.enable_padding(pad_id=_whole(self.config.get("pad_token_id"), 0))
+        return str(tokenizer.to_str())
+
+
+def _window(folder: Path, config: Mapping[str, Any], sentence: Mapping[str, Any]) -> int:
+    positions = _whole(config.get("max_position_embeddings"), 512)
+    if sentence.get("max_seq_length") is not None:
+        window = _whole(sentence["max_seq_length"], positions)
+    else:
+        tokenizer = _json(folder / "tokenizer_config.json", missing_ok=True)
+        window = _whole(tokenizer.get("model_max_length"), positions)
+    window = min(window, positions)
+    if window < 3:
+        raise ModelError(f"The encoder in {folder} has a window of {window} tokens, which holds no text.")
+    return window
+
+
+def _pooling(folder: Path) -> Pooling:
+    modules_file = folder / "modules.json"
+    if not modules_file.is_file():
+        return "mean"
+    modules = _json(modules_file, want=list)
+    place = None
+    for module in modules:
+        kind = str(module.get("type", "")).rpartition(".")[2] if isinstance(module, dict) else ""
+        if kind not in _KNOWN_MODULES:
+            raise ModelError(
+                f"The encoder in {folder} has a step {kind or module!r}, which only the sentence-transformers "
+                "backend can run.",
+                hint="pip install 'wikigr[models]' and use the backend sentence-transformers",
+            )
+        if kind == "Pooling":
+            place = PurePosixPath(str(module.get("path", "")))
+    if place is None:
+        raise ModelError(f"The encoder in {folder} has no pooling: it gives no vector for a text.")
+    if place.is_absolute() or ".." in place.parts:
+        raise ModelError(f"{modules_file} points outside its folder: {place}.")
+    settings = _json(folder / place / "config.json")
+    modes = [mode for flag, mode in _POOLING_FLAGS.items() if settings.get(flag)]
+    other = [flag for flag in settings if flag.startswith("pooling_mode_") and settings[flag]]
+    if len(other) != len(modes):
+        modes = other
+    elif not modes:
+        modes = [settings.get("pooling_mode", "mean")]
+    (mode, *more) = modes
+    if more or mode not in get_args(Pooling):
+        raise ModelError(
+            f"The encoder in {folder} pools by {modes}; of these wikigr writes mean, cls or max alone.",
+            hint="pip install 'wikigr[models]' and use the backend sentence-transformers",
+        )
+    chosen: Pooling = mode
+    return chosen
+
+
+def _whole(value: object, default: int) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else default
+
+
+def _json(path: Path, *, want: type = dict, missing_ok: bool = False) -> Any:
+    try:
+        value = json.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        if missing_ok:
+            return want()
+        raise ModelError(f"{path} is missing.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelError(f"{path} cannot be read: {error}.") from error
+    if not isinstance(value, want):
+        raise ModelError(f"{path} is not the JSON {want.__name__} that it should be.")
+    return value

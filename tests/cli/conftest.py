@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from wikigr_cli.app import run
+from wikigr_cli.environment import Environment
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+
+ROOT_PACK = Path(__file__).parents[2] / "packs" / "physics"
+
+Wikigr = Callable[..., Result]
+
+
+@pytest.fixture
+def wikigr(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Wikigr:
+    """Run a command line in-process, away from the user's own settings and variables."""
+    for variable in ("WIKIGR_PACK", "NO_COLOR", "FORCE_COLOR", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str, stdin: str = "") -> Result:
+        environment = Environment(io.StringIO(stdin), io.StringIO(), io.StringIO())
+        code = run(arguments, environment)
+        assert isinstance(environment.stdout, io.StringIO)
+        assert isinstance(environment.stderr, io.StringIO)
+        return Result(code, environment.stdout.getvalue(), environment.stderr.getvalue())
+
+    return call

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wikigr import __version__
+
+from .conftest import Wikigr
+
+MAIN = "from wikigr_cli.app import main; main()"
+
+
+def test_version_names_the_commit_of_a_checkout(wikigr: Wikigr, capsys: pytest.CaptureFixture[str]) -> None:
+    assert wikigr("--version").code == 0
+    assert re.fullmatch(rf"wikigr {re.escape(__version__)}( \([0-9a-f]{{12}}\))?\n", capsys.readouterr().out)
+
+
+def test_a_misspelt_command_gets_a_suggestion(wikigr: Wikigr) -> None:
+    result = wikigr("aks", "x")
+    assert result.code == 2
+    assert "ask" in result.err
+
+
+def test_a_broken_settings_file_is_wrong_configuration(wikigr: Wikigr, tmp_path: Path) -> None:
+    (tmp_path / "wikigr.yaml").write_text("ask: [")
+    result = wikigr("ask", "x")
+    assert result.code == 2
+    assert "wikigr.yaml" in result.err and "line 1" in result.err
+    (tmp_path / "wikigr.yaml").write_text("- ask")
+    assert "mapping" in wikigr("ask", "x").err
+
+
+def test_config_show_says_where_each_value_comes_from(
+    wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "wikigr.yaml").write_text("search:\n  top-k: 7\n")
+    (tmp_path / "config" / "wikigr").mkdir(parents=True)
+    (tmp_path / "config" / "wikigr" / "config.yaml").write_text("search:\n  top-k: 9\n  mode: dense\n")
+    monkeypatch.setenv("WIKIGR_PACK", "here")
+    lines = wikigr("config", "show", "--origin").out.splitlines()
+    found = {line.split(" = ")[0]: line for line in lines}
+    assert "7" in found["search --top-k"] and "wikigr.yaml" in found["search --top-k"]
+    assert "dense" in found["search --mode"] and "config.yaml" in found["search --mode"]
+    assert "here" in found["search --pack"] and "WIKIGR_PACK" in found["search --pack"]
+    assert "weighted" in found["search --fusion"] and "default" in found["search --fusion"]
+
+
+def test_doctor_passes_here_and_prints_what_it_looked_at(wikigr: Wikigr, physics_pack: Path) -> None:
+    result = wikigr("doctor")
+    assert result.code == 0
+    for name in ("Python", "LadybugDB", "tantivy", "encoder", "cache folder", "API key"):
+        assert name in result.out
+
+
+def test_doctor_names_the_mend(wikigr: Wikigr, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    result = wikigr("doctor")
+    assert result.code == 3
+    assert "wikigr model prepare" in result.out
+
+
+def test_a_closed_pipe_is_no_error(physics_pack: Path) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -c '{MAIN}' search spin --pack {physics_pack} --json | head -c 1",
+        shell=True, capture_output=True, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}, check=False,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr and "BrokenPipe" not in done.stderr
+
+
+def test_hash_seeds_do_not_change_a_byte(physics_pack: Path) -> None:
+    outputs = set()
+    for seed in ("0", "1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", MAIN, "ask", "Who discovered superconductivity?", "--pack", str(physics_pack)],
+            capture_output=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed},
+        )  # fmt: skip
+        outputs.add(done.stdout)
+    assert len(outputs) == 1

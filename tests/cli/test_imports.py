@@ -1,0 +1,48 @@
+"""Nothing heavy is imported before it is used: each command line runs in a fresh interpreter."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = {
+    "numpy", "onnxruntime", "onnx", "tokenizers", "torch", "sentence_transformers", "real_ladybug", "tantivy", "pyarrow",
+    "scipy", "anthropic", "mwxml", "mwparserfromhell", "libzim", "lxml", "selectolax", "markdown_it", "pydantic", "yaml",
+    "rich", "nupunkt", "rapidfuzz", "ahocorasick",
+}  # fmt: skip
+PROGRAM = """
+import sys
+from wikigr_cli.app import run
+from wikigr_cli.environment import Environment
+code = run(sys.argv[1:], Environment())
+sys.stderr.write("MODULES " + " ".join(m for m in sys.modules if "." not in m) + "\\n")
+sys.exit(code)
+"""
+
+
+def imported(*arguments: str) -> set[str]:
+    done = subprocess.run([sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, check=True)
+    line = next(line for line in done.stderr.splitlines() if line.startswith("MODULES "))
+    return set(line.split()[1:]) & HEAVY
+
+
+def test_version_and_config_need_nothing_heavy() -> None:
+    assert imported("--version") == set()
+
+
+def test_help_needs_nothing_but_what_draws_it() -> None:
+    assert imported("--help") <= {"rich"}
+
+
+@pytest.mark.parametrize("command", ["ask", "search"])
+def test_a_question_needs_neither_parsers_nor_training_libraries(command: str, physics_pack: Path) -> None:
+    used = imported(command, "What is spin?", "--pack", str(physics_pack), "--json")
+    assert used <= {"numpy", "onnxruntime", "tokenizers", "real_ladybug", "tantivy", "nupunkt"}
+
+
+def test_a_lexical_search_needs_no_encoder(physics_pack: Path) -> None:
+    used = imported("search", "spin", "--mode", "lexical", "--pack", str(physics_pack), "--json")
+    assert not used & {"onnxruntime", "tokenizers"}

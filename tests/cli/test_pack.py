@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .conftest import ROOT_PACK, Wikigr
+
+
+def test_build_info_list_validate(wikigr: Wikigr, tmp_path: Path) -> None:
+    built = wikigr("pack", "build", str(ROOT_PACK / "articles"), "-o", "packs/p", "--limit", "4", "--json")
+    assert built.code == 0
+    document = json.loads(built.out)
+    assert document["counts"]["articles"] == 4
+    info = json.loads(wikigr("pack", "info", "packs/p", "--json").out)
+    assert (info["name"], info["digest"]) == ("p", document["digest"])
+    assert "4 articles" in wikigr("pack", "info", "packs/p").out
+    listed = json.loads(wikigr("pack", "list", "--json").out)
+    assert [pack["name"] for pack in listed["packs"]] == ["p"]
+    assert wikigr("pack", "list", "packs").out.split()[0] == "name"
+    checked = wikigr("pack", "validate", "packs/p")
+    assert checked.code == 0
+    assert "FAILED" not in checked.out
+
+
+def test_stages_are_told_on_stderr_and_silenced_by_q(wikigr: Wikigr) -> None:
+    build = ("pack", "build", str(ROOT_PACK / "articles"), "-o", "p", "--limit", "2")
+    assert "embedding:" in wikigr(*build).err
+    assert wikigr("-q", *build).err == ""
+
+
+def test_a_bundled_encoder_answers_without_any_other(
+    wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = wikigr("pack", "build", str(ROOT_PACK / "articles"), "-o", "p", "--bundle-encoder", "--limit", "5")
+    assert built.code == 0
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty-cache"))
+    assert wikigr("search", "Bell", "--pack", "p").code == 0
+
+
+def test_damage_is_found(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(physics_pack, copy)
+    manifest = json.loads((copy / "manifest.json").read_text())
+    manifest["counts"]["sections"] += 1
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    result = wikigr("pack", "validate", str(copy))
+    assert result.code == 4
+    assert "FAILED sections" in result.out
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda pack: (pack / "manifest.json").write_text("{"), "cannot be read"),
+        (lambda pack: (pack / "manifest.json").write_text("[]"), "no manifest"),
+        (lambda pack: (pack / "manifest.json").write_text('{"format_version": 99}'), "format 99"),
+        (lambda pack: (pack / "manifest.json").write_text('{"format_version": 1}'), "lacks or misnames"),
+        (lambda pack: (pack / "pack.db").unlink(), "no database"),
+        (lambda pack: (pack / "pack.db").write_bytes(b"not a database" * 1000), "cannot be opened"),
+        (lambda pack: shutil.rmtree(pack / "lexical"), "lexical index"),
+    ],
+)
+def test_a_damaged_pack_is_a_clear_error(
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, damage: object, message: str
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(physics_pack, copy)
+    assert callable(damage)
+    damage(copy)
+    result = wikigr("ask", "What is spin?", "--pack", str(copy))
+    assert result.code == 4
+    assert message in result.err
+    assert "Traceback" not in result.err
+
+
+def test_another_encoder_is_refused(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(physics_pack, copy)
+    manifest = json.loads((copy / "manifest.json").read_text())
+    manifest["encoder"]["weights_sha256"] = "0" * 64
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    result = wikigr("ask", "What is spin?", "--pack", str(copy))
+    assert result.code == 4
+    assert "cannot be compared" in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("nothing.xml", "-o", "p"), 3, "nothing.xml"),
+        (("empty", "-o", "p"), 3, ""),
+        ((str(ROOT_PACK / "articles"), "-o", "file"), 2, "is a file"),
+        ((str(ROOT_PACK / "articles"), "-o", "p", "--format", "docx"), 2, "mediawiki"),
+        ((str(ROOT_PACK / "articles"), "-o", "p", "--embedding-model", "no/such-model"), 3, "no/such-model"),
+        ((str(ROOT_PACK / "articles"),), 2, "-o"),
+    ],
+)
+def test_mistakes_in_a_build(
+    wikigr: Wikigr, tmp_path: Path, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("")
+    result = wikigr("pack", "build", *arguments)
+    assert result.code == code
+    assert message in result.err
+    assert not (tmp_path / "p" / "manifest.json").exists()

@@ -1,0 +1,37 @@
+"""What the tests share: the real encoder, and the demo pack built once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wikigr.embeddings.embedder import Embedder
+from wikigr.errors import ModelError
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def encoder() -> Embedder:
+    """The default encoder, prepared into the user's cache if it is not there yet."""
+    from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
+    from wikigr.embeddings.models import prepare
+
+    try:
+        prepare(DEFAULT_MODEL)
+        return open_encoder(DEFAULT_MODEL, purpose="query")
+    except ModelError as error:
+        pytest.fail(f"the default encoder cannot be prepared: {error.message} {error.hint or ''}")
+
+
+@pytest.fixture(scope="session")
+def physics_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    """The demo pack, built from its articles. Tests only read it."""
+    from wikigr.build.build import BuildOptions, build_pack
+    from wikigr.sources.detect import open_source
+
+    articles = ROOT / "packs" / "physics" / "articles"
+    destination = tmp_path_factory.mktemp("packs") / "physics"
+    build_pack(open_source(articles), str(articles), destination, encoder, BuildOptions(name="physics"))
+    return destination

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from wikigr.errors import BuildError, PackError
+from wikigr.pack.layout import DATABASE, ENCODER, LEXICAL, MANIFEST, PAGERANK, PARTS, Layout, find_pack
+
+
+def write_parts(folder: Path, text: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in PARTS:
+        if name in (LEXICAL, ENCODER):
+            (folder / name).mkdir(exist_ok=True)
+            (folder / name / f"file-{text}").write_text(text)
+        else:
+            (folder / name).write_text(text)
+
+
+def read_parts(layout: Layout) -> set[str]:
+    texts = {layout.part(name).read_text() for name in (DATABASE, PAGERANK, MANIFEST)}
+    for name in (LEXICAL, ENCODER):
+        texts |= {file.read_text() for file in layout.part(name).iterdir()}
+    return texts
+
+
+def commit(layout: Layout, text: str) -> None:
+    with layout.building():
+        layout.clear_new()
+        write_parts(layout.new, text)
+        layout.commit()
+
+
+def test_a_commit_replaces_every_part_and_touches_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "articles").mkdir()
+    (tmp_path / "articles" / "spin.md").write_text("mine")
+    layout = Layout(tmp_path)
+    commit(layout, "old")
+    commit(layout, "new")
+    assert read_parts(layout) == {"new"}
+    assert (tmp_path / "articles" / "spin.md").read_text() == "mine"
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([*PARTS, "articles", ".wikigr"])
+    assert not layout.new.exists()
+
+
+def _die_in_commit(root: str, step: int) -> None:
+    """Kill this process at the ``step``-th rename of a commit."""
+    layout = Layout(Path(root))
+    calls = 0
+    real = os.replace, os.rename
+
+    def counting(which: int, *paths: object) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > step:
+            os.kill(os.getpid(), signal.SIGKILL)
+        real[which](*paths)  # type: ignore[arg-type]
+
+    os.replace = lambda *paths, **_: counting(0, *paths)  # type: ignore[assignment]
+    os.rename = lambda *paths, **_: counting(1, *paths)  # type: ignore[assignment]
+    commit(layout, "new")
+
+
+@pytest.mark.parametrize("step", range(8))
+def test_killed_between_any_two_renames_the_pack_is_whole_and_the_next_build_finishes_it(
+    tmp_path: Path, step: int
+) -> None:
+    layout = Layout(tmp_path)
+    commit(layout, "old")
+    process = multiprocessing.get_context("fork").Process(target=_die_in_commit, args=(str(tmp_path), step))
+    process.start()
+    process.join()
+    if step < 7:
+        assert process.exitcode == -signal.SIGKILL
+    assert read_parts(layout) == {"new"}
+    with layout.building():
+        pass
+    assert read_parts(layout) == {"new"}
+    assert not layout.new.exists()
+
+
+def test_killed_before_the_commit_the_old_pack_stays(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    commit(layout, "old")
+    with layout.building():
+        layout.clear_new()
+        write_parts(layout.new, "half")
+    assert read_parts(layout) == {"old"}
+    commit(layout, "new")
+    assert read_parts(layout) == {"new"}
+
+
+def test_two_builds_in_one_folder_are_refused(tmp_path: Path) -> None:
+    with Layout(tmp_path).building(), pytest.raises(BuildError, match="Another process"), Layout(tmp_path).building():
+        pass
+    with Layout(tmp_path).building():
+        pass
+
+
+def test_a_folder_that_cannot_be_made_is_a_build_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BuildError, match="cannot be written"), Layout(tmp_path / "file" / "pack").building():
+        pass
+
+
+def test_find_pack_takes_a_folder_or_a_database_and_says_what_is_wrong(tmp_path: Path) -> None:
+    layout = Layout(tmp_path / "pack")
+    with pytest.raises(PackError, match="does not exist"):
+        find_pack(layout.root)
+    layout.work.mkdir(parents=True)
+    with pytest.raises(PackError, match="holds no pack"):
+        find_pack(layout.root)
+    layout.staging.write_text("")
+    with pytest.raises(PackError, match="interrupted"):
+        find_pack(layout.root)
+    commit(layout, "new")
+    assert find_pack(layout.root) == find_pack(layout.root / DATABASE) == layout
+    assert not layout.unfinished()
