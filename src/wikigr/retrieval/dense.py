@@ -25,7 +25,7 @@ def exact_search(graph: Graph, query: Vectors, limit: int) -> list[Scored]:
 def index_search(graph: Graph, query: Vectors, limit: int) -> list[Scored]:
     """As ``exact_search``, through ``QUERY_VECTOR_INDEX`` (approximate: HNSW over cosine distance)."""
     rows = graph.rows(
-        f"CALL QUERY_VECTOR_INDEX('Section', '{VECTOR_INDEX}', CAST($query AS FLOAT[{len(query)}]), $limit) "
+        f"CALL QUERY_VECTOR_INDEX('Section', '{VECTOR_INDEX}', $query, $limit) "
         "RETURN node.section_id, distance ORDER BY distance, node.section_id",
         {"query": query.tolist(), "limit": limit},
     )
