@@ -55,6 +55,12 @@ def timed(command: list[str]) -> tuple[float, float]:
     return elapsed, usage.ru_maxrss / 1024
 
 
+def phases(pack: Path) -> list[float]:
+    """Return imports, opening, model and first answer in seconds, then the warm medians in milliseconds."""
+    command = [sys.executable, "-c", PHASES, str(pack), QUESTION]
+    return [float(x) for x in subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pack", type=Path)
@@ -74,13 +80,17 @@ def main() -> None:
     print(f"ratio                  {statistics.median(p[1][0] / p[0][0] for p in pairs):6.1f} times")
     bare = statistics.median(timed([sys.executable, "-c", "pass"])[0] for _ in range(options.runs))
     shown = statistics.median(timed([ours[0], "--help"])[0] for _ in range(options.runs))
-    runs = [
-        [float(x) for x in subprocess.run([sys.executable, "-c", PHASES, str(pack), QUESTION], capture_output=True, text=True, check=True).stdout.split()]
-        for _ in range(3)
-    ]  # fmt: skip
+    runs = [phases(pack) for _ in range(3)]
     imports, opening, model, search, warm, retrieval = (statistics.median(column) for column in zip(*runs, strict=True))
-    print(f"of which, one after the other: interpreter {bare:.3f}, imports {imports:.3f}, opening the pack {opening:.3f}, "
-          f"model and first vector {model:.3f}, first answer {search:.3f}")  # fmt: skip
+    print("of which, one after the other:")
+    for name, seconds in (
+        ("interpreter", bare),
+        ("imports", imports),
+        ("opening the pack", opening),
+        ("model, first vector", model),
+        ("first answer", search),
+    ):
+        print(f"  {name:<20} {seconds:6.3f} s")
     print(f"warm: retrieval {retrieval:.1f} ms, whole answer {warm:.1f} ms (medians of 50)")
     print(f"wikigr --help          {shown:6.3f} s")
 

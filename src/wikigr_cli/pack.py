@@ -13,7 +13,12 @@ from wikigr_cli import options, render
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
 
-app = typer.Typer(help="Build, describe and check knowledge packs.", rich_markup_mode=None, no_args_is_help=True, epilog=EXIT_CODES_HELP)
+app = typer.Typer(
+    help="Build, describe and check knowledge packs.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    epilog=EXIT_CODES_HELP,
+)
 
 
 def _processors() -> int:
@@ -56,9 +61,8 @@ def build(
     """Build a pack from SOURCE. Until the last moment the pack that was there stays as it was."""
     environment = context.ensure_object(Environment)
 
-    from wikigr.embeddings.loader import open_encoder
-
     from wikigr.build.build import BuildOptions, build_pack
+    from wikigr.embeddings.loader import open_encoder
     from wikigr.sources.detect import open_source
     from wikigr_cli.progress import TerminalProgress
 
@@ -104,9 +108,10 @@ def info(
         raise UsageError("No pack was named.", hint="Give its folder, or set WIKIGR_PACK.")
 
     from wikigr.pack import layout
+    from wikigr.pack.locate import find_pack
     from wikigr.pack.manifest import read_manifest
 
-    found = layout.find_pack(pack)
+    found = find_pack(pack)
     document = render.manifest_document(read_manifest(found.part(layout.MANIFEST)), found)
     if json_output:
         render.json_document(environment, document)
@@ -118,7 +123,7 @@ def info(
 def list_packs(
     context: typer.Context,
     folder: Annotated[
-        Path | None, typer.Argument(help="Where to look; the user's data folder and ./packs when left out.")
+        Path | None, typer.Argument(help="Where to look; the installed packs and ./packs when left out.")
     ] = None,
     json_output: options.Json = False,
 ) -> None:
@@ -126,12 +131,12 @@ def list_packs(
     environment = context.ensure_object(Environment)
 
     from wikigr.pack import layout
+    from wikigr.pack.locate import installed_packs
     from wikigr.pack.manifest import read_manifest
-    from wikigr.settings import data_folder
 
     if folder is not None and not folder.is_dir():
         raise UsageError(f"{folder} is no folder.")
-    roots = [folder] if folder else [data_folder() / "packs", Path("packs")]
+    roots = [folder] if folder else [installed_packs(), Path("packs")]
     packs = []
     for root in roots:
         for candidate in sorted(root.iterdir()) if root.is_dir() else []:

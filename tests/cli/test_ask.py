@@ -101,7 +101,7 @@ def test_a_wrong_line_of_a_batch_is_named(wikigr: Wikigr, physics_pack: Path, li
         (("q", "--batch", "-"), 2, "question or --batch"),
         (("q",), 2, "WIKIGR_PACK"),
         (("  ", "--pack", "PACK"), 2, "empty"),
-        (("q", "--pack", "nowhere"), 4, "does not exist"),
+        (("q", "--pack", "nowhere"), 4, "no pack 'nowhere'"),
         (("q", "--batch", "missing.txt"), 2, ""),
         (("q", "--no-such-flag"), 2, "--no-such-flag"),
     ],

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = {
-    "numpy", "onnxruntime", "onnx", "tokenizers", "torch", "sentence_transformers", "real_ladybug", "tantivy", "pyarrow",
-    "scipy", "anthropic", "mwxml", "mwparserfromhell", "libzim", "lxml", "selectolax", "markdown_it", "pydantic", "yaml",
-    "rich", "nupunkt", "rapidfuzz", "ahocorasick",
-}  # fmt: skip
+HEAVY = set(
+    """numpy onnxruntime onnx tokenizers torch sentence_transformers real_ladybug tantivy pyarrow scipy anthropic mwxml
+    mwparserfromhell libzim lxml selectolax markdown_it pydantic yaml rich nupunkt rapidfuzz ahocorasick""".split()
+)
 PROGRAM = """
 import sys
 from wikigr_cli.app import run

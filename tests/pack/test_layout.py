@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from wikigr.errors import BuildError, PackError
-from wikigr.pack.layout import DATABASE, ENCODER, LEXICAL, MANIFEST, PAGERANK, PARTS, Layout, find_pack
+from wikigr.errors import BuildError
+from wikigr.pack.layout import DATABASE, ENCODER, LEXICAL, MANIFEST, PAGERANK, PARTS, Layout
 
 
 def write_parts(folder: Path, text: str) -> None:
@@ -105,18 +105,3 @@ def test_a_folder_that_cannot_be_made_is_a_build_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BuildError, match="cannot be written"), Layout(tmp_path / "file" / "pack").building():
         pass
-
-
-def test_find_pack_takes_a_folder_or_a_database_and_says_what_is_wrong(tmp_path: Path) -> None:
-    layout = Layout(tmp_path / "pack")
-    with pytest.raises(PackError, match="does not exist"):
-        find_pack(layout.root)
-    layout.work.mkdir(parents=True)
-    with pytest.raises(PackError, match="holds no pack"):
-        find_pack(layout.root)
-    layout.staging.write_text("")
-    with pytest.raises(PackError, match="interrupted"):
-        find_pack(layout.root)
-    commit(layout, "new")
-    assert find_pack(layout.root) == find_pack(layout.root / DATABASE) == layout
-    assert not layout.unfinished()

@@ -66,9 +66,7 @@ QUESTIONS: list[dict[str, Any]] = [
     json.loads(line) for line in (PACK / "eval" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
 ]
 ANSWERABLE = [question for question in QUESTIONS if question["answerable"]]
-EXAMPLES: list[dict[str, Any]] = json.loads((PACK / "few_shot_examples.json").read_text(encoding="utf-8"))[
-    "examples"
-]
+EXAMPLES: list[dict[str, Any]] = json.loads((PACK / "few_shot_examples.json").read_text(encoding="utf-8"))["examples"]
 
 every_article = pytest.mark.parametrize("article", ARTICLES, ids=lambda article: article.title)
 every_question = pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["id"])
@@ -141,9 +139,7 @@ def test_gold_sections_exist(question: dict[str, Any]) -> None:
 @answerable
 def test_accepted_answers_occur_in_gold(question: dict[str, Any]) -> None:
     texts = gold_text(question)
-    absent = [
-        answer for answer in question["answers"] if not any(holds(text, fold(answer)) for text in texts)
-    ]
+    absent = [answer for answer in question["answers"] if not any(holds(text, fold(answer)) for text in texts)]
     assert absent == []
 
 
@@ -178,11 +174,7 @@ def test_examples_have_the_documented_form() -> None:
 
 def test_example_facts_are_in_their_articles() -> None:
     for example in EXAMPLES:
-        texts = [
-            fold(text)
-            for title in example["context"]["articles"]
-            for text in BY_TITLE[title].sections.values()
-        ]
+        texts = [fold(text) for title in example["context"]["articles"] for text in BY_TITLE[title].sections.values()]
         assert [fact for fact in example["context"]["facts"] if not any(fold(fact) in t for t in texts)] == []
 
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, helper
 from safetensors import SafetensorError, safe_open
 
+from wikigr.embeddings.checkpoint import Pooling
 from wikigr.embeddings.graph_interface import ATTENTION_MASK, INPUT_IDS
 from wikigr.embeddings.graph_parts import (
     OPSET,
-    Pooling,
     WeightFile,
     inputs,
     normalise_nodes,
@@ -47,11 +47,7 @@ class BertConfig:
 
     @classmethod
     def from_json(cls, config: Mapping[str, Any]) -> BertConfig:
-        """Read a ``config.json``; raises ``ModelError`` for a network that is no plain BERT encoder."""
-        if config.get("model_type") != "bert":
-            raise ModelError(f"The graph writer knows BERT only, not {config.get('model_type')!r}.")
-        if config.get("position_embedding_type", "absolute") != "absolute" or config.get("is_decoder"):
-            raise ModelError("The graph writer knows BERT encoders with absolute positions only.")
+        """Read the ``config.json`` of a BERT encoder; raises ``ModelError`` for impossible numbers."""
         try:
             parsed = cls(
                 layers=int(config["num_hidden_layers"]),
@@ -62,11 +58,19 @@ class BertConfig:
             )
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"The model's config.json is no BERT configuration: {error!r}.") from error
-        if parsed.activation not in _ACTIVATIONS:
-            raise ModelError(f"The graph writer does not know the activation {parsed.activation!r}.")
         if parsed.layers < 1 or parsed.heads < 1 or parsed.hidden % parsed.heads:
             raise ModelError("The model's config.json has impossible numbers of layers, heads or hidden units.")
         return parsed
+
+
+def can_write(config: Mapping[str, Any]) -> bool:
+    """Whether ``config.json`` is that of a BERT encoder as ``write_bert_graph`` knows it."""
+    return (
+        config.get("model_type") == "bert"
+        and config.get("position_embedding_type", "absolute") == "absolute"
+        and not config.get("is_decoder")
+        and config.get("hidden_act", "gelu") in _ACTIVATIONS
+    )
 
 
 class _Weights:
@@ -74,7 +78,7 @@ class _Weights:
 
     def __init__(self, path: Path) -> None:
         try:
-            self._file = safe_open(path, framework="numpy")
+            self._file: Any = safe_open(path, framework="numpy")
             names = list(self._file.keys())
         except (OSError, SafetensorError) as error:
             raise ModelError(f"The weights {path} cannot be read: {error}.") from error
@@ -113,9 +117,7 @@ class _Graph:
 
     def op(self, operator: str, name: str, sources: list[str], *, domain: str = "", **attributes: Any) -> str:
         """Append a node with one output of its own name, and return that name."""
-        self.nodes.append(
-            helper.make_node(operator, sources, [name], name=name, domain=domain, **attributes)
-        )
+        self.nodes.append(helper.make_node(operator, sources, [name], name=name, domain=domain, **attributes))
         return name
 
     def tensor(self, name: str, *shape: int | None) -> str:
@@ -126,9 +128,7 @@ class _Graph:
         return self.data.add(name, self.weights(name, *shape).T)
 
 
-def write_bert_graph(
-    weights: Path, config: Mapping[str, Any], pooling: Pooling, folder: Path, name: str
-) -> int:
+def write_bert_graph(weights: Path, config: Mapping[str, Any], pooling: Pooling, folder: Path, name: str) -> int:
     """Write ``folder/name`` and its tensors ``folder/name + ".data"``; the same input gives the same bytes.
 
     ``weights`` is a safetensors file, ``config`` the parsed ``config.json``. Returns the length of an
@@ -223,12 +223,8 @@ def _layer(graph: _Graph, prefix: str, hidden: str) -> str:
 
 def _add_norm(graph: _Graph, prefix: str, source: str, skip: str, width: int | None) -> str:
     size = graph.config.hidden
-    product = graph.op(
-        "MatMul", prefix + "matmul", [source, graph.kernel(prefix + "dense.weight", size, width)]
-    )
-    parameters = [
-        graph.tensor(prefix + part, size) for part in ("LayerNorm.weight", "LayerNorm.bias", "dense.bias")
-    ]
+    product = graph.op("MatMul", prefix + "matmul", [source, graph.kernel(prefix + "dense.weight", size, width)])
+    parameters = [graph.tensor(prefix + part, size) for part in ("LayerNorm.weight", "LayerNorm.bias", "dense.bias")]
     return graph.op(
         "SkipLayerNormalization",
         prefix + "norm",

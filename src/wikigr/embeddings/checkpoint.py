@@ -123,14 +123,14 @@ def _pooling(folder: Path) -> Pooling:
         modes = other
     elif not modes:
         modes = [settings.get("pooling_mode", "mean")]
-    (mode, *more) = modes
-    if more or mode not in get_args(Pooling):
-        raise ModelError(
-            f"The encoder in {folder} pools by {modes}; of these wikigr writes mean, cls or max alone.",
-            hint="pip install 'wikigr[models]' and use the backend sentence-transformers",
-        )
-    chosen: Pooling = mode
-    return chosen
+    for known in get_args(Pooling):
+        if modes == [known]:
+            chosen: Pooling = known
+            return chosen
+    raise ModelError(
+        f"The encoder in {folder} pools by {modes}; of these wikigr writes mean, cls or max alone.",
+        hint="pip install 'wikigr[models]' and use the backend sentence-transformers",
+    )
 
 
 def _whole(value: object, default: int) -> int:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import BinaryIO, Literal
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 from onnx import NodeProto, TensorProto, ValueInfoProto, helper
 
+from wikigr.embeddings.checkpoint import Pooling
 from wikigr.embeddings.graph_interface import ATTENTION_MASK, EMBEDDING, INPUT_IDS
-
-Pooling = Literal["mean", "cls", "max"]
 
 OPSET = 17
 

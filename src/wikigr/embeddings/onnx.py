@@ -99,9 +99,7 @@ class OnnxEncoder:
         # Idle threads would otherwise spin for a while after each run, on the cores that search needs next.
         options.add_session_config_entry("session.force_spinning_stop", "1")
         try:
-            return onnxruntime.InferenceSession(
-                str(self._prepared.graph), options, providers=["CPUExecutionProvider"]
-            )
+            return onnxruntime.InferenceSession(str(self._prepared.graph), options, providers=["CPUExecutionProvider"])
         except (
             runtime.Fail,
             runtime.InvalidArgument,

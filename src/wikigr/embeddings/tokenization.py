@@ -32,15 +32,15 @@ class TextTokenizer:
         """Token ids of each text, special tokens included; never an empty list for a text."""
         if len(texts) == 1:
             # One text needs no thread pool, whose start would cost more than the work.
-            return [self._tokenizer.encode(_well_formed(texts[0])).ids or [self.pad_id]]
+            return [self._tokenizer.encode(well_formed(texts[0])).ids or [self.pad_id]]
         encoded: list[list[int]] = []
         for start in range(0, len(texts), _CHUNK):
-            chunk = [_well_formed(text) for text in texts[start : start + _CHUNK]]
+            chunk = [well_formed(text) for text in texts[start : start + _CHUNK]]
             encoded += [item.ids or [self.pad_id] for item in self._tokenizer.encode_batch_fast(chunk)]
         return encoded
 
 
-def _well_formed(text: str) -> str:
+def well_formed(text: str) -> str:
     """``text`` with U+FFFD for every unpaired surrogate: a tokenizer takes valid Unicode only."""
     try:
         text.encode()

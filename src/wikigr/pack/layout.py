@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from wikigr.errors import BuildError, PackError
+from wikigr.errors import BuildError
 
 MANIFEST = "manifest.json"
 DATABASE = "pack.db"
@@ -147,26 +147,6 @@ class Layout:
             _discard(self.new)
         finally:
             os.close(lock)
-
-
-def find_pack(location: str | Path) -> Layout:
-    """Return the layout of the pack at ``location``: its folder, or its database file.
-
-    Raises ``PackError`` when there is none.
-    """
-    path = Path(location)
-    if path.is_file():
-        path = path.parent
-    layout = Layout(path)
-    if layout.exists():
-        return layout
-    if layout.unfinished():
-        raise PackError(
-            f"There is no finished pack at {path}: a build there was interrupted.",
-            hint=f"Run the same `wikigr pack build … -o {path}` again; it goes on where it stopped.",
-        )
-    what = "holds no pack" if path.is_dir() else "does not exist"
-    raise PackError(f"{path} {what}.", hint=f"Build one: wikigr pack build SOURCE -o {path}")
 
 
 def _discard(path: Path) -> None:

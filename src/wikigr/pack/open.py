@@ -12,7 +12,8 @@ from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.errors import EncoderMismatchError
 from wikigr.graph.engine import Graph
 from wikigr.pack import layout as parts
-from wikigr.pack.layout import Layout, find_pack
+from wikigr.pack.layout import Layout
+from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import Manifest, read_manifest
 from wikigr.retrieval import dense
 from wikigr.retrieval.candidate import Scored, Section
@@ -26,7 +27,7 @@ class Pack:
     """
 
     def __init__(self, location: str | Path, *, encoder: str | None = None, preload: bool = False) -> None:
-        """Open the pack at ``location`` (a folder or a ``.db`` file).
+        """Open the pack at ``location`` (a folder, a ``.db`` file or an installed pack's name).
 
         ``encoder`` names another model than the pack's own (it must be the same one under another name or
         path, else ``EncoderMismatchError``). ``preload`` loads the encoder in the background at once.

@@ -30,7 +30,23 @@ _LAYOUT_WORDS = frozenset(
 _LAYOUT_FIELDS = frozenset(
     (
         *("color", "colour", "textcolor", "text_color", "header_color", "nocat", "module", "child", "subbox"),
-        *("display_parents", "status_system", "cover", "flag", "seal", "symbol", "coat", "flaglink", "seallink", "coatlink", "logolink", "type_color", "autoconvert", "color_text", "box_width"),
+        *(
+            "display_parents",
+            "status_system",
+            "cover",
+            "flag",
+            "seal",
+            "symbol",
+            "coat",
+            "flaglink",
+            "seallink",
+            "coatlink",
+            "logolink",
+            "type_color",
+            "autoconvert",
+            "color_text",
+            "box_width",
+        ),
     )
 )
 _POSITION = re.compile(r"(?:lat|long?|latitude|longitude)(?:_?(?:[dmsnwe]|deg|min|sec|dir|degrees|minutes))?")

@@ -1,0 +1,32 @@
+"""``EmbeddingGenerator``: the documented front of the encoders (reference/multidoc-synthesizer.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wikigr.embeddings.embedder import Vectors
+from wikigr.embeddings.loader import DEFAULT_MODEL, Backend, open_encoder
+
+
+class EmbeddingGenerator:
+    """Embeds questions and texts with one encoder.
+
+    ``model_name`` is a model id, a short name such as ``all-MiniLM-L6-v2``, or a folder; ``backend`` is as in
+    ``open_encoder``, which says what is raised. ``dimension`` is the length of a vector.
+    """
+
+    def __init__(self, model_name: str = DEFAULT_MODEL, *, backend: Backend = "auto") -> None:
+        self._encoder = open_encoder(model_name, backend=backend, purpose="query")
+        self.model_name = self._encoder.identity.model_id
+        self.dimension = self._encoder.identity.dimension
+
+    def generate(self, texts: Sequence[str]) -> Vectors:
+        """Embed ``texts``: float32 of shape ``(len(texts), dimension)``, rows of L2 norm 1."""
+        if isinstance(texts, str):
+            raise TypeError("generate takes a list of texts; use embed_query for a single one")
+        return self._encoder.encode(texts)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Embed one text: float32 of shape ``(dimension,)``, L2 norm 1."""
+        vector: Vectors = self._encoder.encode([text])[0]
+        return vector

@@ -1,0 +1,53 @@
+"""Open an encoder by its name: which backend, for which purpose."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal, get_args
+
+from wikigr.embeddings.embedder import Embedder
+from wikigr.embeddings.model_id import DEFAULT_MODEL
+from wikigr.embeddings.models import find_prepared
+from wikigr.errors import UsageError
+
+__all__ = ["DEFAULT_MODEL", "Backend", "Purpose", "open_encoder"]
+
+Backend = Literal["auto", "onnx", "openvino", "sentence-transformers"]
+Purpose = Literal["query", "bulk"]
+
+
+def open_encoder(
+    model_id: str | Path = DEFAULT_MODEL, *, backend: Backend = "auto", purpose: Purpose = "query"
+) -> Embedder:
+    """Open the encoder ``model_id``: an id, a short name, a model folder or a pack's ``encoder`` folder.
+
+    ``auto`` takes ONNX Runtime, and for ``bulk`` OpenVINO where it is installed and the CPU computes in
+    bfloat16. All but ``sentence-transformers`` run a prepared encoder. Raises ``ModelError`` when the encoder
+    has not been prepared (``wikigr model prepare``), is damaged, or when the backend is not installed, and
+    ``UsageError`` for an unknown backend or purpose.
+    """
+    if backend not in get_args(Backend):
+        raise UsageError(f"There is no backend {backend!r}; choose from {', '.join(get_args(Backend))}.")
+    if purpose not in get_args(Purpose):
+        raise UsageError(f"There is no purpose {purpose!r}; choose from {', '.join(get_args(Purpose))}.")
+    if backend == "sentence-transformers":
+        from wikigr.embeddings.sentence_transformers import SentenceTransformersEncoder
+
+        return SentenceTransformersEncoder(str(model_id))
+    prepared = find_prepared(str(model_id))
+    if backend == "openvino" or (backend == "auto" and purpose == "bulk" and _openvino_is_quicker()):
+        from wikigr.embeddings.openvino import OpenVinoEncoder
+
+        return OpenVinoEncoder(prepared)
+    from wikigr.embeddings.onnx import OnnxEncoder
+
+    return OnnxEncoder(prepared, bulk=purpose == "bulk")
+
+
+def _openvino_is_quicker() -> bool:
+    if find_spec("openvino") is None:
+        return False
+    from wikigr.embeddings.openvino import computes_in_bfloat16
+
+    return computes_in_bfloat16()

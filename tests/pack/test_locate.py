@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wikigr.errors import PackError
+from wikigr.pack.layout import DATABASE, MANIFEST, Layout
+from wikigr.pack.locate import find_pack
+
+
+def make_pack(folder: Path) -> Layout:
+    folder.mkdir(parents=True)
+    (folder / MANIFEST).write_text("{}")
+    (folder / DATABASE).write_text("")
+    return Layout(folder)
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_folder_and_its_database_name_the_same_pack(tmp_path: Path) -> None:
+    pack = make_pack(tmp_path / "pack")
+    assert find_pack(pack.root) == find_pack(pack.root / DATABASE) == pack
+
+
+def test_an_installed_pack_is_found_by_name_unless_a_folder_has_it(tmp_path: Path) -> None:
+    installed = make_pack(tmp_path / "data" / "wikigr" / "packs" / "physics")
+    assert find_pack("physics") == installed
+    make_pack(tmp_path / "physics")
+    assert find_pack("physics") == Layout(Path("physics"))
+
+
+def test_what_is_wrong_is_said(tmp_path: Path) -> None:
+    with pytest.raises(PackError, match="no pack 'nothing'"):
+        find_pack("nothing")
+    layout = Layout(tmp_path / "pack")
+    layout.work.mkdir(parents=True)
+    with pytest.raises(PackError, match="holds no pack"):
+        find_pack(layout.root)
+    layout.staging.write_text("")
+    with pytest.raises(PackError, match="interrupted"):
+        find_pack(layout.root)
+
+
+def test_a_misspelt_name_gets_a_suggestion(tmp_path: Path) -> None:
+    make_pack(tmp_path / "data" / "wikigr" / "packs" / "physics")
+    make_pack(tmp_path / "packs" / "chemistry")
+    with pytest.raises(PackError) as caught:
+        find_pack("phisics")
+    assert "physics" in (caught.value.hint or "")
+    with pytest.raises(PackError) as caught:
+        find_pack("packs/chemystry")
+    assert "packs/chemistry" in (caught.value.hint or "")
