@@ -35,5 +35,4 @@ def prepare(
     if json_output:
         render.json_document(environment, document)
     else:
-        console = environment.console(environment.stdout)
-        console.print(f"{document['model_id']}: {document['dimension']} dimensions, in {document['folder']}")
+        environment.print(f"{document['model_id']}: {document['dimension']} dimensions, in {document['folder']}")

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 from wikigr_cli.environment import Environment
 
 if TYPE_CHECKING:
-    from wikigr.embeddings.models import PreparedModel
-
     from wikigr.answer.extractive import Answer
     from wikigr.build.build import BuildReport
     from wikigr.checks import Check
+    from wikigr.embeddings.models import PreparedModel
     from wikigr.pack.layout import Layout
     from wikigr.pack.manifest import Manifest
     from wikigr.pack.open import Pack
@@ -70,16 +69,15 @@ def _result(rank: int, item: Evidence) -> dict[str, Any]:
 
 def search_results(environment: Environment, document: Mapping[str, Any]) -> None:
     """Print search results for a person."""
-    console = environment.console(environment.stdout)
     if not document["results"]:
         environment.note("Nothing in the pack matches.")
     for result in document["results"]:
         place = result["title"] + (f" › {result['section']}" if result["section"] else "")
-        console.print(f"{result['rank']:>3}. {plain(place)}", style="bold", end="")
-        console.print(f"  {result['score']:.3f}", style="dim")
+        environment.print(f"{result['rank']:>3}. {plain(place)}", style="bold", end="")
+        environment.print(f"  {result['score']:.3f}", style="dim")
         text = " ".join(result["content"].split())
         snippet = text if len(text) <= _SNIPPET else text[:_SNIPPET].rsplit(" ", 1)[0] + " …"
-        console.print(f"     {plain(snippet)}")
+        environment.print(f"     {plain(snippet)}")
 
 
 def answer_document(answer: Answer, pack: Pack, *, explain: bool) -> dict[str, Any]:
@@ -150,28 +148,26 @@ def _explain(answer: Answer) -> dict[str, Any]:
 
 def print_answer(environment: Environment, answer: Answer, document: Mapping[str, Any]) -> None:
     """Print an answer for a person."""
-    console = environment.console(environment.stdout)
-    console.print(plain(answer.text))
+    environment.print(plain(answer.text))
     if answer.abstained:
         titles = list(dict.fromkeys(item.section.title for item in answer.evidence))[:3]
         if titles:
-            console.print(f"Nearest articles: {', '.join(map(plain, titles))}", style="dim")
+            environment.print(f"Nearest articles: {', '.join(map(plain, titles))}", style="dim")
     else:
-        console.print()
-        console.print("Sources", style="bold")
+        environment.print()
+        environment.print("Sources", style="bold")
         for citation in answer.citations:
             place = citation.title + (f" › {citation.heading}" if citation.heading else "")
-            console.print(f"  [{citation.n}] {plain(place)}", end="")
-            console.print(f"  {plain(citation.section_id)} [{citation.start}:{citation.end}]", style="dim")
-    console.print(f"Confidence {answer.confidence:.2f}", style="dim")
+            environment.print(f"  [{citation.n}] {plain(place)}", end="")
+            environment.print(f"  {plain(citation.section_id)} [{citation.start}:{citation.end}]", style="dim")
+    environment.print(f"Confidence {answer.confidence:.2f}", style="dim")
     if "explain" in document:
         _explanation(environment, document["explain"])
 
 
 def _explanation(environment: Environment, explain: Mapping[str, Any]) -> None:
-    console = environment.console(environment.stdout)
-    console.print()
-    console.print("Stages", style="bold")
+    environment.print()
+    environment.print("Stages", style="bold")
     for stage in explain["stages"]:
         notes = ", ".join(
             f"{name} {value:.3f}" if isinstance(value, float) else f"{name} {value}"
@@ -182,22 +178,22 @@ def _explanation(environment: Environment, explain: Mapping[str, Any]) -> None:
             line += f"  scored {stage['scored']}"
         if stage["dropped"]:
             line += f", dropped {len(stage['dropped'])} ({next(iter(stage['dropped'].values()))})"
-        console.print(line + (f"  {notes}" if notes else ""))
-    console.print("Sections", style="bold")
+        environment.print(line + (f"  {notes}" if notes else ""))
+    environment.print("Sections", style="bold")
     for result in explain["candidates"]:
         parts = ", ".join(
             f"{name} {value:.3f} (rank {result['scores'][f'{name}_rank']:.0f})"
             for name, value in result["scores"].items()
             if not name.endswith("_rank")
         )
-        console.print(f"  {result['rank']:>2}. {result['score']:.3f}  {plain(result['section_id'])}  {parts}")
-    console.print("Sentences", style="bold")
+        environment.print(f"  {result['rank']:>2}. {result['score']:.3f}  {plain(result['section_id'])}  {parts}")
+    environment.print("Sentences", style="bold")
     for sentence in explain["sentences"][:12]:
         mark = "*" if sentence["cited"] else " "
         parts = ", ".join(f"{part} {value:.2f}" for part, value in sentence["parts"].items())
         place = f"{sentence['section_id']} [{sentence['start']}:{sentence['end']}]"
-        console.print(f" {mark} {sentence['score']:.3f}  {plain(place)}  {parts}")
-        console.print(f"          {plain(' '.join(sentence['text'].split())[:100])}", style="dim")
+        environment.print(f" {mark} {sentence['score']:.3f}  {plain(place)}  {parts}")
+        environment.print(f"          {plain(' '.join(sentence['text'].split())[:100])}", style="dim")
 
 
 def build_document(report: BuildReport, folder: Path) -> dict[str, Any]:
@@ -225,9 +221,8 @@ def build_report(environment: Environment, document: Mapping[str, Any]) -> None:
     if document["links_to_nowhere"]:
         environment.note(f"{document['links_to_nowhere']:,} hyperlinks lead to nothing in the pack and were dropped.")
     counts = ", ".join(f"{count:,} {name}" for name, count in document["counts"].items() if count)
-    console = environment.console(environment.stdout)
-    console.print(f"{document['pack']}: {counts}")
-    console.print(
+    environment.print(f"{document['pack']}: {counts}")
+    environment.print(
         f"digest {document['digest'][:16]}, {document['embedded']:,} sections embedded, {document['reused']:,} reused",
         style="dim",
     )
@@ -240,8 +235,7 @@ def manifest_document(manifest: Manifest, layout: Layout) -> dict[str, Any]:
 
 def manifest(environment: Environment, document: Mapping[str, Any]) -> None:
     """Print a manifest for a person."""
-    console = environment.console(environment.stdout)
-    console.print(f"{plain(document['name'])} {plain(document['version'])}", style="bold")
+    environment.print(f"{plain(document['name'])} {plain(document['version'])}", style="bold")
     encoder = document["encoder"]
     rows = {
         "path": document["path"],
@@ -259,7 +253,7 @@ def manifest(environment: Environment, document: Mapping[str, Any]) -> None:
     }
     for label, value in rows.items():
         if value:
-            console.print(f"  {label:<12} {plain(str(value))}")
+            environment.print(f"  {label:<12} {plain(str(value))}")
 
 
 def pack_table(environment: Environment, packs: Sequence[Mapping[str, Any]], roots: Sequence[Path]) -> None:
@@ -301,22 +295,20 @@ def checks_document(checks: Sequence[Check]) -> dict[str, Any]:
 
 def checks_list(environment: Environment, checks: Sequence[Check]) -> None:
     """Print checks, each with its mend where it failed."""
-    console = environment.console(environment.stdout)
     for check in checks:
         mark, style = ("ok", "green") if check.passed else ("FAILED", "red") if check.required else ("note", "yellow")
-        console.print(f"{mark:<7}", style=style, end="")
-        console.print(f"{check.name}: {plain(check.detail)}")
+        environment.print(f"{mark:<7}", style=style, end="")
+        environment.print(f"{check.name}: {plain(check.detail)}")
         if not check.passed and check.mend:
-            console.print(f"       → {check.mend}")
+            environment.print(f"       → {check.mend}")
 
 
 def settings_table(environment: Environment, rows: Sequence[Mapping[str, Any]], *, origin: bool) -> None:
     """Print the settings in force, one a line."""
-    console = environment.console(environment.stdout)
     for row in rows:
         value = "" if row["value"] is None else plain(str(row["value"]))
         line = f"{row['command']} --{row['option']} = {value}"
-        console.print(f"{line:<60} {row['origin']}" if origin else line)
+        environment.print(f"{line:<60} {row['origin']}" if origin else line)
 
 
 def model_document(prepared: PreparedModel) -> dict[str, Any]:

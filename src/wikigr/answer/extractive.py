@@ -16,6 +16,8 @@ from wikigr.retrieval.trace import Trace
 # Sections whose sentences are considered, and sentences in an answer.
 SECTIONS = 10
 MAX_SENTENCES = 3
+# A further sentence must come this near to the best one's score, or it is padding.
+SENTENCE_FLOOR = 0.75
 
 NOT_COVERED = "The pack does not cover this."
 
@@ -55,10 +57,11 @@ def answer_question(pack: Pack, question: str) -> Answer:
         terms = read_question(question, pack.lexical)
         ranked = rank_sentences(evidence, question, terms, pack.encoder)
         record.scored = len(ranked)
-        chosen = ranked[:MAX_SENTENCES]
+        floor = SENTENCE_FLOOR * ranked[0].score if ranked else 0.0
+        chosen = [sentence for sentence in ranked[:MAX_SENTENCES] if sentence.score >= floor]
         record.dropped = {
-            f"{s.section.section_id}[{s.start}:{s.end}]": f"below the best {MAX_SENTENCES}"
-            for s in ranked[MAX_SENTENCES:]
+            f"{s.section.section_id}[{s.start}:{s.end}]": f"below the best {MAX_SENTENCES}, or far below the first"
+            for s in ranked[len(chosen) :]
         }
     with trace.stage("abstention") as record:
         confidence: Confidence = judge(evidence, ranked, pack.manifest.thresholds)

@@ -289,6 +289,20 @@ def _track_listing(call: TemplateCall) -> str:
     return "\n" + "\n".join(rows) + "\n"
 
 
+def _citation(call: TemplateCall) -> str:
+    """A work listed in the text; citations in footnotes are gone by now."""
+    author = call.arg("author", "author1", "authors")
+    if not author and (last := call.arg("last", "last1", "surname")):
+        first = call.arg("first", "first1", "given")
+        author = f"{last}, {first}" if first else last
+    date = call.arg("year", "date")
+    who = f"{author} ({date})" if author and date else author
+    title = call.arg("title") or call.arg("chapter")
+    parts = (who, title, call.arg("journal", "work", "magazine", "newspaper"), call.arg("publisher"))
+    text = ". ".join(part.rstrip(".") for part in parts if part)
+    return f"{text} ({date})" if date and text and not author else text
+
+
 def _marriage(call: TemplateCall) -> str:
     spouse, start, end = call.arg("1"), call.arg("2"), call.arg("3", "end")
     years = f"{start}–{end}" if start and end else start or end
@@ -348,7 +362,7 @@ _TEMPLATES: dict[str, _Expansion] = {
         "gothic, cuneiform, angbr, not a typo, typo, proper name, as written, sic, chem2, citation needed span, "
         "cite quote, nts, ntsh, number table sorting, formatnum, ipa, zh-cn, native phrase, dm, rtl-lang, "
         "birth-date, death-date, start-date, end-date, birth-date and age, death-date and age, rail gauge, "
-        "railgauge, subatomic particle, url, angle bracket, highlight, tq",
+        "railgauge, subatomic particle, url, angle bracket, highlight, tq, midsize, format price",
     ),
     **_names(
         _second,
@@ -403,6 +417,11 @@ _TEMPLATES: dict[str, _Expansion] = {
     **{prefix.lower(): _ship(prefix) for prefix in ("HMS", "USS", "SS", "RMS", "HMAS", "HMCS", "USCGC", "MS")},
     **_names(_nihongo, "nihongo, nihongo3"),
     **_names(_chinese, "zh"),
+    **_names(
+        _citation,
+        "cite book, cite journal, cite web, cite news, cite encyclopedia, cite magazine, cite av media, "
+        "cite thesis, cite conference, cite press release, cite video, citation, vcite book, cite paper",
+    ),
     **_names(_marriage, "marriage"),
     **_names(_height, "height"),
     **_names(_su, "su"),
@@ -432,8 +451,10 @@ _TEMPLATES: dict[str, _Expansion] = {
     **_names(_constant("‡"), "double dagger, double-dagger"),
     **_names(_constant("−"), "minus"),
     **_names(_constant("×"), "times"),
+    **_names(_constant("⇌"), "eqm"),
     **_names(_constant("★"), "star"),
     **_names(_constant("✓"), "tick, ya, aye"),
+    "' \"": _constant("'\""),
     "'\"": _constant("'\""),
     "\"'": _constant("\"'"),
     **_names(_or_else("Yes"), "yes, yes2"),

@@ -1,0 +1,260 @@
+"""A ZIM file: Wikipedia and other sites packed for reading offline."""
+
+from __future__ import annotations
+
+import html
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from libzim.reader import Archive, Entry
+
+from wikigr.errors import RecordError, SourceError
+from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, Triple
+from wikigr.sources.html_text import HtmlPage, parse_html
+from wikigr.sources.plain_text import collapse_spaces
+from wikigr.sources.wikitext_infobox import is_fact, relation_name
+from wikigr.text import fold
+
+# Files made before 2021 keep articles in a namespace of their own, which is part of the path.
+_OLD_ARTICLES = "A/"
+_PAGE_TYPES = ("text/html", "application/xhtml+xml")
+_MAX_REDIRECT_STEPS = 10
+_LARGEST_PAGE_BYTES = 64 * 1024 * 1024
+# Offline copies of a wiki name the page and revision they were made from at the end.
+_FOOTER_BYTES = 4096
+_PERMANENT_LINK = re.compile(rb"href=[\"'](https?://[^\"']*[?&;]oldid=(\d+)[^\"']*)[\"']")
+_CANONICAL = re.compile(rb"<link\b[^>]*\brel=[\"']?canonical\b[^>]*>", re.IGNORECASE)
+_HREF = re.compile(rb"\bhref=[\"'](https?://[^\"']+)[\"']", re.IGNORECASE)
+_HEAD_BYTES = 16384
+_MOSTLY_LINKS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ZimRecord:
+    """One entry. ``alias_of`` is the title of the entry that it redirects to, or is a copy of."""
+
+    path: str
+    title: str
+    content: bytes = b""
+    alias_of: str | None = None
+    is_main_page: bool = False
+    problem: str = ""
+
+
+class ZimSource:
+    """The HTML pages and redirects of a ZIM file; the path of an entry is its ``source_id``.
+
+    Links are paths too: those through a redirect name what it leads to, those out of the file are dropped.
+    An entry whose title is another's gets its path in parentheses; a second copy of a page becomes an alias.
+    """
+
+    format = "zim"
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+
+    def records(self) -> Iterator[ZimRecord]:
+        """Yield a record for each page and redirect, sorted by path.
+
+        Raises ``SourceError`` when the file is missing, truncated or corrupt; its checksum is verified first.
+        """
+        archive = _verified(self.path)
+        main_page = _main_page(archive)
+        # User content comes first by path; what follows is metadata and indexes.
+        count = archive.entry_count if archive.has_new_namespace_scheme else archive.all_entry_count
+        read = 0
+        try:
+            for number in range(count):
+                entry = archive._get_entry_by_id(number)
+                if not archive.has_new_namespace_scheme and not entry.path.startswith(_OLD_ARTICLES):
+                    continue
+                record = _record(archive, entry, main_page)
+                if record is not None:
+                    yield record
+                    read += 1
+        except (RuntimeError, KeyError, UnicodeDecodeError) as error:
+            raise SourceError(
+                f"{self.path} is damaged: {error}. {read:,} pages and redirects were read before that.",
+                hint="Download or copy the file again.",
+            ) from error
+
+    def parse(self, record: ZimRecord) -> Iterator[SourceItem]:
+        """Turn one entry into an article or a redirect. Links are looked up in the file, which must be there."""
+        if record.problem:
+            raise RecordError(record.path, record.problem)
+        if record.alias_of is not None:
+            yield Redirect(record.title, record.alias_of)
+            return
+        page = parse_html(record.content)
+        if page.is_redirect_to:
+            target = _Links(self.path, record.path).resolve(page.is_redirect_to)
+            if target is not None and target != record.path:
+                yield Redirect(record.title, _title(_open(self.path), _open(self.path).get_entry_by_path(target)))
+            else:
+                yield Skipped(record.path, "redirect to another site")
+            return
+        if record.is_main_page and (page.link_density > _MOSTLY_LINKS or not page.sections):
+            yield Skipped(record.path, "main page")
+            return
+        yield self._article(record, page)
+
+    def _article(self, record: ZimRecord, page: HtmlPage) -> SourceArticle:
+        links = _Links(self.path, record.path)
+        url, revision = _origin(record.content)
+        return SourceArticle(
+            title=record.title,
+            source_id=record.path,
+            sections=page.sections,
+            links=tuple(dict.fromkeys(path for href in page.links if (path := links.resolve(href)) is not None)),
+            categories=page.categories,
+            url=url,
+            revision=revision,
+            triples=tuple(
+                Triple(record.title, relation, value, links.resolve(href) if href is not None else None)
+                for field, value, href in page.infobox
+                if is_fact(relation := relation_name(field))
+            ),
+        )
+
+
+class _Links:
+    """Resolves the hrefs of one page to paths of pages in the same file."""
+
+    def __init__(self, archive_path: Path, page_path: str) -> None:
+        self._archive = _open(archive_path)
+        self._page = page_path
+
+    def resolve(self, href: str) -> str | None:
+        """The path of the page that ``href`` leads to, ``None`` for the page itself and all that is no page."""
+        try:
+            parts = urlsplit(href)
+        except ValueError:
+            return None
+        if parts.scheme or parts.netloc or not parts.path:
+            return None
+        # A question mark in a title is escaped in an href; a query that is none is kept by some writers.
+        path = posixpath.normpath(posixpath.join("/", posixpath.dirname(self._page), unquote(parts.path)))[1:]
+        entry = _entry(self._archive, path)
+        target = _follow(entry) if entry is not None else None
+        if target is None or target.path == self._page or not _is_page(target):
+            return None
+        return str(target.path)
+
+
+@lru_cache(maxsize=1)
+def _open(path: Path) -> Archive:
+    """The archive, opened once in a process: a source itself is sent to the parsing processes as a path."""
+    try:
+        return Archive(path)
+    except RuntimeError as error:
+        if not path.exists():
+            raise SourceError(f"{path} does not exist.", hint="Check the path of the source.") from error
+        raise SourceError(
+            f"{path} cannot be opened as a ZIM file: {error}. It is truncated, damaged, or something else.",
+            hint="Download or copy the file again and compare its size.",
+        ) from error
+
+
+def _verified(path: Path) -> Archive:
+    # The file may have changed since it was last opened in this process.
+    _open.cache_clear()
+    archive = _open(path)
+    # Damaged clusters can decompress to wrong text, so errors while reading are not enough.
+    if archive.has_checksum and not archive.check():
+        raise SourceError(
+            f"{path} is damaged: its checksum does not match its content.",
+            hint="Download or copy the file again.",
+        )
+    return archive
+
+
+def _main_page(archive: Archive) -> str | None:
+    target = _follow(archive.main_entry) if archive.has_main_entry else None
+    return str(target.path) if target is not None else None
+
+
+def _record(archive: Archive, entry: Entry, main_page: str | None) -> ZimRecord | None:
+    if entry.is_redirect:
+        target = _follow(entry)
+        if target is None or not _is_page(target):
+            return None
+        title = entry.title
+        if fold(title) == fold(target.title):
+            title = _name(entry.path, archive)
+        return ZimRecord(entry.path, title, alias_of=_title(archive, target))
+    if not _is_page(entry):
+        return None
+    original = _original_of_copy(archive, entry)
+    if original is not None:
+        return ZimRecord(entry.path, _name(entry.path, archive), alias_of=original.title)
+    item = entry.get_item()
+    title = _title(archive, entry)
+    if item.size > _LARGEST_PAGE_BYTES:
+        limit = _LARGEST_PAGE_BYTES // (1024 * 1024)
+        return ZimRecord(entry.path, title, problem=f"the page is larger than {limit} MiB")
+    return ZimRecord(entry.path, title, bytes(item.content), is_main_page=entry.path == main_page)
+
+
+def _is_page(entry: Entry) -> bool:
+    return entry.get_item().mimetype.partition(";")[0].strip().lower() in _PAGE_TYPES
+
+
+def _follow(entry: Entry) -> Entry | None:
+    """The entry at the end of a chain of redirects, ``None`` when it goes round in circles."""
+    for _ in range(_MAX_REDIRECT_STEPS):
+        if not entry.is_redirect:
+            return entry
+        entry = entry.get_redirect_entry()
+    return None
+
+
+def _entry(archive: Archive, path: str) -> Entry | None:
+    # Asking before getting: a miss is an exception in between two languages, and links miss often.
+    return archive.get_entry_by_path(path) if archive.has_entry_by_path(path) else None
+
+
+def _name(path: str, archive: Archive) -> str:
+    """A path as a name: without the namespace, with spaces."""
+    name = path if archive.has_new_namespace_scheme else path.removeprefix(_OLD_ARTICLES)
+    return collapse_spaces(name.replace("_", " "))
+
+
+def _title(archive: Archive, entry: Entry) -> str:
+    title = collapse_spaces(entry.title)
+    if not title:
+        return _name(entry.path, archive)
+    if archive.has_entry_by_title(entry.title):
+        first = archive.get_entry_by_title(entry.title)
+        if first.path != entry.path and not first.is_redirect and _is_page(first):
+            return f"{title} ({_name(entry.path, archive)})"
+    return title
+
+
+def _original_of_copy(archive: Archive, entry: Entry) -> Entry | None:
+    """The page that this one repeats: wikis saved a redirect as a page show the target under both names."""
+    name = entry.title.replace(" ", "_")
+    prefix = "" if archive.has_new_namespace_scheme else _OLD_ARTICLES
+    if not name or prefix + name == entry.path:
+        return None
+    original = _entry(archive, prefix + name)
+    if original is None or original.is_redirect or original.title != entry.title or not _is_page(original):
+        return None
+    return original
+
+
+def _origin(content: bytes) -> tuple[str, str]:
+    """URL and revision of the page on the web, each ``""`` when the page does not say."""
+    match = _PERMANENT_LINK.search(content, max(0, len(content) - _FOOTER_BYTES))
+    if match:
+        url = html.unescape(match[1].decode("utf-8", "replace"))
+        # "/wiki/Title?oldid=1" is the page's own address with the revision added.
+        plain, _, query = url.partition("?")
+        return (plain if query.startswith("oldid=") else url), match[2].decode()
+    link = _CANONICAL.search(content, 0, _HEAD_BYTES)
+    href = _HREF.search(link[0]) if link else None
+    return (html.unescape(href[1].decode("utf-8", "replace")), "") if href else ("", "")
