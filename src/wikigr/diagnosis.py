@@ -73,9 +73,13 @@ def _vector_extension() -> Check:
     from wikigr.graph.engine import Graph
     from wikigr.retrieval.dense import load_vector_extension
 
-    with tempfile.TemporaryDirectory() as folder, Graph(Path(folder) / "probe.db", read_only=False) as graph:
-        if load_vector_extension(graph):
-            return Check("VECTOR extension", True, "loads: new packs get a vector index")
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with Graph(Path(folder) / "probe.db", read_only=False) as graph:
+                if load_vector_extension(graph):
+                    return Check("VECTOR extension", True, "loads: new packs get a vector index")
+        except (ImportError, WikigrError) as error:
+            return Check("VECTOR extension", False, str(error), "Mend LadybugDB first.", required=False)
     return Check(
         "VECTOR extension",
         False,
@@ -102,6 +106,8 @@ def _encoder() -> Check:
         vector = encoder.encode(["the probe of wikigr doctor"])[0]
     except WikigrError as error:
         return Check("encoder", False, error.message, error.hint or mend)
+    except ImportError as error:
+        return Check("encoder", False, str(error), "Install it: pip install onnxruntime tokenizers")
     good = abs(float(vector @ vector) - 1.0) < 1e-3
     return Check("encoder", good, f"{encoder.identity.model_id}, {encoder.identity.dimension} dimensions", mend)
 

@@ -16,6 +16,7 @@ _BLOCK = re.compile(r"[^\n]+(?:(?<![.!?:;|])\n(?!\d+[.)] |[-*•] |[^\n]* \| )(?
 _NEVER_FINAL = re.compile(
     r"(?:\b(?:U\.S|U\.K|Mr|Mrs|Ms|Dr|Prof|Gen|Gov|Sen|Rep|St|Fr|Lt|Col|vs|cf|e\.g|i\.e|No|Fig|ca?)|\bet al)\.$"
 )
+_LONGEST_NEVER_FINAL = 8
 _STARTS = (
     "(?:The|A|An|In|On|At|It|He|She|They|This|That|These|Those|His|Her|Its|Their|As|By|For|From|After|Before|During|"
     "When|While|Since|Although|However|But|And|We|I|You|If|To|With|There|Some|Many|Most|Other|One|Both|Born)\\b"
@@ -29,6 +30,11 @@ _MISSED_END = re.compile(rf"(?<=[a-z]{{3}}[.!?])\s+(?={_STARTS})")
 def fold(name: str) -> str:
     """Return the look-up form of a title or alias: NFKC, case folded, underscores and runs of space as one space."""
     return _SPACES.sub(" ", unicodedata.normalize("NFKC", name).casefold()).strip()
+
+
+def scrub(text: str) -> str:
+    """Return ``text`` with what is no Unicode text (unpaired surrogates, as in broken file names) as ``?``."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def words(text: str) -> list[str]:
@@ -61,8 +67,9 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
             span = _trim(text, block.start() + left if pending is None else pending, block.start() + right)
             if span is None:
                 continue
-            rest = text[span[1] : block.end()].lstrip()
-            if rest and _NEVER_FINAL.search(text, span[0], span[1]) and not _STARTS_SENTENCE.match(rest):
+            follows = _skip_space(text, span[1], block.end())
+            goes_on = follows < block.end() and not _STARTS_SENTENCE.match(text, follows)
+            if goes_on and _NEVER_FINAL.search(text, max(span[0], span[1] - _LONGEST_NEVER_FINAL), span[1]):
                 pending = span[0]
                 continue
             pending = None
@@ -79,9 +86,14 @@ def _cut_missed(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return list(zip(starts, ends, strict=True))
 
 
-def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
+def _skip_space(text: str, start: int, end: int) -> int:
     while start < end and text[start].isspace():
         start += 1
+    return start
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
+    start = _skip_space(text, start, end)
     while end > start and text[end - 1].isspace():
         end -= 1
     return (start, end) if start < end else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,7 @@ from typing import Annotated
 import typer
 
 from wikigr.errors import WikigrError
-from wikigr_cli import ask, config, doctor, model, pack, search
+from wikigr_cli import ask, config, doctor, model, pack, render, search
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus, status_of
 
@@ -57,7 +58,7 @@ def root(
     environment = context.ensure_object(Environment)
     environment.verbosity = -1 if quiet else 1 if verbose else 0
     environment.debug = debug
-    context.default_map = config.defaults(Path.cwd())
+    context.default_map = config.defaults(Path.cwd(), context.command)
 
 
 def run(arguments: Sequence[str], environment: Environment) -> int:
@@ -69,23 +70,23 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
     except typer.Exit as leaving:
         return int(leaving.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        environment.stderr.write("\nInterrupted.\n")
+        environment.complain("\nInterrupted.")
         return ExitStatus.INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone (`| head`): nothing is wrong.
         return ExitStatus.OK
     except WikigrError as error:
         if environment.debug:
-            raise
-        environment.stderr.write(f"wikigr: {error.message}\n")
+            environment.complain("".join(traceback.format_exception(error)))
+        environment.complain(f"wikigr: {render.plain(error.message)}")
         if error.hint:
-            environment.stderr.write(f"{error.hint}\n")
+            environment.complain(render.plain(error.hint))
         return status_of(error)
     except Exception as error:
         usage = _usage_error(error)
         if usage is None:
             raise
-        environment.stderr.write(usage)
+        environment.complain(usage)
         return ExitStatus.USAGE
 
 
@@ -98,7 +99,7 @@ def _usage_error(error: Exception) -> str | None:
     lines = [f"wikigr: {show()}"]
     if context is not None:
         lines.append(f"Try '{context.command_path} --help'.")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def main() -> None:

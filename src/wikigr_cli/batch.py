@@ -16,7 +16,7 @@ from wikigr.errors import UsageError
 class BatchQuestion:
     """A question with its id: the given one, or the number of its line."""
 
-    id: str
+    id: str | int
     question: str
 
 
@@ -30,13 +30,14 @@ def read_batch(location: str, stdin: TextIO) -> Iterator[BatchQuestion]:
             lines: TextIO = stdin
         else:
             try:
-                lines = stack.enter_context(Path(location).open(encoding="utf-8-sig"))
+                lines = stack.enter_context(Path(location).open(encoding="utf-8"))
             except OSError as error:
                 raise UsageError(f"The questions {location} cannot be read: {error.strerror}.") from error
         try:
             for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    yield _parse(number, line.strip())
+                text = line.removeprefix("\ufeff").strip()
+                if text:
+                    yield _parse(number, text)
         except UnicodeDecodeError as error:
             raise UsageError(f"The questions {location} are not UTF-8 text: {error.reason}.") from error
 
@@ -46,9 +47,10 @@ def _parse(number: int, line: str) -> BatchQuestion:
         return BatchQuestion(str(number), line)
     try:
         fields = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"Line {number} of the questions is no JSON: {error}.") from error
     question = fields.get("question")
     if not isinstance(question, str) or not question.strip():
         raise UsageError(f'Line {number} of the questions has no "question".')
-    return BatchQuestion(str(fields.get("id", number)), question)
+    given = fields.get("id")
+    return BatchQuestion(given if isinstance(given, str | int) else str(number), question)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from wikigr.errors import UsageError
 from wikigr.settings import merge, settings_files
 from wikigr_cli import options, render
 from wikigr_cli.environment import Environment
@@ -18,21 +21,59 @@ app = typer.Typer(
 )
 
 
-def defaults(folder: Path) -> dict[str, Any]:
-    """Return the settings files' values as defaults for the command tree.
+def defaults(folder: Path, root: Any) -> dict[str, Any]:
+    """Return the settings files' values as defaults for the command tree ``root``.
 
-    Options are written as on the command line (``top-k``); the command tree wants them as ``top_k``.
+    Options are written as on the command line (``top-k``). Raises ``UsageError`` for a command or an option that
+    does not exist, naming the nearest one that does.
     """
-    return _underscored(merge(list(settings_files(folder))))
+    files = list(settings_files(folder))
+    for file in files:
+        _check(file.values, root, file.path, ())
+    return _by_parameter(merge(files), root)
 
 
-def _underscored(values: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key.replace("-", "_") if not isinstance(value, dict) else key: _underscored(value)
-        if isinstance(value, dict)
-        else value
-        for key, value in values.items()
-    }
+def _check(values: Any, command: Any, path: Path, place: tuple[str, ...]) -> None:
+    known = _children(command)
+    where = " ".join(place) or "the top"
+    if not isinstance(values, Mapping):
+        raise UsageError(f"{path}: {where} must hold a mapping, not {values!r}.")
+    for key, value in values.items():
+        if _option(key) not in known:
+            near = get_close_matches(str(key), known, n=1)
+            raise UsageError(
+                f"{path}: there is no {key!r} in {where}.", hint=f"Did you mean {near[0]!r}?" if near else None
+            )
+        child = known[_option(key)]
+        if child is not None:
+            _check(value, child, path, (*place, str(key)))
+        elif isinstance(value, Mapping | list):
+            raise UsageError(f"{path}: {' '.join((*place, str(key)))} must be a single value.")
+
+
+def _option(key: object) -> str:
+    return str(key).replace("_", "-")
+
+
+def _children(command: Any) -> dict[str, Any]:
+    """Return what a settings file may say below ``command``: subcommands, or options (``None``)."""
+    commands = getattr(command, "commands", None)
+    if commands is not None:
+        return dict(commands)
+    return {_long_name(p): None for p in command.params if p.param_type_name == "option"}
+
+
+def _long_name(parameter: Any) -> str:
+    return str(max(parameter.opts, key=len)).lstrip("-")
+
+
+def _by_parameter(values: Mapping[str, Any], command: Any) -> dict[str, Any]:
+    """Rename options to the names that the command tree has for them."""
+    commands = getattr(command, "commands", None)
+    if commands is not None:
+        return {key: _by_parameter(value, commands[key]) for key, value in values.items()}
+    names = {_long_name(p): p.name for p in command.params if p.param_type_name == "option"}
+    return {names[_option(key)]: value for key, value in values.items()}
 
 
 @app.command("show", epilog=EXIT_CODES_HELP)
@@ -50,7 +91,7 @@ def show(
         for parameter in command.params:
             if parameter.param_type_name != "option" or parameter.name in (None, "help", "json_output"):
                 continue
-            option = max(parameter.opts, key=len).lstrip("-")
+            option = _long_name(parameter)
             value, where = _resolve(path, option, parameter, files)
             rows.append({"command": " ".join(path), "option": option, "value": value, "origin": where})
     if json_output:

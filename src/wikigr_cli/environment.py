@@ -5,11 +5,19 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+def _open(stream: TextIO | None) -> TextIO:
+    """Return ``stream``, or an empty one where the caller closed it (``2>&-``)."""
+    return stream if stream is not None else Path(os.devnull).open("r+", encoding="utf-8")
+
 
 # SGR codes; rich would cost a question 40 ms for these.
 _STYLES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
@@ -22,9 +30,9 @@ class Environment:
     ``verbosity`` is -1 for ``-q``, 0, or 1 for ``-v``. Results go to ``stdout``; everything else to ``stderr``.
     """
 
-    stdin: TextIO = field(default_factory=lambda: sys.stdin)
-    stdout: TextIO = field(default_factory=lambda: sys.stdout)
-    stderr: TextIO = field(default_factory=lambda: sys.stderr)
+    stdin: TextIO = field(default_factory=lambda: _open(sys.stdin))
+    stdout: TextIO = field(default_factory=lambda: _open(sys.stdout))
+    stderr: TextIO = field(default_factory=lambda: _open(sys.stderr))
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
     verbosity: int = 0
     debug: bool = False
@@ -66,5 +74,10 @@ class Environment:
     def note(self, message: str) -> None:
         """Say something beside the result; ``-q`` silences it."""
         if self.verbosity >= 0:
+            self.complain(message)
+
+    def complain(self, message: str) -> None:
+        """Say something on stderr, whatever the verbosity; a stderr that is gone is no reason to fail."""
+        with suppress(OSError, ValueError):
             self.stderr.write(f"{message}\n")
             self.stderr.flush()

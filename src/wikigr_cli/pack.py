@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from wikigr.errors import UsageError
+from wikigr.errors import PackError, UsageError
 from wikigr_cli import options, render
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
@@ -141,8 +141,12 @@ def list_packs(
     for root in roots:
         for candidate in sorted(root.iterdir()) if root.is_dir() else []:
             found = layout.Layout(candidate)
-            if candidate.is_dir() and found.exists():
+            if not candidate.is_dir() or not found.exists():
+                continue
+            try:
                 packs.append(render.manifest_document(read_manifest(found.part(layout.MANIFEST)), found))
+            except PackError as error:
+                environment.note(f"Left out: {error.message}")
     if json_output:
         render.json_document(environment, {"schema_version": render.SCHEMA_VERSION, "packs": packs})
     else:

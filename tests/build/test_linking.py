@@ -87,24 +87,32 @@ def edges(staging: Staging, table: str) -> set[tuple[str, str]]:
 
 
 def test_links_follow_ids_titles_aliases_and_chains_of_redirects(staging: Staging) -> None:
-    lost = link_all(staging, Silent())
+    lost = link_all(staging, Silent(), by_id=True)
     assert edges(staging, "link") == {
         ("Alpha", "Beta"),
         ("Alpha", "Gamma radiation"),
         ("Beta", "Alpha"),
         ("Beta", "Gamma radiation"),
         ("Gamma radiation", "Alpha"),
+        ("Alpha", "3"),
     }
     assert lost == 1
 
 
+def test_a_number_that_is_a_title_is_never_taken_for_an_id_and_ids_may_be_left_out(staging: Staging) -> None:
+    lost = link_all(staging, Silent(), by_id=False)
+    assert ("Alpha", "3") in edges(staging, "link")
+    assert ("Gamma radiation", "Alpha") not in edges(staging, "link")
+    assert lost == 2
+
+
 def test_mentions_are_found_by_alias_and_never_of_oneself(staging: Staging) -> None:
-    link_all(staging, Silent())
+    link_all(staging, Silent(), by_id=True)
     assert edges(staging, "mention") == {("Alpha", "Beta")}
 
 
 def test_linking_again_changes_nothing(staging: Staging) -> None:
-    first = link_all(staging, Silent())
+    first = link_all(staging, Silent(), by_id=True)
     before = edges(staging, "link"), edges(staging, "mention")
-    assert link_all(staging, Silent()) == first
+    assert link_all(staging, Silent(), by_id=True) == first
     assert (edges(staging, "link"), edges(staging, "mention")) == before

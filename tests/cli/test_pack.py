@@ -57,7 +57,7 @@ def test_damage_is_found(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> 
         (lambda pack: (pack / "manifest.json").write_text("{"), "cannot be read"),
         (lambda pack: (pack / "manifest.json").write_text("[]"), "no manifest"),
         (lambda pack: (pack / "manifest.json").write_text('{"format_version": 99}'), "format 99"),
-        (lambda pack: (pack / "manifest.json").write_text('{"format_version": 1}'), "lacks or misnames"),
+        (lambda pack: (pack / "manifest.json").write_text('{"format_version": 1}'), "lacks or garbles"),
         (lambda pack: (pack / "pack.db").unlink(), "no database"),
         (lambda pack: (pack / "pack.db").write_bytes(b"not a database" * 1000), "cannot be opened"),
         (lambda pack: shutil.rmtree(pack / "lexical"), "lexical index"),

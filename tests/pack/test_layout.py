@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -18,11 +20,12 @@ def write_parts(folder: Path, text: str) -> None:
             (folder / name).mkdir(exist_ok=True)
             (folder / name / f"file-{text}").write_text(text)
         else:
-            (folder / name).write_text(text)
+            (folder / name).write_text(text if name != MANIFEST else json.dumps({"wikigr_version": text}))
 
 
 def read_parts(layout: Layout) -> set[str]:
-    texts = {layout.part(name).read_text() for name in (DATABASE, PAGERANK, MANIFEST)}
+    texts = {layout.part(name).read_text() for name in (DATABASE, PAGERANK)}
+    texts.add(json.loads(layout.part(MANIFEST).read_text())["wikigr_version"])
     for name in (LEXICAL, ENCODER):
         texts |= {file.read_text() for file in layout.part(name).iterdir()}
     return texts
@@ -32,7 +35,7 @@ def commit(layout: Layout, text: str) -> None:
     with layout.building():
         layout.clear_new()
         write_parts(layout.new, text)
-        layout.commit()
+        layout.commit(keep_encoder=True)
 
 
 def test_a_commit_replaces_every_part_and_touches_nothing_else(tmp_path: Path) -> None:
@@ -105,3 +108,22 @@ def test_a_folder_that_cannot_be_made_is_a_build_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BuildError, match="cannot be written"), Layout(tmp_path / "file" / "pack").building():
         pass
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_users_own_file_of_a_parts_name_is_never_replaced(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text('{"mine": true}')
+    with pytest.raises(BuildError, match=name), Layout(tmp_path).building():
+        pass
+    assert (tmp_path / name).read_text() == '{"mine": true}'
+
+
+def test_an_encoder_that_is_bundled_no_more_is_removed(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    commit(layout, "old")
+    with layout.building():
+        layout.clear_new()
+        write_parts(layout.new, "new")
+        shutil.rmtree(layout.new / ENCODER)
+        layout.commit(keep_encoder=False)
+    assert not (tmp_path / ENCODER).exists()

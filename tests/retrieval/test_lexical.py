@@ -83,3 +83,16 @@ def test_a_missing_or_damaged_index_is_a_pack_error(tmp_path: Path) -> None:
     (tmp_path / "lexical" / "meta.json").write_text("{")
     with pytest.raises(PackError, match="lexical index"):
         LexicalIndex(tmp_path / "lexical")
+
+
+def test_a_read_only_index_is_opened_without_writing_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "lexical"
+    with LexicalWriter(folder) as writer:
+        writer.add("a#0", "a", "", "text")
+    for lock in folder.glob(".tantivy-*"):
+        lock.unlink()
+    before = sorted(folder.iterdir())
+    # Root may write anywhere, so the test says what a user without the right would be told.
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    assert ids(LexicalIndex(folder), "text") == ["a#0"]
+    assert sorted(folder.iterdir()) == before

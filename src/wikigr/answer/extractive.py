@@ -12,6 +12,7 @@ from wikigr.pack.open import Pack
 from wikigr.retrieval.candidate import Evidence
 from wikigr.retrieval.hybrid import retrieve
 from wikigr.retrieval.trace import Trace
+from wikigr.text import scrub
 
 # Sections whose sentences are considered, and sentences in an answer.
 SECTIONS = 10
@@ -51,6 +52,7 @@ def answer_question(pack: Pack, question: str) -> Answer:
 
     Raises ``UsageError`` for an empty question, ``CitationError`` when a quotation does not match its section.
     """
+    question = scrub(question)
     trace = Trace()
     evidence = retrieve(pack, question, top_k=SECTIONS, trace=trace)
     with trace.stage("sentences") as record:

@@ -6,8 +6,9 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,8 +23,11 @@ from wikigr.graph.engine import QueryError
 from wikigr.graph.pagerank import pagerank
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
-from wikigr.pack.manifest import Manifest, read_manifest
+from wikigr.pack.manifest import Manifest, describe_files, read_manifest
 from wikigr.sources.article import Source
+
+# In these formats a link is a title and never a record's id: page 1905 is not the year 1905.
+_TITLE_LINKS_ONLY = {"mediawiki"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,14 @@ class BuildOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class BadRecord:
+    """A record that could not be read and was left out."""
+
+    where: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class BuildReport:
     """What a build did. ``lost_links`` are hyperlinks to nowhere in the pack."""
 
@@ -49,7 +61,7 @@ class BuildReport:
     lost_links: int
     embedded: int
     reused: int
-    bad_records: tuple[reading.BadRecord, ...] = field(default=())
+    bad_records: tuple[BadRecord, ...]
 
 
 def build_pack(
@@ -67,138 +79,143 @@ def build_pack(
     ``bundle`` is a prepared encoder's folder to put into the pack. Whatever happens before the last step, the
     pack that was there stays as it was. Raises ``SourceError``, ``BuildError`` or ``ModelError``.
     """
-    progress = progress or Silent()
     layout = Layout(destination)
-    with layout.building():
-        staging = _open_staging(layout, source, location, encoder, options, progress)
+    with layout.building(), ExitStack() as stack:
         try:
-            return _build(staging, layout, source, location, encoder, options, bundle, progress)
+            staging = Staging(layout.staging, fresh=not options.resume)
+            stack.callback(staging.close)
+            return _Build(staging, layout, source, location, encoder, options, progress or Silent()).run(bundle)
         except OSError as error:
             raise BuildError(
-                f"The pack cannot be written: {error.strerror or error}.",
+                f"The build failed: {error.strerror or error}" + (f" ({error.filename})." if error.filename else "."),
                 hint="Mend that, then run the same command again: it goes on where it stopped.",
             ) from error
-        finally:
-            staging.close()
 
 
-def _open_staging(
-    layout: Layout,
-    source: Source,
-    location: str,
-    encoder: Embedder,
-    options: BuildOptions,
-    progress: Progress,
-) -> Staging:
-    if not options.resume:
-        for leftover in layout.work.glob(f"{layout.staging.name}*"):
-            leftover.unlink()
-    resumed = layout.staging.exists()
-    staging = Staging(layout.staging)
-    identity = json.dumps(asdict(encoder.identity), sort_keys=True)
-    fingerprint = _fingerprint(location, source.format, options)
-    if staging.meta("encoder") != identity:
-        staging.forget_vectors()
-    if fingerprint is None or staging.meta("source") != fingerprint:
-        staging.forget_source()
-    elif resumed:
-        progress.note("Going on with the build that was interrupted here.")
-    with staging.transaction():
-        staging.set_meta("encoder", identity)
-        staging.set_meta("source", fingerprint or "")
-    return staging
+@dataclass(frozen=True, slots=True)
+class _Build:
+    """One build: its stages share these."""
 
+    staging: Staging
+    layout: Layout
+    source: Source
+    location: str
+    encoder: Embedder
+    options: BuildOptions
+    progress: Progress
 
-def _build(
-    staging: Staging,
-    layout: Layout,
-    source: Source,
-    location: str,
-    encoder: Embedder,
-    options: BuildOptions,
-    bundle: Path | None,
-    progress: Progress,
-) -> BuildReport:
-    bad = reading.read_source(
-        source,
-        staging,
-        limit=options.limit,
-        jobs=options.jobs,
-        keep_going=options.keep_going,
-        progress=progress,
-    )
-    drafting.draft_all(staging, progress)
-    lost_links = linking.link_all(staging, progress)
-    reused = _reuse(staging, layout, encoder, progress)
-    embedded = embedding.embed_all(staging, encoder, progress)
+    def run(self, bundle: Path | None) -> BuildReport:
+        staging, layout, encoder, progress = self.staging, self.layout, self.encoder, self.progress
+        self._check_resumed()
+        reading.read_source(
+            self.source,
+            staging,
+            limit=self.options.limit,
+            jobs=self.options.jobs,
+            keep_going=self.options.keep_going,
+            progress=progress,
+        )
+        drafting.draft_all(staging, progress)
+        lost_links = linking.link_all(staging, progress, by_id=self.source.format not in _TITLE_LINKS_ONLY)
+        reused = self._reuse()
+        embedded = embedding.embed_all(staging, encoder, progress)
 
-    layout.clear_new()
-    loaded: loading.Loaded = run_isolated(
-        loading.load, (layout.staging, layout.new, encoder.identity), progress, layout.work / "engine.log"
-    )
-    sources, targets, titles = loading.article_edges(staging)
-    digest = loading.content_digest(staging, encoder.identity)
-    # Without a single hyperlink there is nothing to rank: the cache says so by being empty.
-    ranks = pagerank(sources, targets, len(titles)).tolist() if len(sources) else []
-    scores = dict(zip(titles, ranks, strict=False))
-    _write(layout.new / parts.PAGERANK, json.dumps(scores, ensure_ascii=False, indent=0) + "\n")
-    if bundle is not None:
-        shutil.copytree(bundle, layout.new / parts.ENCODER)
-    manifest = Manifest(
-        name=options.name,
-        version=options.version,
-        description=options.description,
-        license=options.license,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        source={
-            "format": source.format,
-            "name": Path(location).name if location != "-" else "standard input",
-        },
-        counts=asdict(loaded.counts),
-        encoder=encoder.identity,
-        engine=loaded.engine,
-        engine_version=loaded.engine_version,
-        storage_version=loaded.storage_version,
-        digest=digest,
-        vector_index=loaded.vector_index,
-        bundled_encoder=bundle is not None,
-        wikigr_version=__version__,
-    )
-    _write(layout.new / parts.MANIFEST, manifest.to_json())
-    skipped = staging.skipped()
-    layout.commit()
-    return BuildReport(manifest, skipped, lost_links, embedded, reused, tuple(bad))
+        layout.clear_new()
+        loaded: loading.Loaded = run_isolated(
+            loading.load, (layout.staging, layout.new, encoder.identity), progress, layout.work / "engine.log"
+        )
+        self._write_pagerank()
+        if bundle is not None:
+            shutil.copytree(bundle, layout.new / parts.ENCODER)
+        manifest = Manifest(
+            name=self.options.name,
+            version=self.options.version,
+            description=self.options.description,
+            license=self.options.license,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            source={"format": self.source.format, "name": self._source_name()},
+            counts=asdict(loaded.counts),
+            encoder=encoder.identity,
+            engine=loaded.engine,
+            engine_version=loaded.engine_version,
+            storage_version=loaded.storage_version,
+            digest=loading.content_digest(staging, encoder.identity),
+            files=describe_files(layout.new),
+            vector_index=loaded.vector_index,
+            bundled_encoder=bundle is not None,
+            wikigr_version=__version__,
+        )
+        (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
+        skipped = staging.skipped()
+        bad = tuple(BadRecord(*row) for row in staging.rows("SELECT place, reason FROM bad ORDER BY n"))
+        layout.commit(keep_encoder=bundle is not None)
+        return BuildReport(manifest, skipped, lost_links, embedded, reused, bad)
 
+    def _check_resumed(self) -> None:
+        """Keep of an interrupted build only what still holds for this source, these options and this encoder."""
+        identity = json.dumps(asdict(self.encoder.identity), sort_keys=True)
+        fingerprint = _fingerprint(self.location, self.source.format, self.options)
+        known = self.staging.meta("source")
+        if self.staging.meta("encoder") not in (None, identity):
+            self.staging.forget_vectors()
+        if fingerprint is not None and known == fingerprint:
+            self.progress.note("Going on with the build that was interrupted here.")
+        else:
+            self.staging.forget_source()
+        with self.staging.transaction():
+            self.staging.set_meta("encoder", identity)
+            self.staging.set_meta("source", fingerprint or "")
 
-def _reuse(staging: Staging, layout: Layout, encoder: Embedder, progress: Progress) -> int:
-    """Take over vectors from the pack that is there, if its encoder is the same."""
-    if not layout.exists():
-        return 0
-    try:
-        old = read_manifest(layout.part(parts.MANIFEST))
-        if old.encoder != encoder.identity:
+    def _reuse(self) -> int:
+        """Take over vectors from the pack that is there, if its encoder is the same."""
+        if not self.layout.exists():
             return 0
-        return embedding.reuse_vectors(staging, layout.part(parts.DATABASE))
-    except (PackError, QueryError) as error:
-        progress.note(f"The vectors of the old pack cannot be used again, so all are made anew: {error}")
-        return 0
+        try:
+            old = read_manifest(self.layout.part(parts.MANIFEST))
+            if old.encoder != self.encoder.identity:
+                return 0
+            return embedding.reuse_vectors(self.staging, self.layout.part(parts.DATABASE))
+        except (PackError, QueryError) as error:
+            self.progress.note(f"The vectors of the old pack cannot be used again, so all are made anew: {error}")
+            return 0
+
+    def _write_pagerank(self) -> None:
+        sources, targets, titles = loading.article_edges(self.staging)
+        # Without a single hyperlink there is nothing to rank: the cache says so by being empty.
+        ranks = pagerank(sources, targets, len(titles)).tolist() if len(sources) else []
+        scores = dict(zip(titles, ranks, strict=False))
+        text = json.dumps(scores, ensure_ascii=False, indent=0) + "\n"
+        (self.layout.new / parts.PAGERANK).write_text(text, encoding="utf-8")
+
+    def _source_name(self) -> str:
+        return "standard input" if self.location == "-" else Path(self.location).resolve().name
 
 
 def _fingerprint(location: str, source_format: str, options: BuildOptions) -> str | None:
     """Return a key that changes when the source's files change; ``None`` where that cannot be known."""
     if location == "-":
         return None
-    root = Path(location)
-    files = [root]
-    if root.is_dir():
-        visible = (p for p in root.rglob("*") if not any(part.startswith(".") for part in p.relative_to(root).parts))
-        files = sorted(p for p in visible if p.is_file())
     digest = hashlib.sha256(repr((source_format, options.limit, options.keep_going)).encode())
-    for path in files:
+    for path in _files(Path(location)):
         stat = path.stat()
         digest.update(f"{os.fspath(path)}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
 
 
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+def _files(root: Path) -> Iterator[Path]:
+    """Yield the files below ``root`` (or itself), in order, linked folders included, hidden ones left out."""
+    if not root.is_dir():
+        yield root
+        return
+    seen: set[str] = set()
+    for folder, folders, files in os.walk(root, followlinks=True):
+        real = os.path.realpath(folder)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            path = Path(folder) / name
+            if not name.startswith(".") and path.is_file():
+                yield path

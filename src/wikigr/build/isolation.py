@@ -57,10 +57,14 @@ def run_isolated(function: Callable[..., Any], arguments: tuple[Any, ...], progr
             getattr(progress, kind)(*values, **named)
     except EOFError as error:
         child.join()
+        if child.exitcode is not None and child.exitcode < 0:
+            raise BuildError(
+                f"Writing the database failed: the engine was ended by signal {-child.exitcode} (its words are in "
+                f"{log}). The usual cause is a full disk.",
+                hint=_HINT,
+            ) from error
         raise BuildError(
-            f"Writing the database failed: the engine stopped with status {child.exitcode} (its words are in {log}). "
-            "The usual cause is a full disk.",
-            hint=_HINT,
+            f"Writing the database failed; the traceback is in {log}.", hint="Please report it with that file."
         ) from error
     finally:
         ours.close()
@@ -71,7 +75,7 @@ def run_isolated(function: Callable[..., Any], arguments: tuple[Any, ...], progr
 def _call(function: Callable[..., Any], arguments: tuple[Any, ...], pipe: Connection, log: Path) -> None:
     handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     os.dup2(handle, 2)
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    die_with_parent()
     try:
         result = function(*arguments, _Forwarding(pipe))
     except WikigrError as error:
@@ -84,8 +88,12 @@ def _call(function: Callable[..., Any], arguments: tuple[Any, ...], pipe: Connec
         pipe.send(("result", (result,), {}))
 
 
-def _die_with_parent() -> None:
-    """End this process when the parent is killed, before another build can begin in the same folder."""
+def die_with_parent() -> None:
+    """Have this child process end when its parent is killed, before another build can begin in the same folder."""
+    threading.Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])

@@ -28,12 +28,15 @@ FUNCTION_WORDS = frozenset(
 )
 
 
-def link_all(staging: Staging, progress: Progress) -> int:
-    """Resolve names and links and find mentions, once; returns how many hyperlinks lead nowhere."""
+def link_all(staging: Staging, progress: Progress, *, by_id: bool) -> int:
+    """Resolve names and links and find mentions, once; returns how many hyperlinks lead nowhere.
+
+    ``by_id`` says that a hyperlink may name a record's id, as paths do; in MediaWiki a number is a title.
+    """
     lost = staging.meta("lost_links")
     if lost is None:
         resolve_names(staging)
-        lost = str(resolve_links(staging))
+        lost = str(resolve_links(staging, by_id=by_id))
         find_mentions(staging, progress)
         with staging.transaction():
             staging.set_meta("lost_links", lost)
@@ -47,37 +50,35 @@ def resolve_names(staging: Staging) -> None:
     """
     with staging.transaction():
         staging.write("INSERT OR IGNORE INTO name SELECT title_fold, title, id, 0 FROM article ORDER BY title", [()])
-        for _ in range(MAX_REDIRECT_STEPS):
+        for table in ("alias", *("redirect",) * MAX_REDIRECT_STEPS):
             staging.write(
-                "INSERT OR IGNORE INTO name SELECT r.alias_fold, r.alias, n.article, 1 FROM redirect r "
+                f"INSERT OR IGNORE INTO name SELECT r.alias_fold, r.alias, n.article, 1 FROM {table} r "
                 "JOIN name n ON n.fold = r.target_fold JOIN article a ON a.id = n.article "
                 "WHERE r.alias_fold != '' ORDER BY a.title, r.alias",
                 [()],
             )
 
 
-def resolve_links(staging: Staging) -> int:
-    """Fill ``link`` from the raw targets (record ids first, then names); returns how many lead nowhere.
+# The article that a raw link leads to: of that very title, else of that name, else of the record with that id.
+_TARGETS = (
+    "SELECT l.article AS source, coalesce(t.id, n.article, i.id) AS target FROM raw_link l "
+    "LEFT JOIN article t ON t.title = l.target LEFT JOIN name n ON n.fold = l.target_fold "
+    "LEFT JOIN record r ON :by_id AND r.source_id = l.target LEFT JOIN article i ON i.title = r.title"
+)
+
+
+def resolve_links(staging: Staging, *, by_id: bool) -> int:
+    """Fill ``link`` from the raw targets; returns how many lead nowhere.
 
     A link of an article to itself is dropped and not counted.
     """
     with staging.transaction():
         staging.write(
-            "INSERT OR IGNORE INTO link SELECT l.article, a.id FROM raw_link l "
-            "JOIN record r ON r.source_id = l.target JOIN article a ON a.title_fold = r.title_fold "
-            "WHERE a.id != l.article",
-            [()],
+            f"INSERT OR IGNORE INTO link SELECT source, target FROM ({_TARGETS}) "
+            "WHERE target IS NOT NULL AND target != source",
+            [{"by_id": by_id}],
         )
-        staging.write(
-            "INSERT OR IGNORE INTO link SELECT l.article, n.article FROM raw_link l "
-            "JOIN name n ON n.fold = l.target_fold "
-            "WHERE n.article != l.article AND NOT EXISTS (SELECT 1 FROM record r WHERE r.source_id = l.target)",
-            [()],
-        )
-    lost = staging.rows(
-        "SELECT count(*) FROM raw_link l WHERE NOT EXISTS (SELECT 1 FROM record r WHERE r.source_id = l.target) "
-        "AND NOT EXISTS (SELECT 1 FROM name n WHERE n.fold = l.target_fold)"
-    )
+    lost = staging.rows(f"SELECT count(*) FROM ({_TARGETS}) WHERE target IS NULL", {"by_id": by_id})
     return int(next(lost)[0])
 
 

@@ -244,48 +244,52 @@ _TRIPLES = (
 
 
 def _load_triples(graph: Graph, staging: Staging) -> tuple[int, int]:
-    """Load entities and the triples between them.
+    """Load entities and the triples between them; returns how many of each.
 
     An entity is an article's subject (``type`` "article"), a linked thing without an article of its own
-    ("entity"), or a plain value ("value").
+    ("entity"), or a plain value ("value"); a value that is spelt like a known entity is that entity.
     """
-    entities: dict[str, tuple[str, str]] = {}
-    owned: dict[tuple[str, str], None] = {}
-    facts: dict[tuple[str, str, str, str], None] = {}
-    for subject, relation, shown, linked_title, linked, article in staging.rows(_TRIPLES):
-        kind = "article" if linked_title else "entity" if linked else "value"
-        subject_id, object_id = fold(subject), fold(shown)
-        if not subject_id or not object_id:
-            continue
-        entities[subject_id] = (subject, "article") if subject == article else (subject, "entity")
-        # A value that is spelt like a known entity is that entity.
-        if entities.get(object_id, ("", "value"))[1] == "value":
-            entities[object_id] = (shown, kind)
-        owned[article, subject_id] = None
-        if kind != "value":
-            owned[article, object_id] = None
-        facts[subject_id, object_id, relation, f"{article}#0"] = None
-    rows = sorted(entities.items())
-    for chunk in _chunks(rows, _CHUNK):
-        ids, described = zip(*chunk, strict=True)
-        graph.copy(
-            "Entity",
-            pa.table(
-                {
-                    "entity_id": ids,
-                    "name": [name for name, _ in described],
-                    "type": [kind for _, kind in described],
-                    "aliases": pa.array([[] for _ in ids], type=_STRINGS),
-                }
-            ),
-        )
-    for chunk in _chunks(sorted(owned), 10 * _CHUNK):
+    with staging.transaction():
+        for table in _DERIVED_FROM_TRIPLES:
+            staging.write(f"DELETE FROM {table}", [()])
+        for triples in _chunks(staging.rows(_TRIPLES), _CHUNK):
+            entities: list[tuple[str, str, str]] = []
+            owned: list[tuple[str, str]] = []
+            facts: list[tuple[str, str, str, str]] = []
+            for subject, relation, shown, linked_title, linked, article in triples:
+                subject_id, object_id = fold(subject), fold(shown)
+                if not subject_id or not object_id:
+                    continue
+                kind = "article" if linked_title else "entity" if linked else "value"
+                entities.append((subject_id, subject, "article" if subject == article else "entity"))
+                entities.append((object_id, shown, kind))
+                owned.append((article, subject_id))
+                if kind != "value":
+                    owned.append((article, object_id))
+                facts.append((subject_id, object_id, relation, f"{article}#0"))
+            # "article" before "entity" before "value", which is their alphabetical order.
+            staging.write(
+                "INSERT INTO entity VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET name = excluded.name, "
+                "type = excluded.type WHERE excluded.type < entity.type",
+                entities,
+            )
+            staging.write("INSERT OR IGNORE INTO owned VALUES (?, ?)", owned)
+            staging.write("INSERT OR IGNORE INTO fact VALUES (?, ?, ?, ?)", facts)
+    for chunk in _chunks(staging.rows("SELECT id, name, type FROM entity ORDER BY id"), _CHUNK):
+        ids, names, kinds = zip(*chunk, strict=True)
+        aliases = pa.array([[] for _ in ids], type=_STRINGS)
+        graph.copy("Entity", pa.table({"entity_id": ids, "name": names, "type": kinds, "aliases": aliases}))
+    for chunk in _chunks(staging.rows("SELECT article, entity FROM owned ORDER BY 1, 2"), 10 * _CHUNK):
         articles, ids = zip(*chunk, strict=True)
         graph.copy("HAS_ENTITY", pa.table({"from": articles, "to": ids}))
-    for chunk in _chunks(sorted(facts), 10 * _CHUNK):
+    rows = staging.rows("SELECT subject, object, relation, section_id FROM fact ORDER BY 1, 2, 3, 4")
+    for chunk in _chunks(rows, 10 * _CHUNK):
         subjects, objects, relations, evidence = zip(*chunk, strict=True)
         graph.copy(
             "RELATED_TO",
             pa.table({"from": subjects, "to": objects, "relation": relations, "section_id": evidence}),
         )
-    return len(entities), len(facts)
+    return staging.count("entity"), staging.count("fact")
+
+
+_DERIVED_FROM_TRIPLES = ("entity", "owned", "fact")

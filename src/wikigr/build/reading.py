@@ -6,13 +6,14 @@ import multiprocessing
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from typing import Any
 
+from wikigr.build.isolation import die_with_parent
 from wikigr.build.progress import Progress
 from wikigr.build.staging import Staging
-from wikigr.errors import RecordError, SourceError
+from wikigr.errors import BuildError, RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, Source, SourceItem
 
 # Records given to a worker at a time, and records in one transaction.
@@ -23,14 +24,6 @@ BATCH = 512
 _HEAVY = {"mediawiki", "zim", "html"}
 
 
-@dataclass(frozen=True, slots=True)
-class BadRecord:
-    """A record that could not be parsed or stored, and was left out."""
-
-    where: str
-    reason: str
-
-
 def read_source(
     source: Source,
     staging: Staging,
@@ -39,22 +32,21 @@ def read_source(
     jobs: int,
     keep_going: bool,
     progress: Progress,
-) -> list[BadRecord]:
+) -> None:
     """Stage the whole source (or its first ``limit`` articles), going on after what is staged already.
 
-    Returns the bad records that were left out. Without ``keep_going`` the first one raises its
-    ``RecordError``; what was staged before it is kept for the next run.
+    Bad records are left out and noted in the staging. Without ``keep_going`` the first one raises its
+    ``RecordError``; whole batches staged before it are kept for the next run.
     """
     if staging.meta("read"):
-        return []
+        return
     done = int(staging.meta("records") or 0)
     titles = staging.titles() if limit is not None else 0
-    bad: list[BadRecord] = []
 
     def leave_out(where: str, reason: str, count_as: str) -> None:
         if not keep_going:
             raise RecordError(where, reason, hint="Mend it, or leave such records out with --keep-going.")
-        bad.append(BadRecord(where, reason))
+        staging.add_bad(where, reason)
         staging.count_skipped(count_as)
 
     progress.start("reading", None, "records", done=done)
@@ -86,7 +78,6 @@ def read_source(
         progress.advance(len(batch))
     with staging.transaction():
         staging.set_meta("read", "complete")
-    return bad
 
 
 Parsed = list[SourceItem] | RecordError
@@ -100,7 +91,7 @@ def _parse_all(source: Source, skip: int, jobs: int) -> Iterator[Parsed]:
         return
     # Spawned, not forked: the parent may hold threads. The window keeps memory bounded.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_set_source, initargs=(source,)) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_worker, initargs=(source,)) as pool:
         window: deque[Future[list[Parsed]]] = deque()
         try:
             while chunk := list(islice(records, CHUNK)):
@@ -109,6 +100,11 @@ def _parse_all(source: Source, skip: int, jobs: int) -> Iterator[Parsed]:
                     yield from window.popleft().result()
             while window:
                 yield from window.popleft().result()
+        except BrokenProcessPool as error:
+            raise BuildError(
+                "A parsing process was killed, probably because memory ran out.",
+                hint="Run the same command again, with fewer --jobs: it goes on where it stopped.",
+            ) from error
         finally:
             for future in window:
                 future.cancel()
@@ -117,9 +113,10 @@ def _parse_all(source: Source, skip: int, jobs: int) -> Iterator[Parsed]:
 _source: Source | None = None
 
 
-def _set_source(source: Source) -> None:
+def _begin_worker(source: Source) -> None:
     global _source
     _source = source
+    die_with_parent()
 
 
 def _parse_chunk(records: list[Any]) -> list[Parsed]:

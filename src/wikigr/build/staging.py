@@ -6,25 +6,29 @@ on where it was. Every batch is one transaction; SQLite's journal makes a kill h
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from wikigr import __version__
 from wikigr.errors import BuildError
 from wikigr.sources.article import Redirect, SourceArticle, SourceSection, Triple
-from wikigr.text import fold
+from wikigr.text import fold, scrub
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS record (
     n INTEGER PRIMARY KEY, source_id TEXT UNIQUE, title_fold TEXT, title TEXT, payload TEXT);
-CREATE INDEX IF NOT EXISTS record_title ON record (title_fold, n);
+CREATE INDEX IF NOT EXISTS record_title ON record (title, n);
 CREATE TABLE IF NOT EXISTS redirect (alias_fold TEXT, alias TEXT, target_fold TEXT);
+CREATE TABLE IF NOT EXISTS bad (n INTEGER PRIMARY KEY, place TEXT, reason TEXT);
+CREATE TABLE IF NOT EXISTS alias (alias_fold TEXT, alias TEXT, target_fold TEXT);
 CREATE TABLE IF NOT EXISTS skipped (reason TEXT PRIMARY KEY, count INTEGER) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS article (
     id INTEGER PRIMARY KEY, title TEXT UNIQUE, title_fold TEXT, categories TEXT, word_count INTEGER,
@@ -33,6 +37,7 @@ CREATE TABLE IF NOT EXISTS section (
     id INTEGER PRIMARY KEY, article INTEGER, section_id TEXT, title TEXT, heading_path TEXT, content TEXT,
     start INTEGER, end INTEGER, position INTEGER, source_id TEXT, embedding_text TEXT, hash BLOB);
 CREATE INDEX IF NOT EXISTS section_article ON section (article, position);
+CREATE INDEX IF NOT EXISTS section_hash ON section (hash);
 CREATE TABLE IF NOT EXISTS name (fold TEXT PRIMARY KEY, name TEXT, article INTEGER, rank INTEGER) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS name_article ON name (article, rank);
 CREATE TABLE IF NOT EXISTS link (source INTEGER, target INTEGER, PRIMARY KEY (source, target)) WITHOUT ROWID;
@@ -40,24 +45,56 @@ CREATE TABLE IF NOT EXISTS mention (source INTEGER, target INTEGER, PRIMARY KEY 
 CREATE TABLE IF NOT EXISTS raw_link (article INTEGER, target TEXT, target_fold TEXT);
 CREATE TABLE IF NOT EXISTS triple (
     n INTEGER PRIMARY KEY, article INTEGER, subject TEXT, relation TEXT, object TEXT, object_link TEXT);
+CREATE TABLE IF NOT EXISTS entity (id TEXT PRIMARY KEY, name TEXT, type TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS owned (article TEXT, entity TEXT, PRIMARY KEY (article, entity)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS fact (
+    subject TEXT, object TEXT, relation TEXT, section_id TEXT,
+    PRIMARY KEY (subject, object, relation, section_id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS vector (hash BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID;
 """
 # Everything that is derived from the source, as opposed to vectors, which outlive a change of source.
-_SOURCE_TABLES = ("record", "redirect", "skipped")
-_DERIVED_TABLES = ("article", "section", "name", "link", "mention", "raw_link", "triple")
+_SOURCE_TABLES = ("record", "redirect", "bad", "skipped")
+_DERIVED_TABLES = (
+    "article",
+    "section",
+    "alias",
+    "name",
+    "link",
+    "mention",
+    "raw_link",
+    "triple",
+    "entity",
+    "owned",
+    "fact",
+)
+# Work of another layout or version is not gone on with: the same source may be cut differently now.
+_LAYOUT = f"{__version__} {hashlib.sha256(_SCHEMA.encode()).hexdigest()[:16]}"
 
 
 class Staging:
     """One build's working store. Its methods are grouped by the stage that writes."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, fresh: bool = False) -> None:
+        """Open the store at ``path``, or begin it; ``fresh`` throws away what is there."""
+        if fresh:
+            _remove(path)
+        with _as_build_error():
+            self._open(path)
+            if self.meta("layout") not in (None, _LAYOUT):
+                self._db.close()
+                _remove(path)
+                self._open(path)
+            self.set_meta("layout", _LAYOUT)
+
+    def _open(self, path: Path) -> None:
         self._db = sqlite3.connect(path, isolation_level=None)
         self._db.create_function(
             "wikigr_fold", 1, lambda name: None if name is None else fold(name), deterministic=True
         )
-        with _as_build_error():
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.execute("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID")
+        if self.meta("layout") in (None, _LAYOUT):
             self._db.executescript(_SCHEMA)
 
     def close(self) -> None:
@@ -90,7 +127,7 @@ class Staging:
         with self.transaction():
             for table in (*_SOURCE_TABLES, *_DERIVED_TABLES):
                 self._db.execute(f"DELETE FROM {table}")
-            self._db.execute("DELETE FROM meta WHERE key NOT IN ('encoder', 'source')")
+            self._db.execute("DELETE FROM meta WHERE key NOT IN ('encoder', 'source', 'layout')")
 
     def forget_derived(self) -> None:
         with self.transaction():
@@ -106,18 +143,18 @@ class Staging:
 
     def add_article(self, article: SourceArticle) -> bool:
         """Store one record; returns False when its ``source_id`` is there already."""
-        payload = json.dumps(asdict(article), ensure_ascii=False, separators=(",", ":"))
-        payload = payload.encode("utf-8", "replace").decode()
+        payload = scrub(json.dumps(asdict(article), ensure_ascii=False, separators=(",", ":")))
+        title = scrub(article.title)
         done = self._db.execute(
             "INSERT OR IGNORE INTO record (source_id, title_fold, title, payload) VALUES (?, ?, ?, ?)",
-            (article.source_id, fold(article.title), article.title, payload),
+            (scrub(article.source_id), fold(title), title, payload),
         )
         return done.rowcount == 1
 
     def add_redirect(self, redirect: Redirect) -> None:
         self._db.execute(
             "INSERT INTO redirect VALUES (?, ?, ?)",
-            (fold(redirect.alias), redirect.alias, fold(redirect.target)),
+            (fold(scrub(redirect.alias)), scrub(redirect.alias), fold(scrub(redirect.target))),
         )
 
     def count_skipped(self, reason: str) -> None:
@@ -127,8 +164,11 @@ class Staging:
         )
 
     def has_title(self, title: str) -> bool:
-        query = "SELECT 1 FROM record WHERE title_fold = ? LIMIT 1"
-        return self._db.execute(query, (fold(title),)).fetchone() is not None
+        query = "SELECT 1 FROM record WHERE title = ? LIMIT 1"
+        return self._db.execute(query, (scrub(title),)).fetchone() is not None
+
+    def add_bad(self, place: str, reason: str) -> None:
+        self._db.execute("INSERT INTO bad (place, reason) VALUES (?, ?)", (scrub(place), scrub(reason)))
 
     def skipped(self) -> dict[str, int]:
         return dict(self._db.execute("SELECT reason, count FROM skipped ORDER BY reason"))
@@ -137,14 +177,13 @@ class Staging:
         return int(self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
     def titles(self) -> int:
-        return int(self._db.execute("SELECT count(DISTINCT title_fold) FROM record").fetchone()[0])
+        return int(self._db.execute("SELECT count(DISTINCT title) FROM record").fetchone()[0])
 
     def records_by_title(self) -> Iterator[tuple[str, list[SourceArticle]]]:
-        """Yield each title, in order of its first spelling's folded form, with its records as they came."""
-        rows = self._db.execute("SELECT title_fold, payload FROM record ORDER BY title_fold, n")
-        for _, group in groupby(rows, key=lambda row: row[0]):
-            records = [_load_article(payload) for _, payload in group]
-            yield records[0].title, records
+        """Yield each title, in order, with its records as they came."""
+        rows = self._db.execute("SELECT title, payload FROM record ORDER BY title, n")
+        for title, group in groupby(rows, key=lambda row: str(row[0])):
+            yield title, [_load_article(payload) for _, payload in group]
 
     # -- sections
 
@@ -168,7 +207,7 @@ class Staging:
         for record in records:
             self._db.executemany("INSERT INTO raw_link VALUES (?, ?, ?)", [(number, t, fold(t)) for t in record.links])
             self._db.executemany(
-                "INSERT INTO redirect VALUES (?, ?, ?)", [(fold(a), a, fold(title)) for a in record.aliases]
+                "INSERT INTO alias VALUES (?, ?, ?)", [(fold(a), a, fold(title)) for a in record.aliases]
             )
             self._db.executemany(
                 "INSERT INTO triple (article, subject, relation, object, object_link) VALUES (?, ?, ?, ?, ?)",
@@ -185,14 +224,19 @@ class Staging:
 
     # -- anything else is SQL that belongs to one stage: it goes through these two
 
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+    def rows(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Iterator[tuple[Any, ...]]:
         """Run a query and stream its rows."""
         with _as_build_error():
             yield from self._db.execute(sql, parameters)
 
-    def write(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+    def write(self, sql: str, rows: Iterable[Sequence[Any] | Mapping[str, Any]]) -> None:
         """Run a statement once for each row of parameters."""
         self._db.executemany(sql, rows)
+
+
+def _remove(path: Path) -> None:
+    for leftover in path.parent.glob(f"{path.name}*"):
+        leftover.unlink()
 
 
 @contextmanager
@@ -201,9 +245,13 @@ def _as_build_error() -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         raise BuildError(
-            f"The build's working files cannot be written: {error}.",
-            hint="Free some disk space (or choose another folder with -o), then run the same command again: "
-            "it goes on where it stopped.",
+            f"The build's working files cannot be read or written: {error}.",
+            hint="Check the disk space and the permissions of the folder (or choose another with -o), then run the "
+            "same command again: it goes on where it stopped.",
+        ) from error
+    except sqlite3.DatabaseError as error:
+        raise BuildError(
+            f"The build's working files are damaged: {error}.", hint="Run the same command with --no-resume."
         ) from error
 
 

@@ -78,8 +78,9 @@ class _Weights:
 
     def __init__(self, path: Path) -> None:
         try:
-            self._file: Any = safe_open(path, framework="numpy")
-            names = list(self._file.keys())
+            file: Any = safe_open(path, framework="numpy")
+            names = list(file.keys())
+            self._file = file
         except (OSError, SafetensorError) as error:
             raise ModelError(f"The weights {path} cannot be read: {error}.") from error
         anchor = "embeddings.word_embeddings.weight"

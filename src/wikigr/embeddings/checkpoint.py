@@ -16,6 +16,7 @@ Pooling = Literal["mean", "cls", "max"]
 
 WEIGHTS = "model.safetensors"
 CONFIG = "config.json"
+_MODULES = "modules.json"
 
 # The older form of a pooling configuration: one flag for each mode.
 _POOLING_FLAGS = {
@@ -46,7 +47,9 @@ class Checkpoint:
                     f"{folder} has no {name}; an encoder folder holds {CONFIG}, tokenizer.json and {WEIGHTS}."
                 )
         config = _json(folder / CONFIG)
-        sentence = _json(folder / "sentence_bert_config.json", missing_ok=True)
+        # Without modules.json sentence-transformers takes a bare transformer, whatever else lies there.
+        bare = not (folder / _MODULES).is_file()
+        sentence = {} if bare else _json(folder / "sentence_bert_config.json", missing_ok=True)
         prompts = _json(folder / "config_sentence_transformers.json", missing_ok=True)
         if prompts.get("default_prompt_name"):
             raise ModelError(
@@ -57,7 +60,7 @@ class Checkpoint:
         return cls(
             folder=folder,
             config=config,
-            pooling=_pooling(folder),
+            pooling="mean" if bare else _pooling(folder),
             max_tokens=_window(folder, config, sentence),
             lowercase=bool(sentence.get("do_lower_case")),
         )
@@ -97,9 +100,7 @@ def _window(folder: Path, config: Mapping[str, Any], sentence: Mapping[str, Any]
 
 
 def _pooling(folder: Path) -> Pooling:
-    modules_file = folder / "modules.json"
-    if not modules_file.is_file():
-        return "mean"
+    modules_file = folder / _MODULES
     modules = _json(modules_file, want=list)
     place = None
     for module in modules:

@@ -11,7 +11,7 @@ import numpy as np
 from wikigr.embeddings.batching import TokenBatch, available_cores, token_batches
 from wikigr.embeddings.embedder import EncoderIdentity, Vectors
 from wikigr.embeddings.graph_interface import ATTENTION_MASK, EMBEDDING, INPUT_IDS
-from wikigr.embeddings.prepared import PREPARE_HINT, PreparedModel
+from wikigr.embeddings.prepared import DESCRIPTION, PREPARE_HINT, PreparedModel
 from wikigr.embeddings.tokenization import TextTokenizer
 from wikigr.errors import ModelError
 
@@ -84,6 +84,12 @@ class OnnxEncoder:
             (vectors,) = self._session.run([EMBEDDING], feed)
         except (runtime.Fail, runtime.InvalidArgument, runtime.RuntimeException) as error:
             raise ModelError(f"The encoder in {self._prepared.folder} failed: {error}") from error
+        if vectors.shape != (len(batch.rows), self.identity.dimension):
+            raise ModelError(
+                f"The encoder in {self._prepared.folder} gave vectors of shape {vectors.shape}, unlike its "
+                f"{DESCRIPTION}.",
+                hint=f"{PREPARE_HINT} --force",
+            )
         return np.asarray(vectors, dtype=np.float32)
 
     def _open_session(self) -> Any:

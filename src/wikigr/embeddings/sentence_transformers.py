@@ -40,9 +40,7 @@ class SentenceTransformersEncoder:
             self._model = SentenceTransformer(str(folder), device=device, trust_remote_code=False)
         except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
             raise ModelError(f"sentence-transformers cannot load {folder}: {error}") from error
-        dimension = self._model.get_sentence_embedding_dimension()
-        if dimension is None:
-            raise ModelError(f"The encoder in {folder} does not say how long its vectors are.")
+        dimension = int(self._model.encode(["dimension"], show_progress_bar=False).shape[1])
         self._identity = EncoderIdentity(name or local_id(folder, weights_sha256), dimension, weights_sha256)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 from wikigr.embeddings.graph_interface import ATTENTION_MASK, INPUT_IDS
 from wikigr.embeddings.graph_parts import OPSET
@@ -33,7 +34,17 @@ def export_graph(checkpoint: Path, folder: Path) -> Path:
         model = AutoModel.from_pretrained(
             checkpoint, attn_implementation="eager", use_safetensors=True, trust_remote_code=False
         ).eval()
-        model.config.return_dict = False
+
+        class Encoder(torch.nn.Module):  # type: ignore[misc]
+            """Nothing but the hidden states: tracing cannot return a model's own output class."""
+
+            def __init__(self) -> None:
+                super().__init__()
+                self.model = model
+
+            def forward(self, input_ids: Any, attention_mask: Any) -> Any:
+                return self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+
         # Two unequal texts, so that the trace depends on the mask and fixes neither size.
         mask = torch.ones((2, 8), dtype=torch.int64)
         mask[1, 5:] = 0
@@ -41,10 +52,9 @@ def export_graph(checkpoint: Path, folder: Path) -> Path:
             # The exporter warns of its own successor, which needs a further package.
             warnings.simplefilter("ignore")
             torch.onnx.export(
-                model,
-                (),
+                Encoder().eval(),
+                (mask * 5, mask),
                 str(target),
-                kwargs={INPUT_IDS: mask * 5, ATTENTION_MASK: mask},
                 input_names=[INPUT_IDS, ATTENTION_MASK],
                 output_names=["last_hidden_state"],
                 dynamic_axes={INPUT_IDS: axes, ATTENTION_MASK: axes, "last_hidden_state": axes},

@@ -9,6 +9,7 @@ by one, and the marker is removed. Whoever opens the pack while the marker is th
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -103,24 +104,46 @@ class Layout:
                 raise BuildError(
                     f"Another process is building a pack in {self.root}.", hint="Wait until it has finished."
                 ) from error
+            self._refuse_foreign_files()
             self._roll_forward()
             yield
         finally:
             os.close(handle)
+
+    def _refuse_foreign_files(self) -> None:
+        """Never overwrite what is not ours: a user's own file or folder may be called like a part."""
+        taken = [name for name in PARTS if (self.root / name).exists()]
+        if not taken or self._marker.exists():
+            return
+        try:
+            ours = "wikigr_version" in json.loads((self.root / MANIFEST).read_text(encoding="utf-8"))
+        except (OSError, ValueError, TypeError):
+            ours = False
+        if not ours:
+            raise BuildError(
+                f"{self.root} holds {', '.join(taken)}, which no build of wikigr has made, and the pack's files would "
+                "replace it.",
+                hint="Choose another folder with -o, or move it away.",
+            )
 
     def clear_new(self) -> None:
         """Remove parts that a killed build had prepared but not committed, and make an empty place."""
         _discard(self.new)
         self.new.mkdir(parents=True)
 
-    def commit(self) -> None:
-        """Make the parts in ``.wikigr/new`` the pack, all or none, and drop the staging file."""
+    def commit(self, *, keep_encoder: bool) -> None:
+        """Make the parts in ``.wikigr/new`` the pack, all or none, and drop the staging file.
+
+        Without ``keep_encoder`` an encoder that an older build had bundled is removed afterwards.
+        """
         _sync_tree(self.new)
         _sync(self.work)
         self._marker.touch()
         _sync(self._marker)
         _sync(self.work)
         self._roll_forward()
+        if not keep_encoder:
+            _discard(self.root / ENCODER)
         for leftover in self.work.glob(f"{_STAGING}*"):
             leftover.unlink()
 

@@ -10,6 +10,10 @@ import numpy as np
 from wikigr.checks import Check
 from wikigr.errors import WikigrError
 from wikigr.graph.engine import QueryError
+from wikigr.pack import layout as parts
+from wikigr.pack.layout import Layout
+from wikigr.pack.locate import find_pack
+from wikigr.pack.manifest import FileRecord, check_file, read_manifest
 from wikigr.pack.open import Pack
 
 _REBUILD = "Build the pack again with `wikigr pack build`."
@@ -19,9 +23,31 @@ _NORM_TOLERANCE = 1e-2
 
 
 def validate_pack(location: str | Path) -> list[Check]:
-    """Run every check on the pack at ``location``; raises ``PackError`` when it cannot even be opened."""
+    """Run every check on the pack at ``location``; raises ``PackError`` when it cannot even be opened.
+
+    The files are compared with the manifest first: the engine is not let loose on a damaged database.
+    """
+    layout = find_pack(location)
+    manifest = read_manifest(layout.part(parts.MANIFEST))
+    files = [_file(layout, name, record) for name, record in manifest.files.items()]
+    files += [
+        Check(name, False, "is not listed in the manifest", _REBUILD)
+        for name in (parts.DATABASE, parts.PAGERANK)
+        if name not in manifest.files
+    ]
+    broken = [check for check in files if not check.passed]
+    if broken:
+        return broken
     with Pack(location) as pack:
-        return list(_checks(pack))
+        return [Check("files", True, f"{len(files)} as they were built"), *_checks(pack)]
+
+
+def _file(layout: Layout, name: str, record: FileRecord) -> Check:
+    first, *rest = name.split("/")
+    if first not in parts.PARTS or ".." in rest:
+        return Check(name, False, "is no part of a pack", _REBUILD)
+    wrong = check_file(layout.part(first).joinpath(*rest), record)
+    return Check(name, wrong is None, wrong or "as it was built", _REBUILD)
 
 
 def _checks(pack: Pack) -> Iterator[Check]:
@@ -40,7 +66,7 @@ def _checks(pack: Pack) -> Iterator[Check]:
         except QueryError as error:
             yield Check(name, False, error.message, _REBUILD)
             continue
-        wanted = manifest.counts.get(name)
+        wanted = manifest.counts[name]
         yield Check(name, found == wanted, f"{found:,} in the database, {wanted:,} in the manifest", _REBUILD)
     sections = int(graph.rows("MATCH (s:Section) RETURN count(s)")[0][0])
     yield Check("lexical index", len(pack.lexical) == sections, f"{len(pack.lexical):,} sections indexed", _REBUILD)

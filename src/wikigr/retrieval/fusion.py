@@ -9,6 +9,10 @@ from wikigr.retrieval.candidate import Candidate, Scored
 # Cormack, Clarke, Buettcher (2009), "Reciprocal Rank Fusion outperforms Condorcet".
 RRF_K = 60
 
+# Scores are normalised over the first so many hits of a run, however deep it goes: the first places of a fused list
+# must not depend on how many results were asked for.
+POOL = 100
+
 
 def reciprocal_rank_fusion(runs: Mapping[str, Sequence[Scored]], *, k: int = RRF_K) -> list[Candidate]:
     """Fuse ``runs`` by ``sum(1 / (k + rank))``, rank from 1; best first, ties by section id."""
@@ -29,9 +33,9 @@ def weighted_fusion(runs: Mapping[str, Sequence[Scored]], weights: Mapping[str, 
     for name, run in runs.items():
         if not run:
             continue
-        low, high = run[-1].score, run[0].score
+        low, high = run[:POOL][-1].score, run[0].score
         for hit in run:
-            value = (hit.score - low) / (high - low) if high > low else 1.0
+            value = max(0.0, (hit.score - low) / (high - low)) if high > low else 1.0
             totals[hit.section_id] = totals.get(hit.section_id, 0.0) + weights[name] * value
     return _candidates(totals, runs)
 

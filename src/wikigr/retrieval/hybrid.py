@@ -9,15 +9,13 @@ from wikigr.embeddings.embedder import Vectors
 from wikigr.errors import UsageError
 from wikigr.pack.open import Pack
 from wikigr.retrieval.candidate import Candidate, Evidence
-from wikigr.retrieval.fusion import reciprocal_rank_fusion, weighted_fusion
+from wikigr.retrieval.fusion import POOL, reciprocal_rank_fusion, weighted_fusion
 from wikigr.retrieval.trace import Trace
+from wikigr.text import scrub
 
 Mode = Literal["hybrid", "dense", "lexical"]
 Fusion = Literal["weighted", "rrf"]
 
-# Candidates taken from each ranker before fusion: deep enough that a section high in one list is
-# rarely missing from the other.
-POOL = 100
 # An even average: neither ranker is better on every kind of question, and a constant fitted to one
 # data set would not travel.
 WEIGHTS = {"dense": 0.5, "lexical": 0.5}
@@ -36,6 +34,7 @@ def retrieve(
 
     Raises ``UsageError`` for an empty question or ``top_k`` below 1.
     """
+    question = scrub(question)
     if not question.strip():
         raise UsageError("The question is empty.")
     if top_k < 1:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Self
 
@@ -68,12 +70,22 @@ class LexicalIndex:
         import tantivy
 
         try:
-            self._index = tantivy.Index.open(str(folder))
+            self._index = tantivy.Index.open(str(self._lockable(folder)))
             self._searcher = self._index.searcher()
         except (ValueError, OSError) as error:
             raise PackError(
                 f"The lexical index {folder} cannot be opened: {error}.", hint="Build the pack again."
             ) from error
+
+    def _lockable(self, folder: Path) -> Path:
+        """Return ``folder``, or a place of links to its files where it is read-only: tantivy makes lock files."""
+        if os.access(folder, os.W_OK) or not folder.is_dir():
+            return folder
+        self._links = TemporaryDirectory(prefix="wikigr-lexical-")
+        for file in folder.iterdir():
+            if not file.name.startswith(".tantivy-"):
+                (Path(self._links.name) / file.name).symlink_to(file.resolve())
+        return Path(self._links.name)
 
     def __len__(self) -> int:
         return int(self._searcher.num_docs)

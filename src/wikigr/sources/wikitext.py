@@ -14,6 +14,7 @@ from mwparserfromhell.wikicode import Wikicode
 
 from wikigr.sources.article import SourceSection, Triple
 from wikigr.sources.plain_text import collapse_spaces
+from wikigr.sources.wiki_sections import has_article_links, is_apparatus
 from wikigr.sources.wikitext_infobox import infobox_triples, is_fact, is_infobox, relation_name
 from wikigr.sources.wikitext_layout import lay_out
 from wikigr.sources.wikitext_marks import (
@@ -87,29 +88,11 @@ _MAGIC_WORD = re.compile(
 )
 _DISAMBIGUATION_WORD = re.compile(r"__DISAMBIG__")
 _QUOTE_MARKS = re.compile(r"'{2,}")
-_CONVERSION = re.compile(r"\s+")
 _SUPERSCRIPT = re.compile(f"{SUP_OPEN}([^{SUP_OPEN}{SUP_CLOSE}]*){SUP_CLOSE}")
 _EXPONENT = re.compile(r"[-+−–]?\d+(?:[.,]\d+)?")
 _LEFT_TEMPLATE = re.compile(r"\{\{[^{}]*\}\}")
 # Emphasis that carries a quotation's own apostrophe: four quotes are one and bold, more than five the rest.
 _APOSTROPHES = {2: "", 3: "", 4: "'", 5: ""}
-
-DROPPED_SECTIONS = frozenset(
-    (
-        *("references", "external links", "external link", "further reading", "see also", "notes", "bibliography"),
-        *("footnotes", "citations", "sources", "notes and references", "references and notes", "works cited"),
-        *("notes and citations", "footnotes and references", "endnotes", "general references", "cited references"),
-        *(
-            "general sources",
-            "references and sources",
-            "sources and references",
-            "literature cited",
-            "citations and notes",
-        ),
-        *("references and further reading", "further reading and references", "links", "gallery", "weblinks"),
-    )
-)
-_SECTIONS_WITH_LINKS = frozenset(("see also",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,9 +237,8 @@ class _Renderer:
             return f"\n{title}\n"
         level = int(node.level)
         if self._dropped_level is None or level <= self._dropped_level:
-            name = title.casefold().strip(" :")
-            self._dropped_level = level if name in DROPPED_SECTIONS else None
-            self._keeps_links = self._dropped_level is None or name in _SECTIONS_WITH_LINKS
+            self._dropped_level = level if is_apparatus(title) else None
+            self._keeps_links = self._dropped_level is None or has_article_links(title)
         kept = "K" if self._dropped_level is None else "D"
         return f"\n{HEADING}{level}{kept}{title}\n"
 
@@ -268,7 +250,6 @@ class _Renderer:
         written = html.unescape(strip_marks(str(node.title))).strip()
         if "{{" in written:
             written = self._plain(self.render(node.title)).strip()
-        shown = self._nested(node.text) if node.text is not None else None
         has_colon = written.startswith(":")
         written = written.lstrip(": ")
         number, name = self._site.namespace(written)
@@ -276,7 +257,9 @@ class _Renderer:
             if number == CATEGORY_NAMESPACE and (category := self._site.title(name)):
                 self.categories.setdefault(category)
             if number == CATEGORY_NAMESPACE or number in _MEDIA_NAMESPACES:
+                # Captions with their links go too.
                 return ""
+        shown = self._nested(node.text) if node.text is not None else None
         if shown is not None and not strip_marks(shown).strip():
             shown = _pipe_trick(name)
         label = written.replace("_", " ") if shown is None else shown

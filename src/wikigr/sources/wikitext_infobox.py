@@ -67,7 +67,7 @@ def is_infobox(name: str) -> bool:
 
 def relation_name(field: str) -> str:
     """A field's name as a relation: ``"Birth place"`` and ``"birth-place"`` give ``"birth_place"``."""
-    return _NOT_A_WORD.sub("_", strip_marks(field).strip().lower()).strip("_")
+    return _NOT_A_WORD.sub("_", strip_marks(field).strip().lower().replace("(s)", "")).strip("_")
 
 
 def is_fact(relation: str) -> bool:

@@ -37,14 +37,11 @@ def render_table(table: Tag, render: Render) -> str:
             row = row[1:]
         cells = [(cell, render(cell.contents) if cell.contents else "") for cell in row]
         filled = [text for _, text in cells if text.strip()]
-        if len(filled) == 1 and ("\n" in filled[0].strip() or len(cells) == 1):
-            lines.append(f"\n{filled[0].strip()}\n")
-        elif any(_is_block(text, is_data) for text in filled):
+        texts = list(_spread(cells, carried))
+        if (len(filled) == 1 and "\n" in filled[0].strip()) or any(_is_block(text, is_data) for text in filled):
             lines.extend(f"\n{text.strip()}\n" for text in filled)
-        else:
-            texts = list(_spread(cells, carried))
-            if any(texts):
-                lines.append(ROW + " | ".join(texts))
+        elif any(texts):
+            lines.append(ROW + " | ".join(texts))
     return "\n" + "\n".join(line for line in lines if line) + "\n"
 
 

@@ -14,9 +14,10 @@ from urllib.parse import unquote, urlsplit
 from libzim.reader import Archive, Entry
 
 from wikigr.errors import RecordError, SourceError
-from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, Triple
+from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, SourceSection, Triple
 from wikigr.sources.html_text import HtmlPage, parse_html
 from wikigr.sources.plain_text import collapse_spaces
+from wikigr.sources.wiki_sections import is_apparatus
 from wikigr.sources.wikitext_infobox import is_fact, relation_name
 from wikigr.text import fold
 
@@ -31,6 +32,7 @@ _PERMANENT_LINK = re.compile(rb"href=[\"'](https?://[^\"']*[?&;]oldid=(\d+)[^\"'
 _CANONICAL = re.compile(rb"<link\b[^>]*\brel=[\"']?canonical\b[^>]*>", re.IGNORECASE)
 _HREF = re.compile(rb"\bhref=[\"'](https?://[^\"']+)[\"']", re.IGNORECASE)
 _HEAD_BYTES = 16384
+_WIKI_PAGE = b"mw-parser-output"
 _MOSTLY_LINKS = 0.5
 
 
@@ -50,6 +52,7 @@ class ZimSource:
     """The HTML pages and redirects of a ZIM file; the path of an entry is its ``source_id``.
 
     Links are paths too: those through a redirect name what it leads to, those out of the file are dropped.
+    The object of a fact is a title.
     An entry whose title is another's gets its path in parentheses; a second copy of a page becomes an alias.
     """
 
@@ -92,9 +95,9 @@ class ZimSource:
             return
         page = parse_html(record.content)
         if page.is_redirect_to:
-            target = _Links(self.path, record.path).resolve(page.is_redirect_to)
-            if target is not None and target != record.path:
-                yield Redirect(record.title, _title(_open(self.path), _open(self.path).get_entry_by_path(target)))
+            title = _Links(self.path, record.path).title(page.is_redirect_to)
+            if title is not None:
+                yield Redirect(record.title, title)
             else:
                 yield Skipped(record.path, "redirect to another site")
             return
@@ -109,13 +112,13 @@ class ZimSource:
         return SourceArticle(
             title=record.title,
             source_id=record.path,
-            sections=page.sections,
-            links=tuple(dict.fromkeys(path for href in page.links if (path := links.resolve(href)) is not None)),
+            sections=_without_apparatus(page.sections) if _WIKI_PAGE in record.content else page.sections,
+            links=tuple(dict.fromkeys(path for href in page.links if (path := links.path(href)) is not None)),
             categories=page.categories,
             url=url,
             revision=revision,
             triples=tuple(
-                Triple(record.title, relation, value, links.resolve(href) if href is not None else None)
+                Triple(record.title, relation, value, links.title(href) if href is not None else None)
                 for field, value, href in page.infobox
                 if is_fact(relation := relation_name(field))
             ),
@@ -129,8 +132,17 @@ class _Links:
         self._archive = _open(archive_path)
         self._page = page_path
 
-    def resolve(self, href: str) -> str | None:
+    def path(self, href: str) -> str | None:
         """The path of the page that ``href`` leads to, ``None`` for the page itself and all that is no page."""
+        target = self._target(href)
+        return str(target.path) if target is not None else None
+
+    def title(self, href: str) -> str | None:
+        """The title of that page: facts name their objects."""
+        target = self._target(href)
+        return _title(self._archive, target) if target is not None else None
+
+    def _target(self, href: str) -> Entry | None:
         try:
             parts = urlsplit(href)
         except ValueError:
@@ -143,7 +155,11 @@ class _Links:
         target = _follow(entry) if entry is not None else None
         if target is None or target.path == self._page or not _is_page(target):
             return None
-        return str(target.path)
+        return target
+
+
+def _without_apparatus(sections: tuple[SourceSection, ...]) -> tuple[SourceSection, ...]:
+    return tuple(section for section in sections if not any(map(is_apparatus, section.heading_path)))
 
 
 @lru_cache(maxsize=1)
@@ -154,8 +170,9 @@ def _open(path: Path) -> Archive:
     except RuntimeError as error:
         if not path.exists():
             raise SourceError(f"{path} does not exist.", hint="Check the path of the source.") from error
+        reason = str(error).rstrip(".")
         raise SourceError(
-            f"{path} cannot be opened as a ZIM file: {error}. It is truncated, damaged, or something else.",
+            f"{path} cannot be opened as a ZIM file: {reason}. It is truncated, damaged, or something else.",
             hint="Download or copy the file again and compare its size.",
         ) from error
 
@@ -224,11 +241,16 @@ def _name(path: str, archive: Archive) -> str:
     return collapse_spaces(name.replace("_", " "))
 
 
+def _path_of(title: str, archive: Archive) -> str:
+    """The path that a wiki's page of this title has."""
+    return ("" if archive.has_new_namespace_scheme else _OLD_ARTICLES) + title.replace(" ", "_")
+
+
 def _title(archive: Archive, entry: Entry) -> str:
     title = collapse_spaces(entry.title)
     if not title:
         return _name(entry.path, archive)
-    if archive.has_entry_by_title(entry.title):
+    if _path_of(entry.title, archive) != entry.path and archive.has_entry_by_title(entry.title):
         first = archive.get_entry_by_title(entry.title)
         if first.path != entry.path and not first.is_redirect and _is_page(first):
             return f"{title} ({_name(entry.path, archive)})"
@@ -237,11 +259,10 @@ def _title(archive: Archive, entry: Entry) -> str:
 
 def _original_of_copy(archive: Archive, entry: Entry) -> Entry | None:
     """The page that this one repeats: wikis saved a redirect as a page show the target under both names."""
-    name = entry.title.replace(" ", "_")
-    prefix = "" if archive.has_new_namespace_scheme else _OLD_ARTICLES
-    if not name or prefix + name == entry.path:
+    path = _path_of(entry.title, archive)
+    if path == entry.path:
         return None
-    original = _entry(archive, prefix + name)
+    original = _entry(archive, path)
     if original is None or original.is_redirect or original.title != entry.title or not _is_page(original):
         return None
     return original
