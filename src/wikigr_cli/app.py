@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ import typer
 
 from wikigr.errors import WikigrError
 from wikigr_cli import ask, config, doctor, model, pack, render, search
-from wikigr_cli.environment import Environment
+from wikigr_cli.environment import Environment, ReaderGone
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus, status_of
 
 app = typer.Typer(
@@ -72,8 +73,7 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
     except (KeyboardInterrupt, typer.Abort):
         environment.complain("\nInterrupted.")
         return ExitStatus.INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has gone (`| head`): nothing is wrong.
+    except ReaderGone:
         return ExitStatus.OK
     except WikigrError as error:
         if environment.debug:
@@ -104,12 +104,20 @@ def _usage_error(error: Exception) -> str | None:
 
 def main() -> None:
     """Run as the console script."""
-    import os
-
+    _fill_closed_streams()
     status = run(sys.argv[1:], Environment())
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
+    except (BrokenPipeError, AttributeError):
         # Python would complain again while closing stdout at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     raise SystemExit(int(status))
+
+
+def _fill_closed_streams() -> None:
+    """Open the null device where the caller closed a standard stream (``2>&-``), or a file of ours takes its number."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)

@@ -19,6 +19,10 @@ def _open(stream: TextIO | None) -> TextIO:
     return stream if stream is not None else Path(os.devnull).open("r+", encoding="utf-8")
 
 
+class ReaderGone(Exception):  # noqa: N818
+    """Whoever read our output has closed it: there is no more to do, and nothing is wrong."""
+
+
 # SGR codes; rich would cost a question 40 ms for these.
 _STYLES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
 
@@ -69,7 +73,15 @@ class Environment:
         """Write a piece of the result, in a ``style`` (``bold``, ``dim`` or a colour) where stdout has colour."""
         if style and self.colour(self.stdout):
             text = f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
-        self.stdout.write(text + end)
+        self.write(text + end)
+
+    def write(self, text: str) -> None:
+        """Write a piece of the result; raises ``ReaderGone`` when nobody reads it any more (``| head``)."""
+        try:
+            self.stdout.write(text)
+            self.stdout.flush()
+        except BrokenPipeError as error:
+            raise ReaderGone from error
 
     def note(self, message: str) -> None:
         """Say something beside the result; ``-q`` silences it."""

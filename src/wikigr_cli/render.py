@@ -35,12 +35,11 @@ def plain(text: str) -> str:
 
 
 def json_document(environment: Environment, document: Mapping[str, Any]) -> None:
-    environment.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    environment.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
 
 
 def json_line(environment: Environment, document: Mapping[str, Any]) -> None:
-    environment.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
-    environment.stdout.flush()
+    environment.write(json.dumps(document, ensure_ascii=False) + "\n")
 
 
 def search_document(question: str, evidence: Sequence[Evidence], trace: Trace) -> dict[str, Any]:

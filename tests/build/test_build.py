@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from wikigr.build.build import BuildOptions, BuildReport, build_pack
+from wikigr.build.embedding import WINDOW
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
 from wikigr.errors import BuildError, RecordError, SourceError
 from wikigr.pack.open import Pack
@@ -31,10 +32,9 @@ RECORDS: list[dict[str, object]] = [
 class Counting:
     """The real encoder, counting the texts that it is given."""
 
-    def __init__(self, encoder: Embedder, stop_after: int | None = None) -> None:
+    def __init__(self, encoder: Embedder) -> None:
         self._encoder = encoder
         self.texts: list[str] = []
-        self._stop_after = stop_after
 
     @property
     def identity(self) -> EncoderIdentity:
@@ -120,6 +120,7 @@ def _build_and_wait(source: Path, pack: Path, encoder: Embedder, stage: str) -> 
     class Stops:
         def start(self, name: str, total: int | None, unit: str, *, done: int = 0) -> None:
             if name == stage:
+                (pack.parent / "reached").touch()
                 time.sleep(60)
 
         def advance(self, count: int) -> None: ...
@@ -152,8 +153,7 @@ def test_killed_in_any_stage_the_old_pack_stays_and_the_next_build_ends_the_same
         target=_build_and_wait, args=(source, tmp_path / "pack", _Lazy(encoder.identity), stage)
     )
     process.start()
-    wait_for(lambda: (tmp_path / "pack" / ".wikigr" / "staging.sqlite").exists())
-    time.sleep(1.0)
+    wait_for(lambda: (tmp_path / "reached").exists())
     os.kill(process.pid or 0, signal.SIGKILL)
     process.join()
     with Pack(tmp_path / "pack") as pack:
@@ -181,6 +181,7 @@ def test_a_bad_line_stops_the_build_and_names_it_unless_told_to_go_on(tmp_path: 
     report = build(source, tmp_path / "pack", encoder, keep_going=True)
     assert report.manifest.counts["articles"] == 3
     assert [bad.where for bad in report.bad_records] == ["line 3"]
+    assert report.skipped["bad record"] == 1
 
 
 def test_the_same_id_twice_is_named(tmp_path: Path, encoder: Embedder) -> None:
@@ -208,10 +209,65 @@ def test_a_missing_source_is_a_source_error(tmp_path: Path) -> None:
 
 
 def test_text_that_is_no_unicode_survives(tmp_path: Path, encoder: Embedder) -> None:
-    source = tmp_path / "odd.jsonl"
-    source.write_text(
-        '{"id": "1", "title": "Odd \\ud800 title", "text": "A lone \\udfff surrogate and a \\u0000 byte."}\n'
-    )
-    report = build(source, tmp_path / "pack", encoder, keep_going=True)
-    assert report.manifest.counts["articles"] == 1
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / os.fsdecode(b"caf\xe9.md")).write_text("# Coffee\nA drink with a NUL \0 byte.")
+    (folder / "bad.md").write_bytes(b"# Bad\nbroken \xff text")
+    report = build(folder, tmp_path / "pack", encoder, keep_going=True)
+    assert report.manifest.counts["articles"] >= 1
     assert all(check.passed for check in validate_pack(tmp_path / "pack"))
+
+
+def test_titles_that_differ_in_case_only_are_two_articles(tmp_path: Path, encoder: Embedder) -> None:
+    records: list[dict[str, object]] = [
+        {"id": "1", "title": "AIDS", "text": "A syndrome.", "links": ["Aids"]},
+        {"id": "2", "title": "Aids", "text": "More than one aid.", "links": ["AIDS", "aIDS"]},
+    ]
+    build(write_source(tmp_path / "letters.jsonl", records), tmp_path / "pack", encoder)
+    with Pack(tmp_path / "pack") as pack:
+        rows = pack.graph.rows("MATCH (a:Article)-[:LINKS_TO]->(b:Article) RETURN a.title, b.title ORDER BY a.title")
+    assert [tuple(row) for row in rows] == [("AIDS", "Aids"), ("Aids", "AIDS")]
+
+
+class Stopping(Counting):
+    """Fails after the first window, as a kill would."""
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        if self.texts:
+            raise KeyboardInterrupt
+        return super().encode(texts)
+
+
+def test_a_resumed_build_embeds_only_what_is_missing(tmp_path: Path, encoder: Embedder) -> None:
+    many = [{"id": str(n), "title": f"Article {n}", "text": f"Text number {n}."} for n in range(WINDOW + 10)]
+    source = write_source(tmp_path / "many.jsonl", many)
+    with pytest.raises(KeyboardInterrupt):
+        build(source, tmp_path / "pack", Stopping(encoder))
+    counting = Counting(encoder)
+    report = build(source, tmp_path / "pack", counting)
+    assert len(counting.texts) == report.embedded == 10
+    afresh = Counting(encoder)
+    with pytest.raises(KeyboardInterrupt):
+        build(source, tmp_path / "other", Stopping(encoder))
+    build(source, tmp_path / "other", afresh, resume=False)
+    assert len(afresh.texts) == WINDOW + 10
+
+
+def test_damaged_working_files_are_a_clear_error(tmp_path: Path, encoder: Embedder) -> None:
+    source = write_source(tmp_path / "letters.jsonl")
+    work = tmp_path / "pack" / ".wikigr"
+    work.mkdir(parents=True)
+    (work / "staging.sqlite").write_bytes(b"this is no database" * 500)
+    with pytest.raises(BuildError, match="damaged") as caught:
+        build(source, tmp_path / "pack", encoder)
+    assert "--no-resume" in (caught.value.hint or "")
+    assert build(source, tmp_path / "pack", encoder, resume=False).manifest.counts["articles"] == 3
+
+
+def test_a_source_folder_with_files_called_like_parts_is_safe(tmp_path: Path, encoder: Embedder) -> None:
+    notes = tmp_path / "notes"
+    (notes / "lexical").mkdir(parents=True)
+    (notes / "lexical" / "words.md").write_text("# Words\nSome words.")
+    with pytest.raises(BuildError, match="lexical"):
+        build(notes, notes, encoder)
+    assert (notes / "lexical" / "words.md").read_text() == "# Words\nSome words."

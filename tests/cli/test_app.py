@@ -35,6 +35,30 @@ def test_a_broken_settings_file_is_wrong_configuration(wikigr: Wikigr, tmp_path:
     assert "mapping" in wikigr("ask", "x").err
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ask: 3", "mapping"),
+        ("ask: {pakc: x}", "Did you mean 'pack'?"),
+        ("aks: {pack: x}", "Did you mean 'ask'?"),
+        ("pack: {build: 5}", "mapping"),
+        ("1: x", "no 1 in"),
+        ("ask: {pack: [a]}", "single value"),
+    ],
+)
+def test_mistakes_in_a_settings_file_are_named(wikigr: Wikigr, tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "wikigr.yaml").write_text(text)
+    result = wikigr("ask", "x")
+    assert result.code == 2
+    assert message in result.err
+
+
+def test_debug_shows_the_traceback_and_keeps_the_exit_code(wikigr: Wikigr) -> None:
+    result = wikigr("--debug", "ask", "x", "--pack", "nowhere")
+    assert result.code == 4
+    assert "Traceback" in result.err
+
+
 def test_config_show_says_where_each_value_comes_from(
     wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -65,11 +89,27 @@ def test_doctor_names_the_mend(wikigr: Wikigr, monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_a_closed_pipe_is_no_error(physics_pack: Path) -> None:
-    done = subprocess.run(
-        f"{sys.executable} -c '{MAIN}' search spin --pack {physics_pack} --json | head -c 1",
-        shell=True, capture_output=True, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}, check=False,
+    """The reader leaves after one line of 400; the pipe holds far less than the rest."""
+    lines = "spin\n" * 400
+    writer = subprocess.Popen(
+        [sys.executable, "-c", MAIN, "search", "--batch", "-", "--mode", "lexical", "--pack", str(physics_pack)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    assert "Traceback" not in done.stderr and "BrokenPipe" not in done.stderr
+    assert writer.stdin and writer.stdout and writer.stderr
+    writer.stdin.write(lines)
+    writer.stdin.close()
+    writer.stdout.readline()
+    writer.stdout.close()
+    assert "Traceback" not in (complaints := writer.stderr.read()) and "BrokenPipe" not in complaints
+    assert writer.wait() == 0
+
+
+def test_a_closed_stderr_does_not_stop_a_build(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("# A\nText.")
+    command = f"{sys.executable} -c '{MAIN}' pack build notes -o pack 2>&-"
+    assert subprocess.run(command, shell=True, cwd=tmp_path, stdout=subprocess.DEVNULL, check=False).returncode == 0
+    assert (tmp_path / "pack" / "manifest.json").exists()
 
 
 def test_hash_seeds_do_not_change_a_byte(physics_pack: Path) -> None:

@@ -73,6 +73,12 @@ def test_explain_shows_stages_scores_and_what_was_dropped(wikigr: Wikigr, physic
     assert "Stages" in text and "Sentences" in text
 
 
+def test_a_batch_may_begin_with_a_byte_order_mark_and_keeps_a_number_as_id(wikigr: Wikigr, physics_pack: Path) -> None:
+    line = '\ufeff{"id": 7, "question": "What is spin?"}\n'
+    result = wikigr("search", "--batch", "-", "--pack", str(physics_pack), stdin=line)
+    assert json.loads(result.out)["id"] == 7
+
+
 def test_a_batch_keeps_order_and_ids_and_marks_abstention(wikigr: Wikigr, physics_pack: Path) -> None:
     lines = f'{{"id": "q7", "question": "{QUESTION}"}}\n\n{OFF_TOPIC}\n'
     result = wikigr("ask", "--batch", "-", "--pack", str(physics_pack), "--strict", stdin=lines)
@@ -102,7 +108,7 @@ def test_a_wrong_line_of_a_batch_is_named(wikigr: Wikigr, physics_pack: Path, li
         (("q",), 2, "WIKIGR_PACK"),
         (("  ", "--pack", "PACK"), 2, "empty"),
         (("q", "--pack", "nowhere"), 4, "no pack 'nowhere'"),
-        (("q", "--batch", "missing.txt"), 2, ""),
+        (("--batch", "missing.txt", "--pack", "PACK"), 2, "missing.txt"),
         (("q", "--no-such-flag"), 2, "--no-such-flag"),
     ],
 )

@@ -40,15 +40,66 @@ def test_a_bundled_encoder_answers_without_any_other(
     assert wikigr("search", "Bell", "--pack", "p").code == 0
 
 
-def test_damage_is_found(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(physics_pack, copy)
+def changed(pack: Path, copy: Path, field: str, value: object) -> Path:
+    shutil.copytree(pack, copy)
     manifest = json.loads((copy / "manifest.json").read_text())
-    manifest["counts"]["sections"] += 1
+    manifest[field] = value
     (copy / "manifest.json").write_text(json.dumps(manifest))
+    return copy
+
+
+def test_a_manifest_that_lies_is_found(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
+    counts = json.loads((physics_pack / "manifest.json").read_text())["counts"]
+    copy = changed(physics_pack, tmp_path / "copy", "counts", {**counts, "sections": counts["sections"] + 1})
     result = wikigr("pack", "validate", str(copy))
     assert result.code == 4
     assert "FAILED sections" in result.out
+
+
+@pytest.mark.parametrize("place", [0, 4096, 40_960, 400_000])
+def test_a_damaged_database_is_found_before_the_engine_reads_it(
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, place: int
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(physics_pack, copy)
+    with (copy / "pack.db").open("r+b") as database:
+        database.seek(place)
+        database.write(b"\xa5" * 64)
+    result = wikigr("pack", "validate", str(copy))
+    assert result.code == 4
+    assert "FAILED pack.db" in result.out
+
+
+def test_a_part_that_is_gone_is_found(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(physics_pack, copy)
+    (copy / "pagerank_cache.json").unlink()
+    assert "FAILED pagerank_cache.json: is missing" in wikigr("pack", "validate", str(copy)).out
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("counts", None), ("counts", {"articles": "x"}), ("thresholds", {"abstention": "x"}), ("storage_version", True),
+     ("encoder", {"model_id": 1}), ("files", {"pack.db": 3}), ("name", 5)],
+)  # fmt: skip
+def test_a_garbled_manifest_is_a_clear_error(
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, field: str, value: object
+) -> None:
+    copy = changed(physics_pack, tmp_path / "copy", field, value)
+    for command in (("pack", "info", str(copy)), ("ask", "What is spin?", "--pack", str(copy))):
+        result = wikigr(*command)
+        assert result.code == 4
+        assert "garbles a field" in result.err
+
+
+def test_one_bad_pack_does_not_hide_the_others(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
+    shutil.copytree(physics_pack, tmp_path / "all" / "good")
+    (tmp_path / "all" / "bad").mkdir()
+    (tmp_path / "all" / "bad" / "manifest.json").write_text("{")
+    result = wikigr("pack", "list", "all")
+    assert result.code == 0
+    assert "physics" in result.out
+    assert "bad" in result.err
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from wikigr.errors import ModelError
+
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 
 _ALIASES = {"all-MiniLM-L6-v2": DEFAULT_MODEL}
@@ -15,12 +17,19 @@ def canonical_id(model_id: str) -> str:
 
 
 def local_folder(model_id: str) -> Path | None:
-    """The folder that ``model_id`` names, there or not, or ``None`` when it is an id."""
+    """The folder that ``model_id`` names, there or not, or ``None`` when it is an id.
+
+    Raises ``ModelError`` for a name that can be neither.
+    """
     if canonical_id(model_id) == DEFAULT_MODEL:
         return None
-    path = Path(model_id).expanduser()
-    if path.is_dir() or path.is_absolute() or model_id.startswith(("./", "../", "~")):
-        return path.resolve()
+    try:
+        path = Path(model_id).expanduser()
+        if model_id and (path.is_dir() or path.is_absolute() or model_id.startswith(("./", "../", "~"))):
+            return path.resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        # A name too long for the system, one with NUL, or the home of an unknown user.
+        raise ModelError(f"{model_id[:80]!r} names no model: {getattr(error, 'strerror', None) or error}.") from error
     return None
 
 

@@ -108,7 +108,7 @@ def prepare(model_id: str, *, cache_dir: Path | None = None, force: bool = False
 def _target(cache_dir: Path | None, name: str) -> Path:
     parts = name.replace("\\", "/").split("/")
     if any(part in ("", ".", "..") for part in parts) or "\0" in name:
-        raise ModelError(f"{name!r} is no model id.")
+        raise ModelError(f"{name[:80]!r} is no model id.")
     return (cache_dir or models_folder()) / "--".join(parts)
 
 

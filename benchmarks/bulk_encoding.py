@@ -1,0 +1,99 @@
+"""Bulk encoding against a plain ``SentenceTransformer.encode`` on the same passages in the same process.
+
+    python benchmarks/bulk_encoding.py [PASSAGES] [--count 512] [--rounds 5]
+
+PASSAGES is a text file (a passage is a paragraph) or JSON Lines with a ``text`` each, plain, .gz, .bz2 or .xz; without
+it, generated text. Every round runs every encoder once, so that what else the machine does meets all of them alike.
+Prints passages per second and, as the median over the rounds, how many times quicker than sentence-transformers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import bz2
+import gzip
+import json
+import lzma
+import random
+import statistics
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from generated import GeneratedSource
+
+from wikigr.embeddings.embedder import Vectors
+from wikigr.embeddings.loader import open_encoder
+from wikigr.embeddings.models import prepare
+from wikigr.embeddings.weights import installed_default
+
+_OPENERS: dict[str, Callable[..., object]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+
+def read_passages(path: Path, count: int) -> list[str]:
+    """Return ``count`` passages spread evenly over the file."""
+    opener = _OPENERS.get(path.suffix, open)
+    with opener(path, "rt", encoding="utf-8") as stream:  # type: ignore[attr-defined]
+        if ".jsonl" in path.suffixes:
+            found = [json.loads(line)["text"] for line in stream if line.strip()]
+        else:
+            found = [part.strip() for part in stream.read().split("\n\n") if part.strip()]
+    return found[:: max(1, len(found) // count)][:count]
+
+
+def generated_passages(count: int) -> list[str]:
+    """Return the same passages every time: most short, a few longer than the encoder's window."""
+    draw = random.Random(0)
+    source = GeneratedSource(count, per_article=1, words=200)
+    passages = []
+    for record in islice(source.records(), count):
+        (article,) = source.parse(record)
+        words = article.sections[0].text.split()
+        passages.append(" ".join(words[: min(len(words), max(5, round(draw.lognormvariate(3.6, 0.5))))]))
+    return passages
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("passages", nargs="?", type=Path)
+    parser.add_argument("--count", type=int, default=512)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    passages = read_passages(options.passages, options.count) if options.passages else generated_passages(options.count)
+
+    from sentence_transformers import SentenceTransformer
+
+    prepare("all-MiniLM-L6-v2")
+    plain = SentenceTransformer(str(installed_default()), device="cpu")
+    encoders: dict[str, Callable[[list[str]], Vectors]] = {
+        "sentence-transformers": lambda texts: plain.encode(texts, show_progress_bar=False),
+        "onnx": open_encoder(backend="onnx", purpose="bulk").encode,
+    }
+    if find_spec("openvino") is not None:
+        encoders["openvino"] = open_encoder(backend="openvino", purpose="bulk").encode
+    seconds: dict[str, list[float]] = {name: [] for name in encoders}
+    vectors: dict[str, Vectors] = {}
+    for name, encode in encoders.items():
+        vectors[name] = encode(passages[:32])
+    for _ in range(options.rounds):
+        for name, encode in encoders.items():
+            begun = time.perf_counter()
+            vectors[name] = encode(passages)
+            seconds[name].append(time.perf_counter() - begun)
+
+    baseline = seconds["sentence-transformers"]
+    expected = vectors["sentence-transformers"]
+    print(f"{len(passages)} passages, median of {options.rounds} rounds")
+    for name, own in seconds.items():
+        ratio = statistics.median(theirs / mine for theirs, mine in zip(baseline, own, strict=True))
+        agreement = float(np.einsum("nd,nd->n", expected, vectors[name]).min())
+        print(
+            f"{name:<22} {len(passages) / statistics.median(own):7.1f}/s  {ratio:5.2f} ×  lowest cosine {agreement:.6f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
