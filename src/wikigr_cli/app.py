@@ -120,4 +120,5 @@ def _fill_closed_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)
+            # Inheritable, as standard streams are: the same holds for the processes that a build starts.
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
