@@ -35,12 +35,13 @@ def ask(
     if pack is None:
         raise UsageError("No pack was named.", hint="Give --pack, or set WIKIGR_PACK.")
 
-    from wikigr.answer.extractive import answer_question
     from wikigr.pack.open import Pack
     from wikigr_cli.batch import read_batch
 
     abstained = False
     with Pack(pack, encoder=embedding_model, preload=True) as opened:
+        from wikigr.answer.extractive import answer_question  # while the encoder loads
+
         if batch is not None:
             for item in read_batch(batch, environment.stdin):
                 answer = answer_question(opened, item.question)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -64,6 +63,8 @@ class OnnxEncoder:
             vectors[batch.rows] = self._run(batch)
 
         if self._bulk and self._threads > 1:
+            from concurrent.futures import ThreadPoolExecutor
+
             with ThreadPoolExecutor(self._threads) as pool:
                 for _ in pool.map(fill, batches):
                     pass

@@ -7,7 +7,6 @@ whole query; ``verify`` compares the digests.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import stat
 from collections.abc import Mapping
@@ -119,6 +118,14 @@ class PreparedModel:
         )
 
 
+def open_if_good(folder: Path) -> PreparedModel | None:
+    """The prepared encoder in ``folder``, or ``None`` where there is none or a damaged one."""
+    try:
+        return PreparedModel.from_folder(folder)
+    except ModelError:
+        return None
+
+
 def describe_file(folder: Path, name: str) -> PreparedFile:
     path = folder / name
     return PreparedFile(name, path.stat().st_size, sha256_of(path))
@@ -126,6 +133,9 @@ def describe_file(folder: Path, name: str) -> PreparedFile:
 
 def sha256_of(path: Path) -> str:
     """The hex digest of a file; raises ``ModelError`` when it cannot be read."""
+    # Only checks need it; a question does not wait for OpenSSL.
+    import hashlib
+
     try:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()

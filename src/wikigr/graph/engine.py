@@ -15,6 +15,8 @@ from wikigr.errors import PackError, WikigrError
 READ_BUFFER_POOL = 256 << 20
 WRITE_BUFFER_POOL = 1 << 30
 
+_MOST_PLANS = 64
+
 
 class QueryError(WikigrError):
     """The engine refused or failed a query."""
@@ -40,14 +42,19 @@ class Graph:
                 f"The database {path} cannot be opened: {_one_line(error)}.",
                 hint="Run `wikigr pack validate` on the pack, or build it again.",
             ) from error
+        self._prepare = module.PreparedStatement
+        self._plans: dict[str, Any] = {}
         self.path = path
         self.engine = engine
         self.version: str = module.version
         self.storage_version = int(module.storage_version)
 
     def rows(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Sequence[Any]]:
-        """Run one statement and return its rows; raises ``QueryError``."""
-        result = self._run(cypher, parameters)
+        """Run one statement and return its rows; raises ``QueryError``.
+
+        A statement with parameters is planned once and kept: planning costs more than most of our queries.
+        """
+        result = self._run(self._planned(cypher, parameters) if parameters else cypher, parameters)
         try:
             rows: list[Sequence[Any]] = result.get_all()
             return rows
@@ -71,13 +78,24 @@ class Graph:
         if rows.num_rows:
             self.execute(f"COPY {table} FROM $rows", {"rows": rows})
 
-    def _run(self, cypher: str, parameters: Mapping[str, Any] | None) -> Any:
+    def _planned(self, cypher: str, parameters: Mapping[str, Any]) -> Any:
+        if cypher not in self._plans:
+            if len(self._plans) >= _MOST_PLANS:
+                self._plans.clear()
+            try:
+                self._plans[cypher] = self._prepare(self.connection, cypher, dict(parameters))
+            except RuntimeError as error:
+                raise QueryError(f"The database query failed: {_one_line(error)}.") from error
+        return self._plans[cypher]
+
+    def _run(self, cypher: Any, parameters: Mapping[str, Any] | None) -> Any:
         try:
             return self.connection.execute(cypher, dict(parameters) if parameters else None)
         except RuntimeError as error:
             raise QueryError(f"The database query failed: {_one_line(error)}.") from error
 
     def close(self) -> None:
+        self._plans.clear()
         self.connection.close()
         self._database.close()
 

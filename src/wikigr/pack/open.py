@@ -8,6 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.errors import EncoderMismatchError
 from wikigr.graph.engine import Graph
@@ -30,7 +32,8 @@ class Pack:
         """Open the pack at ``location`` (a folder, a ``.db`` file or an installed pack's name).
 
         ``encoder`` names another model than the pack's own (it must be the same one under another name or
-        path, else ``EncoderMismatchError``). ``preload`` loads the encoder in the background at once.
+        path, else ``EncoderMismatchError``). ``preload`` loads the encoder in the background at once,
+        and reads the vectors meanwhile.
         Raises ``PackError`` when the pack is missing, damaged or of another format.
         """
         self.layout: Layout = find_pack(location)
@@ -44,6 +47,12 @@ class Pack:
             self.graph = Graph(self.layout.part(parts.DATABASE))
             self.lexical = LexicalIndex(self.layout.part(parts.LEXICAL))
         self.uses_vector_index = self.manifest.vector_index and dense.load_vector_extension(self.graph)
+        if preload:
+            self._read_vectors()
+
+    def _read_vectors(self) -> None:
+        """Read the vectors from disk while the encoder loads in its own thread."""
+        self.nearest(np.zeros(self.manifest.encoder.dimension, dtype=np.float32), 1)
 
     def _start_encoder(self) -> Future[Embedder]:
         if self._encoder is None:
@@ -78,16 +87,13 @@ class Pack:
 
     def sections(self, section_ids: Sequence[str]) -> dict[str, Section]:
         """Return the stored sections of these ids (unknown ids are left out)."""
-        rows = (
-            self.graph.rows(
-                "UNWIND $ids AS wanted MATCH (s:Section {section_id: wanted}) RETURN s.section_id, s.article_title, "
-                "s.title, s.content, s.source_id, s.position",
-                {"ids": list(section_ids)},
-            )
-            if section_ids
-            else []
+        # One look-up by key each: a join with the list of ids would read the text of the whole pack.
+        query = (
+            "MATCH (s:Section {section_id: $id}) RETURN s.section_id, s.article_title, s.title, s.content, "
+            "s.source_id, s.position"
         )
-        return {row[0]: Section(*row) for row in rows}
+        found = (row for section_id in section_ids for row in self.graph.rows(query, {"id": section_id}))
+        return {row[0]: Section(*row) for row in found}
 
     def close(self) -> None:
         self.graph.close()

@@ -1,0 +1,130 @@
+"""Write a prepared encoder from a checkpoint, and put it in place in one step."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from wikigr.embeddings.checkpoint import Checkpoint
+from wikigr.embeddings.embedder import EncoderIdentity
+from wikigr.embeddings.prepared import (
+    DESCRIPTION,
+    GRAPH,
+    GRAPH_DATA,
+    TOKENIZER,
+    PreparedModel,
+    describe_file,
+    open_if_good,
+)
+from wikigr.errors import ModelError
+
+_UNFINISHED = ".unfinished-"
+_ABANDONED_SECONDS = 24 * 3600
+
+
+def write_prepared(
+    checkpoint: Checkpoint, model_id: str, weights_sha256: str, target: Path, *, force: bool
+) -> PreparedModel:
+    """Write ``checkpoint`` as a prepared encoder to the folder ``target``.
+
+    A damaged folder there is replaced; a good one, which another process has written in the meantime, only
+    with ``force``. Raises ``ModelError`` when the encoder cannot be written.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _remove_abandoned(target.parent)
+        with tempfile.TemporaryDirectory(
+            prefix=_UNFINISHED, dir=target.parent, ignore_cleanup_errors=True
+        ) as temporary:
+            unfinished = Path(temporary) / "model"
+            replaced = Path(temporary) / "replaced"
+            unfinished.mkdir()
+            replaced.mkdir()
+            _write(checkpoint, model_id, weights_sha256, unfinished)
+            return _publish(unfinished, target, replaced, force=force)
+    except OSError as error:
+        raise ModelError(f"The encoder {model_id} cannot be written to {target}: {error.strerror}.") from error
+
+
+def _write(checkpoint: Checkpoint, model_id: str, weights_sha256: str, folder: Path) -> None:
+    dimension = _write_graph(checkpoint, model_id, folder)
+    (folder / TOKENIZER).write_text(checkpoint.tokenizer_json(), encoding="utf-8")
+    names = [name for name in (GRAPH, GRAPH_DATA, TOKENIZER) if (folder / name).exists()]
+    model = PreparedModel(
+        folder=folder,
+        identity=EncoderIdentity(model_id, dimension, weights_sha256),
+        max_tokens=checkpoint.max_tokens,
+        files=tuple(describe_file(folder, name) for name in names),
+    )
+    (folder / DESCRIPTION).write_text(model.describe(), encoding="utf-8")
+    for name in (*names, DESCRIPTION, "."):
+        _flush(folder / name)
+
+
+def _write_graph(checkpoint: Checkpoint, model_id: str, folder: Path) -> int:
+    from wikigr.embeddings.bert_graph import can_write, write_bert_graph
+
+    if can_write(checkpoint.config):
+        return write_bert_graph(checkpoint.weights, checkpoint.config, checkpoint.pooling, folder, GRAPH)
+
+    from wikigr.embeddings.foreign_graph import adapt_graph
+    from wikigr.embeddings.torch_export import export_graph
+
+    dimension = checkpoint.config.get("hidden_size", checkpoint.config.get("dim"))
+    if not isinstance(dimension, int):
+        raise ModelError(f"The config.json of {model_id} does not say how long its vectors are.")
+    graph = checkpoint.folder / "onnx" / "model.onnx"
+    if graph.is_file():
+        adapt_graph(graph, dimension, checkpoint.pooling, folder, GRAPH)
+    else:
+        with tempfile.TemporaryDirectory(prefix="wikigr-export-") as temporary:
+            exported = export_graph(checkpoint.folder, Path(temporary))
+            adapt_graph(exported, dimension, checkpoint.pooling, folder, GRAPH)
+    return dimension
+
+
+def _publish(unfinished: Path, target: Path, replaced: Path, *, force: bool) -> PreparedModel:
+    """Move ``unfinished`` to ``target``, unless another process has been quicker and left a good one.
+
+    What it takes the place of goes into the folder ``replaced``.
+    """
+    for attempt in range(10):
+        try:
+            unfinished.rename(target)
+            break
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise
+        ready = None if force else open_if_good(target)
+        if ready is not None:
+            return ready
+        try:
+            target.rename(replaced / str(attempt))
+        except FileNotFoundError:
+            # Another process has just moved it out of the way, for the same reason.
+            continue
+    _flush(target.parent)
+    return PreparedModel.from_folder(target)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what a killed ``prepare`` left behind long ago; younger folders may be in use."""
+    for path in folder.glob(_UNFINISHED + "*"):
+        try:
+            abandoned = time.time() - path.stat().st_mtime > _ABANDONED_SECONDS
+        except FileNotFoundError:
+            continue
+        if abandoned:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
