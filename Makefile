@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 MODEL := sentence-transformers/all-MiniLM-L6-v2
-QUESTION ?= Who proposed the exclusion principle, and in which year?
+QUESTION ?= When and where was Werner Heisenberg born?
 
 .PHONY: demo test lint types check bench clean
 

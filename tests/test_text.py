@@ -48,6 +48,11 @@ def test_words_drop_punctuation_and_case() -> None:
         ),
         ("The objectives were met. On October 19 he spoke.", ["The objectives were met.", "On October 19 he spoke."]),
         ("It was cold. A counter ticked at 5 p.m. sharp.", ["It was cold.", "A counter ticked at 5 p.m. sharp."]),
+        (
+            "It was against his will. Trained in heat, he tried.",
+            ["It was against his will.", "Trained in heat, he tried."],
+        ),
+        ("A book trans. Smith and approx. Ten copies.", ["A book trans. Smith and approx. Ten copies."]),
         ("He moved to the U.S. The war began.", ["He moved to the U.S.", "The war began."]),
         ("- first item\n- second item", ["- first item", "- second item"]),
         ("a | b\n1 | 2", ["a | b", "1 | 2"]),

@@ -22,9 +22,12 @@ _STARTS = (
     "When|While|Since|Although|However|But|And|We|I|You|If|To|With|There|Some|Many|Most|Other|One|Both|Born)\\b"
 )
 _STARTS_SENTENCE = re.compile(_STARTS)
-# A sentence does end after a small-lettered word of three letters or more when such a word follows; the segmenter
-# takes some of them ("met.", "cold.") for abbreviations.
-_MISSED_END = re.compile(rf"(?<=[a-z]{{3}}[.!?])\s+(?={_STARTS})")
+# A sentence does end after a small-lettered word of three letters when such a word follows, and of four when any
+# capital does; the segmenter takes some of them ("met.", "cold.", "will.") for abbreviations.
+_MISSED_END = re.compile(
+    rf"(?<=[a-z]{{3}}[.!?])\s+(?={_STARTS})|"
+    r"(?<=[a-z]{4}[.!?])(?<!\bapprox\.)(?<!\bdept\.)(?<!\bvols\.)(?<!\btrans\.)(?<!\bprof\.)(?<!\bassoc\.)\s+(?=[A-Z][a-z])"
+)
 
 
 def fold(name: str) -> str:
