@@ -5,9 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import ModelError
+
+# The same examples in every run: what CI checks must not depend on luck.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.load_profile("repeatable")
 
 ROOT = Path(__file__).parent.parent
 

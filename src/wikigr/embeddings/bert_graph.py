@@ -1,8 +1,8 @@
 """Write the ONNX graph of a BERT encoder from its safetensors weights, without torch.
 
-The operators are those that ONNX Runtime fuses a torch export into (``com.microsoft`` domain) where those are quicker, so nothing is
-left to optimise when the graph is loaded, and loading is the larger part of a cold query. OpenVINO reads them
-as well.
+The operators are those that ONNX Runtime fuses a torch export into (``com.microsoft`` domain) where they are
+quicker than the standard ones, so nothing is left to optimise when the graph is loaded, and loading is the larger
+part of a cold query. OpenVINO reads them as well.
 """
 
 from __future__ import annotations
