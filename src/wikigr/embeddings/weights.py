@@ -40,7 +40,7 @@ def checkpoint_folder(model_id: str) -> Iterator[Path]:
     model_id = canonical_id(model_id)
     if model_id == DEFAULT_MODEL:
         with _default_folder() as folder:
-            _check_default(folder)
+            check_default(folder)
             yield folder
         return
     local = local_folder(model_id)
@@ -62,7 +62,7 @@ def installed_default() -> Path | None:
     return None
 
 
-def _check_default(folder: Path) -> None:
+def check_default(folder: Path) -> None:
     found = sha256_of(folder / WEIGHTS)
     if found != DEFAULT_WEIGHTS_SHA256:
         raise ModelError(

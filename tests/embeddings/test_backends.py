@@ -1,0 +1,130 @@
+"""The other ways to a vector: OpenVINO, exported graphs, and the documented generator."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from wikigr.embeddings.embedder import Embedder
+from wikigr.embeddings.loader import open_encoder
+from wikigr.embeddings.models import prepare
+from wikigr.embeddings.onnx import OnnxEncoder
+from wikigr.errors import ModelError
+
+TEXTS = ["", "the energy of light", "who is the atom?", "wave " * 400, "def x ( a ) : return 2"]
+
+
+@pytest.mark.parametrize(("precision", "agreement"), [("f32", 0.99999), ("bf16", 0.999)])
+def test_openvino_agrees_with_onnx_runtime(encoder: Embedder, precision: str, agreement: float) -> None:
+    pytest.importorskip("openvino", reason="the extra 'openvino' is not installed")
+    from wikigr.embeddings.models import find_prepared
+    from wikigr.embeddings.openvino import OpenVinoEncoder
+
+    other = OpenVinoEncoder(find_prepared(encoder.identity.model_id), precision=precision)
+    assert other.identity == encoder.identity
+    vectors = other.encode(TEXTS)
+    assert (vectors * encoder.encode(TEXTS)).sum(axis=1).min() >= agreement
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    assert other.encode([]).shape == (0, encoder.identity.dimension)
+
+
+def test_openvino_says_what_to_install_or_mend(make_bert, tmp_path: Path) -> None:
+    pytest.importorskip("openvino", reason="the extra 'openvino' is not installed")
+    prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
+    prepared.graph.write_bytes(b"\0" * prepared.graph.stat().st_size)
+    with pytest.raises(ModelError, match="OpenVINO cannot read"):
+        open_encoder(prepared.folder, backend="openvino")
+
+
+def _make_other_architecture(make_bert, kind: str) -> Path:
+    """Turn the tokenizer and the layout of a BERT folder into a folder of another architecture."""
+    torch = pytest.importorskip("torch", reason="the extra 'models' is not installed")
+    import transformers
+
+    folder: Path = make_bert(kind)
+    sizes = {"vocab_size": 40, "pad_token_id": 0, "max_position_embeddings": 40}
+    torch.manual_seed(0)
+    if kind == "distilbert":
+        model = transformers.DistilBertModel(
+            transformers.DistilBertConfig(dim=24, n_layers=2, n_heads=4, hidden_dim=40, **sizes)
+        )
+    else:
+        model = transformers.MPNetModel(
+            transformers.MPNetConfig(
+                hidden_size=24, num_hidden_layers=2, num_attention_heads=4, intermediate_size=40, **sizes
+            )
+        )
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(torch.randn_like(parameter) * 0.3)
+    model.save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["distilbert", "mpnet"])
+def test_other_architectures_are_exported(make_bert, tmp_path: Path, kind: str) -> None:
+    folder = _make_other_architecture(make_bert, kind)
+    from wikigr.embeddings.sentence_transformers import SentenceTransformersEncoder
+    from wikigr.embeddings.torch_export import export_graph
+
+    prepared = prepare(str(folder), cache_dir=tmp_path / "cache")
+    ours, theirs = OnnxEncoder(prepared), SentenceTransformersEncoder(str(folder), device="cpu")
+    assert ours.identity == theirs.identity
+    np.testing.assert_allclose(ours.encode(TEXTS), theirs.encode(TEXTS), atol=5e-6)
+
+    # A graph that the folder brings, as the hub's models do, is taken as it is.
+    (folder / "onnx").mkdir()
+    export_graph(folder, folder / "onnx")
+    brought = OnnxEncoder(prepare(str(folder), cache_dir=tmp_path / "other"))
+    np.testing.assert_allclose(brought.encode(TEXTS), ours.encode(TEXTS), atol=5e-6)
+
+
+def test_a_graph_that_is_no_encoder_is_refused(make_bert, tmp_path: Path) -> None:
+    folder = make_bert()
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "model_type": "unheard-of"}))
+    (folder / "onnx").mkdir()
+    graph = folder / "onnx" / "model.onnx"
+    graph.write_bytes(b"no graph at all")
+    with pytest.raises(ModelError, match="cannot be read|inputs"):
+        prepare(str(folder), cache_dir=tmp_path / "cache")
+    graph.write_bytes(b"")
+    with pytest.raises(ModelError, match="inputs"):
+        prepare(str(folder), cache_dir=tmp_path / "cache")
+    assert not list((tmp_path / "cache").iterdir())
+
+
+def test_the_generator_embeds_queries_and_texts(encoder: Embedder) -> None:
+    from wikigr.embeddings import EmbeddingGenerator
+
+    generator = EmbeddingGenerator()
+    assert (generator.model_name, generator.dimension) == (encoder.identity.model_id, 384)
+    assert EmbeddingGenerator("all-MiniLM-L6-v2").model_name == generator.model_name
+    vectors = generator.generate(TEXTS)
+    np.testing.assert_allclose(vectors, encoder.encode(TEXTS), atol=1e-6)
+    query = generator.embed_query(TEXTS[1])
+    assert query.shape == (384,)
+    np.testing.assert_allclose(query, vectors[1], atol=1e-5)
+    with pytest.raises(TypeError, match="embed_query"):
+        generator.generate("one text")
+
+
+def test_the_package_is_light_until_it_is_used() -> None:
+    program = "import sys, wikigr.embeddings; print(*sorted({'numpy', 'onnxruntime', 'tokenizers'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
+def test_a_query_imports_nothing_that_writes_graphs(encoder: Embedder) -> None:
+    program = (
+        "import sys; from wikigr.embeddings.loader import open_encoder; open_encoder().encode(['x']);"
+        "print(*sorted({'onnx', 'safetensors', 'torch', 'openvino', 'sentence_transformers', 'subprocess'}"
+        " & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() in ("", "subprocess")

