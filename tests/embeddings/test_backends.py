@@ -91,7 +91,7 @@ def test_a_graph_that_is_no_encoder_is_refused(make_bert, tmp_path: Path) -> Non
     (folder / "onnx").mkdir()
     graph = folder / "onnx" / "model.onnx"
     graph.write_bytes(b"no graph at all")
-    with pytest.raises(ModelError, match="cannot be read|inputs"):
+    with pytest.raises(ModelError, match=r"cannot be read|inputs"):
         prepare(str(folder), cache_dir=tmp_path / "cache")
     graph.write_bytes(b"")
     with pytest.raises(ModelError, match="inputs"):

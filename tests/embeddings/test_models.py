@@ -72,7 +72,7 @@ def test_a_damaged_cache_is_reported_and_mended(make_bert, tmp_path: Path, damag
     else:
         shutil.rmtree(prepared.folder)
         prepared.folder.write_text("in the way")
-    with pytest.raises(ModelError, match="damaged|not been prepared") as caught:
+    with pytest.raises(ModelError, match=r"damaged|not been prepared") as caught:
         find_prepared(str(folder), cache_dir=cache)
     assert "wikigr model prepare" in (caught.value.hint or "")
     mended = prepare(str(folder), cache_dir=cache)
@@ -109,7 +109,7 @@ def test_a_description_is_not_trusted(make_bert, tmp_path: Path, change: dict[st
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     path = prepared.folder / "encoder.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-    with pytest.raises(ModelError, match="format version 99|is damaged"):
+    with pytest.raises(ModelError, match=r"format version 99|is damaged"):
         PreparedModel.from_folder(prepared.folder)
 
 
