@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 from wikigr.embeddings.embedder import Embedder
+from wikigr.embeddings.foreign_graph import adapt_graph
 from wikigr.embeddings.loader import open_encoder
 from wikigr.embeddings.models import prepare
 from wikigr.embeddings.onnx import OnnxEncoder
@@ -82,6 +85,38 @@ def test_other_architectures_are_exported(make_bert, tmp_path: Path, kind: str) 
     export_graph(folder, folder / "onnx")
     brought = OnnxEncoder(prepare(str(folder), cache_dir=tmp_path / "other"))
     np.testing.assert_allclose(brought.encode(TEXTS), ours.encode(TEXTS), atol=5e-6)
+
+
+def test_a_graph_with_segments_gets_the_first(tmp_path: Path) -> None:
+    """A graph of 64-bit inputs whose hidden states are the word's vector plus the segment's."""
+    draw = np.random.default_rng(0)
+    words, segments = (draw.standard_normal((size, 6)).astype(np.float32) for size in (10, 2))
+    nodes = [
+        helper.make_node("Gather", ["words", "input_ids"], ["word"]),
+        helper.make_node("Gather", ["segments", "token_type_ids"], ["segment"]),
+        helper.make_node("Add", ["word", "segment"], ["sum"]),
+        helper.make_node("Cast", ["attention_mask"], ["unused"], to=TensorProto.FLOAT),
+        helper.make_node("Identity", ["sum"], ["last_hidden_state"]),
+    ]
+    names = ("input_ids", "attention_mask", "token_type_ids")
+    graph = helper.make_graph(
+        nodes,
+        "segments",
+        [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"]) for name in names],
+        [helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["batch", "tokens", 6])],
+        [numpy_helper.from_array(words, "words"), numpy_helper.from_array(segments, "segments")],
+    )
+    source = tmp_path / "source.onnx"
+    source.write_bytes(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    )
+    adapt_graph(source, 6, "mean", tmp_path, "model.onnx")
+    session = onnxruntime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
+    ids, mask = np.array([[1, 2, 3], [4, 5, 0]], np.int32), np.array([[1, 1, 1], [1, 1, 0]], np.int32)
+    (vectors,) = session.run(None, {"input_ids": ids, "attention_mask": mask})
+    expected = np.stack([words[[1, 2, 3]].mean(axis=0), words[[4, 5]].mean(axis=0)]) + segments[0]
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(vectors, expected, atol=1e-6)
 
 
 def test_a_graph_that_is_no_encoder_is_refused(make_bert, tmp_path: Path) -> None:

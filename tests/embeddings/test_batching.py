@@ -20,6 +20,7 @@ def test_every_text_once_within_the_budget(encoded: list[list[int]], budget: int
         assert batch.input_ids.dtype == batch.attention_mask.dtype == np.int32
         assert rows <= most
         assert rows * width <= budget or rows == 1
+        assert width == max(len(encoded[row]) for row in batch.rows)
         widths.append(width)
         for row, ids, mask in zip(batch.rows, batch.input_ids, batch.attention_mask, strict=True):
             length = len(encoded[row])

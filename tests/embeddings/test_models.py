@@ -74,7 +74,7 @@ def test_a_damaged_cache_is_reported_and_mended(make_bert, tmp_path: Path, damag
         prepared.folder.write_text("in the way")
     with pytest.raises(ModelError, match=r"damaged|not been prepared") as caught:
         find_prepared(str(folder), cache_dir=cache)
-    assert "wikigr model prepare" in (caught.value.hint or "")
+    assert (caught.value.hint or "").startswith(f"wikigr model prepare {folder}")
     mended = prepare(str(folder), cache_dir=cache)
     assert mended == prepared
     mended.verify()
@@ -110,6 +110,26 @@ def test_a_description_is_not_trusted(make_bert, tmp_path: Path, change: dict[st
     path = prepared.folder / "encoder.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     with pytest.raises(ModelError, match=r"format version 99|is damaged"):
+        PreparedModel.from_folder(prepared.folder)
+
+
+@pytest.mark.parametrize("name", ["../outside", "extra.bin"])
+def test_a_description_names_no_other_files(make_bert, tmp_path: Path, name: str) -> None:
+    prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
+    (prepared.folder / name).write_bytes(b"!")
+    path = prepared.folder / "encoder.json"
+    described = json.loads(path.read_text())
+    described["files"][name] = {"size": 1, "sha256": "0" * 64}
+    path.write_text(json.dumps(described))
+    with pytest.raises(ModelError, match="names the files"):
+        PreparedModel.from_folder(prepared.folder)
+
+
+def test_a_description_names_what_an_encoder_needs(make_bert, tmp_path: Path) -> None:
+    prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
+    path = prepared.folder / "encoder.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "files": {}}))
+    with pytest.raises(ModelError, match="names the files"):
         PreparedModel.from_folder(prepared.folder)
 
 

@@ -17,6 +17,8 @@ from wikigr.embeddings.graph_parts import inputs, normalise_nodes, outputs, pool
 from wikigr.errors import ModelError
 
 _SEGMENTS = "token_type_ids"
+# Before every name that is added: a graph from elsewhere may use any other.
+_OURS = "wikigr_"
 _TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
 _TEXT_OUTPUT = "sentence_embedding"
 
@@ -44,18 +46,20 @@ def _adapt_inputs(model: ModelProto, source: Path) -> None:
     own = {value.name: value.type.tensor_type.elem_type for value in graph.input if value.name not in initialisers}
     if not {INPUT_IDS, ATTENTION_MASK} <= own.keys() <= {INPUT_IDS, ATTENTION_MASK, _SEGMENTS}:
         raise ModelError(f"The graph {source} has the inputs {sorted(own)}, which are not those of an encoder.")
-    renamed = {name: "own_" + name for name in own}
+    renamed = {name: f"{_OURS}own_{name}" for name in own}
     for node in graph.node:
         node.input[:] = [renamed.get(value, value) for value in node.input]
     first = [
-        helper.make_node("Cast", [name], [renamed[name]], name="cast_" + name, to=own[name])
+        helper.make_node("Cast", [name], [renamed[name]], name=f"{_OURS}cast_{name}", to=own[name])
         for name in (INPUT_IDS, ATTENTION_MASK)
     ]
     if _SEGMENTS in own:
         ids = renamed[INPUT_IDS]
-        first.append(helper.make_node("Sub", [ids, ids], ["segments"], name="segments"))
+        first.append(helper.make_node("Sub", [ids, ids], [f"{_OURS}zeros"], name=f"{_OURS}zeros"))
         first.append(
-            helper.make_node("Cast", ["segments"], [renamed[_SEGMENTS]], name="cast_segments", to=own[_SEGMENTS])
+            helper.make_node(
+                "Cast", [f"{_OURS}zeros"], [renamed[_SEGMENTS]], name=f"{_OURS}cast_zeros", to=own[_SEGMENTS]
+            )
         )
     nodes = [*first, *graph.node]
     del graph.node[:], graph.input[:]
@@ -68,7 +72,7 @@ def _adapt_output(model: ModelProto, source: Path, dimension: int, pooling: Pool
     given = [value.name for value in graph.output]
     tokens = next((name for name in _TOKEN_OUTPUTS if name in given), None)
     if tokens is not None:
-        graph.node.extend([*pooling_nodes(tokens, pooling, "pooled"), *normalise_nodes("pooled")])
+        graph.node.extend([*pooling_nodes(tokens, pooling, f"{_OURS}pooled"), *normalise_nodes(f"{_OURS}pooled")])
     elif _TEXT_OUTPUT in given:
         graph.node.extend(normalise_nodes(_TEXT_OUTPUT))
     else:

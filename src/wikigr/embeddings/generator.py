@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
-from wikigr.embeddings.embedder import Vectors
+from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.embeddings.loader import DEFAULT_MODEL, Backend, open_encoder
 
 
@@ -16,9 +17,19 @@ class EmbeddingGenerator:
     """
 
     def __init__(self, model_name: str = DEFAULT_MODEL, *, backend: Backend = "auto") -> None:
-        self._encoder = open_encoder(model_name, backend=backend, purpose="query")
-        self.model_name = self._encoder.identity.model_id
-        self.dimension = self._encoder.identity.dimension
+        self._use(open_encoder(model_name, backend=backend, purpose="query"))
+
+    @classmethod
+    def of(cls, encoder: Embedder) -> Self:
+        """Return a generator over an encoder that is open already."""
+        generator = cls.__new__(cls)
+        generator._use(encoder)
+        return generator
+
+    def _use(self, encoder: Embedder) -> None:
+        self._encoder = encoder
+        self.model_name = encoder.identity.model_id
+        self.dimension = encoder.identity.dimension
 
     def generate(self, texts: Sequence[str]) -> Vectors:
         """Embed ``texts``: float32 of shape ``(len(texts), dimension)``, rows of L2 norm 1."""

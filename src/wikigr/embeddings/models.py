@@ -40,7 +40,11 @@ def find_prepared(model_id: str, *, cache_dir: Path | None = None) -> PreparedMo
     target = _target(cache_dir, name)
     if not target.is_dir():
         raise ModelError(f"The encoder {name} has not been prepared on this machine.", hint=_prepare_command(model_id))
-    return PreparedModel.from_folder(target)
+    try:
+        return PreparedModel.from_folder(target)
+    except ModelError as error:
+        # Only here is it known which model the damaged folder should hold.
+        raise ModelError(error.message, hint=f"{_prepare_command(model_id)} --force") from error
 
 
 def prepare(model_id: str, *, cache_dir: Path | None = None, force: bool = False) -> PreparedModel:
