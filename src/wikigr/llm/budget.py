@@ -1,0 +1,100 @@
+"""The budget of one run: it refuses the call that could pass it, before that call is made."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from wikigr.errors import UsageError, WikigrError
+from wikigr.llm.prices import cost
+from wikigr.llm.usage import Usage
+
+# No tokenizer of Claude is public. English is about four bytes to a token and dense text seldom under two; the
+# rest allows for what the API adds around a prompt.
+_BYTES_PER_TOKEN = 2
+_OVERHEAD_TOKENS = 500
+
+
+class BudgetError(WikigrError):
+    """The next call could pass the run's budget, so it was not made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """The worst case of a call in progress: all its tokens, and US dollars (``None`` without a dollar limit)."""
+
+    tokens: int
+    cost_usd: float | None
+
+
+class Budget:
+    """Limits of one run on tokens (input, output and cached together) and on US dollars; ``None`` is no limit.
+
+    Safe to share between threads: what calls in progress may still use is held back. Raises ``UsageError`` for
+    a negative limit.
+    """
+
+    def __init__(self, max_tokens: int | None = None, max_cost_usd: float | None = None) -> None:
+        for limit in (max_tokens, max_cost_usd):
+            if limit is not None and not limit >= 0:
+                raise UsageError(f"A budget cannot be {limit}.")
+        self.max_tokens = max_tokens
+        self.max_cost_usd = max_cost_usd
+        self._lock = threading.Lock()
+        self._spent = Usage()
+        self._held: list[Reservation] = []
+
+    @property
+    def spent(self) -> Usage:
+        """What was settled so far."""
+        return self._spent
+
+    def reserve(self, model: str, prompt_bytes: int, max_output_tokens: int) -> Reservation:
+        """Hold back the worst case of a call whose request has ``prompt_bytes`` bytes of UTF-8.
+
+        Raises ``BudgetError`` when that, with what was spent and held, would pass a limit, and ``UsageError``
+        when there is a dollar limit and the model's price is unknown.
+        """
+        prompt_tokens = -(-prompt_bytes // _BYTES_PER_TOKEN) + _OVERHEAD_TOKENS
+        # Writing the cache is the dearest that an input token can be.
+        dollars = cost(model, cache_write_tokens=prompt_tokens, output_tokens=max_output_tokens)
+        with self._lock:
+            wanted = Reservation(
+                prompt_tokens + max_output_tokens, None if self.max_cost_usd is None else self._known(dollars, model)
+            )
+            self._check(model, wanted)
+            self._held.append(wanted)
+        return wanted
+
+    def settle(self, usage: Usage, reservation: Reservation | None = None) -> None:
+        """Add what a call really used, and let go of what was held for it."""
+        with self._lock:
+            self._spent += usage
+            if reservation is not None:
+                self._held.remove(reservation)
+
+    def _known(self, dollars: float | None, model: str) -> float:
+        if dollars is None or self._spent.cost_usd is None:
+            raise UsageError(
+                f"The price of the model {model} is unknown, so a budget in dollars cannot be kept.",
+                hint="Set a budget in tokens instead: budget.max_tokens in the profile.",
+            )
+        return dollars
+
+    def _check(self, model: str, wanted: Reservation) -> None:
+        tokens = self._spent.total_tokens + sum(held.tokens for held in self._held)
+        if self.max_tokens is not None and tokens + wanted.tokens > self.max_tokens:
+            raise BudgetError(
+                f"The budget of {self.max_tokens:,} tokens stopped the run: {tokens:,} are spent or in use, and the "
+                f"next call of {model} may take up to {wanted.tokens:,}.",
+                hint="Raise budget.max_tokens in the profile.",
+            )
+        if self.max_cost_usd is None or wanted.cost_usd is None:
+            return
+        dollars = (self._spent.cost_usd or 0.0) + sum(held.cost_usd or 0.0 for held in self._held)
+        if dollars + wanted.cost_usd > self.max_cost_usd:
+            raise BudgetError(
+                f"The budget of ${self.max_cost_usd:.4f} stopped the run: ${dollars:.4f} is spent or in use, and the "
+                f"next call of {model} may cost up to ${wanted.cost_usd:.4f}.",
+                hint="Raise budget.max_cost_usd in the profile, or --max-cost.",
+            )

@@ -1,0 +1,207 @@
+"""A model's reply, whole or as it comes, read from the JSON of the Messages API.
+
+The JSON is checked here and not left to the SDK, whose models take whatever a server sends without validating it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from wikigr.llm.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """A block of text and the citations that the API attached to it, each as the API wrote it."""
+
+    text: str
+    citations: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model answered. ``request_id`` is what a provider's support asks for."""
+
+    blocks: tuple[TextBlock, ...]
+    stop_reason: str | None
+    model: str
+    usage: Usage
+    request_id: str | None
+
+    @property
+    def text(self) -> str:
+        """The text of all blocks."""
+        return "".join(block.text for block in self.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of text, as soon as it came."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockEnd:
+    """A text block is complete, its citations included."""
+
+    block: TextBlock
+
+
+Event = TextDelta | BlockEnd
+
+
+class MalformedReply(ValueError):  # noqa: N818 -- it becomes an LlmError, which names the server
+    """JSON that is not what the Messages API sends."""
+
+
+@dataclass(slots=True)
+class Tokens:
+    """The token counts that a reply reported so far, by their names in the API."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def report(self, usage: object) -> None:
+        """Take over the counts in a ``usage`` object; later ones replace earlier ones (they are cumulative)."""
+        for name, count in _mapping(usage, "usage").items():
+            if isinstance(count, bool) or not isinstance(count, int):
+                continue
+            if count < 0:
+                raise MalformedReply(f"usage.{name} is {count}")
+            self.counts[name] = count
+
+    def require(self) -> None:
+        """Raise ``MalformedReply`` unless input and output were both reported: a budget must not count a gap as 0."""
+        for name in ("input_tokens", "output_tokens"):
+            if name not in self.counts:
+                raise MalformedReply(f"usage.{name} is missing")
+
+
+@dataclass(slots=True)
+class Partial:
+    """A reply in the making."""
+
+    tokens: Tokens = field(default_factory=Tokens)
+    blocks: list[TextBlock] = field(default_factory=list)
+    model: str = ""
+    stop_reason: str | None = None
+
+
+def read_message(message: object, partial: Partial) -> None:
+    """Read a whole reply into ``partial``; raises ``MalformedReply``."""
+    fields = _mapping(message, "the reply")
+    if fields.get("type") != "message":
+        raise MalformedReply(f"its type is {fields.get('type')!r}")
+    partial.tokens.report(fields.get("usage"))
+    partial.tokens.require()
+    partial.model = _string(fields.get("model"), "model")
+    partial.stop_reason = _optional_string(fields.get("stop_reason"), "stop_reason")
+    content = fields.get("content")
+    if not isinstance(content, list):
+        raise MalformedReply("content is no list")
+    for entry in content:
+        block = _mapping(entry, "a block")
+        if block.get("type") == "text":
+            partial.blocks.append(TextBlock(_string(block.get("text"), "text"), _citations(block.get("citations"))))
+
+
+@dataclass(slots=True)
+class StreamReader:
+    """Puts a reply together from the events of a stream, and passes on text and blocks as they come."""
+
+    on_event: Callable[[Event], None]
+    partial: Partial = field(default_factory=Partial)
+    finished: bool = False
+    _started: bool = False
+    # Text and citations of open text blocks by their index; None for an open block of another type.
+    _open: dict[int, tuple[list[str], list[dict[str, Any]]] | None] = field(default_factory=dict)
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take one event; types that are not known are left alone, as the API asks. Raises ``MalformedReply``."""
+        kind = event.get("type")
+        if kind == "message_start":
+            message = _mapping(event.get("message"), "message")
+            self.partial.tokens.report(message.get("usage") or {})
+            self.partial.model = _string(message.get("model"), "model")
+            self._started = True
+        elif kind == "content_block_start":
+            self._start_block(_index(event), _mapping(event.get("content_block"), "content_block"))
+        elif kind == "content_block_delta":
+            self._extend_block(_index(event), _mapping(event.get("delta"), "delta"))
+        elif kind == "content_block_stop":
+            self._end_block(_index(event))
+        elif kind == "message_delta":
+            delta = _mapping(event.get("delta"), "delta")
+            self.partial.stop_reason = _optional_string(delta.get("stop_reason"), "stop_reason")
+            self.partial.tokens.report(event.get("usage") or {})
+        elif kind == "message_stop":
+            if not self._started or self._open:
+                raise MalformedReply("message_stop came too early")
+            self.partial.tokens.require()
+            self.finished = True
+
+    def _start_block(self, index: int, block: Mapping[str, Any]) -> None:
+        if block.get("type") != "text":
+            self._open[index] = None
+            return
+        self._open[index] = ([], list(_citations(block.get("citations"))))
+        self._add_text(index, _string(block.get("text", ""), "text"))
+
+    def _extend_block(self, index: int, delta: Mapping[str, Any]) -> None:
+        if index not in self._open:
+            raise MalformedReply(f"a delta of block {index}, which is not open")
+        block = self._open[index]
+        if block is None:
+            return
+        if delta.get("type") == "text_delta":
+            self._add_text(index, _string(delta.get("text"), "text"))
+        elif delta.get("type") == "citations_delta":
+            block[1].append(dict(_mapping(delta.get("citation"), "citation")))
+
+    def _add_text(self, index: int, text: str) -> None:
+        block = self._open[index]
+        if block is not None and text:
+            block[0].append(text)
+            self.on_event(TextDelta(text))
+
+    def _end_block(self, index: int) -> None:
+        if index not in self._open:
+            raise MalformedReply(f"the end of block {index}, which is not open")
+        block = self._open.pop(index)
+        if block is not None:
+            done = TextBlock("".join(block[0]), tuple(block[1]))
+            self.partial.blocks.append(done)
+            self.on_event(BlockEnd(done))
+
+
+def _mapping(value: object, name: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise MalformedReply(f"{name} is no object")
+    return value
+
+
+def _string(value: object, name: str) -> str:
+    if not isinstance(value, str):
+        raise MalformedReply(f"{name} is no text")
+    return value
+
+
+def _optional_string(value: object, name: str) -> str | None:
+    return None if value is None else _string(value, name)
+
+
+def _citations(value: object) -> tuple[dict[str, Any], ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise MalformedReply("citations is no list")
+    return tuple(dict(_mapping(citation, "a citation")) for citation in value)
+
+
+def _index(event: Mapping[str, Any]) -> int:
+    index = event.get("index")
+    if not isinstance(index, int):
+        raise MalformedReply("a block has no index")
+    return index

@@ -1,0 +1,34 @@
+"""The fixture ``messages_server``, for every room in which a model is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from .server import MessagesServer
+
+FOREIGN = """ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_CUSTOM_HEADERS ANTHROPIC_PROFILE
+    ANTHROPIC_CONFIG_DIR ANTHROPIC_LOG HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy
+    no_proxy SSL_CERT_FILE""".split()
+
+
+@pytest.fixture
+def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment that names no model, no key and no proxy, whatever the developer's own one says."""
+    for name in FOREIGN:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def messages_server(
+    no_model: None, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[MessagesServer]:
+    """A Messages API on loopback, in an environment away from the developer's. Nothing points to it yet: give
+    ``messages_server.url`` to a client, or set ``ANTHROPIC_BASE_URL``."""
+    # Loopback needs no certificate authorities, and every client would load them all: 30 ms each.
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path_factory.getbasetemp()))
+    monkeypatch.setattr("wikigr.llm.client._FIRST_WAIT", 0.01)
+    server = MessagesServer()
+    yield server
+    server.close()

@@ -1,0 +1,290 @@
+"""What goes wrong in whole replies: what is tried again, what the user is told, and that the key is never shown."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import socket
+import time
+import traceback
+from typing import Any
+
+import pytest
+
+from wikigr.llm.client import BadRequestError, Claude, LlmError
+from wikigr.llm.failures import Server
+from wikigr.llm.usage import Usage
+
+from .conftest import KEY, Make
+from .server import MessagesServer, cut_after, dripping, garbage, never, raw, reply, slow, status
+
+QUESTION = [{"role": "user", "content": "Where was Heisenberg born?"}]
+
+
+def ask(client: Claude) -> str:
+    return client.complete(system="", messages=QUESTION, max_tokens=64).text
+
+
+@pytest.mark.parametrize("code", [408, 409, 429, 500, 502, 503, 529])
+def test_a_passing_failure_is_tried_again(messages_server: MessagesServer, claude: Make, code: int) -> None:
+    messages_server.script(status(code), status(code), reply("Yes."))
+    client = claude(retries=2)
+    assert ask(client) == "Yes."
+    assert len(messages_server.requests) == 3
+    assert len({request.raw for request in messages_server.requests}) == 1
+    assert client.usage.calls == 1
+
+
+@pytest.mark.parametrize("code", [429, 500, 503, 529])
+def test_retries_run_out(messages_server: MessagesServer, claude: Make, code: int) -> None:
+    messages_server.always(status(code, "Not now."))
+    client = claude(retries=2)
+    with pytest.raises(LlmError, match=r"Not now\.") as failed:
+        ask(client)
+    assert failed.value.status == code
+    assert len(messages_server.requests) == 3
+    assert client.usage == Usage()
+
+
+@pytest.mark.parametrize("code", [400, 401, 403, 404, 413, 422])
+def test_a_lasting_failure_is_not_tried_again(messages_server: MessagesServer, claude: Make, code: int) -> None:
+    # The SDK itself would obey this header.
+    messages_server.always(status(code, "Never.", x_should_retry="true"))
+    with pytest.raises(LlmError, match=r"Never\.") as failed:
+        ask(claude(retries=2))
+    assert failed.value.status == code
+    assert isinstance(failed.value, BadRequestError) == (code == 400)
+    assert len(messages_server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "hint"),
+    [
+        (401, "did not accept the API key", "ANTHROPIC_API_KEY"),
+        (403, "did not accept the API key", "ANTHROPIC_API_KEY"),
+        (404, "does not know the model claude-opus-4-6", "synthesis.model"),
+        (413, "too large", "sections"),
+        (429, "limits the rate", "later"),
+        (503, "overloaded", "later"),
+        (529, "overloaded", "later"),
+    ],
+)
+def test_each_refusal_says_what_to_do(
+    messages_server: MessagesServer, claude: Make, code: int, message: str, hint: str
+) -> None:
+    messages_server.always(status(code))
+    with pytest.raises(LlmError, match=message) as failed:
+        ask(claude(retries=0))
+    assert messages_server.url in failed.value.message
+    assert hint in (failed.value.hint or "")
+
+
+def test_retry_after_is_honoured(messages_server: MessagesServer, claude: Make) -> None:
+    messages_server.script(status(429, retry_after_ms=None, retry_after="0.4"), reply("Yes."))
+    begun = time.monotonic()
+    assert ask(claude()) == "Yes."
+    assert time.monotonic() - begun >= 0.4
+
+
+@pytest.mark.parametrize("after", ["86400", "1e300", email.utils.formatdate(time.time() + 86400, usegmt=True)])
+def test_a_long_retry_after_ends_the_call_at_once(messages_server: MessagesServer, claude: Make, after: str) -> None:
+    messages_server.always(status(429, retry_after_ms=None, retry_after=after))
+    begun = time.monotonic()
+    with pytest.raises(LlmError) as failed:
+        ask(claude(timeout=5.0, retries=2))
+    assert time.monotonic() - begun < 4
+    assert failed.value.status == 429
+    assert "asks to wait" in (failed.value.hint or "")
+    assert len(messages_server.requests) == 1
+
+
+@pytest.mark.parametrize("after", ["nan", "inf", "-5", "soon", "Mon, 99 Foo 2026"])
+def test_a_senseless_retry_after_does_no_harm(messages_server: MessagesServer, claude: Make, after: str) -> None:
+    messages_server.script(status(429, retry_after_ms=None, retry_after=after), reply("Yes."))
+    assert ask(claude()) == "Yes."
+
+
+def test_a_slow_server_runs_into_the_timeout(messages_server: MessagesServer, claude: Make) -> None:
+    messages_server.always(slow(30, reply("Yes.")))
+    with pytest.raises(LlmError, match=r"did not answer within 0\.2 s") as failed:
+        ask(claude(timeout=0.2, retries=0))
+    assert failed.value.status is None
+    assert "synthesis.timeout" in (failed.value.hint or "")
+
+
+def test_a_server_that_never_answers_ends_in_an_error(messages_server: MessagesServer, claude: Make) -> None:
+    messages_server.always(never())
+    begun = time.monotonic()
+    with pytest.raises(LlmError, match="did not answer"):
+        ask(claude(timeout=0.3, retries=2))
+    assert time.monotonic() - begun < 3
+    assert len(messages_server.requests) == 3
+
+
+def test_a_server_that_drips_does_not_outlast_the_timeout(messages_server: MessagesServer, claude: Make) -> None:
+    messages_server.always(dripping(0.05, reply("Yes.")))
+    begun = time.monotonic()
+    with pytest.raises(LlmError, match="did not answer"):
+        ask(claude(timeout=0.3, retries=0))
+    assert time.monotonic() - begun < 3
+
+
+def test_a_timeout_is_tried_again(messages_server: MessagesServer, claude: Make) -> None:
+    messages_server.script(never(), reply("Yes."))
+    assert ask(claude(timeout=0.5, retries=1)) == "Yes."
+
+
+def test_a_server_that_is_not_there_is_named(messages_server: MessagesServer, claude: Make) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    with pytest.raises(LlmError, match="Cannot connect") as failed:
+        ask(claude(base_url=url, retries=1))
+    assert url in failed.value.message
+    assert failed.value.status is None
+
+
+@pytest.mark.parametrize("count", [0, 30])
+def test_a_reply_that_breaks_off_is_tried_again(messages_server: MessagesServer, claude: Make, count: int) -> None:
+    messages_server.script(cut_after(count, reply("Yes.")), reply("Yes."))
+    assert ask(claude(retries=1)) == "Yes."
+    messages_server.always(cut_after(count, reply("Yes.")))
+    with pytest.raises(LlmError, match="broke off"):
+        ask(claude(retries=1))
+    assert len(messages_server.requests) == 4
+
+
+GOOD = {
+    "type": "message",
+    "model": "m",
+    "stop_reason": "end_turn",
+    "content": [{"type": "text", "text": "Yes."}],
+    "usage": {"input_tokens": 1, "output_tokens": 1},
+}
+
+
+def test_the_reply_that_is_spoilt_below_is_good(messages_server: MessagesServer, claude: Make) -> None:
+    messages_server.script(raw(json.dumps(GOOD).encode(), "text/plain"))
+    assert ask(claude()) == "Yes."
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"type": "completion"},
+        {"type": None},
+        {"model": None},
+        {"model": 4},
+        {"content": None},
+        {"content": "Yes."},
+        {"content": ["Yes."]},
+        {"content": [{"type": "text"}]},
+        {"content": [{"type": "text", "text": 4}]},
+        {"content": [{"type": "text", "text": "Yes.", "citations": "none"}]},
+        {"content": [{"type": "text", "text": "Yes.", "citations": [4]}]},
+        {"stop_reason": 4},
+        {"usage": None},
+        {"usage": {"input_tokens": 1}},
+        {"usage": {"input_tokens": 1, "output_tokens": "1"}},
+        {"usage": {"input_tokens": 1, "output_tokens": True}},
+        {"usage": {"input_tokens": -1, "output_tokens": 1}},
+    ],
+    ids=str,
+)
+def test_json_of_another_shape_is_no_answer(
+    messages_server: MessagesServer, claude: Make, change: dict[str, Any]
+) -> None:
+    messages_server.always(raw(json.dumps({**GOOD, **change}).encode()))
+    with pytest.raises(LlmError, match="did not give a reply of the Messages API"):
+        ask(claude())
+    assert len(messages_server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        garbage(),
+        raw(b""),
+        raw(b"null"),
+        raw(b'["Yes."]'),
+        raw(b"[" * 100_000),
+        raw(b'{"n": ' + b"9" * 10_000 + b"}"),
+        raw(b"\xff\xfe{}"),
+        cut_after(40, reply("Yes."), clean=True),
+    ],
+    ids=["page", "empty", "null", "list", "deep", "huge number", "no UTF-8", "truncated"],
+)
+def test_what_is_no_json_object_is_no_answer(messages_server: MessagesServer, claude: Make, behaviour: Any) -> None:
+    messages_server.always(behaviour)
+    with pytest.raises(LlmError, match="it is no JSON object") as failed:
+        ask(claude())
+    assert "ANTHROPIC_BASE_URL" in (failed.value.hint or "")
+    assert len(messages_server.requests) == 1
+
+
+def test_a_reply_that_does_not_end_is_no_answer(
+    messages_server: MessagesServer, claude: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wikigr.llm.client._REPLY_LIMIT", 5000)
+    messages_server.script(reply("x" * 5000))
+    with pytest.raises(LlmError, match="does not end"):
+        ask(claude())
+
+
+def test_an_error_body_with_status_200_is_an_error(messages_server: MessagesServer, claude: Make) -> None:
+    error = {"type": "error", "error": {"type": "overloaded_error", "message": "Full."}}
+    messages_server.script(raw(json.dumps(error).encode()))
+    with pytest.raises(LlmError, match=r"overloaded \(529\): Full\."):
+        ask(claude())
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        (b'{"error": {"message": "citations: not supported"}}', "citations: not supported"),
+        (b'{"error": "model not loaded"}', "model not loaded"),
+        (b"plain words", "plain words"),
+        (b'{"error": {"message": "two\\nlines\\u0007 \\u001b[31mred\\u202e"}}', "(400): two lines [31mred"),
+        (b"<html>a page</html>", "(400)."),
+        (b'{"error": 4}', "(400)."),
+        (b"[]", "(400)."),
+        (b"", "(400)."),
+    ],
+)
+def test_the_servers_words_are_shown(messages_server: MessagesServer, claude: Make, body: bytes, shown: str) -> None:
+    messages_server.script(status(400, body=body))
+    with pytest.raises(BadRequestError) as failed:
+        ask(claude())
+    assert failed.value.message.endswith(shown)
+    assert failed.value.message.isprintable()
+
+
+def test_long_words_are_cut(messages_server: MessagesServer, claude: Make) -> None:
+    messages_server.script(status(400, "w" * 5000))
+    with pytest.raises(BadRequestError) as failed:
+        ask(claude())
+    assert failed.value.message.count("w") == 299
+    assert failed.value.message.endswith("…")
+
+
+@pytest.mark.parametrize("code", [400, 401, 403, 404, 413, 418, 429, 500, 529])
+def test_the_key_is_never_shown(messages_server: MessagesServer, claude: Make, code: int) -> None:
+    hidden = KEY[:8] + "\x00" + KEY[8:]
+    messages_server.always(status(code, f"bad key {KEY}; {hidden} " + "x" * (300 - 62) + KEY))
+    with pytest.raises(LlmError) as failed:
+        ask(claude(retries=1))
+    told = "".join(traceback.format_exception(failed.value)) + (failed.value.hint or "")
+    assert "bad key [key]; [key]" in told
+    assert KEY[:12] not in told
+
+
+def test_neither_a_key_nor_a_password_in_the_url_is_shown(messages_server: MessagesServer, claude: Make) -> None:
+    server = Server(f"http://user:pass-word@gateway.example:81/{KEY}/v1", KEY)
+    assert server.name == "http://gateway.example:81/[key]/v1"
+    messages_server.always(status(401, retry_after_ms=1))
+    url = messages_server.url.replace("//", "//user:pass-word@") + f"/{KEY}"
+    with pytest.raises(LlmError) as failed:
+        ask(claude(base_url=url, retries=0))
+    told = "".join(traceback.format_exception(failed.value))
+    assert KEY not in told
+    assert "pass-word" not in told
