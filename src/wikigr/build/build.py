@@ -21,6 +21,7 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import BuildError, PackError
 from wikigr.graph.engine import QueryError
 from wikigr.graph.pagerank import pagerank
+from wikigr.graph.pagerank_cache import PageRankCache, Parameters, write_cache
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import Manifest, describe_files, read_manifest
@@ -124,7 +125,8 @@ class _Build:
         loaded: loading.Loaded = run_isolated(
             loading.load, (layout.staging, layout.new, encoder.identity), progress, layout.work / "engine.log"
         )
-        self._write_pagerank()
+        digest = loading.content_digest(staging, encoder.identity)
+        self._write_pagerank(digest)
         if bundle is not None:
             shutil.copytree(bundle, layout.new / parts.ENCODER)
         manifest = Manifest(
@@ -139,7 +141,7 @@ class _Build:
             engine=loaded.engine,
             engine_version=loaded.engine_version,
             storage_version=loaded.storage_version,
-            digest=loading.content_digest(staging, encoder.identity),
+            digest=digest,
             files=describe_files(layout.new),
             vector_index=loaded.vector_index,
             bundled_encoder=bundle is not None,
@@ -179,13 +181,12 @@ class _Build:
             self.progress.note(f"The vectors of the old pack cannot be used again, so all are made anew: {error}")
             return 0
 
-    def _write_pagerank(self) -> None:
+    def _write_pagerank(self, digest: str) -> None:
         sources, targets, titles = loading.article_edges(self.staging)
         # Without a single hyperlink there is nothing to rank: the cache says so by being empty.
         ranks = pagerank(sources, targets, len(titles)).tolist() if len(sources) else []
         scores = dict(zip(titles, ranks, strict=False))
-        text = json.dumps(scores, ensure_ascii=False, indent=0) + "\n"
-        (self.layout.new / parts.PAGERANK).write_text(text, encoding="utf-8")
+        write_cache(self.layout.new / parts.PAGERANK, PageRankCache(scores, digest, Parameters()))
 
     def _source_name(self) -> str:
         return "standard input" if self.location == "-" else Path(self.location).resolve().name

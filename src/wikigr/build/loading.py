@@ -18,7 +18,7 @@ from wikigr.build.progress import Progress
 from wikigr.build.staging import Staging
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.graph.engine import Graph
-from wikigr.graph.schema import FORMAT_VERSION, ddl
+from wikigr.graph.schema import FORMAT_VERSION, ddl, section_id
 from wikigr.pack.layout import DATABASE, LEXICAL
 from wikigr.retrieval.dense import create_vector_index, load_vector_extension
 from wikigr.retrieval.lexical import LexicalWriter
@@ -266,7 +266,7 @@ def _load_triples(graph: Graph, staging: Staging) -> tuple[int, int]:
                 owned.append((article, subject_id))
                 if kind != "value":
                     owned.append((article, object_id))
-                facts.append((subject_id, object_id, relation, f"{article}#0"))
+                facts.append((subject_id, object_id, relation, section_id(article, 0)))
             # "article" before "entity" before "value", which is their alphabetical order.
             staging.write(
                 "INSERT INTO entity VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET name = excluded.name, "

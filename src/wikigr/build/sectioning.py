@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from wikigr.graph.schema import section_id
 from wikigr.sources.article import SourceArticle
 from wikigr.text import sentence_spans, word_count
 
@@ -86,7 +87,7 @@ def draft_article(title: str, records: Sequence[SourceArticle]) -> ArticleDraft:
                 position = len(drafts)
                 drafts.append(
                     SectionDraft(
-                        section_id=f"{title}#{position}",
+                        section_id=section_id(title, position),
                         title=section.heading_path[-1] if section.heading_path else lead_title,
                         heading_path=section.heading_path,
                         content=body[start:end],

@@ -6,7 +6,7 @@ import importlib
 import importlib.util  # LadybugDB 0.15.3 uses importlib.util on an Arrow parameter without importing it
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, Self
 
 from wikigr.errors import PackError, WikigrError
@@ -18,8 +18,12 @@ WRITE_BUFFER_POOL = 1 << 30
 _MOST_PLANS = 64
 
 
-class QueryError(WikigrError):
-    """The engine refused or failed a query."""
+# kuzu is LadybugDB under its former name, and has the VECTOR extension linked in.
+_ENGINES = ("real_ladybug", "kuzu")
+
+
+class QueryError(WikigrError, RuntimeError):
+    """The engine refused or failed a query (also a ``RuntimeError``, as the documented API promises)."""
 
 
 class Graph:
@@ -35,19 +39,45 @@ class Graph:
         if read_only and not path.is_file():
             raise PackError(f"There is no database at {path}.")
         try:
-            self._database = module.Database(str(path), read_only=read_only, buffer_pool_size=pool)
-            self.connection = module.Connection(self._database, num_threads=threads)
+            database = module.Database(str(path), read_only=read_only, buffer_pool_size=pool)
+            connection = module.Connection(database, num_threads=threads)
         except (RuntimeError, IndexError, MemoryError) as error:
             raise PackError(
                 f"The database {path} cannot be opened: {_one_line(error)}.",
                 hint="Run `wikigr pack validate` on the pack, or build it again.",
             ) from error
+        self._use(module, connection, database)
+
+    @classmethod
+    def of(cls, connection: Any) -> Self:
+        """Return a graph over a connection that the caller opened and will close.
+
+        Raises ``TypeError`` when ``connection`` is no connection of the engine.
+        """
+        names = {kind.__module__.partition(".")[0] for kind in type(connection).__mro__}
+        for engine in _ENGINES:
+            if engine in names:
+                module = importlib.import_module(engine)
+                if isinstance(connection, module.Connection):
+                    graph = cls.__new__(cls)
+                    graph._use(module, connection, None)
+                    return graph
+        raise TypeError(f"conn must be a LadybugDB Connection, not {type(connection).__name__}")
+
+    def _use(self, module: ModuleType, connection: Any, database: Any) -> None:
+        self.connection = connection
+        self._database = database  # None: the caller's
         self._prepare = module.PreparedStatement
         self._plans: dict[str, Any] = {}
-        self.path = path
-        self.engine = engine
+        self.engine = module.__name__
         self.version: str = module.version
         self.storage_version = int(module.storage_version)
+
+    @property
+    def path(self) -> Path | None:
+        """The database file; ``None`` for a database in memory."""
+        where = str(self.connection.database.database_path)
+        return None if where in ("", ":memory:") else Path(where)
 
     def rows(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Sequence[Any]]:
         """Run one statement and return its rows; raises ``QueryError``.
@@ -95,9 +125,11 @@ class Graph:
             raise QueryError(f"The database query failed: {_one_line(error)}.") from error
 
     def close(self) -> None:
+        """Close what this graph opened; a caller's own connection stays open."""
         self._plans.clear()
-        self.connection.close()
-        self._database.close()
+        if self._database is not None:
+            self.connection.close()
+            self._database.close()
 
     def __enter__(self) -> Self:
         return self

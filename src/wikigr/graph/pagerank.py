@@ -2,18 +2,37 @@
 
 Page, Brin, Motwani, Winograd (1999), "The PageRank Citation Ranking"; dangling nodes spread their mass over
 all nodes, as ``networkx.pagerank`` does, and the iteration stops as it does: when the L1 change falls below
-``n * tol``.
+``n * tol``. Each step gathers along the incoming links, whose rows are cut into blocks for the processors; a row is
+always summed by one of them and in one order, so the result does not depend on how many there are.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from wikigr.errors import WikigrError
+
+# Links in a block. Every block shares one array of as many ones, which then stays in a processor's own cache.
+_BLOCK = 1 << 17
+
+_MOST_INT32 = int(np.iinfo(np.int32).max)
+
+
+class ConvergenceError(WikigrError, RuntimeError):
+    """An iteration did not reach its tolerance."""
+
 
 def pagerank(
-    sources: NDArray[np.int64],
-    targets: NDArray[np.int64],
+    sources: NDArray[np.integer[Any]],
+    targets: NDArray[np.integer[Any]],
     nodes: int,
     *,
     damping: float = 0.85,
@@ -22,26 +41,123 @@ def pagerank(
 ) -> NDArray[np.float64]:
     """Return the PageRank of each node: float64 of shape ``(nodes,)``, summing to 1.
 
-    ``sources`` and ``targets`` are the ends of the edges as node numbers in ``[0, nodes)``; parallel edges
-    count once. Raises ``ValueError`` when ``damping`` is not in (0, 1) or the iteration does not converge.
+    ``sources`` and ``targets`` are the ends of the edges as node numbers in ``[0, nodes)``, in any order, though
+    edges sorted by source are taken up faster; parallel edges count once. Raises ``ValueError`` when an argument is
+    out of its range and ``ConvergenceError`` when ``max_iter`` steps do not suffice.
     """
+    _check(damping, max_iter, tol)
+    return LinkMatrix(sources, targets, nodes).pagerank(damping=damping, max_iter=max_iter, tol=tol)
+
+
+class LinkMatrix:
+    """The links of a graph, arranged for power iteration: 4 bytes a link and some 40 a node."""
+
+    def __init__(self, sources: NDArray[np.integer[Any]], targets: NDArray[np.integer[Any]], nodes: int) -> None:
+        if len(sources) != len(targets):
+            raise ValueError(f"{len(sources)} sources do not pair with {len(targets)} targets")
+        for ends in (sources, targets):
+            if len(ends) and not (ends.min() >= 0 and ends.max() < nodes):
+                raise ValueError(f"every node number must lie in [0, {nodes})")
+        self.nodes = nodes
+        incoming = _incoming(sources, targets, nodes)
+        self.edges = int(incoming.nnz)
+        # The links that remain: a parallel one must not add to the degree.
+        self.out_degree = np.bincount(sources if self.edges == len(sources) else incoming.indices, minlength=nodes)
+        self._blocks = list(_blocks(incoming.indptr, incoming.indices, nodes))
+
+    def pagerank(self, *, damping: float = 0.85, max_iter: int = 100, tol: float = 1e-6) -> NDArray[np.float64]:
+        """Return the PageRank of each node, as ``pagerank`` does."""
+        _check(damping, max_iter, tol)
+        nodes = self.nodes
+        if nodes == 0:
+            return np.zeros(0)
+        dangling = np.flatnonzero(self.out_degree == 0)
+        weight = np.divide(damping, self.out_degree, out=np.zeros(nodes), where=self.out_degree > 0)
+        rank, following, scratch = np.full(nodes, 1.0 / nodes), np.empty(nodes), np.empty(nodes)
+        with _workers(len(self._blocks)) as each:
+
+            def gather(block: tuple[int, int, Any]) -> None:
+                first, last, rows = block
+                following[first:last] = rows @ scratch
+
+            for _ in range(max_iter):
+                np.multiply(rank, weight, out=scratch)
+                for _done in each(gather, self._blocks):
+                    pass
+                following += (damping * float(rank[dangling].sum()) + 1.0 - damping) / nodes
+                np.subtract(following, rank, out=scratch)
+                change = float(np.abs(scratch, out=scratch).sum())
+                if change < nodes * tol:
+                    following /= following.sum()
+                    return following
+                rank, following = following, rank
+        raise ConvergenceError(
+            f"PageRank did not converge in {max_iter} iterations at tolerance {tol:g}.",
+            hint="Allow more iterations or a larger tolerance.",
+        )
+
+
+def _check(damping: float, max_iter: int, tol: float) -> None:
     if not 0.0 < damping < 1.0:
         raise ValueError(f"damping must lie between 0 and 1 (exclusive), not {damping}")
-    if nodes == 0:
-        return np.zeros(0)
+    if max_iter < 1:
+        raise ValueError(f"max_iter must be at least 1, not {max_iter}")
+    if not tol > 0.0:
+        raise ValueError(f"tol must be greater than 0, not {tol}")
+
+
+def _incoming(sources: NDArray[np.integer[Any]], targets: NDArray[np.integer[Any]], nodes: int) -> Any:
+    """Return the links as a CSR pattern with a row of distinct sources for each target.
+
+    Two transpositions sort faster than a comparison sort of each row: the first brings the links into the order of
+    their sources (they may have it already), the second keeps that order within each target, so that
+    parallel links lie side by side.
+    """
+    from scipy.sparse import coo_array, csr_array
+
+    count = len(sources)
+    index: Any = np.int32 if max(nodes, count) <= _MOST_INT32 else np.int64
+    if bool((sources[1:] >= sources[:-1]).all()):
+        outgoing = csr_array((nodes, nodes), dtype=np.int8)
+        indptr = np.zeros(nodes + 1, dtype=index)
+        np.cumsum(np.bincount(sources, minlength=nodes), out=indptr[1:])
+        # Plain attributes: the constructor copies slices and looks at every index once more.
+        outgoing.indptr, outgoing.indices = indptr, targets.astype(index, copy=False)
+        outgoing.data = np.ones(count, dtype=np.int8)
+    else:
+        ends = (sources.astype(index, copy=False), targets.astype(index, copy=False))
+        pairs = coo_array((np.ones(count, dtype=np.int8), ends), shape=(nodes, nodes))
+        pairs.has_canonical_format = True  # parallel links are looked for below, once they are sorted
+        outgoing = pairs.tocsr()
+        del ends, pairs
+    incoming = outgoing.tocsc().T
+    if not incoming.has_canonical_format:
+        incoming.sum_duplicates()
+    return incoming
+
+
+def _blocks(indptr: NDArray[Any], indices: NDArray[Any], nodes: int) -> Iterator[tuple[int, int, Any]]:
+    """Yield the rows in blocks of about ``_BLOCK`` links: the first row, the one after the last, the matrix."""
     from scipy.sparse import csr_array
 
-    links = csr_array((np.ones(len(sources)), (targets, sources)), shape=(nodes, nodes))
-    links.data[:] = 1.0
-    out_degree = np.asarray(links.sum(axis=0)).ravel()
-    dangling = out_degree == 0
-    weight = np.divide(1.0, out_degree, out=np.zeros(nodes), where=~dangling)
-    rank = np.full(nodes, 1.0 / nodes)
-    for _ in range(max_iter):
-        spread = damping * float(rank[dangling].sum()) + 1.0 - damping
-        following = damping * (links @ (rank * weight)) + spread / nodes
-        if np.abs(following - rank).sum() < nodes * tol:
-            final: NDArray[np.float64] = following / following.sum()
-            return final
-        rank = following
-    raise ValueError(f"PageRank did not converge in {max_iter} iterations at tolerance {tol}")
+    # A row weighs one more than its links, so that a graph of many nodes and few links is cut too.
+    weight = indptr[1:].astype(np.int64) + np.arange(1, nodes + 1)
+    cuts = np.searchsorted(weight, np.arange(0, len(indices) + nodes, _BLOCK), side="right")
+    cuts = np.unique(np.concatenate([cuts, [0, nodes]]))
+    ones = np.ones(int(np.diff(indptr[cuts]).max(initial=0)))
+    for first, last in pairwise(cuts.tolist()):
+        low, high = int(indptr[first]), int(indptr[last])
+        rows = csr_array((last - first, nodes))
+        rows.indptr, rows.indices, rows.data = indptr[first : last + 1] - low, indices[low:high], ones[: high - low]
+        yield first, last, rows
+
+
+@contextmanager
+def _workers(tasks: int) -> Iterator[Callable[[Callable[[Any], None], Iterable[Any]], Iterable[None]]]:
+    """Give a ``map`` over the processors, or the plain one where there is but one of them or one task."""
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if min(tasks, available) < 2:
+        yield map
+        return
+    with ThreadPoolExecutor(min(tasks, available)) as pool:
+        yield pool.map

@@ -26,3 +26,13 @@ def ddl(dimension: int) -> list[str]:
         "CREATE REL TABLE HAS_ENTITY(FROM Article TO Entity)",
         "CREATE REL TABLE RELATED_TO(FROM Entity TO Entity, relation STRING, section_id STRING)",
     ]
+
+
+def section_id(title: str, position: int) -> str:
+    """Return the id of the section at ``position`` (from 0) of the article ``title``."""
+    return f"{title}#{position}"
+
+
+def article_title(section: str) -> str:
+    """Return the title of the article that the section with this id belongs to."""
+    return section.rpartition("#")[0]

@@ -136,16 +136,20 @@ class Layout:
 
         Without ``keep_encoder`` an encoder that an older build had bundled is removed afterwards.
         """
+        self.replace_parts()
+        if not keep_encoder:
+            _discard(self.root / ENCODER)
+        for leftover in self.work.glob(f"{_STAGING}*"):
+            leftover.unlink()
+
+    def replace_parts(self) -> None:
+        """Put the parts in ``.wikigr/new`` in the place of the pack's, all or none; the other parts stay."""
         _sync_tree(self.new)
         _sync(self.work)
         self._marker.touch()
         _sync(self._marker)
         _sync(self.work)
         self._roll_forward()
-        if not keep_encoder:
-            _discard(self.root / ENCODER)
-        for leftover in self.work.glob(f"{_STAGING}*"):
-            leftover.unlink()
 
     def _roll_forward(self) -> None:
         """Finish a commit whose marker is set; does nothing without a marker. Safe to repeat."""

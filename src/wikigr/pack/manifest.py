@@ -57,10 +57,15 @@ class Manifest:
 def describe_files(folder: Path) -> dict[str, FileRecord]:
     """Return the record of every file below ``folder``, by relative path, in order."""
     return {
-        path.relative_to(folder).as_posix(): FileRecord(path.stat().st_size, _sha256(path))
+        path.relative_to(folder).as_posix(): describe_file(path)
         for path in sorted(folder.rglob("*"))
         if path.is_file() and not path.name.startswith(".")
     }
+
+
+def describe_file(path: Path) -> FileRecord:
+    """Return the record of one file."""
+    return FileRecord(path.stat().st_size, _sha256(path))
 
 
 def check_file(path: Path, record: FileRecord) -> str | None:

@@ -20,20 +20,29 @@ from wikigr.pack.manifest import Manifest, read_manifest
 from wikigr.retrieval import dense
 from wikigr.retrieval.candidate import Scored, Section
 from wikigr.retrieval.lexical import LexicalIndex
+from wikigr.text import fold
 
 
 class Pack:
     """An open pack: its manifest, its graph, its lexical index and the encoder for its vectors.
 
-    Close it, or use it as a context manager. It never writes.
+    Close it, or use it as a context manager. Nothing here writes to it.
     """
 
-    def __init__(self, location: str | Path, *, encoder: str | None = None, preload: bool = False) -> None:
+    def __init__(
+        self,
+        location: str | Path,
+        *,
+        encoder: str | None = None,
+        preload: bool = False,
+        read_only: bool = True,
+        graph: Graph | None = None,
+    ) -> None:
         """Open the pack at ``location`` (a folder, a ``.db`` file or an installed pack's name).
 
         ``encoder`` names another model than the pack's own (it must be the same one under another name or
         path, else ``EncoderMismatchError``). ``preload`` loads the encoder in the background at once,
-        and reads the vectors meanwhile.
+        and reads the vectors meanwhile. ``read_only`` is how the database is opened, unless ``graph`` is it already.
         Raises ``PackError`` when the pack is missing, damaged or of another format.
         """
         self.layout: Layout = find_pack(location)
@@ -42,9 +51,10 @@ class Pack:
             bundled = self.layout.part(parts.ENCODER) if self.manifest.bundled_encoder else None
             self._encoder_source = encoder or (str(bundled) if bundled else self.manifest.encoder.model_id)
             self._encoder: Future[Embedder] | None = None
+            self._titles: dict[str, str] | None = None
             if preload:
                 self._start_encoder()
-            self.graph = Graph(self.layout.part(parts.DATABASE))
+            self.graph = graph or Graph(self.layout.part(parts.DATABASE), read_only=read_only)
             self.lexical = LexicalIndex(self.layout.part(parts.LEXICAL))
         self.uses_vector_index = self.manifest.vector_index and dense.load_vector_extension(self.graph)
         if preload:
@@ -94,6 +104,13 @@ class Pack:
         )
         found = (row for section_id in section_ids for row in self.graph.rows(query, {"id": section_id}))
         return {row[0]: Section(*row) for row in found}
+
+    def find_title(self, name: str) -> str | None:
+        """Return the title of the article called ``name``: case, underscores and Unicode form do not matter."""
+        if self._titles is None:
+            rows = self.graph.rows("MATCH (a:Article) RETURN a.title")
+            self._titles = {fold(title): title for (title,) in rows}
+        return self._titles.get(fold(name))
 
     def close(self) -> None:
         self.graph.close()

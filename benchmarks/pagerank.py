@@ -1,0 +1,334 @@
+"""PageRank on a generated graph against networkit and scikit-network, and from a database; or a pack against networkx.
+
+    python benchmarks/pagerank.py [--nodes 500000] [--edges 10000000] [--seed 0] [--rounds 3] [--shuffle]
+    python benchmarks/pagerank.py --pack PACK
+
+Every measurement is a process of its own. A round runs all of them in turn on the same edges; the table has the medians
+and the ratios are medians of the rounds' own ratios. All stop when the L1 change falls below 1e-8, and the L1 error
+against a reference computed here to the last bits stands beside each time. The columns:
+
+    build    from two arrays of node numbers to what the library computes on
+    rank     its public call on that, ready-made
+    loop     the power iteration alone; scikit-network normalises and transposes in every call, which is left out here
+    memory   what the process needed beyond the interpreter, the imports and the two arrays
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+DAMPING = 0.85
+CHANGE = 1e-8  # of the whole vector, in L1
+RUFFINI_HORNER_TERMS = 75  # scikit-network's "RH" takes no tolerance; so many bring it to the same error
+
+
+def peer(module: str, package: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        raise SystemExit(f"This benchmark needs {package}: pip install {package}") from None
+
+
+def generated_edges(nodes: int, edges: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return distinct edges sorted by source; in- and out-degrees follow power laws, and 5 % of the nodes dangle."""
+    draw = np.random.default_rng(seed)
+    linking = draw.permutation(nodes)[: nodes - nodes // 20]
+    popularity = draw.permutation(nodes)
+    if edges > len(linking) * nodes // 4:
+        raise SystemExit(f"{nodes} nodes are too few for {edges} edges")
+    keys = np.zeros(0, dtype=np.int64)
+    while len(keys) < edges:
+        count = int((edges - len(keys)) * 1.1) + 1000
+        sources = linking[(len(linking) * draw.random(count) ** 1.5).astype(np.int64)]
+        targets = popularity[(nodes * draw.random(count) ** 3).astype(np.int64)]
+        keys = np.unique(np.concatenate([keys, sources * nodes + targets]))
+    keys = np.delete(keys, draw.choice(len(keys), len(keys) - edges, replace=False))
+    return keys // nodes, keys % nodes
+
+
+def references(sources: np.ndarray, targets: np.ndarray, nodes: int) -> dict[str, np.ndarray]:
+    """Return the fixed points to the last bits: of PageRank, and of the vector scikit-network's iteration finds.
+
+    The latter gives its restart probability ``1`` to dangling nodes, not from them, so it converges elsewhere.
+    """
+    from scipy.sparse import csr_array
+
+    links = csr_array((np.ones(len(sources)), (targets, sources)), shape=(nodes, nodes))
+    degree = np.bincount(sources, minlength=nodes)
+    weight = np.divide(DAMPING, degree, out=np.zeros(nodes), where=degree > 0)
+    dangling = degree == 0
+    restart = (1 - DAMPING * ~dangling) / nodes
+
+    def fixed_point(step: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        rank, best, stalled = np.full(nodes, 1.0 / nodes), np.inf, 0
+        while stalled < 3:
+            following = step(rank)
+            following /= following.sum()
+            change = float(np.abs(following - rank).sum())
+            stalled = stalled + 1 if change >= best else 0
+            rank, best = following, min(best, change)
+        return rank
+
+    return {
+        "pagerank": fixed_point(lambda x: links @ (x * weight) + (DAMPING * x[dangling].sum() + 1 - DAMPING) / nodes),
+        "scikit-network": fixed_point(lambda x: links @ (x * weight) + restart * x.sum()),
+    }
+
+
+Stage = Callable[[], Any]
+
+
+def run_wikigr(sources: np.ndarray, targets: np.ndarray, nodes: int) -> tuple[Stage, Callable[[Any], Any]]:
+    from wikigr.graph.pagerank import LinkMatrix
+
+    return (
+        lambda: LinkMatrix(sources, targets, nodes),
+        lambda ready: ready.pagerank(damping=DAMPING, tol=CHANGE / nodes),
+    )
+
+
+def run_networkit(sources: np.ndarray, targets: np.ndarray, nodes: int) -> tuple[Stage, Callable[[Any], Any]]:
+    networkit = peer("networkit", "networkit")
+    central = networkit.centrality
+
+    def rank(graph: Any) -> Any:
+        algorithm = central.PageRank(
+            graph, damp=DAMPING, tol=CHANGE, distributeSinks=central.SinkHandling.DistributeSinks
+        )
+        algorithm.norm = central.Norm.L1_NORM
+        return algorithm.run().scores()
+
+    return lambda: networkit.GraphFromCoo((sources, targets), n=nodes, directed=True), rank
+
+
+def run_scikit_network(
+    sources: np.ndarray, targets: np.ndarray, nodes: int, *, solver: str = "piteration", terms: int = 1000
+) -> tuple[Stage, Callable[[Any], Any]]:
+    ranking = peer("sknetwork.ranking", "scikit-network")
+    from scipy.sparse import csr_matrix
+
+    def build() -> Any:
+        return csr_matrix((np.ones(len(sources)), (sources, targets)), shape=(nodes, nodes))
+
+    def rank(adjacency: Any) -> Any:
+        algorithm = ranking.PageRank(damping_factor=DAMPING, solver=solver, n_iter=terms, tol=CHANGE)
+        return algorithm.fit_predict(adjacency)
+
+    return build, rank
+
+
+def scikit_network_preparation(adjacency: Any) -> float:
+    """Return the seconds that each of its calls spends before the iteration."""
+    solver = peer("sknetwork.linalg.ppr_solver", "scikit-network")
+    nodes = adjacency.shape[0]
+    begun = time.perf_counter()
+    solver.RandomSurferOperator(adjacency, np.full(nodes, 1.0 / nodes), DAMPING)
+    return time.perf_counter() - begun
+
+
+RUNS: dict[str, Callable[..., tuple[Stage, Callable[[Any], Any]]]] = {
+    "wikigr": run_wikigr,
+    "networkit": run_networkit,
+    "scikit-network": run_scikit_network,
+    "scikit-network, RH": lambda *graph: run_scikit_network(*graph, solver="RH", terms=RUFFINI_HORNER_TERMS),
+}
+
+
+def peak() -> float:
+    """Return the most memory that this process has held, in megabytes."""
+    status = Path("/proc/self/status")
+    if status.exists():  # ru_maxrss would start from what the process that started this one held
+        held = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+        return int(held.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def compute(name: str, folder: Path, nodes: int) -> dict[str, float]:
+    """Build and rank in this process, which does nothing else."""
+    import scipy.sparse  # noqa: F401  (an import is nobody's cost here)
+
+    sources, targets = np.load(folder / "sources.npy"), np.load(folder / "targets.npy")
+    build, rank = RUNS[name](sources, targets, nodes)
+    before, begun = peak(), time.perf_counter()
+    ready = build()
+    built = time.perf_counter()
+    found = rank(ready)
+    done = time.perf_counter()
+    figures = {"build": built - begun, "rank": done - built, "memory": peak() - before}
+    figures["loop"] = figures["rank"]
+    if name == "scikit-network":
+        figures["loop"] -= scikit_network_preparation(ready)
+    with np.load(folder / "references.npz") as known:
+        found = np.asarray(found)
+        figures["error"] = float(np.abs(found - known["pagerank"]).sum())
+        figures["own error"] = float(np.abs(found - known[name]).sum()) if name in known else figures["error"]
+    return figures
+
+
+def fill_database(folder: Path, nodes: int) -> dict[str, float]:
+    """Make a database of the same graph."""
+    import pyarrow as pa
+
+    from wikigr.graph.engine import Graph
+
+    titles = pa.array([f"Article {number}" for number in range(nodes)])
+    with Graph(folder / "graph.db", read_only=False) as graph:
+        graph.execute("CREATE NODE TABLE Article(title STRING PRIMARY KEY)")
+        graph.execute("CREATE REL TABLE LINKS_TO(FROM Article TO Article)")
+        graph.copy("Article", pa.table({"title": titles}))
+        sources, targets = np.load(folder / "sources.npy"), np.load(folder / "targets.npy")
+        graph.copy("LINKS_TO", pa.table({"from": titles.take(sources), "to": titles.take(targets)}))
+    return {}
+
+
+def from_database(folder: Path, nodes: int) -> dict[str, float]:
+    """Extract and rank, then rank the extracted arrays once more: the bare computation."""
+    import pyarrow.parquet  # noqa: F401
+    import scipy.sparse  # noqa: F401
+
+    from wikigr.graph.engine import Graph
+    from wikigr.graph.link_graph import read_links
+    from wikigr.graph.pagerank import pagerank
+
+    with Graph(folder / "graph.db") as graph:
+        before, begun = peak(), time.perf_counter()
+        links = read_links(graph)
+        read = time.perf_counter()
+        found = pagerank(links.sources, links.targets, len(links.titles), damping=DAMPING, tol=CHANGE / nodes)
+        done = time.perf_counter()
+        memory = peak() - before
+    begun_bare = time.perf_counter()
+    pagerank(links.sources, links.targets, len(links.titles), damping=DAMPING, tol=CHANGE / nodes)
+    bare = time.perf_counter() - begun_bare
+    number = np.array([int(title.removeprefix("Article ")) for title in links.titles])
+    with np.load(folder / "references.npz") as known:
+        error = float(np.abs(found - known["pagerank"][number]).sum())
+    return {"extract": read - begun, "total": done - begun, "bare": bare, "memory": memory, "error": error}
+
+
+def apart(task: str, folder: Path, nodes: int) -> dict[str, float]:
+    """Run one measurement in a process of its own."""
+    command = [sys.executable, __file__, "--nodes", str(nodes), "--task", task, "--folder", str(folder)]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if ended.returncode:
+        raise SystemExit(f"{task} failed with {ended.returncode}")
+    figures: dict[str, float] = json.loads(ended.stdout.splitlines()[-1])
+    return figures
+
+
+def median(rounds: list[dict[str, float]], figure: str) -> float:
+    return statistics.median(figures[figure] for figures in rounds)
+
+
+def compare(nodes: int, edges: int, seed: int, rounds: int, *, shuffle: bool) -> None:
+    peer("networkit", "networkit"), peer("sknetwork", "scikit-network")
+    with tempfile.TemporaryDirectory(prefix="pagerank-") as name:
+        folder = Path(name)
+        sources, targets = generated_edges(nodes, edges, seed)
+        if shuffle:
+            order = np.random.default_rng(seed).permutation(edges)
+            sources, targets = sources[order], targets[order]
+        print(
+            f"{nodes:,} nodes, {edges:,} edges {'in random order' if shuffle else 'sorted by source'}, "
+            f"{nodes - len(np.unique(sources)):,} dangling, largest in-degree {np.bincount(targets).max():,}, "
+            f"{len(os.sched_getaffinity(0))} processors",
+            flush=True,
+        )
+        np.savez(folder / "references.npz", **references(sources, targets, nodes))
+        np.save(folder / "sources.npy", sources), np.save(folder / "targets.npy", targets)
+        del sources, targets
+        apart("fill", folder, nodes)
+        runs: dict[str, list[dict[str, float]]] = {task: [] for task in (*RUNS, "database")}
+        for _ in range(rounds):
+            for task, measured in runs.items():
+                measured.append(apart(task, folder, nodes))
+        print(f"{'':<20}{'build':>9}{'rank':>9}{'loop':>9}{'total':>9}{'L1 error':>11}{'memory':>10}")
+        for task in RUNS:
+            build, rank, loop = (median(runs[task], figure) for figure in ("build", "rank", "loop"))
+            print(
+                f"{task:<20}{build:7.3f} s{rank:7.3f} s{loop:7.3f} s{build + rank:7.3f} s"
+                f"{median(runs[task], 'own error'):11.1e}{median(runs[task], 'memory'):7.0f} MB"
+            )
+        print("scikit-network's error is the one to its own fixed point; the distance of that from PageRank is")
+        print(f"{median(runs['scikit-network'], 'error'):.1e}, because it does not spread what dangling nodes hold.")
+        print("times quicker, wikigr to" + f"{'rank':>9}{'loop':>9}{'total':>9}")
+        for task in list(RUNS)[1:]:
+            pairs = list(zip(runs[task], runs["wikigr"], strict=True))
+            ratios = [
+                statistics.median(sum(a[f] for f in figures) / sum(b[f] for f in figures) for a, b in pairs)
+                for figures in (("rank",), ("loop",), ("build", "rank"))
+            ]
+            print(f"  {task:<22}" + "".join(f"{ratio:8.1f}×" for ratio in ratios))
+        taken = runs["database"]
+        print(
+            f"from the database: extraction {median(taken, 'extract'):.3f} s, "
+            f"with PageRank {median(taken, 'total'):.3f} s, "
+            f"bare computation {median(taken, 'bare'):.3f} s, L1 error {median(taken, 'error'):.1e}, "
+            f"{median(taken, 'memory'):.0f} MB"
+        )
+        print(f"  {statistics.median(f['total'] / f['bare'] for f in taken):.1f} times the bare computation")
+
+
+def compare_pack(path: Path) -> None:
+    networkx = peer("networkx", "networkx")
+    from wikigr.graph.engine import Graph
+    from wikigr.graph.link_graph import read_links
+    from wikigr.graph.pagerank import pagerank
+
+    with Graph(path / "pack.db" if path.is_dir() else path) as graph:
+        begun = time.perf_counter()
+        links = read_links(graph)
+        read = time.perf_counter()
+        found = pagerank(links.sources, links.targets, len(links.titles))
+        ranked = time.perf_counter()
+    same = networkx.DiGraph()
+    same.add_nodes_from(range(len(links.titles)))
+    same.add_edges_from(zip(links.sources.tolist(), links.targets.tolist(), strict=True))
+    built = time.perf_counter()
+    theirs = networkx.pagerank(same)
+    done = time.perf_counter()
+    expected = np.array([theirs[number] for number in range(len(links.titles))])
+    print(f"{len(links.titles):,} articles, {len(links.sources):,} links ({same.number_of_edges():,} distinct)")
+    print(f"extraction {read - begun:.3f} s, PageRank {ranked - read:.3f} s; networkx {done - built:.3f} s")
+    print(f"largest absolute difference {np.abs(found - expected).max(initial=0):.1e}, both at their defaults")
+    for number in np.argsort(-found, kind="stable")[:10].tolist():
+        print(f"  {found[number]:.6f}  {expected[number]:.6f}  {links.titles[number]}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nodes", type=int, default=500_000)
+    parser.add_argument("--edges", type=int, default=10_000_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--shuffle", action="store_true", help="give the edges in random order")
+    parser.add_argument("--pack", type=Path, help="compare with networkx on the links of this pack")
+    parser.add_argument("--task", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.pack:
+        compare_pack(options.pack)
+    elif options.task:
+        special = {"fill": fill_database, "database": from_database}.get(options.task)
+        arguments = (options.folder, options.nodes)
+        print(json.dumps(special(*arguments) if special else compute(options.task, *arguments)))
+    else:
+        compare(options.nodes, options.edges, options.seed, options.rounds, shuffle=options.shuffle)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""The links between a pack's articles as arrays, for computations on the whole graph."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikigr.graph.engine import Graph
+
+
+@dataclass(frozen=True, eq=False)
+class LinkGraph:
+    """Articles are numbered as in ``titles``; edge ``i`` goes from ``sources[i]`` to ``targets[i]``."""
+
+    titles: list[str]
+    sources: NDArray[np.int64]
+    targets: NDArray[np.int64]
+
+
+def read_links(graph: Graph) -> LinkGraph:
+    """Read every article and every link between two articles; raises ``QueryError``.
+
+    The engine converts the rows of a result one after another, and holds all of them in its buffer pool first, but
+    writes a Parquet file on every core and as it goes, so the links pass through a temporary one (5 bytes a link).
+    """
+    import pyarrow.parquet as pq
+
+    articles = graph.arrow("MATCH (a:Article) RETURN offset(id(a)) AS number, a.title AS title")
+    offsets = articles["number"].to_numpy()
+    order = np.argsort(offsets, kind="stable")
+    titles: list[str] = articles["title"].take(order).to_pylist()
+    offsets = offsets[order]
+    if not titles:
+        return LinkGraph([], np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    with tempfile.TemporaryDirectory(prefix="wikigr-") as folder:
+        path = Path(folder) / "links.parquet"
+        graph.execute(
+            "COPY (MATCH (a:Article)-[:LINKS_TO]->(b:Article) "
+            "RETURN cast(offset(id(a)), 'INT32') AS source, cast(offset(id(b)), 'INT32') AS target) "
+            f"TO '{_escaped(path)}'"
+        )
+        links = pq.read_table(path, memory_map=False)
+    sources, targets = (links[name].to_numpy().astype(np.int64) for name in ("source", "target"))
+    if int(offsets[-1]) + 1 != len(titles):  # articles were deleted: close the gaps
+        number = np.zeros(int(offsets[-1]) + 1, dtype=np.int64)
+        number[offsets] = np.arange(len(titles))
+        sources, targets = number[sources], number[targets]
+    return LinkGraph(titles, sources, targets)
+
+
+def _escaped(path: Path) -> str:
+    return path.as_posix().replace("\\", "\\\\").replace("'", "\\'")

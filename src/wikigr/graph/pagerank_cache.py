@@ -1,0 +1,142 @@
+"""PageRank scores kept in a file: JSON or Parquet, with what they were computed from.
+
+A plain JSON mapping of titles to scores, as in reference/graph-reranker.md, is read too; nothing is known then of the
+pack and the parameters behind it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wikigr.errors import WikigrError
+
+SCHEMA_VERSION = 1
+DAMPING = 0.85
+MAX_ITER = 100
+TOLERANCE = 1e-6
+
+_REBUILD = "Make it again: wikigr pagerank build PACK --force"
+
+
+class PageRankCacheError(WikigrError):
+    """A PageRank cache is truncated, garbled or of another pack."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """What PageRank was computed with, as in ``graph.pagerank.pagerank``."""
+
+    damping: float = DAMPING
+    max_iter: int = MAX_ITER
+    tol: float = TOLERANCE
+
+
+@dataclass(frozen=True, slots=True)
+class PageRankCache:
+    """Probabilities by title; empty for a pack without hyperlinks.
+
+    ``digest`` is the content digest of the pack; it and ``parameters`` are ``None`` in a plain mapping.
+    """
+
+    scores: Mapping[str, float]
+    digest: str | None = None
+    parameters: Parameters | None = None
+
+    def fresh(self, digest: str, parameters: Parameters) -> bool:
+        """Tell whether computing again would give the same."""
+        return self.digest == digest and self.parameters == parameters
+
+
+def read_cache(path: Path) -> PageRankCache:
+    """Read a cache file; ``.parquet`` by its ending, else JSON.
+
+    Raises ``PageRankCacheError`` when it is missing, truncated, or holds anything but finite scores.
+    """
+    try:
+        return _read_parquet(path) if path.suffix == ".parquet" else _read_json(path)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise PageRankCacheError(
+            f"The PageRank cache {path} cannot be used: {' '.join(str(error).split())}.", hint=_REBUILD
+        ) from error
+
+
+def write_cache(path: Path, cache: PageRankCache) -> None:
+    """Write ``cache`` in place of ``path``, all of it or nothing; raises ``OSError``."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(_parquet(cache) if path.suffix == ".parquet" else _json(cache).encode())
+            file.flush()
+            os.fsync(file.fileno())
+            os.fchmod(file.fileno(), 0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _json(cache: PageRankCache) -> str:
+    return json.dumps({**_metadata(cache), "scores": dict(cache.scores)}, ensure_ascii=False, indent=0) + "\n"
+
+
+def _metadata(cache: PageRankCache) -> dict[str, Any]:
+    used = cache.parameters or Parameters()
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "digest": cache.digest or "",
+        "damping": used.damping,
+        "max_iter": used.max_iter,
+        "tol": used.tol,
+    }
+
+
+def _parquet(cache: PageRankCache) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    metadata = {key: json.dumps(value) for key, value in _metadata(cache).items()}
+    table = pa.table({"title": list(cache.scores), "score": list(cache.scores.values())})
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.replace_schema_metadata(metadata), sink)
+    return bytes(sink.getvalue())
+
+
+def _read_json(path: Path) -> PageRankCache:
+    fields = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(fields, dict):
+        raise TypeError("it holds no mapping")
+    if isinstance(fields.get("scores"), dict):
+        return _checked(fields["scores"], fields)
+    return PageRankCache(_numbers(fields))
+
+
+def _read_parquet(path: Path) -> PageRankCache:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path, columns=["title", "score"])
+    metadata = {key.decode(): json.loads(value) for key, value in (table.schema.metadata or {}).items()}
+    return _checked(dict(zip(table["title"].to_pylist(), table["score"].to_pylist(), strict=True)), metadata)
+
+
+def _checked(scores: Mapping[str, Any], fields: Mapping[str, Any]) -> PageRankCache:
+    if fields["schema_version"] != SCHEMA_VERSION:
+        raise ValueError(f"its version is {fields['schema_version']!r}, not {SCHEMA_VERSION}")
+    digest = fields["digest"]
+    if not isinstance(digest, str):
+        raise TypeError(f"its digest is {digest!r}")
+    parameters = Parameters(float(fields["damping"]), int(fields["max_iter"]), float(fields["tol"]))
+    return PageRankCache(_numbers(scores), digest, parameters)
+
+
+def _numbers(scores: Mapping[str, Any]) -> dict[str, float]:
+    for title, score in scores.items():
+        if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score) or score < 0:
+            raise ValueError(f"the score of {title!r} is {score!r}")
+    return dict(scores)

@@ -1,0 +1,103 @@
+"""PageRank of a pack: computed from its database, kept in its own cache or in a file elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from wikigr.errors import PackError
+from wikigr.graph.engine import Graph
+from wikigr.graph.link_graph import read_links
+from wikigr.graph.pagerank import pagerank
+from wikigr.graph.pagerank_cache import PageRankCache, PageRankCacheError, Parameters, read_cache, write_cache
+from wikigr.pack import layout as parts
+from wikigr.pack.layout import Layout
+from wikigr.pack.locate import find_pack
+from wikigr.pack.manifest import describe_file, read_manifest
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPack:
+    """What ``build_cache`` did: ``written`` is false when the file was fresh already."""
+
+    file: Path
+    articles: int
+    links: int
+    written: bool
+
+
+def compute(location: str | Path, parameters: Parameters) -> tuple[PageRankCache, int]:
+    """Return the PageRank of the pack at ``location`` and its number of links; raises ``PackError``."""
+    layout = find_pack(location)
+    with layout.reading():
+        manifest = read_manifest(layout.part(parts.MANIFEST))
+        graph = Graph(layout.part(parts.DATABASE))
+    with graph:
+        links = read_links(graph)
+    scores: dict[str, float] = {}
+    if len(links.sources):
+        ranks = pagerank(
+            links.sources,
+            links.targets,
+            len(links.titles),
+            damping=parameters.damping,
+            max_iter=parameters.max_iter,
+            tol=parameters.tol,
+        )
+        scores = dict(zip(links.titles, ranks.tolist(), strict=True))
+    return PageRankCache(scores, manifest.digest, parameters), len(links.sources)
+
+
+def stored(location: str | Path) -> PageRankCache:
+    """Return the pack's own cache; raises ``PageRankCacheError`` when it is unreadable or of another content."""
+    layout = find_pack(location)
+    with layout.reading():
+        manifest = read_manifest(layout.part(parts.MANIFEST))
+        cache = read_cache(layout.part(parts.PAGERANK))
+    if cache.digest not in (None, manifest.digest):
+        raise PageRankCacheError(
+            f"The PageRank cache of {layout.root} is of another content.",
+            hint=f"Make it again: wikigr pagerank build {layout.root}",
+        )
+    return cache
+
+
+def build_cache(
+    location: str | Path, parameters: Parameters, *, output: Path | None = None, force: bool = False
+) -> RankedPack:
+    """Compute the PageRank of a pack into its own cache, or into ``output``, unless what is there is fresh.
+
+    The file (and for the pack's own, its record in the manifest) changes as a whole or not at all. Raises
+    ``PackError``, ``BuildError`` when the pack cannot be written or is being built, and ``OSError`` for ``output``.
+    """
+    layout = find_pack(location)
+    manifest = read_manifest(layout.part(parts.MANIFEST))
+    target = output or layout.part(parts.PAGERANK)
+    if not force and _is_fresh(target, manifest.digest, parameters):
+        return RankedPack(target, manifest.counts["articles"], manifest.counts["links"], written=False)
+    if output is not None:
+        cache, links = compute(location, parameters)
+        write_cache(output, cache)
+        return RankedPack(output, manifest.counts["articles"], links, written=True)
+    with layout.building():
+        cache, links = compute(location, parameters)
+        _replace_own(layout, cache)
+    return RankedPack(layout.part(parts.PAGERANK), manifest.counts["articles"], links, written=True)
+
+
+def _is_fresh(path: Path, digest: str, parameters: Parameters) -> bool:
+    try:
+        return read_cache(path).fresh(digest, parameters)
+    except PageRankCacheError:
+        return False
+
+
+def _replace_own(layout: Layout, cache: PageRankCache) -> None:
+    manifest = read_manifest(layout.part(parts.MANIFEST))
+    if manifest.digest != cache.digest:
+        raise PackError(f"The pack {layout.root} changed while its PageRank was computed.", hint="Run it again.")
+    layout.clear_new()
+    write_cache(layout.new / parts.PAGERANK, cache)
+    files = {**manifest.files, parts.PAGERANK: describe_file(layout.new / parts.PAGERANK)}
+    (layout.new / parts.MANIFEST).write_text(replace(manifest, files=files).to_json(), encoding="utf-8")
+    layout.replace_parts()
