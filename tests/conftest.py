@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from tests.llm.plugin import messages_server, no_model  # noqa: F401
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import ModelError

@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from wikigr.errors import WikigrError
-from wikigr_cli import ask, config, doctor, model, pack, render, search
-from wikigr_cli.environment import Environment, ReaderGone
+from wikigr_cli import ask, config, doctor, model, pack, pagerank, profile, rerank, search
+from wikigr_cli.environment import Environment, ReaderGone, plain
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus, status_of
 
 app = typer.Typer(
@@ -29,7 +29,10 @@ app = typer.Typer(
 )
 app.command("ask", epilog=EXIT_CODES_HELP)(ask.ask)
 app.command("search", epilog=EXIT_CODES_HELP)(search.search)
+app.command("rerank", epilog=EXIT_CODES_HELP)(rerank.rerank)
 app.add_typer(pack.app, name="pack")
+app.add_typer(pagerank.app, name="pagerank")
+app.add_typer(profile.app, name="profile")
 app.add_typer(model.app, name="model")
 app.add_typer(config.app, name="config")
 app.command("doctor", epilog=EXIT_CODES_HELP)(doctor.doctor)
@@ -78,9 +81,9 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
     except WikigrError as error:
         if environment.debug:
             environment.complain("".join(traceback.format_exception(error)))
-        environment.complain(f"wikigr: {render.plain(error.message)}")
+        environment.complain(f"wikigr: {plain(error.message)}")
         if error.hint:
-            environment.complain(render.plain(error.hint))
+            environment.complain(plain(error.hint))
         return status_of(error)
     except Exception as error:
         usage = _usage_error(error)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,11 +12,37 @@ from wikigr_cli import options, render
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
 
+if TYPE_CHECKING:
+    from wikigr.answer.answer import Answer
+    from wikigr.llm.client import Claude
+    from wikigr.pipeline.pipeline import Pipeline
+    from wikigr.pipeline.profile import Profile
+
+_NO_KEY = (
+    "No ANTHROPIC_API_KEY, so the answer quotes the pack; with a key, or ANTHROPIC_BASE_URL for a local server, a "
+    "model writes it. --offline says that you want it so."
+)
+
 
 def ask(
     context: typer.Context,
     question: Annotated[str | None, typer.Argument(help="The question.", show_default=False)] = None,
     pack: Annotated[str | None, options.pack_option("ask")] = None,
+    profile: options.ProfileName = options.DEFAULT_PROFILE,
+    model: Annotated[
+        str | None, typer.Option(metavar="ID", help="The model that writes the answer; the profile's when left out.")
+    ] = None,
+    offline: options.Offline = False,
+    stream: Annotated[
+        bool | None,
+        typer.Option("--stream/--no-stream", help="Print a model's answer as it comes; by default in a terminal."),
+    ] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(metavar="USD", help="Stop before the run has cost more than this, in US dollars.")
+    ] = None,
+    show_prompt: Annotated[
+        bool, typer.Option("--show-prompt", help="Print what would be sent to the model, as JSON, and send nothing.")
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when the pack does not cover it.")] = False,
     explain: Annotated[
         bool,
@@ -25,7 +52,12 @@ def ask(
     json_output: options.Json = False,
     embedding_model: options.EncoderModel = None,
 ) -> None:
-    """Answer a question from a pack, with numbered citations whose text is checked. Nothing leaves this machine."""
+    """Answer a question from a pack, with numbered citations whose text is checked.
+
+    Without an API key, or with --offline, the answer quotes the pack and nothing leaves this machine. With
+    ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL set, the question, the sections found for it and worked examples of the
+    pack are sent to that server, and its model writes the answer.
+    """
     environment = context.ensure_object(Environment)
     if (question is None) == (batch is None):
         raise UsageError(
@@ -36,27 +68,69 @@ def ask(
         raise UsageError("No pack was named.", hint="Give --pack, or set WIKIGR_PACK.")
 
     from wikigr.pack.open import Pack
-    from wikigr_cli.batch import read_batch
+    from wikigr.pipeline.profile_files import load_profile
 
-    abstained = False
+    chosen = _with_flags(load_profile(profile), model, max_cost)
     with Pack(pack, encoder=embedding_model, preload=True) as opened:
-        from wikigr.answer.extractive import answer_question  # while the encoder loads
+        from wikigr.pipeline.builder import build_pipeline  # while the encoder loads
 
+        client = _client(environment, chosen, offline=offline or show_prompt, silent=show_prompt)
+        pipeline = build_pipeline(chosen, opened, model=client)
+        if show_prompt:
+            if question is None:
+                raise UsageError("--show-prompt shows the prompt of one question.")
+            render.json_document(environment, pipeline.request(question).to_dict())
+            return
         if batch is not None:
-            for item in read_batch(batch, environment.stdin):
-                answer = answer_question(opened, item.question)
-                abstained = abstained or answer.abstained
-                render.json_line(
-                    environment, {"id": item.id, **render.answer_document(answer, opened, explain=explain)}
-                )
+            abstained = _ask_batch(environment, pipeline, batch, explain=explain)
         else:
             assert question is not None
-            answer = answer_question(opened, question)
+            explain = explain or environment.verbosity > 0
+            live = (
+                client is not None and not json_output and (environment.stdout.isatty() if stream is None else stream)
+            )
+            answer = pipeline.answer(question, on_text=environment.write_text if live else None)
+            render.warnings(environment, answer.trace)
             abstained = answer.abstained
-            document = render.answer_document(answer, opened, explain=explain or environment.verbosity > 0)
+            document = render.answer_document(answer, pipeline, explain=explain)
             if json_output:
                 render.json_document(environment, document)
             else:
-                render.print_answer(environment, answer, document)
+                render.print_answer(environment, answer, document, streamed=live)
     if strict and abstained:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
+
+
+def _ask_batch(environment: Environment, pipeline: Pipeline, location: str, *, explain: bool) -> bool:
+    """Answer the questions of a file or standard input; tell whether one was not covered."""
+    from wikigr_cli.batch import read_batch
+
+    abstained = False
+    for item in read_batch(location, environment.stdin):
+        answer: Answer = pipeline.answer(item.question)
+        render.warnings(environment, answer.trace)
+        abstained = abstained or answer.abstained
+        render.json_line(environment, {"id": item.id, **render.answer_document(answer, pipeline, explain=explain)})
+    return abstained
+
+
+def _with_flags(profile: Profile, model: str | None, max_cost: float | None) -> Profile:
+    if model is not None:
+        profile = replace(profile, synthesis=replace(profile.synthesis, model=model))
+    if max_cost is not None:
+        if not 0.0 < max_cost <= 10_000.0:
+            raise UsageError(f"--max-cost must be a number of dollars above 0, not {max_cost:g}.")
+        profile = replace(profile, budget=replace(profile.budget, max_cost_usd=max_cost))
+    return profile
+
+
+def _client(environment: Environment, profile: Profile, *, offline: bool, silent: bool) -> Claude | None:
+    if offline:
+        return None
+
+    from wikigr.pipeline.builder import connect
+
+    client = connect(profile)
+    if client is None and profile.synthesis.provider == "auto" and not silent:
+        environment.note(_NO_KEY)
+    return client

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,6 +22,15 @@ def _open(stream: TextIO | None) -> TextIO:
 
 class ReaderGone(Exception):  # noqa: N818
     """Whoever read our output has closed it: there is no more to do, and nothing is wrong."""
+
+
+# Terminal control characters, C0 and C1, but for tab and newline, and those that turn the direction of text.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def plain(text: str) -> str:
+    """Return ``text`` with control characters made visible: text from outside must not drive a terminal."""
+    return _CONTROL.sub("�", text)
 
 
 # SGR codes; rich would cost a question 40 ms for these.
@@ -82,6 +92,10 @@ class Environment:
             self.stdout.flush()
         except BrokenPipeError as error:
             raise ReaderGone from error
+
+    def write_text(self, text: str) -> None:
+        """Write a piece of text from outside, without anything that could drive the terminal."""
+        self.write(plain(text))
 
     def note(self, message: str) -> None:
         """Say something beside the result; ``-q`` silences it."""

@@ -34,3 +34,13 @@ EncoderModel = Annotated[
     str | None,
     typer.Option("--embedding-model", metavar="ID", help="Use this encoder instead of the pack's (must be the same)."),
 ]
+ProfileName = Annotated[
+    str,
+    typer.Option(
+        "--profile",
+        metavar="NAME",
+        help="A profile: baseline, enhanced, fast, precise, recall, one of your own, or a YAML file.",
+    ),
+]
+DEFAULT_PROFILE = "enhanced"
+Offline = Annotated[bool, typer.Option("--offline", help="Ask no model: nothing leaves this machine.")]

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wikigr_cli.environment import Environment
+from wikigr_cli.environment import Environment, plain
 
 if TYPE_CHECKING:
-    from wikigr.answer.extractive import Answer
+    from wikigr.answer.answer import Answer
     from wikigr.build.build import BuildReport
     from wikigr.checks import Check
     from wikigr.embeddings.models import PreparedModel
     from wikigr.pack.layout import Layout
     from wikigr.pack.manifest import Manifest
-    from wikigr.pack.open import Pack
+    from wikigr.pipeline.pipeline import Pipeline
     from wikigr.retrieval.candidate import Evidence
     from wikigr.retrieval.trace import Trace
 
 SCHEMA_VERSION = 1
 _SNIPPET = 160
-
-# Terminal control characters, C0 and C1, but for tab and newline: pack text must not drive a terminal.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-
-def plain(text: str) -> str:
-    """Return ``text`` with control characters made visible."""
-    return _CONTROL.sub("�", text)
 
 
 def json_document(environment: Environment, document: Mapping[str, Any]) -> None:
@@ -42,12 +33,21 @@ def json_line(environment: Environment, document: Mapping[str, Any]) -> None:
     environment.write(json.dumps(document, ensure_ascii=False) + "\n")
 
 
-def search_document(question: str, evidence: Sequence[Evidence], trace: Trace) -> dict[str, Any]:
+def warnings(environment: Environment, trace: Trace) -> None:
+    """Say on stderr what the stages of a question warn of."""
+    for warning in trace.warnings:
+        environment.note(f"wikigr: {plain(warning)}")
+
+
+def search_document(question: str, evidence: Sequence[Evidence], trace: Trace, profile: str) -> dict[str, Any]:
     """Return what ``wikigr search --json`` prints."""
     return {
         "schema_version": SCHEMA_VERSION,
         "question": question,
         "results": [_result(rank, item) for rank, item in enumerate(evidence, start=1)],
+        "profile": profile,
+        "degraded": trace.degraded,
+        "warnings": trace.warnings,
         "timings": dict(trace.timings()),
     }
 
@@ -79,9 +79,50 @@ def search_results(environment: Environment, document: Mapping[str, Any]) -> Non
         environment.print(f"     {plain(snippet)}")
 
 
-def answer_document(answer: Answer, pack: Pack, *, explain: bool) -> dict[str, Any]:
+def rerank_document(
+    given: Mapping[str, Any], results: Sequence[Mapping[str, Any]], method: str, trace: Trace
+) -> dict[str, Any]:
+    """Return what ``wikigr rerank --json`` prints: the given document with other results."""
+    return {
+        **given,
+        "results": [_ranks_first(result) for result in results],
+        "method": method,
+        "degraded": trace.degraded,
+        "warnings": trace.warnings,
+        "timings": dict(trace.timings()),
+    }
+
+
+def _ranks_first(result: Mapping[str, Any]) -> dict[str, Any]:
+    ranks = {"rank": result["rank"], "old_rank": result["old_rank"]}
+    return {**ranks, **{key: value for key, value in result.items() if key not in ranks}}
+
+
+def reranked(environment: Environment, document: Mapping[str, Any]) -> None:
+    """Print reranked results for a person, with their old ranks."""
+    for result in document["results"]:
+        place = result["title"] + (f" › {result['section']}" if result.get("section") else "")
+        moved = result["old_rank"] - result["rank"]
+        was = "" if not moved else f"  was {result['old_rank']}"
+        environment.print(f"{result['rank']:>3}. {plain(place)}", style="bold", end="")
+        environment.print(f"  {result['score']:.3f}{was}", style="dim")
+
+
+def value(item: object) -> str:
+    """Return a setting as YAML would write it."""
+    return "null" if item is None else str(item).lower() if isinstance(item, bool) else plain(str(item))
+
+
+def yaml_document(environment: Environment, document: Mapping[str, Any]) -> None:
+    """Print a mapping as YAML, its keys in their order."""
+    import yaml
+
+    environment.write(yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True, width=120))
+
+
+def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> dict[str, Any]:
     """Return what ``wikigr ask --json`` prints."""
-    manifest = pack.manifest
+    manifest = pipeline.pack.manifest
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "question": answer.question,
@@ -103,12 +144,16 @@ def answer_document(answer: Answer, pack: Pack, *, explain: bool) -> dict[str, A
             }
             for c in answer.citations
         ],
-        "entities": [],
-        "facts": [c.quote for c in answer.citations],
+        "unverified_claims": list(answer.unverified),
+        "entities": pipeline.entities(answer),
+        "facts": pipeline.facts(answer),
         "cypher_query": "",
-        "profile": "baseline",
+        "profile": answer.profile,
+        "degraded": answer.trace.degraded,
+        "warnings": answer.trace.warnings,
         "pack": {"name": manifest.name, "version": manifest.version, "digest": manifest.digest},
-        "usage": {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0},
+        "model": answer.model,
+        "usage": answer.usage.to_dict(),
         "timings": dict(answer.trace.timings()),
     }
     if explain:
@@ -145,9 +190,12 @@ def _explain(answer: Answer) -> dict[str, Any]:
     }
 
 
-def print_answer(environment: Environment, answer: Answer, document: Mapping[str, Any]) -> None:
-    """Print an answer for a person."""
-    environment.print(plain(answer.text))
+def print_answer(
+    environment: Environment, answer: Answer, document: Mapping[str, Any], *, streamed: bool = False
+) -> None:
+    """Print an answer for a person; of one that was ``streamed`` only what belongs below it."""
+    shown = streamed and answer.query_type == "synthesis"
+    environment.print("" if shown else plain(answer.text))
     if answer.abstained:
         titles = list(dict.fromkeys(item.section.title for item in answer.evidence))[:3]
         if titles:
@@ -160,8 +208,19 @@ def print_answer(environment: Environment, answer: Answer, document: Mapping[str
             environment.print(f"  [{citation.n}] {plain(place)}", end="")
             environment.print(f"  {plain(citation.section_id)} [{citation.start}:{citation.end}]", style="dim")
     environment.print(f"Confidence {answer.confidence:.2f}", style="dim")
+    if answer.unverified:
+        environment.print(f"{len(answer.unverified)} of the claims could not be verified.", style="yellow")
+    if answer.usage.calls:
+        environment.print(_spent(answer), style="dim")
     if "explain" in document:
         _explanation(environment, document["explain"])
+
+
+def _spent(answer: Answer) -> str:
+    usage = answer.usage
+    read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    price = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
+    return f"{plain(answer.model)}: {read:,} tokens in, {usage.output_tokens:,} out, {price}"
 
 
 def _explanation(environment: Environment, explain: Mapping[str, Any]) -> None:
@@ -172,7 +231,7 @@ def _explanation(environment: Environment, explain: Mapping[str, Any]) -> None:
             f"{name} {value:.3f}" if isinstance(value, float) else f"{name} {value}"
             for name, value in stage["notes"].items()
         )
-        line = f"  {stage['stage']:<11}{stage['ms']:8.1f} ms"
+        line = f"  {stage['stage']:<16}{stage['ms']:8.1f} ms"
         if stage["scored"]:
             line += f"  scored {stage['scored']}"
         if stage["dropped"]:
@@ -181,7 +240,8 @@ def _explanation(environment: Environment, explain: Mapping[str, Any]) -> None:
     environment.print("Sections", style="bold")
     for result in explain["candidates"]:
         parts = ", ".join(
-            f"{name} {value:.3f} (rank {result['scores'][f'{name}_rank']:.0f})"
+            f"{name} {value:.3f}"
+            + (f" (rank {result['scores'][f'{name}_rank']:.0f})" if f"{name}_rank" in result["scores"] else "")
             for name, value in result["scores"].items()
             if not name.endswith("_rank")
         )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from wikigr.errors import UsageError
+
+if TYPE_CHECKING:
+    from wikigr.pipeline.profile import Profile
 from wikigr_cli import options, render
 from wikigr_cli.environment import Environment
 
@@ -28,15 +32,22 @@ def search(
     question: Annotated[str | None, typer.Argument(help="What to look for.", show_default=False)] = None,
     pack: Annotated[str | None, options.pack_option("search")] = None,
     top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=1000, help="How many sections.")] = 10,
-    mode: Annotated[Mode, typer.Option(help="Which rankers: vectors, BM25, or both.")] = Mode.HYBRID,
-    fusion: Annotated[
-        Fusion, typer.Option(help="How hybrid fuses them: scores or reciprocal ranks.")
-    ] = Fusion.WEIGHTED,
+    profile: options.ProfileName = options.DEFAULT_PROFILE,
+    mode: Annotated[
+        Mode | None,
+        typer.Option(help="Rank by vectors, BM25, or both, and by nothing else; the profile says otherwise."),
+    ] = None,
+    fusion: Annotated[Fusion | None, typer.Option(help="How hybrid fuses them: scores or reciprocal ranks.")] = None,
+    offline: options.Offline = False,
     batch: options.Batch = None,
     json_output: options.Json = False,
     embedding_model: options.EncoderModel = None,
 ) -> None:
-    """Find the sections of a pack that are nearest to a question. Nothing leaves this machine."""
+    """Find the sections of a pack that are nearest to a question.
+
+    Nothing leaves this machine, unless the profile asks for other wordings of the question (as `recall` does): these
+    are written by a model, to whose server the question is then sent.
+    """
     environment = context.ensure_object(Environment)
     if (question is None) == (batch is None):
         raise UsageError(
@@ -46,16 +57,22 @@ def search(
         raise UsageError("No pack was named.", hint="Give --pack, or set WIKIGR_PACK.")
 
     from wikigr.pack.open import Pack
-    from wikigr.retrieval.hybrid import retrieve
-    from wikigr.retrieval.trace import Trace
-    from wikigr_cli.batch import read_batch
+    from wikigr.pipeline.profile_files import load_profile
 
-    with Pack(pack, encoder=embedding_model, preload=mode is not Mode.LEXICAL) as opened:
+    chosen = _with_flags(load_profile(profile), mode, fusion)
+    with Pack(pack, encoder=embedding_model, preload=chosen.retrieval.mode != "lexical") as opened:
+        from wikigr.pipeline.builder import build_pipeline, connect
+        from wikigr.retrieval.trace import Trace
+        from wikigr_cli.batch import read_batch
+
+        asks_model = chosen.retrieval.multi_query and not offline
+        pipeline = build_pipeline(chosen, opened, model=connect(chosen) if asks_model else None)
 
         def run(text: str) -> dict[str, object]:
             trace = Trace()
-            evidence = retrieve(opened, text, top_k=top_k, mode=mode.value, fusion=fusion.value, trace=trace)
-            return render.search_document(text, evidence, trace)
+            evidence = pipeline.search(text, top_k=top_k, trace=trace)
+            render.warnings(environment, trace)
+            return render.search_document(text, evidence, trace, chosen.name)
 
         if batch is not None:
             for item in read_batch(batch, environment.stdin):
@@ -67,3 +84,22 @@ def search(
         render.json_document(environment, document)
     else:
         render.search_results(environment, document)
+
+
+def _with_flags(profile: Profile, mode: Mode | None, fusion: Fusion | None) -> Profile:
+    """Let ``--mode`` and ``--fusion`` decide: a ranking that was asked for by name is not mixed with anything."""
+    if mode is None and fusion is None:
+        return profile
+    retrieval = replace(
+        profile.retrieval,
+        mode=mode.value if mode else profile.retrieval.mode,
+        fusion=fusion.value if fusion else profile.retrieval.fusion,
+    )
+    if mode is None:
+        return replace(profile, retrieval=retrieval)
+    return replace(
+        profile,
+        retrieval=retrieval,
+        graph_reranker=replace(profile.graph_reranker, enabled=False),
+        cross_encoder=replace(profile.cross_encoder, enabled=False),
+    )

@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from wikigr.answer.abstention import DEFAULT_THRESHOLD, judge
-from wikigr.answer.extractive import NOT_COVERED, SENTENCE_FLOOR, answer_question
+from wikigr.answer.abstention import DEFAULT_THRESHOLD, NOT_COVERED, judge
+from wikigr.answer.answer import Answer
+from wikigr.answer.extractive import SENTENCE_FLOOR
 from wikigr.answer.question_terms import read_question
 from wikigr.answer.sentences import ENCODED, FRAGMENT_FACTOR, WEIGHTS, SentenceScore, rank_sentences
 from wikigr.errors import UsageError
 from wikigr.pack.open import Pack
+from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.candidate import Candidate, Evidence, Section
 
 QUESTIONS = Path(__file__).parents[2] / "packs" / "physics" / "eval" / "questions.jsonl"
@@ -24,6 +27,10 @@ QUESTIONS = Path(__file__).parents[2] / "packs" / "physics" / "eval" / "question
 def pack(physics_pack: Path) -> Iterator[Pack]:
     with Pack(physics_pack) as opened:
         yield opened
+
+
+def answer_question(pack: Pack, question: str) -> Answer:
+    return build_pipeline(Profile(), pack).answer(question)
 
 
 def evidence(section_id: str, content: str, score: float) -> Evidence:

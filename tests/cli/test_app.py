@@ -71,7 +71,7 @@ def test_config_show_says_where_each_value_comes_from(
     assert "7" in found["search --top-k"] and "wikigr.yaml" in found["search --top-k"]
     assert "dense" in found["search --mode"] and "config.yaml" in found["search --mode"]
     assert "here" in found["search --pack"] and "WIKIGR_PACK" in found["search --pack"]
-    assert "weighted" in found["search --fusion"] and "default" in found["search --fusion"]
+    assert "enhanced" in found["search --profile"] and "default" in found["search --profile"]
 
 
 def test_doctor_passes_here_and_prints_what_it_looked_at(wikigr: Wikigr, physics_pack: Path) -> None:

@@ -61,8 +61,12 @@ def test_explain_shows_stages_scores_and_what_was_dropped(wikigr: Wikigr, physic
     result = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--explain", "--json")
     explain = json.loads(result.out)["explain"]
     stages = {stage["stage"]: stage for stage in explain["stages"]}
-    assert list(stages) == ["encode", "dense", "lexical", "fuse", "fetch", "sentences", "abstention", "citations"]
-    assert any("below the first" in reason for reason in stages["fuse"]["dropped"].values())
+    assert list(stages) == (
+        "encode dense lexical fuse graph_reranker documents fetch section_quality "
+        "sentences abstention citations".split()
+    )
+    assert any("not among the best 5" in reason for reason in stages["documents"]["dropped"].values())
+    assert stages["graph_reranker"]["notes"] == {"alpha": 0.95, "beta": 0.05}
     assert {"strength", "threshold"} <= set(stages["abstention"]["notes"])
     assert {"dense", "lexical"} <= set(explain["candidates"][0]["scores"])
     best = explain["sentences"][0]

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from wikigr.answer.sentences import SentenceScore
 from wikigr.retrieval.candidate import Evidence
 
+# What is said, word for word, when it does not.
+NOT_COVERED = "The pack does not cover this."
+
 # The strength of an answer is mostly its best sentence's score; the nearest section's cosine adds what is absolute
 # about it, since section scores are relative to the best one of the question.
 SENTENCE_WEIGHT = 0.75

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wikigr.errors import WikigrError
@@ -27,7 +27,7 @@ class Citation:
     end: int
 
 
-def verify(citations: tuple[Citation, ...], stored: Mapping[str, Section]) -> None:
+def verify(citations: Sequence[Citation], stored: Mapping[str, Section]) -> None:
     """Check every citation against the stored sections; raises ``CitationError`` for the first that fails."""
     for citation in citations:
         section = stored.get(citation.section_id)

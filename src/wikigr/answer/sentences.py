@@ -39,7 +39,7 @@ _PROSE_END = re.compile(r"[.!?…][\"'”’)\]]*$")
 class SentenceScore:
     """A sentence with its place, ``section.content[start:end]``, and the parts of its score, each in [0, 1].
 
-    ``of_section``: the section's retrieval score. ``of_words``: share of the question's words in the sentence.
+    ``of_section``: the section's relevance. ``of_words``: share of the question's words in the sentence.
     ``of_context``: the same with the title and the sentence before it, which a pronoun may point to.
     ``of_phrases``: share of the question's word pairs. ``of_kind``: whether it holds a thing of the kind that
     is asked for. ``of_vector``: cosine with the question. ``of_neighbours``: the best cosine in its section.
@@ -119,7 +119,7 @@ def _split(evidence: Sequence[Evidence], terms: QuestionTerms) -> list[SentenceS
                     section=section,
                     start=start,
                     end=end,
-                    of_section=min(1.0, max(0.0, item.score)),
+                    of_section=min(1.0, max(0.0, item.candidate.relevance)),
                     of_words=terms.coverage(own),
                     of_context=terms.coverage(own | before | title),
                     of_phrases=terms.phrase_coverage(tokens),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from wikigr.graph.schema import article_title
+
 
 @dataclass(frozen=True, slots=True)
 class Scored:
@@ -16,11 +18,25 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A section in the running. ``scores`` holds each ranker's own score and rank, for ``--explain``."""
+    """A section in the running, ranked by ``score``.
+
+    ``scores`` holds each ranker's own score and rank, for ``--explain``; ``relevance`` among them is what the section
+    has to do with the question, in [0, 1], where ``score`` is mixed with something else or of another scale.
+    """
 
     section_id: str
     score: float
     scores: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """The title of the article that the section belongs to."""
+        return article_title(self.section_id)
+
+    @property
+    def relevance(self) -> float:
+        """What the section has to do with the question, about 0 to 1."""
+        return self.scores.get("relevance", self.score)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,15 @@ from wikigr.graph.schema import VECTOR_INDEX
 from wikigr.retrieval.candidate import Scored
 
 
-def exact_search(graph: Graph, query: Vectors, limit: int) -> list[Scored]:
+def exact_search(graph: Graph, query: Vectors, limit: int, *, unit_vectors: bool = True) -> list[Scored]:
     """Return the ``limit`` sections of highest cosine to ``query`` (float32, shape ``(d,)``), best first.
 
-    Scores are cosines in [-1, 1]; ties go by section id.
+    Scores are cosines in [-1, 1]; ties go by section id. With ``unit_vectors``, which a pack's are, the inner
+    product is the cosine and costs less.
     """
+    measure = "array_inner_product" if unit_vectors else "array_cosine_similarity"
     rows = graph.rows(
-        # Stored vectors and queries have norm 1, so the inner product is the cosine and costs less.
-        f"MATCH (s:Section) RETURN s.section_id, array_inner_product(s.embedding, CAST($query AS FLOAT[{len(query)}])) "
+        f"MATCH (s:Section) RETURN s.section_id, {measure}(s.embedding, CAST($query AS FLOAT[{len(query)}])) "
         "AS score ORDER BY score DESC, s.section_id LIMIT $limit",
         {"query": query.tolist(), "limit": limit},
     )

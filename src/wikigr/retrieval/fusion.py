@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from wikigr.retrieval.candidate import Candidate, Scored
 
@@ -15,12 +16,19 @@ POOL = 100
 
 
 def reciprocal_rank_fusion(runs: Mapping[str, Sequence[Scored]], *, k: int = RRF_K) -> list[Candidate]:
-    """Fuse ``runs`` by ``sum(1 / (k + rank))``, rank from 1; best first, ties by section id."""
+    """Fuse ``runs`` by ``sum(1 / (k + rank))``, rank from 1; best first, ties by section id.
+
+    ``relevance`` is the score as a share of the highest possible one.
+    """
     totals: dict[str, float] = {}
     for run in runs.values():
         for rank, hit in enumerate(run, start=1):
             totals[hit.section_id] = totals.get(hit.section_id, 0.0) + 1.0 / (k + rank)
-    return _candidates(totals, runs)
+    highest = len(runs) / (k + 1)
+    return [
+        replace(candidate, scores={**candidate.scores, "relevance": candidate.score / highest})
+        for candidate in _candidates(totals, runs)
+    ]
 
 
 def weighted_fusion(runs: Mapping[str, Sequence[Scored]], weights: Mapping[str, float]) -> list[Candidate]:

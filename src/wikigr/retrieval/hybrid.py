@@ -1,4 +1,4 @@
-"""Retrieval of sections: dense, lexical, or both fused."""
+"""Candidates for a question: dense, lexical, or both fused; and the text behind them."""
 
 from __future__ import annotations
 
@@ -21,27 +21,23 @@ Fusion = Literal["weighted", "rrf"]
 WEIGHTS = {"dense": 0.5, "lexical": 0.5}
 
 
-def retrieve(
-    pack: Pack,
-    question: str,
-    *,
-    top_k: int,
-    mode: Mode = "hybrid",
-    fusion: Fusion = "weighted",
-    trace: Trace | None = None,
-) -> list[Evidence]:
-    """Return the ``top_k`` best sections for ``question``, best first, ties by section id.
-
-    Raises ``UsageError`` for an empty question or ``top_k`` below 1.
-    """
+def checked_question(question: str) -> str:
+    """Return ``question`` as Unicode text; raises ``UsageError`` when it is empty."""
     question = scrub(question)
     if not question.strip():
         raise UsageError("The question is empty.")
-    if top_k < 1:
-        raise UsageError(f"top_k must be at least 1, not {top_k}.")
-    trace = trace if trace is not None else Trace()
+    return question
+
+
+def find_candidates(
+    pack: Pack, question: str, *, trace: Trace, depth: int = POOL, mode: Mode = "hybrid", fusion: Fusion = "weighted"
+) -> list[Candidate]:
+    """Return the sections that the rankers of ``mode`` found, best first, ties by section id.
+
+    Each ranker gives ``depth`` (at least ``POOL``) of them.
+    """
     runs = {}
-    depth = max(POOL, top_k)
+    depth = max(POOL, depth)
     if mode != "lexical":
         with trace.stage("encode"):
             query: Vectors = pack.encoder.encode([question])[0]
@@ -65,9 +61,7 @@ def retrieve(
         else:
             candidates = weighted_fusion(runs, WEIGHTS)
         record.scored = len(candidates)
-        record.dropped = {c.section_id: f"below the first {top_k}" for c in candidates[top_k:]}
-    with trace.stage("fetch"):
-        return fetch(pack, candidates[:top_k])
+    return candidates
 
 
 def fetch(pack: Pack, candidates: Sequence[Candidate]) -> list[Evidence]:

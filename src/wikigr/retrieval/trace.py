@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from wikigr.errors import UsageError, WikigrError
+
+_log = logging.getLogger(__name__)
+
+# What an enhancement may fail with and be done without: errors of ours, of the engine, of models and of the machine.
+# Any other exception is a bug and is not caught.
+_FAILURES = (WikigrError, RuntimeError, ValueError, OSError, ImportError)
+
 
 @dataclass(slots=True)
 class StageRecord:
-    """What one stage did: how long it took (milliseconds), what it scored and what it dropped and why."""
+    """What one stage did: how long it took (milliseconds), what it scored and what it dropped and why.
+
+    ``warning`` says what its user should know; ``degraded`` that it failed and the question went on without it.
+    """
 
     stage: str
     milliseconds: float = 0.0
     scored: int = 0
     dropped: dict[str, str] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
+    warning: str = ""
+    degraded: bool = False
+
+    def degrade(self, cause: object) -> None:
+        """Record that this stage failed and that the question goes on without it."""
+        self.degraded = True
+        self.warning = " ".join(str(cause).split())
+        _log.warning("The stage %s failed and was left out: %s", self.stage, self.warning)
 
 
 @dataclass(slots=True)
@@ -36,6 +56,26 @@ class Trace:
             yield record
         finally:
             record.milliseconds = (time.perf_counter() - begun) * 1000.0
+
+    @contextmanager
+    def enhancement(self, name: str) -> Iterator[StageRecord]:
+        """As ``stage``, for one that the answer can do without: its failure is recorded, logged and passed over."""
+        with self.stage(name) as record:
+            try:
+                yield record
+            except UsageError:
+                raise
+            except _FAILURES as error:
+                record.degrade(error)
+
+    @property
+    def degraded(self) -> bool:
+        return any(record.degraded for record in self.stages)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the stages warn of, each with the name of its stage."""
+        return [f"{record.stage}: {record.warning}" for record in self.stages if record.warning]
 
     def timings(self) -> Mapping[str, float]:
         """Return milliseconds by stage and their sum, ``total_ms``."""

@@ -1,0 +1,358 @@
+"""``KnowledgeGraphAgent``: the documented front of the pipeline.
+
+reference/phase1-enhancements.md and reference/retrieval-enhancements.md say what each name here promises.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from wikigr.agent.cross_encoder import CrossEncoderReranker
+from wikigr.agent.few_shot import FewShotManager
+from wikigr.agent.multi_doc_synthesis import MultiDocSynthesizer
+from wikigr.agent.multi_query import best_by_title, rephrase
+from wikigr.agent.reranker import GraphReranker
+from wikigr.agent.section_quality import CONTENT_QUALITY_THRESHOLD, STOP_WORDS, score_section_quality
+from wikigr.answer.answer import Answer
+from wikigr.embeddings.generator import EmbeddingGenerator
+from wikigr.errors import PackError, UsageError, WikigrError
+from wikigr.graph.engine import Graph
+from wikigr.llm.client import Claude
+from wikigr.pack.open import Pack
+from wikigr.pipeline import tuning
+from wikigr.pipeline.builder import build_pipeline, connect
+from wikigr.pipeline.profile import Profile
+from wikigr.pipeline.profile_files import load_profile
+
+if TYPE_CHECKING:
+    import anthropic
+
+logger = logging.getLogger(__name__)
+
+_MOST_RESULTS = 20
+
+
+class KnowledgeGraphAgent:
+    """Answers questions from a pack; use it as a context manager, or ``close`` it.
+
+    ``use_enhancements`` chooses between the profiles ``enhanced`` and ``baseline``; the ``enable_*`` flags of reranker,
+    multi-document retrieval, few-shot examples and cross-encoder switch single enhancements and count only with it,
+    ``enable_multi_query`` (which sends the question, cut at 500 characters, to the Anthropic API) counts always.
+    Without a key (``anthropic_api_key`` or the environment) answers are quotations and nothing leaves the machine.
+
+    ``reranker``, ``synthesizer``, ``few_shot`` and ``cross_encoder`` are the enhancements in use, each ``None`` when
+    it is off.
+    """
+
+    CONTENT_QUALITY_THRESHOLD: ClassVar[float] = CONTENT_QUALITY_THRESHOLD
+    STOP_WORDS: ClassVar[frozenset[str]] = STOP_WORDS
+
+    def __init__(
+        self,
+        db_path: str | Path,
+        anthropic_api_key: str | None = None,
+        read_only: bool = True,
+        use_enhancements: bool = True,
+        few_shot_path: str | None = None,
+        enable_reranker: bool = True,
+        enable_multidoc: bool = True,
+        enable_fewshot: bool = True,
+        enable_cross_encoder: bool = False,
+        synthesis_model: str | None = None,
+        cypher_pack_path: str | None = None,
+        enable_multi_query: bool = False,
+    ) -> None:
+        """Open the pack that ``db_path`` (its database file, its folder or its name) belongs to.
+
+        Raises ``PackError`` when there is no such pack, and ``UsageError`` when ``cypher_pack_path`` does not exist.
+        """
+        self._start(
+            Pack(db_path, read_only=read_only),
+            anthropic_api_key=anthropic_api_key,
+            use_enhancements=use_enhancements,
+            few_shot_path=few_shot_path,
+            enable_reranker=enable_reranker,
+            enable_multidoc=enable_multidoc,
+            enable_fewshot=enable_fewshot,
+            enable_cross_encoder=enable_cross_encoder,
+            synthesis_model=synthesis_model,
+            cypher_pack_path=cypher_pack_path,
+            enable_multi_query=enable_multi_query,
+        )
+
+    @classmethod
+    def from_connection(cls, conn: Any, **options: Any) -> Self:
+        """Return an agent over an open connection to a pack's database, which stays the caller's to close.
+
+        ``options`` are those of the constructor, but for ``db_path`` and ``read_only``. Raises ``TypeError`` when
+        ``conn`` is no connection or an option is unknown, ``PackError`` when its database belongs to no pack.
+        """
+        graph = Graph.of(conn)
+        if graph.path is None:
+            raise PackError("The connection is to a database in memory, which belongs to no pack.")
+        agent = cls.__new__(cls)
+        agent._start(Pack(graph.path, graph=graph), **options)
+        return agent
+
+    def _start(
+        self,
+        pack: Pack,
+        *,
+        anthropic_api_key: str | None = None,
+        use_enhancements: bool = True,
+        few_shot_path: str | None = None,
+        enable_reranker: bool = True,
+        enable_multidoc: bool = True,
+        enable_fewshot: bool = True,
+        enable_cross_encoder: bool = False,
+        synthesis_model: str | None = None,
+        cypher_pack_path: str | None = None,
+        enable_multi_query: bool = False,
+    ) -> None:
+        self.pack = pack
+        self.conn = pack.graph.connection
+        self.use_enhancements = use_enhancements
+        self.enable_reranker = use_enhancements and enable_reranker
+        self.enable_multidoc = use_enhancements and enable_multidoc
+        self.enable_fewshot = use_enhancements and enable_fewshot
+        self.enable_cross_encoder = use_enhancements and enable_cross_encoder
+        self.enable_multi_query = enable_multi_query
+        self.cypher_pack_path = _existing(cypher_pack_path)
+        self.profile = self._profile(synthesis_model)
+        self.synthesis_model = self.profile.synthesis.model
+        self._client: Claude | None = connect(self.profile, api_key=anthropic_api_key)
+        self._few_shot_path = Path(few_shot_path) if few_shot_path else None
+        self._pipeline = build_pipeline(self.profile, pack, model=self._client, few_shot_path=self._few_shot_path)
+        self._generator: EmbeddingGenerator | None = None
+        self._start_enhancements()
+
+    def _start_enhancements(self) -> None:
+        self.reranker: GraphReranker | None = self._pipeline.reranker if self.enable_reranker else None
+        self.synthesizer: MultiDocSynthesizer | None = None
+        self.few_shot: FewShotManager | None = None
+        self.cross_encoder: CrossEncoderReranker | None = None
+        if self.enable_multidoc:
+            self.synthesizer = MultiDocSynthesizer(
+                self.conn, min_relevance=tuning.min_relevance(self.pack.manifest.thresholds)
+            )
+        if self.enable_fewshot:
+            try:
+                self.few_shot = FewShotManager(self._few_shot_path or self.pack.layout.root, encoder=self.pack.encoder)
+            except FileNotFoundError:
+                if self._few_shot_path is not None:
+                    raise
+                logger.info("The pack %s has no few-shot examples.", self.pack.manifest.name)
+        if self.enable_cross_encoder:
+            self.cross_encoder = self._pipeline.cross_encoder
+
+    def _profile(self, synthesis_model: str | None) -> Profile:
+        profile = load_profile("enhanced" if self.use_enhancements else "baseline")
+        profile = replace(
+            profile,
+            graph_reranker=replace(profile.graph_reranker, enabled=self.enable_reranker),
+            multi_doc=replace(profile.multi_doc, enabled=self.enable_multidoc),
+            few_shot=replace(profile.few_shot, enabled=self.enable_fewshot),
+            cross_encoder=replace(profile.cross_encoder, enabled=self.enable_cross_encoder),
+            # Whenever there is a question (reference/retrieval-enhancements.md), with the enhancements or without.
+            section_quality=replace(profile.section_quality, enabled=True, threshold=self.CONTENT_QUALITY_THRESHOLD),
+            retrieval=replace(profile.retrieval, multi_query=self.enable_multi_query),
+        )
+        if synthesis_model is not None:
+            profile = replace(profile, synthesis=replace(profile.synthesis, model=synthesis_model))
+        return profile
+
+    def query(self, question: str, max_results: int = 10) -> dict[str, Any]:
+        """Answer ``question``; ``max_results`` (at least 1) bounds the sources, entities and facts.
+
+        The documented keys are ``answer``, ``sources``, ``entities``, ``facts``, ``cypher_query`` and ``query_type``;
+        beside them stand ``citations``, ``confidence``, ``degraded``, ``warnings`` and ``usage``. Raises
+        ``UsageError`` for an empty question, ``LlmError`` or ``BudgetError`` when a model is to answer and cannot.
+        """
+        if max_results < 1:
+            raise UsageError(f"max_results must be at least 1, not {max_results}.")
+        answer = self._pipeline.answer(question)
+        return self._response(answer, max_results)
+
+    def _response(self, answer: Answer, max_results: int) -> dict[str, Any]:
+        retrieved = list(dict.fromkeys(item.section.title for item in answer.evidence))
+        return {
+            "answer": answer.text,
+            "sources": [] if answer.abstained else retrieved[:max_results],
+            "entities": self._pipeline.entities(answer)[:max_results],
+            "facts": self._pipeline.facts(answer)[:max_results],
+            "cypher_query": "",
+            "query_type": answer.query_type,
+            "citations": [asdict(citation) for citation in answer.citations],
+            "confidence": answer.confidence,
+            "degraded": answer.trace.degraded,
+            "warnings": answer.trace.warnings,
+            "usage": answer.usage.to_dict(),
+        }
+
+    @property
+    def token_usage(self) -> dict[str, Any]:
+        """What all calls of models have used so far: tokens, calls, and US dollars (``None`` where unknown)."""
+        from wikigr.llm.usage import Usage
+
+        return (self._client.usage if self._client else Usage()).to_dict()
+
+    @property
+    def claude(self) -> anthropic.Anthropic | None:
+        """The Anthropic client behind the agent, or ``None`` without a key; calls through it are not counted."""
+        return self._client.sdk if self._client else None
+
+    def semantic_search(self, query: str, top_k: int = 5) -> list[dict[str, Any]]:
+        """Return the ``top_k`` articles whose best section is nearest to ``query``, best first, ties by title.
+
+        Each holds ``title``, ``similarity`` (cosine), and that section's ``section_id``, ``section`` and ``content``.
+        """
+        if not query.strip():
+            raise UsageError("The question is empty.")
+        # An article has several sections: look further until there are enough articles, or no more sections.
+        depth, sections = top_k * 4, self.pack.manifest.counts["sections"]
+        vector = self.pack.encoder.encode([query])[0]
+        while True:
+            hits = self.pack.nearest(vector, depth)
+            found = self.pack.sections([hit.section_id for hit in hits])
+            results = best_by_title(
+                [
+                    [
+                        {
+                            "title": found[hit.section_id].title,
+                            "similarity": hit.score,
+                            "section_id": hit.section_id,
+                            "section": found[hit.section_id].heading,
+                            "content": found[hit.section_id].content,
+                        }
+                        for hit in hits
+                    ]
+                ]
+            )
+            if len(results) >= top_k or depth >= sections:
+                return results[:top_k]
+            depth *= 4
+
+    def _vector_primary_retrieve(self, question: str, max_results: int = 5) -> list[dict[str, Any]]:
+        """Return articles as ``semantic_search`` does: through several wordings when ``enable_multi_query`` is set,
+        and, with a cross-encoder, the best of twice as many by ``ce_score``.
+        """
+        wanted = max_results
+        if self.cross_encoder is not None:
+            wanted = 2 * max_results
+        if self.enable_multi_query:
+            results = self._multi_query_retrieve(question, max_results=wanted)
+        else:
+            results = self.semantic_search(question, top_k=wanted)
+        if self.cross_encoder is not None:
+            results = self.cross_encoder.rerank(question, results, top_k=max_results)
+        return results[:max_results]
+
+    def _multi_query_retrieve(self, question: str, max_results: int = 5) -> list[dict[str, Any]]:
+        """Return the articles found for ``question`` and two other wordings of it, each with its best similarity.
+
+        ``max_results`` is brought into [1, 20] and holds for each wording. When no other wording can be had, only
+        the question itself is searched for, with a warning.
+        """
+        limit = min(_MOST_RESULTS, max(1, max_results))
+        wordings = [question]
+        try:
+            if self._client is None:
+                raise UsageError("there is no API key")
+            wordings += rephrase(question, self._client, self.profile.synthesis.expansion_model)
+        except WikigrError as error:
+            logger.warning("The question could not be rephrased: %s. Only the question itself is searched for.", error)
+        return best_by_title(self.semantic_search(wording, top_k=limit) for wording in wordings)
+
+    def _score_section_quality(self, content: str, question: str) -> float:
+        """Score a section for synthesis: see ``agent.section_quality.score_section_quality``."""
+        return score_section_quality(content, question)
+
+    def _fetch_source_text(
+        self, source_titles: Sequence[str], max_articles: int = 5, question: str | None = None
+    ) -> str:
+        """Return the sections of the first ``max_articles`` articles as one text.
+
+        With ``question``, sections that score below ``CONTENT_QUALITY_THRESHOLD`` are left out; when that leaves
+        nothing at all, the whole articles are returned.
+        """
+        texts: list[str] = []
+        query = (
+            "MATCH (a:Article {title: $title})-[:HAS_SECTION]->(s:Section) "
+            "RETURN s.title, s.content ORDER BY s.position"
+        )
+        titles = [title for name in source_titles[:max_articles] if (title := self.pack.find_title(name))]
+        for title in titles:
+            kept = [
+                f"### {heading}\n{content}"
+                for heading, content in self.pack.graph.rows(query, {"title": title})
+                if question is None or self._score_section_quality(content, question) >= self.CONTENT_QUALITY_THRESHOLD
+            ]
+            if kept:
+                texts.append("\n\n".join([f"## {title}", *kept]))
+        if not texts:
+            whole = "MATCH (a:Article {title: $title}) RETURN a.content"
+            texts = [
+                f"## {title}\n\n{content}"
+                for title in titles
+                for (content,) in self.pack.graph.rows(whole, {"title": title})
+                if content
+            ]
+        return "\n\n".join(texts)
+
+    def _build_synthesis_context(self, question: str, kg_results: Mapping[str, Any]) -> str:
+        """Return the text that an answer to ``question`` may rest on: sources, entities, facts and source text.
+
+        ``kg_results`` holds ``sources`` (titles), and perhaps ``entities`` and ``facts``, as ``query`` returns them.
+        """
+        sources = [str(title) for title in kg_results.get("sources", [])]
+        parts = [f"Sources: {', '.join(sources)}" if sources else ""]
+        entities = [str(entity.get("name", "")) for entity in kg_results.get("entities", [])]
+        if any(entities):
+            parts.append(f"Entities: {', '.join(filter(None, entities))}")
+        facts = [f"- {fact}" for fact in kg_results.get("facts", [])]
+        if facts:
+            parts.append("\n".join(["Facts:", *facts]))
+        parts.append(self._fetch_source_text(sources, question=question))
+        return "\n\n".join(filter(None, parts))
+
+    def _synthesize_answer(
+        self, question: str, kg_results: Mapping[str, Any], query_plan: Mapping[str, Any] | None = None
+    ) -> str:
+        """Answer ``question`` from the articles that ``kg_results["sources"]`` names; the text of the answer.
+
+        ``query_plan`` is accepted for the documented signature; nothing of it is used.
+        """
+        del query_plan
+        titles = [str(title) for title in kg_results.get("sources", [])]
+        return self._pipeline.answer(question, within=titles).text
+
+    def _get_embedding_generator(self) -> EmbeddingGenerator:
+        """Return the generator for the pack's encoder."""
+        if self._generator is None:
+            self._generator = EmbeddingGenerator.of(self.pack.encoder)
+        return self._generator
+
+    def close(self) -> None:
+        """Close the pack and the connections to a model; a caller's own connection stays open."""
+        if self._client is not None:
+            self._client.close()
+        self.pack.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _existing(path: str | None) -> Path | None:
+    if path is not None and not Path(path).exists():
+        raise UsageError(f"There are no Cypher patterns at {path}.")
+    return Path(path) if path else None

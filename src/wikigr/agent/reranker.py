@@ -1,0 +1,163 @@
+"""``GraphReranker``: search results mixed with PageRank (reference/graph-reranker.md)."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from wikigr.graph.engine import Graph
+from wikigr.graph.link_graph import read_links
+from wikigr.graph.pagerank import pagerank
+from wikigr.graph.pagerank_cache import DAMPING, MAX_ITER, TOLERANCE, Parameters
+from wikigr.text import fold
+
+_WEIGHT_TOLERANCE = 1e-6
+
+
+class GraphReranker:
+    """Reranks results by ``alpha * score + beta * PageRank``, PageRank min-max normalised over the whole pack.
+
+    ``conn`` is an open LadybugDB connection; ``alpha`` and ``beta`` lie in (0, 1] and sum to 1; ``cache_ttl`` is in
+    seconds. Precomputed scores may be put into ``_pagerank_cache``, with the time in ``_cache_timestamp``.
+    """
+
+    def __init__(self, conn: Any, alpha: float = 0.7, beta: float = 0.3, cache_ttl: int = 3600) -> None:
+        """Raises ``TypeError`` when ``conn`` is no connection and ``ValueError`` for weights out of range."""
+        self._graph = Graph.of(conn)
+        for name, weight in (("alpha", alpha), ("beta", beta)):
+            if not 0.0 < weight <= 1.0:
+                raise ValueError(f"{name} must lie in (0, 1], not {weight}")
+        if abs(alpha + beta - 1.0) > _WEIGHT_TOLERANCE:
+            raise ValueError(f"alpha + beta must equal 1.0, not {alpha + beta:g}")
+        if cache_ttl < 0:
+            raise ValueError(f"cache_ttl must not be negative, but is {cache_ttl}")
+        self.conn = conn
+        self.alpha = alpha
+        self.beta = beta
+        self.cache_ttl = cache_ttl
+        self._pagerank_cache: Mapping[str, float] | None = None
+        self._cache_timestamp: float = 0.0
+        self._computed: tuple[Mapping[str, float], Parameters] | None = None
+        self._normalised: tuple[Mapping[str, float], _Authority] | None = None
+
+    def rerank(self, results: Sequence[Mapping[str, Any]], top_k: int = 10) -> list[dict[str, Any]]:
+        """Return copies of the best ``top_k`` results by combined score; ties go by title, then the given order.
+
+        A result holds a ``title`` and a ``score`` (a finite number); its other keys are kept. A title that the pack
+        does not have counts with the pack's median PageRank. Without any hyperlink in the pack, order and scores stay
+        as they are. Raises ``ValueError`` for no results, a result without title or score, or ``top_k`` below 1;
+        ``RuntimeError`` when PageRank cannot be computed.
+        """
+        check_results(results, top_k)
+        scores = self._scores(Parameters())
+        if not scores:
+            return [dict(result) for result in results[:top_k]]
+        authority = self._authority(scores)
+        reranked = [
+            {**result, "score": self.alpha * result["score"] + self.beta * authority.of(result["title"])}
+            for result in results
+        ]
+        reranked.sort(key=lambda result: (-result["score"], result["title"]))
+        return reranked[:top_k]
+
+    def authority(self, titles: Sequence[str]) -> list[float]:
+        """Return the min-max normalised PageRank of ``titles``, each in [0, 1]; all 0 without hyperlinks."""
+        scores = self._scores(Parameters())
+        if not scores:
+            return [0.0] * len(titles)
+        authority = self._authority(scores)
+        return [authority.of(title) for title in titles]
+
+    def compute_pagerank(
+        self, damping: float = DAMPING, max_iter: int = MAX_ITER, tol: float = TOLERANCE
+    ) -> dict[str, float]:
+        """Return the PageRank of every article over LINKS_TO: probabilities that sum to 1.
+
+        ``{}`` when there are articles but no links. The last result is used again while it is valid and was computed
+        with the same parameters. Raises ``ValueError`` when ``damping`` is not in (0, 1), ``max_iter`` below 1 or
+        ``tol`` not positive; ``RuntimeError`` when a query fails, there is no article, or the iteration does not
+        converge.
+        """
+        return dict(self._scores(Parameters(damping, max_iter, tol)))
+
+    def _scores(self, parameters: Parameters) -> Mapping[str, float]:
+        cached = self._pagerank_cache
+        if cached is not None and self._is_cache_valid() and self._parameters_of(cached) == parameters:
+            return cached
+        links = read_links(self._graph)
+        if not links.titles:
+            raise RuntimeError("There are no articles in the database to rank.")
+        ranks = pagerank(
+            links.sources,
+            links.targets,
+            len(links.titles),
+            damping=parameters.damping,
+            max_iter=parameters.max_iter,
+            tol=parameters.tol,
+        )
+        scores = dict(zip(links.titles, ranks.tolist(), strict=True)) if len(links.sources) else {}
+        self._pagerank_cache, self._cache_timestamp = scores, time.time()
+        self._computed = (scores, parameters)
+        return scores
+
+    def _parameters_of(self, cached: Mapping[str, float]) -> Parameters:
+        """Return what ``cached`` was computed with; scores that a caller has put there count as the defaults'."""
+        if self._computed is not None and self._computed[0] is cached:
+            return self._computed[1]
+        return Parameters()
+
+    def _is_cache_valid(self) -> bool:
+        """Tell whether there are scores that are not older than ``cache_ttl`` (nor from the future)."""
+        age = time.time() - self._cache_timestamp
+        return self._pagerank_cache is not None and 0.0 <= age < self.cache_ttl
+
+    def _normalize_scores(self, scores: Mapping[str, float]) -> dict[str, float]:
+        """Return ``scores`` min-max scaled to [0, 1]; all 0 when they are all the same."""
+        if not scores:
+            return {}
+        low, high = min(scores.values()), max(scores.values())
+        if high <= low:
+            return dict.fromkeys(scores, 0.0)
+        return {title: (score - low) / (high - low) for title, score in scores.items()}
+
+    def _authority(self, scores: Mapping[str, float]) -> _Authority:
+        """Return ``scores`` normalised for look-ups, kept while they are the same object."""
+        if self._normalised is None or self._normalised[0] is not scores:
+            self._normalised = (scores, _Authority(self._normalize_scores(scores)))
+        return self._normalised[1]
+
+
+class _Authority:
+    """Normalised PageRank by title; titles are compared folded when they are not found as they stand."""
+
+    def __init__(self, scores: Mapping[str, float]) -> None:
+        self._scores = scores
+        self._folded: dict[str, float] | None = None
+        self._median = median(scores.values())
+
+    def of(self, title: str) -> float:
+        score = self._scores.get(title)
+        if score is None:
+            if self._folded is None:
+                self._folded = {fold(known): value for known, value in self._scores.items()}
+            score = self._folded.get(fold(title), self._median)
+        return score
+
+
+def check_results(results: Sequence[Mapping[str, Any]], top_k: int) -> None:
+    """Raise ``ValueError`` for no results, one without a title or a finite score, or ``top_k`` below 1."""
+    if top_k < 1:
+        raise ValueError(f"top_k must be at least 1, not {top_k}")
+    if not results:
+        raise ValueError("results is empty: there is nothing to rerank")
+    for number, result in enumerate(results, start=1):
+        for key, kind in (("title", str), ("score", int | float)):
+            if key not in result:
+                raise ValueError(f"result {number} has no {key!r}")
+            if not isinstance(result[key], kind) or isinstance(result[key], bool):
+                raise ValueError(f"the {key} of result {number} is {result[key]!r}")
+        if not math.isfinite(result["score"]):
+            raise ValueError(f"the score of result {number} is {result['score']!r}")

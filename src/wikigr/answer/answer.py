@@ -1,0 +1,48 @@
+"""What an answer is, whoever wrote it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from wikigr.answer.citations import Citation
+from wikigr.answer.sentences import SentenceScore
+from wikigr.llm.usage import Usage
+from wikigr.retrieval.candidate import Evidence
+from wikigr.retrieval.trace import Trace
+
+QueryType = Literal["extractive", "synthesis", "abstained", "own_knowledge"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer and everything it stands on.
+
+    ``query_type`` says what happened: sentences were quoted (``extractive``), a model wrote from them
+    (``synthesis``), the pack does not cover the question (``abstained``), or a model answered from its own memory,
+    which the text says (``own_knowledge``). ``confidence`` lies in [0, 1]. ``citations[i].n == i + 1``, the text
+    refers to them as ``[1]``, ``[2]`` …, and each was checked against the database. ``unverified`` are the claims
+    whose citation did not hold; the text marks them. ``usage`` is what the model used for this answer.
+    """
+
+    question: str
+    text: str
+    query_type: QueryType
+    confidence: float
+    citations: tuple[Citation, ...]
+    evidence: tuple[Evidence, ...]
+    sentences: tuple[SentenceScore, ...]
+    trace: Trace
+    profile: str = ""
+    unverified: tuple[str, ...] = ()
+    model: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def abstained(self) -> bool:
+        return self.query_type == "abstained"
+
+    @property
+    def sources(self) -> list[str]:
+        """The titles of the cited articles, in order of citation."""
+        return list(dict.fromkeys(citation.title for citation in self.citations))

@@ -1,0 +1,255 @@
+"""An answer written by a model from the evidence, each claim tied to a span of stored text that was checked.
+
+The sections go as search-result blocks with citations (each block one sentence, so that a citation is a range of
+sentences), or, for servers that do not know these, numbered in the text; the markers that come back are then checked
+against the sentences of the section that they name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from wikigr.agent.section_quality import STOP_WORDS
+from wikigr.answer.abstention import NOT_COVERED
+from wikigr.answer.citations import Citation
+from wikigr.errors import UsageError
+from wikigr.llm.client import BlockEnd, Event, TextDelta
+from wikigr.llm.prompts import prompt
+from wikigr.retrieval.candidate import Evidence, Section
+from wikigr.text import sentence_spans, words
+
+CitationStyle = Literal["native", "markers"]
+
+UNVERIFIED = "[unverified]"
+MAX_QUESTION_CHARS = 20_000
+
+# Share of a claim's content words that the cited sentences must hold, all its numbers included, for a marker to count.
+# Rewording keeps well over half; a sentence about something else, even of the same article, shares the subject only.
+_SUPPORT = 0.5
+# Sentences of a section that together may support a claim.
+_WINDOW = 2
+
+_MARKERS = re.compile(r"\s*\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
+_CLAIM_END = re.compile(r"(?<=[.!?\]])[\"'”’)]*\s+(?=\S)|\n+")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is sent to the model, without the key."""
+
+    system: tuple[Mapping[str, Any], ...]
+    messages: tuple[Mapping[str, Any], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"system": list(self.system), "messages": list(self.messages)}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The model's answer after the check: ``text`` with citation numbers, and the claims whose citation failed."""
+
+    text: str
+    citations: tuple[Citation, ...]
+    unverified: tuple[str, ...]
+
+    @property
+    def declined(self) -> bool:
+        """Whether the model said that the sections do not answer the question."""
+        return not self.citations and _plain(self.text).startswith(_plain(NOT_COVERED))
+
+
+def build_request(question: str, evidence: Sequence[Evidence], *, style: CitationStyle, examples: str = "") -> Request:
+    """Return the request for ``question``; raises ``UsageError`` for one that is too long to send.
+
+    The instructions, which never change, come first and are marked for the server's prompt cache.
+    """
+    if len(question) > MAX_QUESTION_CHARS:
+        raise UsageError(
+            f"The question has {len(question):,} characters; at most {MAX_QUESTION_CHARS:,} are sent to a model.",
+            hint="Shorten it, or use --offline.",
+        )
+    instructions = f"{prompt('synthesis')}\n\n{prompt(f'citations_{style}')}"
+    system: list[Mapping[str, Any]] = [
+        {"type": "text", "text": instructions, "cache_control": {"type": "ephemeral"}},
+    ]
+    if examples:
+        system.append({"type": "text", "text": f"{prompt('examples')}\n\n{examples}"})
+    asked = {"type": "text", "text": f"Question: {question}"}
+    if style == "native":
+        content = [*(_search_result(item.section) for item in evidence), asked]
+    else:
+        numbered = "\n".join(_numbered(n, item.section) for n, item in enumerate(evidence, start=1))
+        content = [{"type": "text", "text": numbered}, asked]
+    return Request(tuple(system), ({"role": "user", "content": content},))
+
+
+def own_knowledge_request(question: str) -> Request:
+    """Return the request that asks the model itself; only for users who chose that."""
+    system = {"type": "text", "text": prompt("own_knowledge")}
+    return Request((system,), ({"role": "user", "content": [{"type": "text", "text": f"Question: {question}"}]},))
+
+
+def _search_result(section: Section) -> dict[str, Any]:
+    return {
+        "type": "search_result",
+        "source": section.section_id,
+        "title": _place(section),
+        "content": [{"type": "text", "text": section.content[s:e]} for s, e in sentence_spans(section.content)],
+        "citations": {"enabled": True},
+    }
+
+
+def _numbered(n: int, section: Section) -> str:
+    # An escaped "<" cannot close the block.
+    text = section.content.replace("<", "&lt;")
+    return f'<section number="{n}" title={_quoted(_place(section))}>\n{text}\n</section>'
+
+
+def _place(section: Section) -> str:
+    return section.title + (f" › {section.heading}" if section.heading else "")
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;") + '"'
+
+
+@dataclass(slots=True)
+class Writer:
+    """Takes the model's reply piece by piece, checks its citations, and passes on the text to print.
+
+    ``emit`` gets the text in pieces; what was passed on is the answer, there is no second version. Feed events to
+    ``take`` and call ``finish`` at the end.
+    """
+
+    evidence: Sequence[Evidence]
+    style: CitationStyle
+    emit: Callable[[str], None]
+    _text: list[str] = field(default_factory=list)
+    _pending: str = ""
+    _unverified: list[str] = field(default_factory=list)
+    _numbers: dict[tuple[str, int, int], Citation] = field(default_factory=dict)
+
+    def take(self, event: Event) -> None:
+        """Take the next event of the reply."""
+        if isinstance(event, TextDelta):
+            if self.style == "native":
+                self._pass(event.text)
+            else:
+                self._pending += event.text
+                self._pass_claims()
+        elif isinstance(event, BlockEnd) and self.style == "native" and event.block.citations:
+            self._cite(event.block.text, [self._span_of(citation) for citation in event.block.citations])
+
+    def finish(self) -> Written:
+        """Return the whole answer."""
+        if self._pending:
+            self._pass(self._checked(self._pending))
+            self._pending = ""
+        return Written("".join(self._text).strip(), tuple(self._numbers.values()), tuple(self._unverified))
+
+    def _pass(self, text: str) -> None:
+        self._text.append(text)
+        self.emit(text)
+
+    def _cite(self, claim: str, spans: Sequence[tuple[Section, int, int] | None]) -> None:
+        self._pass(self._marks(claim, spans))
+
+    def _marks(self, claim: str, spans: Sequence[tuple[Section, int, int] | None]) -> str:
+        """Return the numbers of the spans, or the mark of a claim for which not one could be verified."""
+        numbers = dict.fromkeys(self._number(*span) for span in spans if span is not None)
+        if numbers:
+            return " " + "".join(f"[{n}]" for n in numbers)
+        self._unverified.append(" ".join(claim.split()))
+        return f" {UNVERIFIED}"
+
+    def _number(self, section: Section, start: int, end: int) -> int:
+        key = (section.section_id, start, end)
+        if key not in self._numbers:
+            self._numbers[key] = Citation(
+                n=len(self._numbers) + 1,
+                title=section.title,
+                section_id=section.section_id,
+                heading=section.heading,
+                source_id=section.source_id,
+                quote=section.content[start:end],
+                start=start,
+                end=end,
+            )
+        return self._numbers[key].n
+
+    def _span_of(self, citation: Mapping[str, Any]) -> tuple[Section, int, int] | None:
+        """Return the span that a search-result citation names, or ``None`` when it does not hold what is cited."""
+        index, first, last = (
+            citation.get(key) for key in ("search_result_index", "start_block_index", "end_block_index")
+        )
+        if not all(isinstance(value, int) and not isinstance(value, bool) for value in (index, first, last)):
+            return None
+        assert isinstance(index, int)
+        assert isinstance(first, int)
+        assert isinstance(last, int)
+        if not 0 <= index < len(self.evidence):
+            return None
+        section = self.evidence[index].section
+        spans = sentence_spans(section.content)
+        if not 0 <= first < last <= len(spans):
+            return None
+        sent = "".join(section.content[s:e] for s, e in spans[first:last])
+        if _plain(str(citation.get("cited_text", ""))) != _plain(sent):
+            return None
+        return section, spans[first][0], spans[last - 1][1]
+
+    def _pass_claims(self) -> None:
+        """Pass on the claims that are complete: a sentence is held back until its markers could be read."""
+        while match := _CLAIM_END.search(self._pending):
+            # A marker after the full stop still belongs to the sentence before it.
+            if self._pending[match.end() :].startswith("["):
+                close = self._pending.find("]", match.end())
+                if close < 0:
+                    return
+                following = _CLAIM_END.search(self._pending, close)
+                if following is None:
+                    return
+                match = following
+            claim, self._pending = self._pending[: match.end()], self._pending[match.end() :]
+            self._pass(self._checked(claim))
+
+    def _checked(self, claim: str) -> str:
+        """Return ``claim`` with its markers replaced by verified citation numbers."""
+        numbers = [int(n) for found in _MARKERS.findall(claim) for n in re.findall(r"\d+", found)]
+        if not numbers:
+            return claim
+        stated = _MARKERS.sub("", claim)
+        spans = [
+            self._supporting(stated, self.evidence[n - 1].section) if 1 <= n <= len(self.evidence) else None
+            for n in numbers
+        ]
+        body = stated.rstrip()
+        return body + self._marks(body, spans) + (stated[len(body) :] or claim[len(claim.rstrip()) :])
+
+    @staticmethod
+    def _supporting(claim: str, section: Section) -> tuple[Section, int, int] | None:
+        """Return the shortest run of sentences of ``section`` that best supports ``claim``, if any does."""
+        wanted = set(words(claim)) - STOP_WORDS
+        if not wanted:
+            return None
+        figures = set(_NUMBER.findall(claim))
+        spans = sentence_spans(section.content)
+        best: tuple[float, int, int] | None = None
+        for size in range(1, _WINDOW + 1):
+            for i in range(len(spans) - size + 1):
+                start, end = spans[i][0], spans[i + size - 1][1]
+                text = section.content[start:end]
+                if not figures <= set(_NUMBER.findall(text)):
+                    continue
+                share = len(wanted & set(words(f"{section.title} {text}"))) / len(wanted)
+                if share >= _SUPPORT and (best is None or share > best[0]):
+                    best = (share, start, end)
+        return None if best is None else (section, best[1], best[2])
+
+
+def _plain(text: str) -> str:
+    return "".join(text.split()).casefold()

@@ -1,0 +1,66 @@
+"""Reranking of results that someone else found: the stages of a pipeline, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from wikigr.agent.reranker import check_results
+from wikigr.agent.section_quality import score_section_quality
+from wikigr.errors import UsageError
+from wikigr.graph.schema import section_id
+from wikigr.pack.open import Pack
+from wikigr.pipeline.pipeline import Pipeline
+from wikigr.pipeline.rerank_method import Method
+from wikigr.retrieval.trace import Trace
+
+
+def rerank_results(
+    pipeline: Pipeline, question: str, results: Sequence[Mapping[str, Any]], method: Method, *, top_k: int, trace: Trace
+) -> list[dict[str, Any]]:
+    """Return copies of the best ``top_k`` results with ``rank``, ``old_rank`` and their new ``score``.
+
+    A result holds ``title``, ``score`` and perhaps ``content``, which the pack is asked for where it is missing. The
+    graph mixes PageRank into the scores; the cross-encoder reads twice ``top_k`` results; ``quality`` is the section
+    quality of the content. Raises ``UsageError`` for results that lack a title or a score, and without a question
+    where the method needs one.
+    """
+    ranked = [{**result, "old_rank": rank} for rank, result in enumerate(results, start=1)]
+    needs_text = method is not Method.GRAPH
+    if needs_text and not question.strip():
+        raise UsageError(f"--method {method} needs the question.", hint="Give --query.")
+    try:
+        check_results(ranked, top_k)
+    except ValueError as error:
+        raise UsageError(f"The results cannot be reranked: {error}.") from error
+    if method in (Method.GRAPH, Method.GRAPH_AND_CROSS_ENCODER):
+        with trace.enhancement("graph_reranker") as record:
+            record.scored = len(ranked)
+            ranked = pipeline.graph_reranker(record).rerank(ranked, top_k=len(ranked))
+    if needs_text:
+        ranked = [_with_content(pipeline.pack, result) for result in ranked]
+    if method in (Method.CROSS_ENCODER, Method.GRAPH_AND_CROSS_ENCODER):
+        with trace.enhancement("cross_encoder") as record:
+            record.scored = len(ranked[: 2 * top_k])
+            encoder = pipeline.cross_encoder
+            if encoder._model is None:
+                record.degrade(f"the model {encoder.model_name} could not be loaded")
+            else:
+                scored = encoder.rerank(question, ranked[: 2 * top_k], top_k=top_k)
+                ranked = [{**result, "score": result["ce_score"]} for result in scored]
+    elif method is Method.QUALITY:
+        with trace.stage("section_quality") as record:
+            record.scored = len(ranked)
+            ranked = [{**result, "score": score_section_quality(result["content"], question)} for result in ranked]
+            ranked.sort(key=lambda result: (-result["score"], result["title"]))
+    return [{**result, "rank": rank} for rank, result in enumerate(ranked[:top_k], start=1)]
+
+
+def _with_content(pack: Pack, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``result`` with a ``content``: its own, its section's, the lead section of its article, or its title."""
+    if isinstance(result.get("content"), str) and result["content"].strip():
+        return dict(result)
+    section_ids = [result.get("section_id"), section_id(result["title"], 0)]
+    found = pack.sections([id_ for id_ in section_ids if isinstance(id_, str)])
+    content = next((found[id_].content for id_ in section_ids if id_ in found), result["title"])
+    return {**result, "content": content}

@@ -1,0 +1,39 @@
+"""Examples and rules of reference/multidoc-synthesizer.md, `_extract_facts`, as DESIGN 6.5 reads them."""
+
+from __future__ import annotations
+
+import pytest
+
+from wikigr.answer.facts import extract_facts
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        (
+            "Quantum mechanics is a theory. It describes atoms.",
+            ["Quantum mechanics is a theory.", "It describes atoms."],
+        ),
+        ("Fact one. Fact two. Is this a fact?", ["Fact one.", "Fact two."]),
+        (
+            "Planck et al. measured 6.6 units in the U.S. in 1900.",
+            ["Planck et al. measured 6.6 units in the U.S. in 1900."],
+        ),
+        ("See also", []),
+        ("Yes.", []),
+        ("a long fragment without its full stop", ["a long fragment without its full stop"]),
+        ("He asked “Why me?”", []),
+        ("It ends well! It ended.", ["It ends well!", "It ended."]),
+        ("", []),
+    ],
+)
+def test_statements(text: str, facts: list[str]) -> None:
+    assert extract_facts([text]) == facts
+
+
+def test_each_once_in_order_over_all_texts() -> None:
+    assert extract_facts(["Beta holds. Alpha holds.", "Alpha  holds. Gamma holds."]) == [
+        "Beta holds.",
+        "Alpha holds.",
+        "Gamma holds.",
+    ]

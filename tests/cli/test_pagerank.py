@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from .conftest import Wikigr
+
+
+@pytest.fixture
+def pack(physics_pack: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(physics_pack, tmp_path / "physics"))
+
+
+def test_a_fresh_cache_is_left_alone_and_a_stale_one_made_again(wikigr: Wikigr, pack: Path) -> None:
+    cache = pack / "pagerank_cache.json"
+    built = cache.read_bytes()
+    fresh = wikigr("pagerank", "build", str(pack))
+    assert (fresh.code, fresh.out.endswith("fresh\n"), cache.read_bytes() == built) == (0, True, True)
+    cache.write_text('{"Spin": 1.0}')
+    mended = wikigr("pagerank", "build", str(pack))
+    assert "written" in mended.out
+    assert cache.read_bytes() == built
+    assert wikigr("pack", "validate", str(pack)).code == 0
+
+
+def test_other_parameters_make_it_anew_and_the_pack_stays_valid(wikigr: Wikigr, pack: Path) -> None:
+    before = (pack / "pagerank_cache.json").read_bytes()
+    assert "written" in wikigr("pagerank", "build", str(pack), "--damping", "0.5").out
+    assert (pack / "pagerank_cache.json").read_bytes() != before
+    assert "fresh" in wikigr("pagerank", "build", str(pack), "--damping", "0.5").out
+    assert "written" in wikigr("pagerank", "build", str(pack), "--damping", "0.5", "--force").out
+    assert wikigr("pack", "validate", str(pack)).code == 0
+    asked = wikigr("ask", "What is spin?", "--pack", str(pack), "--offline")
+    assert (asked.code, asked.err) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["scores.json", "scores.parquet"])
+def test_a_file_elsewhere(wikigr: Wikigr, pack: Path, tmp_path: Path, name: str) -> None:
+    manifest = (pack / "manifest.json").read_bytes()
+    result = wikigr("pagerank", "build", str(pack), "-o", name, "--json")
+    (row,) = json.loads(result.out)["packs"]
+    assert (row["file"], row["written"], row["articles"], row["links"]) == (name, True, 50, 456)
+    assert not json.loads(wikigr("pagerank", "build", str(pack), "-o", name, "--json").out)["packs"][0]["written"]
+    assert (pack / "manifest.json").read_bytes() == manifest
+    if name.endswith("parquet"):
+        table = pq.read_table(tmp_path / name)
+        assert table.num_rows == 50
+        assert sum(table["score"].to_pylist()) == pytest.approx(1.0)
+    assert [path.name for path in tmp_path.glob(".scores*")] == []
+
+
+def test_several_packs_a_line_each_and_the_first_failure_decides(wikigr: Wikigr, pack: Path, tmp_path: Path) -> None:
+    result = wikigr("pagerank", "build", "nowhere", str(pack))
+    assert result.code == 4
+    assert "nowhere" in result.err
+    assert result.out.count("\n") == 1
+    assert wikigr("pagerank", "build", str(pack), str(pack)).out.count("fresh") == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--damping", "1"), "--damping"),
+        (("--damping", "nan"), "--damping"),
+        (("--tol", "0"), "--tol"),
+        (("--format", "parquet"), "JSON"),
+        (("--format", "json", "-o", "x.parquet"), "contradict"),
+        (("--max-iter", "0"), "max-iter"),
+    ],
+)
+def test_wrong_usage(wikigr: Wikigr, pack: Path, options: tuple[str, ...], says: str) -> None:
+    result = wikigr("pagerank", "build", str(pack), *options)
+    assert (result.code, result.out, says in result.err) == (2, "", True)
+
+
+def test_one_file_takes_one_pack(wikigr: Wikigr, pack: Path) -> None:
+    assert wikigr("pagerank", "build", str(pack), str(pack), "-o", "x.json").code == 2
+
+
+def test_what_cannot_be_done_says_why(wikigr: Wikigr, pack: Path) -> None:
+    slow = wikigr("pagerank", "build", str(pack), "--max-iter", "1", "--tol", "1e-12")
+    assert (slow.code, "converge" in slow.err) == (3, True)
+    folder = wikigr("pagerank", "build", str(pack), "-o", "no/such/folder.json")
+    assert (folder.code, "cannot be written" in folder.err) == (3, True)
+
+
+def test_top_and_show(wikigr: Wikigr, pack: Path) -> None:
+    lines = wikigr("pagerank", "top", "--pack", str(pack), "-n", "3").out.splitlines()
+    assert [line.split()[0] for line in lines] == ["1.", "2.", "3."]
+    rows = json.loads(wikigr("pagerank", "top", "--pack", str(pack), "-n", "50", "--json").out)["articles"]
+    assert sum(row["score"] for row in rows) == pytest.approx(1.0)
+    first = json.loads(wikigr("pagerank", "show", rows[0]["title"].upper(), "--pack", str(pack), "--json").out)
+    assert (first["rank"], first["articles"], first["score"]) == (1, 50, rows[0]["score"])
+    wrong = wikigr("pagerank", "show", "Albert Einstien", "--pack", str(pack))
+    assert (wrong.code, "Did you mean 'Albert Einstein'?" in wrong.err) == (2, True)
+
+
+def test_verify_finds_a_cache_that_is_wrong(wikigr: Wikigr, pack: Path) -> None:
+    assert wikigr("pagerank", "verify", str(pack)).code == 0
+    cache = pack / "pagerank_cache.json"
+    document = json.loads(cache.read_text())
+    document["scores"]["Spin"] += 0.001
+    cache.write_text(json.dumps(document))
+    result = wikigr("pagerank", "verify", str(pack))
+    assert (result.code, "DIFFERS" in result.out) == (1, True)
+    cache.write_text("[]")
+    assert wikigr("pagerank", "verify", str(pack)).code == 3
+    shown = wikigr("pagerank", "top", "--pack", str(pack), "-n", "1")
+    assert (shown.code, "computed anew" in shown.err) == (0, True)
+
+
+def test_a_plain_mapping_is_read(wikigr: Wikigr, pack: Path) -> None:
+    (pack / "pagerank_cache.json").write_text('{"Spin": 0.75, "Laser": 0.25}')
+    out = wikigr("pagerank", "top", "--pack", str(pack)).out
+    assert out.splitlines() == ["   1. 0.750000  Spin", "   2. 0.250000  Laser"]
