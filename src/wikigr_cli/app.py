@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import traceback
@@ -65,8 +66,13 @@ def root(
     context.default_map = config.defaults(Path.cwd(), context.command)
 
 
+_SILENT = logging.NullHandler()
+
+
 def run(arguments: Sequence[str], environment: Environment) -> int:
     """Run one command line in ``environment`` and return its exit code; never raises on a user's mistake."""
+    # What the library logs is in the trace too, from which the commands print it.
+    logging.getLogger("wikigr").addHandler(_SILENT)
     command = typer.main.get_command(app)
     try:
         status = command.main(args=list(arguments), prog_name="wikigr", standalone_mode=False, obj=environment)
@@ -108,13 +114,15 @@ def _usage_error(error: Exception) -> str | None:
 def main() -> None:
     """Run as the console script."""
     _fill_closed_streams()
-    status = run(sys.argv[1:], Environment())
+    status = int(run(sys.argv[1:], Environment()))
     try:
         sys.stdout.flush()
+        sys.stderr.flush()
     except (BrokenPipeError, AttributeError):
-        # Python would complain again while closing stdout at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    raise SystemExit(int(status))
+        pass
+    # Every command has closed what it opened. Python's own end would free the model piece by piece, which takes a
+    # seventh of a question's time.
+    os._exit(status)
 
 
 def _fill_closed_streams() -> None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wikigr.errors import UsageError
+from wikigr.errors import UsageError, WikigrError
 from wikigr_cli import options, render
-from wikigr_cli.environment import Environment
+from wikigr_cli.environment import Environment, plain
 from wikigr_cli.exit_codes import ExitStatus
 
 if TYPE_CHECKING:
@@ -75,14 +75,20 @@ def ask(
         from wikigr.pipeline.builder import build_pipeline  # while the encoder loads
 
         client = _client(environment, chosen, offline=offline or show_prompt, silent=show_prompt)
-        pipeline = build_pipeline(chosen, opened, model=client)
+        pipeline = build_pipeline(chosen, opened, model=client, offline=offline)
         if show_prompt:
+            from wikigr.retrieval.trace import Trace
+
             if question is None:
                 raise UsageError("--show-prompt shows the prompt of one question.")
-            render.json_document(environment, pipeline.request(question).to_dict())
+            trace = Trace()
+            render.json_document(environment, pipeline.request(question, trace).to_dict())
+            render.warnings(environment, trace)
             return
         if batch is not None:
-            abstained = _ask_batch(environment, pipeline, batch, explain=explain)
+            abstained, failed = _ask_batch(environment, pipeline, batch, explain=explain)
+            if failed:
+                raise WikigrError(f"{failed} of the questions could not be answered.")
         else:
             assert question is not None
             explain = explain or environment.verbosity > 0
@@ -91,7 +97,8 @@ def ask(
             )
             answer = pipeline.answer(question, on_text=environment.write_text if live else None)
             render.warnings(environment, answer.trace)
-            abstained = answer.abstained
+            # An answer of which nothing could be verified is none to a script.
+            abstained = answer.abstained or not answer.citations
             document = render.answer_document(answer, pipeline, explain=explain)
             if json_output:
                 render.json_document(environment, document)
@@ -101,21 +108,36 @@ def ask(
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 
 
-def _ask_batch(environment: Environment, pipeline: Pipeline, location: str, *, explain: bool) -> bool:
-    """Answer the questions of a file or standard input; tell whether one was not covered."""
+def _ask_batch(environment: Environment, pipeline: Pipeline, location: str, *, explain: bool) -> tuple[bool, int]:
+    """Answer the questions of a file or standard input; tell whether one was not covered, and how many failed.
+
+    A question whose model fails gives a line with ``error``, and the next one is asked; a budget that is used up
+    ends the batch.
+    """
+    from wikigr.llm.budget import BudgetError
     from wikigr_cli.batch import read_batch
 
-    abstained = False
+    abstained, failed = False, 0
     for item in read_batch(location, environment.stdin):
-        answer: Answer = pipeline.answer(item.question)
+        try:
+            answer: Answer = pipeline.answer(item.question)
+        except (BudgetError, UsageError):
+            raise
+        except WikigrError as error:
+            failed += 1
+            environment.complain(f"wikigr: question {item.id}: {plain(error.message)}")
+            render.json_line(environment, render.failure_document(item.id, item.question, error))
+            continue
         render.warnings(environment, answer.trace)
-        abstained = abstained or answer.abstained
+        abstained = abstained or answer.abstained or not answer.citations
         render.json_line(environment, {"id": item.id, **render.answer_document(answer, pipeline, explain=explain)})
-    return abstained
+    return abstained, failed
 
 
 def _with_flags(profile: Profile, model: str | None, max_cost: float | None) -> Profile:
     if model is not None:
+        if not model.strip():
+            raise UsageError("--model names no model.")
         profile = replace(profile, synthesis=replace(profile.synthesis, model=model))
     if max_cost is not None:
         if not 0.0 < max_cost <= 10_000.0:

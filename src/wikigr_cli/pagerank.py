@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,6 +26,8 @@ app = typer.Typer(
 )
 # The difference from a fresh computation up to which a cache counts as right (reference figures: 1e-6).
 _TOLERATED = 1e-6
+# Of 100: how alike a title must be to be suggested.
+_NEAR = 75
 
 
 class Format(StrEnum):
@@ -59,10 +62,9 @@ def build(
         raise UsageError("-o takes the cache of one pack.", hint="Leave it out to write into each pack.")
     if not 0.0 < damping < 1.0:
         raise UsageError(f"--damping must lie between 0 and 1 (exclusive), not {damping}.")
-    if not tol > 0.0:
-        raise UsageError(f"--tol must be positive, not {tol}.")
-    if file_format is not None:
-        output = _with_format(output, file_format)
+    if not 0.0 < tol <= 1e-3:
+        raise UsageError(f"--tol must lie above 0 and be at most 0.001, not {tol}.")
+    chosen = _format(output, file_format)
 
     from wikigr.graph.pagerank_cache import Parameters
     from wikigr.pack.pagerank import build_cache
@@ -73,9 +75,13 @@ def build(
     for pack in packs:
         begun = time.perf_counter()
         try:
-            done = build_cache(pack, parameters, output=output, force=force)
+            done = build_cache(pack, parameters, output=output, file_format=chosen.value, force=force)
         except (WikigrError, OSError) as error:
-            mine = error if isinstance(error, WikigrError) else WikigrError(f"{output} cannot be written: {error}.")
+            mine = (
+                error
+                if isinstance(error, WikigrError)
+                else WikigrError(f"{output or pack} cannot be written: {error}.")
+            )
             failure = failure or status_of(mine)
             environment.complain(f"wikigr: {plain(mine.message)}")
             if mine.hint:
@@ -134,14 +140,17 @@ def show(
     environment = context.ensure_object(Environment)
     scores = _scores(environment, pack)
 
-    from difflib import get_close_matches
+    from rapidfuzz.process import extractOne
 
     from wikigr.text import fold
+
+    if not scores:
+        raise UsageError("The pack has no hyperlinks to rank by.")
 
     by_fold = {fold(known): known for known in scores}
     found = by_fold.get(fold(title))
     if found is None:
-        near = get_close_matches(fold(title), by_fold, n=1)
+        near = extractOne(fold(title), by_fold.keys(), score_cutoff=_NEAR)
         raise UsageError(
             f"The pack ranks no article {title!r}.", hint=f"Did you mean {by_fold[near[0]]!r}?" if near else None
         )
@@ -162,33 +171,63 @@ def verify(
     """Compute PageRank anew and compare it with the packs' caches. Exit 1 when one differs by more than 1e-6."""
     environment = context.ensure_object(Environment)
 
-    from wikigr.graph.pagerank_cache import Parameters
-    from wikigr.pack.pagerank import compute, stored
+    from wikigr.graph.pagerank_cache import PageRankCacheError
+    from wikigr.pack.pagerank import stored
 
     rows: list[dict[str, Any]] = []
+    failure: ExitStatus | None = None
     for pack in packs:
-        cache = stored(pack)
-        fresh, _ = compute(pack, cache.parameters or Parameters())
-        titles = cache.scores.keys() | fresh.scores.keys()
-        worst = max((abs(cache.scores.get(t, 0.0) - fresh.scores.get(t, 0.0)) for t in titles), default=0.0)
-        rows.append({"pack": pack, "articles": len(fresh.scores), "largest_difference": worst})
+        try:
+            row = _compared(pack, stored(pack))
+        except PageRankCacheError as error:
+            row = {"pack": pack, "passed": False, "error": error.message}
+        except WikigrError as error:
+            failure = failure or status_of(error)
+            row = {"pack": pack, "passed": False, "error": error.message}
+        rows.append(row)
         if not json_output:
-            verdict = "ok" if worst <= _TOLERATED else "DIFFERS"
-            environment.print(f"{plain(pack)}: {verdict}, largest difference {worst:.1e}")
+            environment.print(f"{plain(pack)}: ", end="")
+            environment.print("ok" if row["passed"] else "DIFFERS" if "error" not in row else "FAILED", end="")
+            environment.print(f", {plain(row['error'])}" if "error" in row else _in_words(row))
     if json_output:
         render.json_document(environment, {"schema_version": render.SCHEMA_VERSION, "packs": rows})
-    if any(row["largest_difference"] > _TOLERATED for row in rows):
+    if failure is not None:
+        raise typer.Exit(failure)
+    if not all(row["passed"] for row in rows):
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 
 
-def _with_format(output: Path | None, file_format: Format) -> Path | None:
+def _compared(pack: str, cache: PageRankCache) -> dict[str, Any]:
+    """Compare a cache with what its own parameters give now."""
+    from wikigr.graph.pagerank_cache import Parameters
+    from wikigr.pack.pagerank import compute
+
+    parameters = cache.parameters or Parameters()
+    fresh, _ = compute(pack, parameters)
+    titles = cache.scores.keys() | fresh.scores.keys()
+    worst = max((abs(cache.scores.get(t, 0.0) - fresh.scores.get(t, 0.0)) for t in titles), default=0.0)
+    return {
+        "pack": pack,
+        "passed": worst <= _TOLERATED,
+        "articles": len(fresh.scores),
+        "largest_difference": worst,
+        **asdict(parameters),
+    }
+
+
+def _in_words(row: dict[str, Any]) -> str:
+    return (
+        f", largest difference {row['largest_difference']:.1e} (damping {row['damping']:g}, tolerance {row['tol']:g})"
+    )
+
+
+def _format(output: Path | None, wanted: Format | None) -> Format:
+    """Return the format to write: the one asked for, else the one that the file's ending says."""
     if output is None:
-        if file_format is Format.PARQUET:
+        if wanted is Format.PARQUET:
             raise UsageError("A pack's own cache is JSON.", hint="Name a file for Parquet: -o scores.parquet")
-        return None
-    if (output.suffix == ".parquet") != (file_format is Format.PARQUET):
-        raise UsageError(f"--format {file_format} and the ending of {output} contradict each other.")
-    return output
+        return Format.JSON
+    return wanted or (Format.PARQUET if output.suffix == ".parquet" else Format.JSON)
 
 
 def _scores(environment: Environment, pack: str | None) -> dict[str, float]:

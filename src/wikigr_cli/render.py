@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from wikigr.build.build import BuildReport
     from wikigr.checks import Check
     from wikigr.embeddings.models import PreparedModel
+    from wikigr.errors import WikigrError
     from wikigr.pack.layout import Layout
     from wikigr.pack.manifest import Manifest
     from wikigr.pipeline.pipeline import Pipeline
@@ -161,6 +162,11 @@ def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> dic
     return document
 
 
+def failure_document(id_: str | int, question: str, error: WikigrError) -> dict[str, Any]:
+    """Return the line of ``wikigr ask --batch`` for a question that could not be answered."""
+    return {"id": id_, "schema_version": SCHEMA_VERSION, "question": question, "error": error.message}
+
+
 def _explain(answer: Answer) -> dict[str, Any]:
     cited = {(c.section_id, c.start) for c in answer.citations}
     return {
@@ -194,7 +200,8 @@ def print_answer(
     environment: Environment, answer: Answer, document: Mapping[str, Any], *, streamed: bool = False
 ) -> None:
     """Print an answer for a person; of one that was ``streamed`` only what belongs below it."""
-    shown = streamed and answer.query_type == "synthesis"
+    # A model that was asked has shown its answer already; what it knows of itself is not streamed.
+    shown = streamed and bool(answer.model) and answer.query_type != "own_knowledge"
     environment.print("" if shown else plain(answer.text))
     if answer.abstained:
         titles = list(dict.fromkeys(item.section.title for item in answer.evidence))[:3]

@@ -11,6 +11,7 @@ import typer
 
 from wikigr.errors import UsageError
 from wikigr.pipeline.rerank_method import Method
+from wikigr.text import scrub
 from wikigr_cli import options, render
 from wikigr_cli.environment import Environment
 
@@ -37,13 +38,17 @@ def rerank(
         ),
     ] = Method.GRAPH,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
-    alpha: Annotated[float | None, typer.Option(help="Weight of the given score; by pack size when left out.")] = None,
+    alpha: Annotated[float | None, typer.Option(help="Weight of the given score; the profile's when left out.")] = None,
     beta: Annotated[float | None, typer.Option(help="Weight of PageRank; alpha and beta sum to 1.")] = None,
     top_k: Annotated[int | None, typer.Option("--top-k", "-k", min=1, help="How many to keep; all by default.")] = None,
     query: Annotated[str | None, typer.Option("--query", help="The question; the results' own when left out.")] = None,
+    offline: options.Offline = False,
     json_output: options.Json = False,
 ) -> None:
-    """Rerank results that were found before, and print them in the same shape with their old rank."""
+    """Rerank results that were found before, and print them in the same shape with their old rank.
+
+    Nothing of the results leaves this machine; a cross-encoder is downloaded once, unless --offline is given.
+    """
     environment = context.ensure_object(Environment)
     if pack is None:
         raise UsageError("No pack was named.", hint="Give --pack, or set WIKIGR_PACK.")
@@ -57,16 +62,17 @@ def rerank(
 
     chosen = _weighted(load_profile(profile), alpha, beta)
     with Pack(pack) as opened:
-        pipeline = build_pipeline(chosen, opened)
+        pipeline = build_pipeline(chosen, opened, offline=offline)
         for document in documents:
             trace = Trace()
             found = document["results"]
-            reranked = rerank_results(
+            # Nothing found is nothing to rerank, and no reason to break a pipe.
+            reranked = found and rerank_results(
                 pipeline,
                 query or document.get("question") or "",
                 found,
                 method,
-                top_k=top_k or max(1, len(found)),
+                top_k=top_k or len(found),
                 trace=trace,
             )
             render.warnings(environment, trace)
@@ -96,6 +102,7 @@ def _read(location: str, environment: Environment) -> tuple[list[dict[str, Any]]
         text = environment.stdin.read() if location == "-" else Path(location).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"The results {name} cannot be read: {error}.") from error
+    text = text.removeprefix("\ufeff")
     if not text.strip():
         raise UsageError(f"{name} holds no results.", hint="Example: wikigr search spin --json | wikigr rerank")
     try:
@@ -122,4 +129,8 @@ def _document(value: Any, name: str) -> dict[str, Any]:
         raise UsageError(f"{name} holds a result that is no mapping.")
     if not isinstance(value.get("question", ""), str):
         raise UsageError(f"The question in {name} is no text.")
+    for result in value["results"]:
+        for key in ("title", "content", "section_id"):
+            if isinstance(result.get(key), str):
+                result[key] = scrub(result[key])
     return value

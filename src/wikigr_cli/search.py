@@ -46,7 +46,8 @@ def search(
     """Find the sections of a pack that are nearest to a question.
 
     Nothing leaves this machine, unless the profile asks for other wordings of the question (as `recall` does): these
-    are written by a model, to whose server the question is then sent.
+    are written by a model, to whose server the question is then sent. A cross-encoder (as in `precise`) is downloaded
+    once. --offline forbids both.
     """
     environment = context.ensure_object(Environment)
     if (question is None) == (batch is None):
@@ -66,7 +67,8 @@ def search(
         from wikigr_cli.batch import read_batch
 
         asks_model = chosen.retrieval.multi_query and not offline
-        pipeline = build_pipeline(chosen, opened, model=connect(chosen) if asks_model else None)
+        model = connect(chosen) if asks_model else None
+        pipeline = build_pipeline(chosen, opened, model=model, offline=offline)
 
         def run(text: str) -> dict[str, object]:
             trace = Trace()

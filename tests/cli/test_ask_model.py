@@ -136,6 +136,26 @@ def test_rephrasing_needs_a_model_or_says_so(wikigr: Wikigr, physics_pack: Path,
     assert "multi_query" in offline.err
 
 
+def test_a_batch_goes_on_after_a_question_that_fails(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
+    model.script(status(400, "no"), _cite_first)
+    result = wikigr("ask", "--batch", "-", "--pack", str(physics_pack), stdin=f"{QUESTION}\n{QUESTION}\n")
+    first, second = map(json.loads, result.out.splitlines())
+    assert (result.code, "rejected" in first["error"], second["query_type"]) == (3, True, "synthesis")
+
+
+def test_a_refusal_is_streamed_once(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
+    model.always(reply(f"{NOT_COVERED} But it was Bob."))
+    streamed = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--stream").out
+    assert streamed.startswith(f"{NOT_COVERED}\nNearest articles: ")
+    assert "Bob" not in streamed
+    assert streamed == wikigr("ask", QUESTION, "--pack", str(physics_pack), "--no-stream").out
+
+
+def test_strict_counts_what_nothing_supports(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
+    model.always(reply("It was Bob."))
+    assert wikigr("ask", QUESTION, "--pack", str(physics_pack), "--strict").code == 1
+
+
 def test_strict_counts_a_model_that_declines(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
     model.always(reply(NOT_COVERED))
     assert wikigr("ask", QUESTION, "--pack", str(physics_pack), "--strict").code == 1
@@ -153,9 +173,10 @@ main()
 """
 
 
-@pytest.mark.parametrize("profile", ["enhanced", "recall", "baseline", "fast"])
-def test_offline_touches_no_network(physics_pack: Path, profile: str) -> None:
+@pytest.mark.parametrize("profile", ["enhanced", "recall", "baseline", "fast", "precise"])
+def test_offline_touches_no_network(physics_pack: Path, tmp_path: Path, profile: str) -> None:
     environment = {**os.environ, "ANTHROPIC_API_KEY": "sk-x", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+    environment["HF_HOME"] = str(tmp_path)
     command = [sys.executable, "-c", OFFLINE, "ask", QUESTION, "--pack", str(physics_pack), "--profile", profile]
     offline = subprocess.run([*command, "--offline"], env=environment, capture_output=True, text=True, check=False)
     assert (offline.returncode, "Davisson" in offline.stdout) == (0, True), offline.stderr

@@ -68,7 +68,7 @@ def test_several_packs_a_line_each_and_the_first_failure_decides(wikigr: Wikigr,
         (("--damping", "nan"), "--damping"),
         (("--tol", "0"), "--tol"),
         (("--format", "parquet"), "JSON"),
-        (("--format", "json", "-o", "x.parquet"), "contradict"),
+        (("--tol", "0.5"), "--tol"),
         (("--max-iter", "0"), "max-iter"),
     ],
 )
@@ -108,12 +108,42 @@ def test_verify_finds_a_cache_that_is_wrong(wikigr: Wikigr, pack: Path) -> None:
     result = wikigr("pagerank", "verify", str(pack))
     assert (result.code, "DIFFERS" in result.out) == (1, True)
     cache.write_text("[]")
-    assert wikigr("pagerank", "verify", str(pack)).code == 3
+    assert wikigr("pagerank", "verify", str(pack)).code == 1
+    several = wikigr("pagerank", "verify", str(pack), "nowhere", "--json")
+    assert (several.code, [row["passed"] for row in json.loads(several.out)["packs"]]) == (4, [False, False])
     shown = wikigr("pagerank", "top", "--pack", str(pack), "-n", "1")
     assert (shown.code, "computed anew" in shown.err) == (0, True)
 
 
 def test_a_plain_mapping_is_read(wikigr: Wikigr, pack: Path) -> None:
-    (pack / "pagerank_cache.json").write_text('{"Spin": 0.75, "Laser": 0.25}')
-    out = wikigr("pagerank", "top", "--pack", str(pack)).out
-    assert out.splitlines() == ["   1. 0.750000  Spin", "   2. 0.250000  Laser"]
+    titles = json.loads((pack / "pagerank_cache.json").read_text())["scores"]
+    (pack / "pagerank_cache.json").write_text(json.dumps({**dict.fromkeys(titles, 0.01), "Spin": 0.51}))
+    result = wikigr("pagerank", "top", "--pack", str(pack), "-n", "1")
+    assert (result.out, result.err) == ("   1. 0.510000  Spin\n", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        '{"Totally": 0.5, "Foreign": 0.5}',
+        '{"Spin": 1' + "0" * 400 + "}",
+        "[" * 100_000,
+        '{"schema_version": 1, "digest": "", "damping": 2, "max_iter": 100, "tol": 1e-6, "scores": {}}',
+        '{"schema_version": 1, "digest": "", "damping": 0.5, "max_iter": Infinity, "tol": 1e-6, "scores": {}}',
+        '{"schema_version": 9, "digest": "", "damping": 0.5, "max_iter": 1, "tol": 1e-6, "scores": {}}',
+    ],
+)
+def test_a_cache_of_no_use_is_computed_anew_and_said(wikigr: Wikigr, pack: Path, text: str) -> None:
+    whole = wikigr("pagerank", "top", "--pack", str(pack), "-n", "1").out
+    (pack / "pagerank_cache.json").write_text(text)
+    result = wikigr("pagerank", "top", "--pack", str(pack), "-n", "1")
+    assert (result.code, result.out, "computed anew" in result.err) == (0, whole, True)
+    asked = wikigr("ask", "What is spin?", "--pack", str(pack), "--offline")
+    assert (asked.code, "computed anew" in asked.err) == (0, True)
+
+
+def test_the_packs_own_file_named_with_o_keeps_the_pack_valid(wikigr: Wikigr, pack: Path) -> None:
+    target = str(pack / "pagerank_cache.json")
+    assert wikigr("pagerank", "build", str(pack), "--damping", "0.3", "-o", target).code == 0
+    assert wikigr("pack", "validate", str(pack)).code == 0

@@ -63,6 +63,30 @@ def test_content_that_is_missing_comes_from_the_pack(wikigr: Wikigr, physics_pac
     assert by_title["?"]["content"] == "?"
 
 
+def test_nothing_found_is_nothing_reranked(wikigr: Wikigr, physics_pack: Path) -> None:
+    pack = str(physics_pack)
+    found = wikigr("search", "zzqqxx", "--mode", "lexical", "--pack", pack, "--json").out
+    result = wikigr("rerank", "--pack", pack, "--json", stdin=found)
+    assert (result.code, json.loads(result.out)["results"]) == (0, [])
+
+
+def test_reranking_what_the_graph_has_ranked_already_changes_nothing(wikigr: Wikigr, physics_pack: Path) -> None:
+    pack = str(physics_pack)
+    found = wikigr("search", QUESTION, "--pack", pack, "-k", "8", "--json").out
+    document = json.loads(wikigr("rerank", "--pack", pack, "--json", stdin=found).out)
+    assert [r["score"] for r in document["results"]] == pytest.approx(
+        [r["score"] for r in json.loads(found)["results"]], abs=1e-5
+    )
+
+
+@pytest.mark.parametrize("title", ['"\\ud800"', '"x"'])
+def test_odd_text_does_not_crash(wikigr: Wikigr, physics_pack: Path, title: str) -> None:
+    rows = f'\ufeff[{{"title": {title}, "score": 1}}]'
+    for method in ("graph", "quality"):
+        result = wikigr("rerank", "--pack", str(physics_pack), "--method", method, "--query", "x", "--json", stdin=rows)
+        assert result.code == 0, result.err
+
+
 def test_json_lines_stay_json_lines(wikigr: Wikigr, physics_pack: Path) -> None:
     pack = str(physics_pack)
     lines = wikigr("search", "--batch", "-", "--pack", pack, "-k", "3", stdin="laser\nspin\n").out
@@ -91,12 +115,12 @@ def test_a_cross_encoder_that_cannot_be_loaded_degrades_loudly(
         ("", "holds no results"),
         ("{", "is no JSON"),
         ("3", "holds neither"),
-        ("[]", "empty"),
         ("[3]", "no mapping"),
         ('{"results": {}}', "holds neither"),
         ('[{"title": "x"}]', "result 1 has no 'score'"),
         ('[{"score": 1}]', "result 1 has no 'title'"),
         ('[{"title": "x", "score": "high"}]', "score of result 1"),
+        ('[{"title": "x", "score": 1' + "0" * 400 + "}]", "score of result 1"),
         ('{"question": 3, "results": [{"title": "x", "score": 1}]}', "question"),
         ('{"results": []}\n{"results": [}\n', "Line 2"),
     ],

@@ -103,3 +103,11 @@ def test_threads_cannot_pass_it_together() -> None:
 
     with ThreadPoolExecutor(16) as pool:
         assert sum(pool.map(call, range(16))) == 10
+
+
+def test_a_call_that_broke_off_counts_as_its_worst_case() -> None:
+    budget = Budget(max_tokens=3000)
+    held = budget.reserve("claude-opus-4-6", 1000, 1000)
+    budget.settle(Usage(input_tokens=100), held, worst_case=True)
+    with pytest.raises(BudgetError, match="2,000 are spent or in use"):
+        budget.reserve("claude-opus-4-6", 1000, 1000)

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from wikigr.errors import UsageError
+from wikigr.llm.available import available
 from wikigr.llm.budget import Budget, BudgetError
-from wikigr.llm.client import Claude, LlmError, TextBlock, available
+from wikigr.llm.client import Claude, LlmError, TextBlock
 from wikigr.llm.usage import Usage
 
 from .conftest import KEY, Make
@@ -215,8 +216,8 @@ class TestConfiguration:
 def test_the_sdk_is_not_imported_before_the_first_call() -> None:
     program = """
 import sys
-from wikigr.llm import budget, client, prices, usage
-client.available()
+from wikigr.llm import available, budget, client, prices, usage
+available.available()
 made = client.Claude(model="claude-opus-4-6", base_url="http://127.0.0.1:9", budget=budget.Budget())
 made.usage, made.close()
 heavy = {"anthropic", "httpx2", "pydantic", "yaml", "numpy"} & sys.modules.keys()

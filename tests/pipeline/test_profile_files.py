@@ -86,6 +86,7 @@ def test_a_users_own_profile_comes_first_and_may_extend_its_namesake(own_folder:
         ("few_shot: {}\nfew_shot: {}", 2, "few_shot is given twice", None),
         ("extends: [fast]", 1, "must name one profile", None),
         ("- a list", 1, "a profile is a mapping", None),
+        ("\nretrieval: {mode: 3}", 2, "retrieval.mode is 3", None),
         ("extends: other.yaml", 1, "circle", None),
     ],
 )

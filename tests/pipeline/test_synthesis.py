@@ -20,6 +20,7 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
+from wikigr.retrieval.trace import Trace
 
 QUESTION = "Who measured the wavelength of the electron?"
 OFF_TOPIC = "Who won the football cup in Brazil?"
@@ -135,14 +136,16 @@ def test_the_request_holds_sections_examples_and_a_cached_prefix(
     examples.write_text(json.dumps({"examples": [example]}))
     messages_server.always(reply(NOT_COVERED))
     pipeline = make(few_shot_path=examples)
-    shown = pipeline.request(QUESTION).to_dict()
+    shown = pipeline.request(QUESTION, Trace()).to_dict()
     assert messages_server.requests == []
     answer = pipeline.answer(QUESTION)
     (request,) = messages_server.requests
     assert {"system": request.json["system"], "messages": request.json["messages"]} == shown
     assert shown["system"][0]["cache_control"] == {"type": "ephemeral"}
-    assert "EXAMPLE-ANSWER" in shown["system"][1]["text"]
-    assert "cache_control" not in shown["system"][1]
+    assert len(shown["system"]) == 1
+    block = shown["messages"][0]["content"][-2]["text"]
+    assert block.startswith("<examples>\n") and block.endswith("\n</examples>")
+    assert "EXAMPLE-ANSWER" in block
     sent = results_of(request.json)
     assert [block["source"] for block in sent] == [item.section.section_id for item in answer.evidence]
     assert all(block["citations"] == {"enabled": True} and block["content"] for block in sent)
@@ -212,6 +215,10 @@ class TestMarkers:
         assert answer.text == ("The Davisson–Germer experiment measured the wavelength of electrons. [1] That is all.")
         assert len(answer.citations) == 1
 
+    def test_a_negation_does_not_support_what_it_denies(self, make: Make, messages_server: MessagesServer) -> None:
+        words = "The Davisson–Germer experiment never measured the wavelength of electrons [1]."
+        assert self.ask(make, messages_server, words).citations == ()
+
     def test_sections_cannot_close_their_block(self, make: Make, messages_server: MessagesServer) -> None:
         self.ask(make, messages_server, NOT_COVERED)
         sent = messages_server.requests[0].json["messages"][0]["content"][0]["text"]
@@ -228,9 +235,54 @@ def test_a_server_without_search_results_gets_markers_loudly(make: Make, message
     assert len(messages_server.requests) == 2
     assert len(answer.citations) == 1
     assert answer.trace.degraded
-    assert any("without search-result blocks" in warning for warning in answer.trace.warnings)
+    assert any("numbered in the text" in warning for warning in answer.trace.warnings)
     with pytest.raises(BadRequestError):
         make(citations="native").answer(QUESTION)
+
+
+def test_a_refusal_for_another_reason_is_not_sent_twice(make: Make, messages_server: MessagesServer) -> None:
+    messages_server.always(status(400, "Your credit is too low"))
+    with pytest.raises(BadRequestError, match="credit"):
+        make().answer(QUESTION)
+    assert len(messages_server.requests) == 1
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+class TestWhatNothingSupports:
+    """Words of a model that no citation holds: marked, never taken for verified, and nothing after a refusal."""
+
+    def ask(self, make: Make, server: MessagesServer, streamed: bool, *blocks: Any) -> Any:
+        server.always(cited_reply(*blocks))
+        pieces: list[str] = []
+        answer = make().answer(QUESTION, on_text=pieces.append if streamed else None)
+        assert not streamed or "".join(pieces).strip() == answer.text
+        return answer
+
+    def test_an_answer_without_citations_is_marked_as_a_whole(
+        self, make: Make, messages_server: MessagesServer, streamed: bool
+    ) -> None:
+        answer = self.ask(make, messages_server, streamed, lambda r: text("It was Bob in 1999."))
+        assert answer.text == f"It was Bob in 1999. {UNVERIFIED}"
+        assert (answer.unverified, answer.confidence) == (("It was Bob in 1999.",), 0.0)
+        assert any("nothing in the answer could be verified" in warning for warning in answer.trace.warnings)
+
+    def test_numbers_that_the_model_writes_itself_are_no_citations(
+        self, make: Make, messages_server: MessagesServer, streamed: bool
+    ) -> None:
+        answer = self.ask(
+            make,
+            messages_server,
+            streamed,
+            lambda r: text("It was Bob [1] and [2, 3] no one [unverified] else; see [a] and [1", cite(r, 0, 0, 1)),
+            lambda r: text(" 2] too."),
+        )
+        assert answer.text == "It was Bob (1) and (2, 3) no one (unverified) else; see [a] and [1 [1] 2] too."
+        assert len(answer.citations) == 1
+
+    def test_after_a_refusal_nothing_is_said(self, make: Make, messages_server: MessagesServer, streamed: bool) -> None:
+        words = f"{NOT_COVERED} But I remember that it was Bob."
+        answer = self.ask(make, messages_server, streamed, lambda r: text(words), lambda r: text(" Bob!"))
+        assert (answer.text, answer.query_type, answer.confidence) == (NOT_COVERED, "abstained", 0.0)
 
 
 def test_models_that_are_not_claude_get_markers(make: Make, messages_server: MessagesServer) -> None:
@@ -263,5 +315,7 @@ def test_a_cut_answer_says_so(make: Make, messages_server: MessagesServer) -> No
 
 def test_a_question_too_long_to_send(make: Make, messages_server: MessagesServer) -> None:
     with pytest.raises(UsageError, match="characters"):
-        make().request("spin " * 10_000)
+        make().request("spin " * 10_000, Trace())
+    with pytest.raises(UsageError, match="characters"):
+        make(own_knowledge=True).answer("football " * 10_000)
     assert messages_server.requests == []

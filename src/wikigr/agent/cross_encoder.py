@@ -24,18 +24,18 @@ class CrossEncoderReranker:
 
     ``model_name`` is an id of the model hub or a folder. A model that the hub's cache (``HF_HOME``) holds is loaded
     from there without a request; another one is downloaded once, which fails at once where there is no network.
-    ``HF_HUB_OFFLINE=1`` forbids requests altogether.
+    ``HF_HUB_OFFLINE=1``, or ``download=False``, forbids requests altogether.
 
     ``_model`` is the loaded ``sentence_transformers.CrossEncoder``. On any failure to load it, or when it gives more
     than one score a pair, a warning names the model and the cause, ``_model`` is ``None`` and ``rerank`` passes its
     input through.
     """
 
-    def __init__(self, model_name: str = "cross-encoder/ms-marco-MiniLM-L-12-v2") -> None:
+    def __init__(self, model_name: str = "cross-encoder/ms-marco-MiniLM-L-12-v2", *, download: bool = True) -> None:
         self.model_name = model_name
         self._model: Any = None
         try:
-            self._model = _load(model_name)
+            self._model = _load(model_name, download=download)
         except Exception as error:  # noqa: BLE001
             # The documented breadth: whatever keeps an optional model from loading must not keep a question from
             # being answered. Three libraries raise here, each with errors of its own.
@@ -44,6 +44,11 @@ class CrossEncoderReranker:
                 "The cross-encoder %s cannot be loaded, so results keep their order: %s: %s",
                 model_name, type(error).__name__, cause,
             )  # fmt: skip
+
+    @property
+    def loaded(self) -> bool:
+        """Whether there is a model to score with."""
+        return self._model is not None
 
     def rerank(self, query: str, results: list[dict[str, Any]], top_k: int = 5) -> list[dict[str, Any]]:
         """Return the ``top_k`` best of ``results`` as shallow copies with a ``ce_score``, the highest first.
@@ -75,17 +80,12 @@ def _text(result: Mapping[str, Any], place: int) -> str:
     raise ValueError(f"result {place + 1} has neither content nor title to score")
 
 
-def _load(model_name: str) -> Any:
+def _load(model_name: str, *, download: bool) -> Any:
     from sentence_transformers import CrossEncoder
 
-    folder = local_folder(model_name)
-    if folder is not None:
-        model = CrossEncoder(str(folder), local_files_only=True)
-    else:
-        try:
-            model = CrossEncoder(model_name, local_files_only=True)
-        except (OSError, ValueError):  # not in the cache, or not all of it
-            model = CrossEncoder(_download(model_name), local_files_only=True)
+    # By folder: given an id, the constructor asks the hub even for what its cache holds.
+    folder = local_folder(model_name) or _snapshot(model_name, download=download)
+    model = CrossEncoder(str(folder), local_files_only=True)
     _refuse_untrained_head(model.model)
     # The shape of a prediction tells the number of labels in every version, and that the model runs at all.
     prediction = model.predict([("question", "text")], show_progress_bar=False)
@@ -102,11 +102,17 @@ def _refuse_untrained_head(network: Any) -> None:
         raise ValueError(f"it is no cross-encoder: its weights are of {', '.join(map(str, trained))}, not {kind}")
 
 
-def _download(model_name: str) -> str:
-    """Fetch the model's files and return their folder.
+def _snapshot(model_name: str, *, download: bool) -> str:
+    """Return the folder with the model's files: the hub's cache, or else downloaded into it.
 
     Not left to ``CrossEncoder``, which asks for each file six times over: a minute where there is no network.
     """
     from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
 
-    return str(snapshot_download(model_name, allow_patterns=_HUB_PATTERNS))
+    try:
+        return str(snapshot_download(model_name, allow_patterns=_HUB_PATTERNS, local_files_only=True))
+    except LocalEntryNotFoundError:
+        if not download:
+            raise
+        return str(snapshot_download(model_name, allow_patterns=_HUB_PATTERNS))

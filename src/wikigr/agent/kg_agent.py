@@ -28,6 +28,7 @@ from wikigr.pipeline import tuning
 from wikigr.pipeline.builder import build_pipeline, connect
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.profile_files import load_profile
+from wikigr.retrieval.hybrid import checked_question
 
 if TYPE_CHECKING:
     import anthropic
@@ -45,8 +46,9 @@ class KnowledgeGraphAgent:
     ``enable_multi_query`` (which sends the question, cut at 500 characters, to the Anthropic API) counts always.
     Without a key (``anthropic_api_key`` or the environment) answers are quotations and nothing leaves the machine.
 
-    ``reranker``, ``synthesizer``, ``few_shot`` and ``cross_encoder`` are the enhancements in use, each ``None`` when
-    it is off.
+    ``reranker``, ``few_shot`` and ``cross_encoder`` are the enhancements that ``query`` uses, each ``None`` when it is
+    off. ``query`` selects documents over dense and lexical candidates; ``synthesizer`` is the documented selection over
+    vectors alone, for callers of its ``retrieve``. ``cypher_examples`` are the patterns of ``cypher_pack_path``.
     """
 
     CONTENT_QUALITY_THRESHOLD: ClassVar[float] = CONTENT_QUALITY_THRESHOLD
@@ -69,7 +71,9 @@ class KnowledgeGraphAgent:
     ) -> None:
         """Open the pack that ``db_path`` (its database file, its folder or its name) belongs to.
 
-        Raises ``PackError`` when there is no such pack, and ``UsageError`` when ``cypher_pack_path`` does not exist.
+        With ``read_only=False`` the engine writes to the file even when nothing changes, and ``wikigr pack validate``
+        then says so. Raises ``PackError`` when there is no such pack, and ``FileNotFoundError``, ``ValueError`` or
+        ``json.JSONDecodeError`` for ``few_shot_path`` and ``cypher_pack_path`` as ``FewShotManager`` does.
         """
         self._start(
             Pack(db_path, read_only=read_only),
@@ -122,33 +126,66 @@ class KnowledgeGraphAgent:
         self.enable_fewshot = use_enhancements and enable_fewshot
         self.enable_cross_encoder = use_enhancements and enable_cross_encoder
         self.enable_multi_query = enable_multi_query
-        self.cypher_pack_path = _existing(cypher_pack_path)
         self.profile = self._profile(synthesis_model)
         self.synthesis_model = self.profile.synthesis.model
         self._client: Claude | None = connect(self.profile, api_key=anthropic_api_key)
         self._few_shot_path = Path(few_shot_path) if few_shot_path else None
         self._pipeline = build_pipeline(self.profile, pack, model=self._client, few_shot_path=self._few_shot_path)
         self._generator: EmbeddingGenerator | None = None
-        self._start_enhancements()
+        self.cypher_pack_path = cypher_pack_path
+        try:
+            self._start_enhancements()
+        except BaseException:
+            self.close()
+            raise
 
     def _start_enhancements(self) -> None:
-        self.reranker: GraphReranker | None = self._pipeline.reranker if self.enable_reranker else None
         self.synthesizer: MultiDocSynthesizer | None = None
-        self.few_shot: FewShotManager | None = None
-        self.cross_encoder: CrossEncoderReranker | None = None
         if self.enable_multidoc:
             self.synthesizer = MultiDocSynthesizer(
                 self.conn, min_relevance=tuning.min_relevance(self.pack.manifest.thresholds)
             )
-        if self.enable_fewshot:
-            try:
-                self.few_shot = FewShotManager(self._few_shot_path or self.pack.layout.root, encoder=self.pack.encoder)
-            except FileNotFoundError:
-                if self._few_shot_path is not None:
-                    raise
-                logger.info("The pack %s has no few-shot examples.", self.pack.manifest.name)
+        if self.enable_fewshot and self._few_shot_path is not None:
+            # What was named must be right; what a pack happens to carry may be left out with a warning.
+            _ = self._pipeline.synthesiser.few_shot
         if self.enable_cross_encoder:
-            self.cross_encoder = self._pipeline.cross_encoder
+            _ = self.cross_encoder
+        self.cypher_examples: FewShotManager | None = None
+        if self.cypher_pack_path is not None:
+            self.cypher_examples = FewShotManager(self.cypher_pack_path, encoder=self.pack.encoder)
+
+    @property
+    def reranker(self) -> GraphReranker | None:
+        """The graph reranker that ``query`` uses; set it to use another one."""
+        return self._pipeline.retriever.reranker if self.enable_reranker else None
+
+    @reranker.setter
+    def reranker(self, reranker: GraphReranker) -> None:
+        self._pipeline.retriever.reranker = reranker
+
+    @property
+    def cross_encoder(self) -> CrossEncoderReranker | None:
+        """The cross-encoder that ``query`` uses; set it to use another one."""
+        return self._pipeline.retriever.cross_encoder if self.enable_cross_encoder else None
+
+    @cross_encoder.setter
+    def cross_encoder(self, cross_encoder: CrossEncoderReranker) -> None:
+        self._pipeline.retriever.cross_encoder = cross_encoder
+
+    @property
+    def few_shot(self) -> FewShotManager | None:
+        """The worked examples that ``query`` shows a model, if there are any; set it to use others."""
+        if not self.enable_fewshot:
+            return None
+        try:
+            return self._pipeline.synthesiser.few_shot
+        except (OSError, ValueError) as error:
+            logger.warning("The pack's few-shot examples are left out: %s", error)
+            return None
+
+    @few_shot.setter
+    def few_shot(self, few_shot: FewShotManager) -> None:
+        self._pipeline.synthesiser.few_shot = few_shot
 
     def _profile(self, synthesis_model: str | None) -> Profile:
         profile = load_profile("enhanced" if self.use_enhancements else "baseline")
@@ -182,7 +219,7 @@ class KnowledgeGraphAgent:
         retrieved = list(dict.fromkeys(item.section.title for item in answer.evidence))
         return {
             "answer": answer.text,
-            "sources": [] if answer.abstained else retrieved[:max_results],
+            "sources": [] if answer.abstained else list(dict.fromkeys([*answer.sources, *retrieved]))[:max_results],
             "entities": self._pipeline.entities(answer)[:max_results],
             "facts": self._pipeline.facts(answer)[:max_results],
             "cypher_query": "",
@@ -211,8 +248,9 @@ class KnowledgeGraphAgent:
 
         Each holds ``title``, ``similarity`` (cosine), and that section's ``section_id``, ``section`` and ``content``.
         """
-        if not query.strip():
-            raise UsageError("The question is empty.")
+        query = checked_question(query)
+        if top_k < 1:
+            raise UsageError(f"top_k must be at least 1, not {top_k}.")
         # An article has several sections: look further until there are enough articles, or no more sections.
         depth, sections = top_k * 4, self.pack.manifest.counts["sections"]
         vector = self.pack.encoder.encode([query])[0]
@@ -350,9 +388,3 @@ class KnowledgeGraphAgent:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _existing(path: str | None) -> Path | None:
-    if path is not None and not Path(path).exists():
-        raise UsageError(f"There are no Cypher patterns at {path}.")
-    return Path(path) if path else None

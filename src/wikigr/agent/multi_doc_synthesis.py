@@ -32,8 +32,8 @@ class MultiDocSynthesizer:
         """Raises ``TypeError`` when ``conn`` is no connection and ``ValueError`` for a number out of its range."""
         self._graph = Graph.of(conn)
         for name, count in (("num_docs", num_docs), ("max_sections", max_sections)):
-            if not 1 <= count <= 10:
-                raise ValueError(f"{name} must lie in 1-10, not {count}")
+            if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= 10:
+                raise ValueError(f"{name} must be an integer in 1-10, not {count!r}")
         if not 0.0 <= min_relevance <= 1.0:
             raise ValueError(f"min_relevance must lie in [0, 1], not {min_relevance}")
         self.conn = conn

@@ -32,7 +32,10 @@ def rephrase(question: str, client: Claude, model: str) -> list[str]:
         max_tokens=_MAX_TOKENS,
     )
     lines = (_LIST_MARK.sub("", line).strip().strip('"') for line in reply.text.splitlines())
-    wordings = list(dict.fromkeys(line for line in lines if line and line != cut.strip()))[:REPHRASINGS]
+    # A line that ends in a colon announces the wordings.
+    wordings = list(dict.fromkeys(line for line in lines if line and not line.endswith(":") and line != cut.strip()))[
+        :REPHRASINGS
+    ]
     if not wordings:
         raise WikigrError(f"{model} gave no other wording of the question.")
     return wordings

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from statistics import median
 from typing import Any
 
@@ -15,6 +15,8 @@ from wikigr.graph.pagerank_cache import DAMPING, MAX_ITER, TOLERANCE, Parameters
 from wikigr.text import fold
 
 _WEIGHT_TOLERANCE = 1e-6
+# Beyond any score; a sum of two still is a number.
+_LARGEST = 1e300
 
 
 class GraphReranker:
@@ -52,24 +54,21 @@ class GraphReranker:
         ``RuntimeError`` when PageRank cannot be computed.
         """
         check_results(results, top_k)
-        scores = self._scores(Parameters())
+        scores = self._scores()
         if not scores:
             return [dict(result) for result in results[:top_k]]
         authority = self._authority(scores)
         reranked = [
-            {**result, "score": self.alpha * result["score"] + self.beta * authority.of(result["title"])}
+            {**result, "score": self.alpha * float(result["score"]) + self.beta * authority.of(result["title"])}
             for result in results
         ]
         reranked.sort(key=lambda result: (-result["score"], result["title"]))
         return reranked[:top_k]
 
-    def authority(self, titles: Sequence[str]) -> list[float]:
-        """Return the min-max normalised PageRank of ``titles``, each in [0, 1]; all 0 without hyperlinks."""
-        scores = self._scores(Parameters())
-        if not scores:
-            return [0.0] * len(titles)
-        authority = self._authority(scores)
-        return [authority.of(title) for title in titles]
+    def use_scores(self, scores: Mapping[str, float], parameters: Parameters) -> None:
+        """Take over precomputed probabilities by title, as fresh as if they had been computed now."""
+        self._pagerank_cache, self._cache_timestamp = scores, time.time()
+        self._computed = (scores, parameters)
 
     def compute_pagerank(
         self, damping: float = DAMPING, max_iter: int = MAX_ITER, tol: float = TOLERANCE
@@ -83,10 +82,12 @@ class GraphReranker:
         """
         return dict(self._scores(Parameters(damping, max_iter, tol)))
 
-    def _scores(self, parameters: Parameters) -> Mapping[str, float]:
+    def _scores(self, parameters: Parameters | None = None) -> Mapping[str, float]:
+        """Return the cached scores while they are valid (and of ``parameters``, if given), else computed ones."""
         cached = self._pagerank_cache
-        if cached is not None and self._is_cache_valid() and self._parameters_of(cached) == parameters:
+        if cached is not None and self._is_cache_valid() and parameters in (None, self._parameters_of(cached)):
             return cached
+        parameters = parameters or Parameters()
         links = read_links(self._graph)
         if not links.titles:
             raise RuntimeError("There are no articles in the database to rank.")
@@ -98,10 +99,9 @@ class GraphReranker:
             max_iter=parameters.max_iter,
             tol=parameters.tol,
         )
-        scores = dict(zip(links.titles, ranks.tolist(), strict=True)) if len(links.sources) else {}
-        self._pagerank_cache, self._cache_timestamp = scores, time.time()
-        self._computed = (scores, parameters)
-        return scores
+        self.use_scores(dict(zip(links.titles, ranks.tolist(), strict=True)) if len(links.sources) else {}, parameters)
+        assert self._pagerank_cache is not None
+        return self._pagerank_cache
 
     def _parameters_of(self, cached: Mapping[str, float]) -> Parameters:
         """Return what ``cached`` was computed with; scores that a caller has put there count as the defaults'."""
@@ -154,10 +154,12 @@ def check_results(results: Sequence[Mapping[str, Any]], top_k: int) -> None:
     if not results:
         raise ValueError("results is empty: there is nothing to rerank")
     for number, result in enumerate(results, start=1):
-        for key, kind in (("title", str), ("score", int | float)):
+        for key in ("title", "score"):
             if key not in result:
                 raise ValueError(f"result {number} has no {key!r}")
-            if not isinstance(result[key], kind) or isinstance(result[key], bool):
-                raise ValueError(f"the {key} of result {number} is {result[key]!r}")
-        if not math.isfinite(result["score"]):
-            raise ValueError(f"the score of result {number} is {result['score']!r}")
+        if not isinstance(result["title"], str):
+            raise ValueError(f"the title of result {number} is {result['title']!r}")
+        score = result["score"]
+        # Real takes numpy's numbers too; an integer may be too large for a float.
+        if isinstance(score, bool) or not (isinstance(score, Real) and bool(-_LARGEST < score < _LARGEST)):  # type: ignore[operator]
+            raise ValueError(f"the score of result {number} is {str(score)[:20]!r}")

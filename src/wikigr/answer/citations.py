@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wikigr.errors import WikigrError
+from wikigr.pack.open import Pack
 from wikigr.retrieval.candidate import Section
+from wikigr.retrieval.trace import Trace
 
 
 class CitationError(WikigrError):
@@ -36,3 +38,10 @@ def verify(citations: Sequence[Citation], stored: Mapping[str, Section]) -> None
                 f"Citation {citation.n} does not match the text of {citation.section_id!r}: the pack is damaged.",
                 hint="Run `wikigr pack validate` on it, or build it again.",
             )
+
+
+def verify_against(pack: Pack, citations: Sequence[Citation], trace: Trace) -> None:
+    """Check ``citations`` against the database of ``pack``, not against what this process already holds."""
+    with trace.stage("citations") as record:
+        record.scored = len(citations)
+        verify(citations, pack.sections(list(dict.fromkeys(c.section_id for c in citations))))

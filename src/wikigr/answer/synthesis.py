@@ -16,7 +16,7 @@ from wikigr.agent.section_quality import STOP_WORDS
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.citations import Citation
 from wikigr.errors import UsageError
-from wikigr.llm.client import BlockEnd, Event, TextDelta
+from wikigr.llm.client import Event, TextDelta
 from wikigr.llm.prompts import prompt
 from wikigr.retrieval.candidate import Evidence, Section
 from wikigr.text import sentence_spans, words
@@ -34,6 +34,10 @@ _WINDOW = 2
 
 _MARKERS = re.compile(r"\s*\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 _CLAIM_END = re.compile(r"(?<=[.!?\]])[\"'”’)]*\s+(?=\S)|\n+")
+# What could be taken for a mark of ours, in words that are the model's; and one that may be about to come.
+_LOOKALIKE = re.compile(r"\[(\d[\d\s,;]*|unverified)\]", re.IGNORECASE)
+_OPEN_MARKER = re.compile(r"\[[\w\s,;]{0,40}$")
+_NEGATION = re.compile(r"\b(?:not|never|no|none|neither|nor|without|cannot)\b|n['’]t\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -50,16 +54,15 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The model's answer after the check: ``text`` with citation numbers, and the claims whose citation failed."""
+    """The model's answer after the check: ``text`` with citation numbers, and the claims whose citation failed.
+
+    ``declined`` says that the model found no answer in the sections.
+    """
 
     text: str
     citations: tuple[Citation, ...]
     unverified: tuple[str, ...]
-
-    @property
-    def declined(self) -> bool:
-        """Whether the model said that the sections do not answer the question."""
-        return not self.citations and _plain(self.text).startswith(_plain(NOT_COVERED))
+    declined: bool
 
 
 def build_request(question: str, evidence: Sequence[Evidence], *, style: CitationStyle, examples: str = "") -> Request:
@@ -67,30 +70,36 @@ def build_request(question: str, evidence: Sequence[Evidence], *, style: Citatio
 
     The instructions, which never change, come first and are marked for the server's prompt cache.
     """
+    _check_length(question)
+    instructions = f"{prompt('synthesis')}\n\n{prompt(f'citations_{style}')}"
+    system: list[Mapping[str, Any]] = [
+        {"type": "text", "text": instructions, "cache_control": {"type": "ephemeral"}},
+    ]
+    asked = [{"type": "text", "text": f"Question: {question}"}]
+    if examples:
+        # Examples are text of the pack: in a block of their own, and never among the instructions.
+        asked.insert(0, {"type": "text", "text": f"<examples>\n{prompt('examples')}\n\n{examples}\n</examples>"})
+    if style == "native":
+        content = [*(_search_result(item.section) for item in evidence), *asked]
+    else:
+        numbered = "\n".join(_numbered(n, item.section) for n, item in enumerate(evidence, start=1))
+        content = [{"type": "text", "text": numbered}, *asked]
+    return Request(tuple(system), ({"role": "user", "content": content},))
+
+
+def own_knowledge_request(question: str) -> Request:
+    """Return the request that asks the model itself; only for users who chose that. Raises as ``build_request``."""
+    _check_length(question)
+    system = {"type": "text", "text": prompt("own_knowledge")}
+    return Request((system,), ({"role": "user", "content": [{"type": "text", "text": f"Question: {question}"}]},))
+
+
+def _check_length(question: str) -> None:
     if len(question) > MAX_QUESTION_CHARS:
         raise UsageError(
             f"The question has {len(question):,} characters; at most {MAX_QUESTION_CHARS:,} are sent to a model.",
             hint="Shorten it, or use --offline.",
         )
-    instructions = f"{prompt('synthesis')}\n\n{prompt(f'citations_{style}')}"
-    system: list[Mapping[str, Any]] = [
-        {"type": "text", "text": instructions, "cache_control": {"type": "ephemeral"}},
-    ]
-    if examples:
-        system.append({"type": "text", "text": f"{prompt('examples')}\n\n{examples}"})
-    asked = {"type": "text", "text": f"Question: {question}"}
-    if style == "native":
-        content = [*(_search_result(item.section) for item in evidence), asked]
-    else:
-        numbered = "\n".join(_numbered(n, item.section) for n, item in enumerate(evidence, start=1))
-        content = [{"type": "text", "text": numbered}, asked]
-    return Request(tuple(system), ({"role": "user", "content": content},))
-
-
-def own_knowledge_request(question: str) -> Request:
-    """Return the request that asks the model itself; only for users who chose that."""
-    system = {"type": "text", "text": prompt("own_knowledge")}
-    return Request((system,), ({"role": "user", "content": [{"type": "text", "text": f"Question: {question}"}]},))
 
 
 def _search_result(section: Section) -> dict[str, Any]:
@@ -130,33 +139,70 @@ class Writer:
     emit: Callable[[str], None]
     _text: list[str] = field(default_factory=list)
     _pending: str = ""
+    _declined: bool | None = None
     _unverified: list[str] = field(default_factory=list)
     _numbers: dict[tuple[str, int, int], Citation] = field(default_factory=dict)
 
     def take(self, event: Event) -> None:
         """Take the next event of the reply."""
+        if self._declined:
+            return
         if isinstance(event, TextDelta):
-            if self.style == "native":
-                self._pass(event.text)
-            else:
-                self._pending += event.text
-                self._pass_claims()
-        elif isinstance(event, BlockEnd) and self.style == "native" and event.block.citations:
-            self._cite(event.block.text, [self._span_of(citation) for citation in event.block.citations])
+            self._pending += event.text
+            self._look_for_refusal()
+            if self._declined is False:
+                if self.style == "native":
+                    self._pass_model_text()
+                else:
+                    self._pass_claims()
+        elif self.style == "native" and event.block.citations:
+            self._declined = False
+            self._flush()
+            self._pass(self._marks(event.block.text, [self._span_of(citation) for citation in event.block.citations]))
 
     def finish(self) -> Written:
-        """Return the whole answer."""
-        if self._pending:
-            self._pass(self._checked(self._pending))
+        """Return the whole answer; one without a single verified citation is marked as a whole."""
+        if not self._declined:
+            self._flush()
+        text = "".join(self._text).strip()
+        if text and not self._numbers and not self._unverified and not self._declined:
+            self._unverified.append(" ".join(text.split()))
+            self._pass(f" {UNVERIFIED}")
+            text = f"{text} {UNVERIFIED}"
+        return Written(text, tuple(self._numbers.values()), tuple(self._unverified), bool(self._declined))
+
+    def _look_for_refusal(self) -> None:
+        """Decide, as soon as it can be, whether the reply says that the sections do not answer the question.
+
+        Until then nothing is passed on; after a refusal nothing else of the reply is.
+        """
+        if self._declined is not None:
+            return
+        begun, refusal = _plain(self._pending), _plain(NOT_COVERED)
+        if begun.startswith(refusal):
+            self._declined = True
             self._pending = ""
-        return Written("".join(self._text).strip(), tuple(self._numbers.values()), tuple(self._unverified))
+            self._pass(NOT_COVERED)
+        elif not refusal.startswith(begun):
+            self._declined = False
+
+    def _flush(self) -> None:
+        """Pass on what is still held back."""
+        held, self._pending = self._pending, ""
+        if held:
+            self._pass(disarmed(held) if self.style == "native" else self._checked(held))
+
+    def _pass_model_text(self) -> None:
+        """Pass on the model's words, without what could be taken for a citation number of ours."""
+        open_bracket = _OPEN_MARKER.search(self._pending)
+        end = open_bracket.start() if open_bracket else len(self._pending)
+        ready, self._pending = self._pending[:end], self._pending[end:]
+        if ready:
+            self._pass(disarmed(ready))
 
     def _pass(self, text: str) -> None:
         self._text.append(text)
         self.emit(text)
-
-    def _cite(self, claim: str, spans: Sequence[tuple[Section, int, int] | None]) -> None:
-        self._pass(self._marks(claim, spans))
 
     def _marks(self, claim: str, spans: Sequence[tuple[Section, int, int] | None]) -> str:
         """Return the numbers of the spans, or the mark of a claim for which not one could be verified."""
@@ -221,8 +267,8 @@ class Writer:
         """Return ``claim`` with its markers replaced by verified citation numbers."""
         numbers = [int(n) for found in _MARKERS.findall(claim) for n in re.findall(r"\d+", found)]
         if not numbers:
-            return claim
-        stated = _MARKERS.sub("", claim)
+            return disarmed(claim)
+        stated = disarmed(_MARKERS.sub("", claim))
         spans = [
             self._supporting(stated, self.evidence[n - 1].section) if 1 <= n <= len(self.evidence) else None
             for n in numbers
@@ -237,18 +283,24 @@ class Writer:
         if not wanted:
             return None
         figures = set(_NUMBER.findall(claim))
+        denied = bool(_NEGATION.search(claim))
         spans = sentence_spans(section.content)
         best: tuple[float, int, int] | None = None
         for size in range(1, _WINDOW + 1):
             for i in range(len(spans) - size + 1):
                 start, end = spans[i][0], spans[i + size - 1][1]
                 text = section.content[start:end]
-                if not figures <= set(_NUMBER.findall(text)):
+                if not figures <= set(_NUMBER.findall(text)) or denied != bool(_NEGATION.search(text)):
                     continue
                 share = len(wanted & set(words(f"{section.title} {text}"))) / len(wanted)
                 if share >= _SUPPORT and (best is None or share > best[0]):
                     best = (share, start, end)
         return None if best is None else (section, best[1], best[2])
+
+
+def disarmed(text: str) -> str:
+    """Return the model's words with round brackets where square ones would look like a mark of ours."""
+    return _LOOKALIKE.sub(r"(\1)", text)
 
 
 def _plain(text: str) -> str:

@@ -7,20 +7,22 @@ pack and the parameters behind it.
 from __future__ import annotations
 
 import json
-import math
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from wikigr.errors import WikigrError
+
+CacheFormat = Literal["json", "parquet"]
 
 SCHEMA_VERSION = 1
 DAMPING = 0.85
 MAX_ITER = 100
 TOLERANCE = 1e-6
+# Above it, an iteration would stop at its first step.
+_LARGEST_TOLERANCE = 1e-3
 
 _REBUILD = "Make it again: wikigr pagerank build PACK --force"
 
@@ -49,37 +51,50 @@ class PageRankCache:
     digest: str | None = None
     parameters: Parameters | None = None
 
+    def fits(self, digest: str, counts: Mapping[str, int]) -> bool:
+        """Tell whether these are scores of the pack with this content digest and these counts.
+
+        Of a plain mapping only the number of titles is known: all articles, or none where there are no links.
+        """
+        if self.digest is not None:
+            return self.digest == digest
+        return len(self.scores) == (counts["articles"] if counts["links"] else 0)
+
     def fresh(self, digest: str, parameters: Parameters) -> bool:
         """Tell whether computing again would give the same."""
         return self.digest == digest and self.parameters == parameters
 
 
 def read_cache(path: Path) -> PageRankCache:
-    """Read a cache file; ``.parquet`` by its ending, else JSON.
+    """Read a cache file, JSON or Parquet.
 
     Raises ``PageRankCacheError`` when it is missing, truncated, or holds anything but finite scores.
     """
     try:
-        return _read_parquet(path) if path.suffix == ".parquet" else _read_json(path)
-    except (OSError, ValueError, TypeError, KeyError) as error:
+        return _read_parquet(path) if _is_parquet(path) else _read_json(path)
+    except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise PageRankCacheError(
             f"The PageRank cache {path} cannot be used: {' '.join(str(error).split())}.", hint=_REBUILD
         ) from error
 
 
-def write_cache(path: Path, cache: PageRankCache) -> None:
+def write_cache(path: Path, cache: PageRankCache, file_format: CacheFormat = "json") -> None:
     """Write ``cache`` in place of ``path``, all of it or nothing; raises ``OSError``."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
+    path = path.resolve()
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(_parquet(cache) if path.suffix == ".parquet" else _json(cache).encode())
+        with temporary.open("xb") as file:
+            file.write(_parquet(cache) if file_format == "parquet" else _json(cache).encode())
             file.flush()
             os.fsync(file.fileno())
-            os.fchmod(file.fileno(), 0o644)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _is_parquet(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"PAR1"
 
 
 def _json(cache: PageRankCache) -> str:
@@ -132,11 +147,13 @@ def _checked(scores: Mapping[str, Any], fields: Mapping[str, Any]) -> PageRankCa
     if not isinstance(digest, str):
         raise TypeError(f"its digest is {digest!r}")
     parameters = Parameters(float(fields["damping"]), int(fields["max_iter"]), float(fields["tol"]))
+    if not (0.0 < parameters.damping < 1.0 and parameters.max_iter >= 1 and 0.0 < parameters.tol <= _LARGEST_TOLERANCE):
+        raise ValueError(f"nothing can have been computed with {parameters}")
     return PageRankCache(_numbers(scores), digest, parameters)
 
 
 def _numbers(scores: Mapping[str, Any]) -> dict[str, float]:
     for title, score in scores.items():
-        if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score) or score < 0:
-            raise ValueError(f"the score of {title!r} is {score!r}")
+        if isinstance(score, bool) or not isinstance(score, int | float) or not 0.0 <= score <= 1.0:
+            raise ValueError(f"the score of {title!r} is {str(score)[:20]}")
     return dict(scores)

@@ -26,6 +26,11 @@ class Reservation:
     tokens: int
     cost_usd: float | None
 
+    def less(self, usage: Usage) -> Reservation:
+        """Return what is left of it after ``usage``."""
+        dollars = None if self.cost_usd is None else max(0.0, self.cost_usd - (usage.cost_usd or 0.0))
+        return Reservation(max(0, self.tokens - usage.total_tokens), dollars)
+
 
 class Budget:
     """Limits of one run on tokens (input, output and cached together) and on US dollars; ``None`` is no limit.
@@ -66,12 +71,17 @@ class Budget:
             self._held.append(wanted)
         return wanted
 
-    def settle(self, usage: Usage, reservation: Reservation | None = None) -> None:
-        """Add what a call really used, and let go of what was held for it."""
+    def settle(self, usage: Usage, reservation: Reservation | None = None, *, worst_case: bool = False) -> None:
+        """Add what a call really used, and let go of what was held for it.
+
+        ``worst_case``: it broke off and nobody knows what it used beyond ``usage``, so that the rest stays held.
+        """
         with self._lock:
             self._spent += usage
             if reservation is not None:
                 self._held.remove(reservation)
+                if worst_case:
+                    self._held.append(reservation.less(usage))
 
     def _known(self, dollars: float | None, model: str) -> float:
         if dollars is None or self._spent.cost_usd is None:

@@ -49,7 +49,6 @@ __all__ = [
     "Reply",
     "TextBlock",
     "TextDelta",
-    "available",
 ]
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
@@ -64,13 +63,6 @@ _NO_KEY = "none"
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 _T = TypeVar("_T")
-
-
-def available() -> bool:
-    """Whether the environment names a key, a token or a server, so that a model can be asked."""
-    return any(
-        os.environ.get(name, "").strip() for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL")
-    )
 
 
 class Claude:
@@ -203,16 +195,22 @@ class Claude:
         reservation = None
         if self.budget is not None:
             reservation = self.budget.reserve(request.model, request.size, request.max_tokens)
+        complete = False
         try:
             yield
+            complete = True
         except MalformedReply as error:
             raise self._server.no_reply(str(error)) from None
+        except LlmError as error:
+            # A refusal is not billed; what broke off without one may be, in full.
+            complete = error.status is not None
+            raise
         finally:
             used = _used(request, partial)
             with self._lock:
                 self._usage += used
             if self.budget is not None:
-                self.budget.settle(used, reservation)
+                self.budget.settle(used, reservation, worst_case=not complete)
 
     def _retried(self, request: _Request, attempt: Callable[[float], _T]) -> _T:
         """Call ``attempt`` with the seconds that it may take, and again after failures that may pass."""

@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 from wikigr.errors import WikigrError
 
 _DETAIL_LIMIT = 300
+# A shorter "key" is a placeholder for a local server, and may be a part of any word.
+_SHORTEST_KEY = 8
 # A stream answers 200 before it fails; its error event names the kind that a status would have told.
 # https://platform.claude.com/docs/en/api/errors
 _STATUS_OF_KIND = {
@@ -56,7 +58,7 @@ class Server:
             for char in text
             if char.isspace() or not unicodedata.category(char).startswith("C")
         )
-        if self._secret:
+        if self._secret and len(self._secret) >= _SHORTEST_KEY:
             line = line.replace(self._secret, "[key]")
         line = " ".join(line.split())
         return line if len(line) <= _DETAIL_LIMIT else line[: _DETAIL_LIMIT - 1] + "…"

@@ -9,7 +9,14 @@ from wikigr.errors import PackError
 from wikigr.graph.engine import Graph
 from wikigr.graph.link_graph import read_links
 from wikigr.graph.pagerank import pagerank
-from wikigr.graph.pagerank_cache import PageRankCache, PageRankCacheError, Parameters, read_cache, write_cache
+from wikigr.graph.pagerank_cache import (
+    CacheFormat,
+    PageRankCache,
+    PageRankCacheError,
+    Parameters,
+    read_cache,
+    write_cache,
+)
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
@@ -54,7 +61,7 @@ def stored(location: str | Path) -> PageRankCache:
     with layout.reading():
         manifest = read_manifest(layout.part(parts.MANIFEST))
         cache = read_cache(layout.part(parts.PAGERANK))
-    if cache.digest not in (None, manifest.digest):
+    if not cache.fits(manifest.digest, manifest.counts):
         raise PageRankCacheError(
             f"The PageRank cache of {layout.root} is of another content.",
             hint=f"Make it again: wikigr pagerank build {layout.root}",
@@ -63,7 +70,12 @@ def stored(location: str | Path) -> PageRankCache:
 
 
 def build_cache(
-    location: str | Path, parameters: Parameters, *, output: Path | None = None, force: bool = False
+    location: str | Path,
+    parameters: Parameters,
+    *,
+    output: Path | None = None,
+    file_format: CacheFormat = "json",
+    force: bool = False,
 ) -> RankedPack:
     """Compute the PageRank of a pack into its own cache, or into ``output``, unless what is there is fresh.
 
@@ -72,12 +84,15 @@ def build_cache(
     """
     layout = find_pack(location)
     manifest = read_manifest(layout.part(parts.MANIFEST))
-    target = output or layout.part(parts.PAGERANK)
+    own = layout.part(parts.PAGERANK)
+    if output is not None and output.resolve() == own.resolve():
+        output = None
+    target = output or own
     if not force and _is_fresh(target, manifest.digest, parameters):
         return RankedPack(target, manifest.counts["articles"], manifest.counts["links"], written=False)
     if output is not None:
         cache, links = compute(location, parameters)
-        write_cache(output, cache)
+        write_cache(output, cache, file_format)
         return RankedPack(output, manifest.counts["articles"], links, written=True)
     with layout.building():
         cache, links = compute(location, parameters)

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from wikigr.llm.budget import Budget
-from wikigr.llm.client import Claude, available
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 
+if TYPE_CHECKING:
+    from wikigr.llm.client import Claude
+
 
 def build_pipeline(
-    profile: Profile, pack: Pack, *, model: Claude | None = None, few_shot_path: Path | None = None
+    profile: Profile,
+    pack: Pack,
+    *,
+    model: Claude | None = None,
+    few_shot_path: Path | None = None,
+    offline: bool = False,
 ) -> Pipeline:
     """Return the pipeline that asks ``pack`` as ``profile`` says.
 
-    Without ``model`` (see ``connect``) nothing leaves the machine and answers are quotations. ``few_shot_path`` is a
-    file of worked examples in place of the pack's own.
+    Without ``model`` (see ``connect``) nothing of a question leaves the machine and answers are quotations.
+    ``few_shot_path`` is a file of worked examples in place of the pack's own. ``offline`` forbids the network
+    altogether, to a cross-encoder that would be downloaded too; a ``model`` is then a mistake (``ValueError``).
     """
-    return Pipeline(pack, profile, model=model, few_shot_path=few_shot_path)
+    if offline and model is not None:
+        raise ValueError("a pipeline that is offline cannot have a model")
+    return Pipeline(pack, profile, model=model, few_shot_path=few_shot_path, offline=offline)
 
 
 def connect(profile: Profile, *, api_key: str | None = None) -> Claude | None:
@@ -28,7 +38,14 @@ def connect(profile: Profile, *, api_key: str | None = None) -> Claude | None:
     Raises ``UsageError`` when the profile insists on Claude and there is neither a key nor a server.
     """
     options = profile.synthesis
-    if options.provider == "none" or (options.provider == "auto" and not api_key and not available()):
+    if options.provider == "none":
         return None
+    from wikigr.llm.available import available
+
+    if options.provider == "auto" and not api_key and not available():
+        return None
+    from wikigr.llm.budget import Budget
+    from wikigr.llm.client import Claude
+
     budget = Budget(profile.budget.max_tokens, profile.budget.max_cost_usd)
     return Claude(model=options.model, api_key=api_key, timeout=options.timeout, retries=options.retries, budget=budget)

@@ -13,6 +13,7 @@ from typing import Any, get_type_hints
 from wikigr.errors import UsageError
 from wikigr.pipeline.profile import Profile
 from wikigr.settings import config_folder
+from wikigr.text import scrub
 
 DEFAULT_PROFILE = "enhanced"
 _ENDINGS = (".yaml", ".yml")
@@ -134,6 +135,8 @@ def _read(path: Path) -> _File:
         text = path.read_text(encoding="utf-8")
         loader = yaml.SafeLoader(text)
         try:
+            if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+                raise ProfileError(f"The profile {path} uses an alias (*name), which profiles do without.")
             root = loader.get_single_node()
             values = loader.construct_document(root) if root is not None else {}
         finally:
@@ -190,7 +193,7 @@ def _convert(values: Mapping[str, Any], file: _File) -> Profile:
 
     try:
         # Read as JSON, the strict rules take a mapping for a dataclass, and no "5" for 5 or yes for 1.
-        return pydantic.TypeAdapter(Profile).validate_json(json.dumps(values, default=str), strict=True)
+        return pydantic.TypeAdapter(Profile).validate_json(scrub(json.dumps(values, default=str)), strict=True)
     except pydantic.ValidationError as error:
         raise _as_profile_error(error, values, file) from error
 

@@ -52,8 +52,12 @@ def find_candidates(
     with trace.stage("fuse") as record:
         if len(runs) == 1:
             ((name, run),) = runs.items()
+            # BM25 has no upper end: it counts as a share of the best hit's.
+            scale = run[0].score if name == "lexical" and run else 1.0
             candidates = [
-                Candidate(hit.section_id, hit.score, {name: hit.score, f"{name}_rank": rank})
+                Candidate(
+                    hit.section_id, hit.score, {name: hit.score, f"{name}_rank": rank, "relevance": hit.score / scale}
+                )
                 for rank, hit in enumerate(run, start=1)
             ]
         elif fusion == "rrf":

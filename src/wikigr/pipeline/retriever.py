@@ -1,0 +1,212 @@
+"""From a question to ranked sections, as a profile says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from wikigr.agent.reranker import GraphReranker
+from wikigr.agent.section_quality import score_section_quality
+from wikigr.errors import UsageError
+from wikigr.pack.open import Pack
+from wikigr.pipeline import tuning
+from wikigr.pipeline.pagerank_scores import load_scores
+from wikigr.pipeline.profile import Profile
+from wikigr.retrieval.candidate import Candidate, Evidence
+from wikigr.retrieval.documents import select_documents
+from wikigr.retrieval.hybrid import checked_question, fetch, find_candidates
+from wikigr.retrieval.trace import StageRecord, Trace
+from wikigr.text import fold
+
+if TYPE_CHECKING:
+    from wikigr.agent.cross_encoder import CrossEncoderReranker
+    from wikigr.llm.client import Claude
+
+_Number = TypeVar("_Number", int, float)
+
+
+class Retriever:
+    """Finds, reranks and selects the sections of one pack; ``model``, if any, writes other wordings of questions."""
+
+    def __init__(self, pack: Pack, profile: Profile, model: Claude | None = None, *, offline: bool = False) -> None:
+        self.pack = pack
+        self.profile = profile
+        self._model = model
+        self._offline = offline
+
+    def search(self, question: str, *, top_k: int, trace: Trace) -> list[Evidence]:
+        """Return the best ``top_k`` sections, best first; raises ``UsageError`` for an empty question."""
+        if top_k < 1:
+            raise UsageError(f"top_k must be at least 1, not {top_k}.")
+        candidates = self._ranked(checked_question(question), top_k, top_k, trace)[:top_k]
+        with trace.stage("fetch"):
+            return fetch(self.pack, candidates)
+
+    def context(self, question: str, trace: Trace, *, within: Collection[str] | None = None) -> list[Evidence]:
+        """Return the sections that an answer may rest on, best first; only of the articles ``within``, if given."""
+        breadth = tuning.breadth(question)
+        options = self.profile.multi_doc
+        num_docs = 1 if not options.enabled else _or(options.num_docs, breadth.num_docs)
+        max_sections = _or(options.max_sections, breadth.max_sections)
+        candidates = self._ranked(question, 0, num_docs * max_sections, trace, within)
+        with trace.stage("documents") as record:
+            floor = _or(options.min_relevance, tuning.min_relevance(self.pack.manifest.thresholds))
+            selection = select_documents(
+                candidates if options.enabled else [c for c in candidates if c.title == candidates[0].title],
+                num_docs=num_docs,
+                max_sections=max_sections,
+                min_relevance=floor if options.enabled else 0.0,
+            )
+            record.scored = len(candidates)
+            record.dropped = selection.dropped
+        with trace.stage("fetch"):
+            evidence = fetch(self.pack, selection.kept)
+        if self.profile.section_quality.enabled:
+            evidence = self._leave_out_stubs(question, evidence, trace)
+        return evidence
+
+    def _ranked(
+        self, question: str, depth: int, wanted: int, trace: Trace, within: Collection[str] | None = None
+    ) -> list[Candidate]:
+        """Return all candidates, ranked by every stage that the profile has, or the best ``wanted`` that a
+        cross-encoder leaves.
+        """
+        options = self.profile.retrieval
+        if within is not None:
+            # All sections: the best ones may not be of the articles that are wanted.
+            depth = self.pack.manifest.counts["sections"]
+        wordings = [question]
+        if options.multi_query:
+            wordings += self._rephrased(question, trace)
+        runs = [
+            find_candidates(self.pack, wording, trace=trace, depth=depth, mode=options.mode, fusion=options.fusion)
+            for wording in wordings
+        ]
+        candidates = runs[0] if len(runs) == 1 else _best_of(runs)
+        if within is not None:
+            titles = {fold(title) for title in within}
+            candidates = [candidate for candidate in candidates if fold(candidate.title) in titles]
+        if self.profile.cross_encoder.enabled and candidates:
+            candidates = self._cross_encode(question, candidates, wanted, trace)
+        if self.profile.graph_reranker.enabled and candidates:
+            with trace.enhancement("graph_reranker") as record:
+                candidates = self._rerank_by_graph(candidates, record)
+        return candidates
+
+    def _rephrased(self, question: str, trace: Trace) -> list[str]:
+        with trace.enhancement("multi_query") as record:
+            if self._model is None:
+                record.degrade("there is no model to rephrase the question with")
+                return []
+            from wikigr.agent.multi_query import rephrase
+
+            wordings = rephrase(question, self._model, self.profile.synthesis.expansion_model)
+            record.scored = len(wordings)
+            record.notes["wordings"] = wordings
+            return wordings
+        return []
+
+    def _rerank_by_graph(self, candidates: Sequence[Candidate], record: StageRecord) -> list[Candidate]:
+        reranker = self.graph_reranker(record)
+        record.scored = len(candidates)
+        mixed = reranker.rerank(
+            [{"title": c.title, "score": c.relevance, "candidate": c} for c in candidates], top_k=len(candidates)
+        )
+        return [
+            replace(
+                result["candidate"],
+                score=result["score"],
+                scores={**result["candidate"].scores, "relevance": result["candidate"].relevance},
+            )
+            for result in mixed
+        ]
+
+    def graph_reranker(self, record: StageRecord) -> GraphReranker:
+        """Return the reranker with the pack's precomputed PageRank; ``record`` notes its weights and what is wrong."""
+        record.warning = load_scores(self.pack, self.reranker) or ""
+        record.notes.update(alpha=self.reranker.alpha, beta=self.reranker.beta)
+        return self.reranker
+
+    @cached_property
+    def reranker(self) -> GraphReranker:
+        """The graph reranker with the profile's weights."""
+        options = self.profile.graph_reranker
+        usual = tuning.graph_weights(self.pack.manifest.counts["articles"])
+        return GraphReranker(
+            self.pack.graph.connection,
+            alpha=_or(options.alpha, usual.alpha),
+            beta=_or(options.beta, usual.beta),
+            cache_ttl=_or(options.cache_ttl, usual.cache_ttl),
+        )
+
+    def _cross_encode(
+        self, question: str, candidates: Sequence[Candidate], top_k: int, trace: Trace
+    ) -> list[Candidate]:
+        """Return the best ``top_k`` of twice as many candidates by the cross-encoder; scores become probabilities."""
+        with trace.enhancement("cross_encoder") as record:
+            evidence = fetch(self.pack, candidates[: 2 * top_k])
+            record.scored = len(evidence)
+            if not self.cross_encoder.loaded:
+                record.degrade(f"the model {self.cross_encoder.model_name} could not be loaded")
+            else:
+                results = self.cross_encoder.rerank(
+                    question,
+                    [{"content": e.section.content, "candidate": e.candidate} for e in evidence],
+                    top_k=top_k,
+                )
+                return [_with_score(result["candidate"], result["ce_score"]) for result in results]
+        return list(candidates)
+
+    @cached_property
+    def cross_encoder(self) -> CrossEncoderReranker:
+        """The profile's cross-encoder, loaded on first use; offline it is not downloaded."""
+        from wikigr.agent.cross_encoder import CrossEncoderReranker
+
+        return CrossEncoderReranker(self.profile.cross_encoder.model, download=not self._offline)
+
+    def _leave_out_stubs(self, question: str, evidence: list[Evidence], trace: Trace) -> list[Evidence]:
+        with trace.stage("section_quality") as record:
+            record.scored = len(evidence)
+            threshold = self.profile.section_quality.threshold
+            scores = {e.section.section_id: score_section_quality(e.section.content, question) for e in evidence}
+            kept = [item for item in evidence if scores[item.section.section_id] >= threshold]
+            if not kept:
+                # As in the reference, where the whole articles then take their place.
+                record.notes["fallback"] = "every section scored below the threshold, so all were kept"
+                return evidence
+            record.dropped = {
+                section_id: f"quality {score:.2f} below {threshold:.2f}"
+                for section_id, score in scores.items()
+                if score < threshold
+            }
+            return kept
+
+
+def _best_of(runs: Sequence[Sequence[Candidate]]) -> list[Candidate]:
+    """Return the sections of all ``runs``, each with its best score; best first, ties by section id."""
+    best: dict[str, Candidate] = {}
+    for run in runs:
+        for candidate in run:
+            known = best.get(candidate.section_id)
+            if known is None or candidate.score > known.score:
+                best[candidate.section_id] = candidate
+    return sorted(best.values(), key=lambda candidate: (-candidate.score, candidate.section_id))
+
+
+def _with_score(candidate: Candidate, ce_score: float) -> Candidate:
+    probability = as_probability(ce_score)
+    scores = {**candidate.scores, "cross_encoder": ce_score, "relevance": probability}
+    return replace(candidate, score=probability, scores=scores)
+
+
+def as_probability(ce_score: float) -> float:
+    """Return a cross-encoder's score, a logit, as a probability: the same order on a scale of 0 to 1."""
+    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, ce_score))))
+
+
+def _or(value: _Number | str, auto: _Number) -> _Number:
+    """Return ``value``, or ``auto`` where the profile leaves it to us."""
+    return auto if isinstance(value, str) else value
