@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from wikigr.build.build import BuildOptions, BuildReport, build_pack
+from wikigr.build.calibration import _UNRELATED
 from wikigr.build.embedding import WINDOW
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
 from wikigr.errors import BuildError, RecordError, SourceError
@@ -41,7 +42,8 @@ class Counting:
         return self._encoder.identity
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        self.texts += texts
+        # The questions of the calibration are no text of the pack.
+        self.texts += [text for text in texts if text not in _UNRELATED]
         return self._encoder.encode(texts)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from wikigr import __version__
 from wikigr.build import drafting, embedding, linking, loading, reading
+from wikigr.build.calibration import least_relevance
 from wikigr.build.isolation import run_isolated
 from wikigr.build.progress import Progress, Silent
 from wikigr.build.staging import Staging
@@ -24,7 +25,7 @@ from wikigr.graph.pagerank import pagerank
 from wikigr.graph.pagerank_cache import PageRankCache, Parameters, write_cache
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
-from wikigr.pack.manifest import Manifest, describe_files, read_manifest
+from wikigr.pack.manifest import MIN_RELEVANCE, Manifest, describe_files, read_manifest
 from wikigr.sources.article import Source
 
 # In these formats a link is a title and never a record's id: page 1905 is not the year 1905.
@@ -146,6 +147,7 @@ class _Build:
             vector_index=loaded.vector_index,
             bundled_encoder=bundle is not None,
             wikigr_version=__version__,
+            thresholds={MIN_RELEVANCE: least_relevance(staging, encoder)},
         )
         (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         skipped = staging.skipped()

@@ -13,6 +13,9 @@ from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.errors import PackError
 from wikigr.graph.schema import FORMAT_VERSION
 
+# Names of thresholds: the least cosine of a section that counts as relevant.
+MIN_RELEVANCE = "min_relevance"
+
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:

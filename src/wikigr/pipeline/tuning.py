@@ -11,7 +11,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-MIN_RELEVANCE = "min_relevance"
+from wikigr.pack.manifest import MIN_RELEVANCE
+
 # Where a manifest holds no calibrated figure.
 DEFAULT_MIN_RELEVANCE = 0.0
 
