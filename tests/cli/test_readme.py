@@ -19,7 +19,7 @@ COMMANDS = [
     for kind, block in BLOCKS
     if kind == "console"
     for line in block.splitlines()
-    if "--pack packs/physics" in line
+    if "packs/physics" in line and "pack build" not in line
 ]
 
 
@@ -27,9 +27,12 @@ COMMANDS = [
 def test_the_commands_run(wikigr: Wikigr, physics_pack: Path, tmp_path: Path, command: str) -> None:
     (tmp_path / "questions.jsonl").write_text('{"id": "1", "question": "What is spin?"}\n')
     command = command.split(" > ")[0].replace("packs/physics", str(physics_pack)).replace('"…"', '"What is spin?"')
-    result = wikigr(*shlex.split(command)[1:])
-    assert result.code == 0, result.err
-    assert result.out
+    piped = ""
+    for part in command.split(" | "):
+        result = wikigr(*shlex.split(part)[1:], stdin=piped)
+        assert result.code == 0, result.err
+        piped = result.out
+    assert piped
 
 
 def test_there_are_commands_to_run() -> None:

@@ -17,7 +17,9 @@ from wikigr.pack.manifest import FileRecord, check_file, read_manifest
 from wikigr.pack.open import Pack
 
 _REBUILD = "Build the pack again with `wikigr pack build`."
+# Vectors, and articles with the text of all their sections, that are read at once.
 _PAGE = 20_000
+_ARTICLES = 100
 # Vectors are stored as float32 of norm 1; encoders in bf16 stay well within this.
 _NORM_TOLERANCE = 1e-2
 
@@ -93,11 +95,11 @@ def _offsets(pack: Pack) -> Check:
     wrong = 0
     checked = 0
     articles = int(pack.graph.rows("MATCH (a:Article) RETURN count(a)")[0][0])
-    for skip in range(0, articles, 500):
+    for first in range(0, articles, _ARTICLES):
         rows = pack.graph.rows(
-            "MATCH (a:Article) WITH a ORDER BY a.title SKIP $skip LIMIT 500 MATCH (a)-[:HAS_SECTION]->(s:Section) "
+            "MATCH (a:Article)-[:HAS_SECTION]->(s:Section) WHERE offset(id(a)) >= $first AND offset(id(a)) < $last "
             "RETURN a.content, s.content, s.start_offset, s.end_offset",
-            {"skip": skip},
+            {"first": first, "last": first + _ARTICLES},
         )
         checked += len(rows)
         wrong += sum(whole[start:end] != part for whole, part, start, end in rows)
@@ -106,10 +108,11 @@ def _offsets(pack: Pack) -> Check:
 
 def _vectors(pack: Pack, sections: int) -> Check:
     bad = 0
-    for skip in range(0, sections, _PAGE):
+    for first in range(0, sections, _PAGE):
+        # By place and not by order: sorting would hold all vectors in the engine's memory at once.
         rows = pack.graph.rows(
-            "MATCH (s:Section) RETURN s.embedding ORDER BY s.section_id SKIP $skip LIMIT $limit",
-            {"skip": skip, "limit": _PAGE},
+            "MATCH (s:Section) WHERE offset(id(s)) >= $first AND offset(id(s)) < $last RETURN s.embedding",
+            {"first": first, "last": first + _PAGE},
         )
         norms = np.linalg.norm(np.asarray([row[0] for row in rows], dtype=np.float32), axis=1)
         bad += int((~(np.abs(norms - 1.0) <= _NORM_TOLERANCE)).sum())

