@@ -20,7 +20,8 @@ def serve(model: str) -> None:
     parameters.hostnames = ["127.0.0.1"]
     parameters.warmup = False
     server = xllamacpp.Server(parameters)
-    print(server.listening_address, flush=True)
+    sys.stdout.write(f"{server.listening_address}\n")
+    sys.stdout.flush()
     while True:
         time.sleep(1)
 

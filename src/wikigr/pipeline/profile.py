@@ -33,7 +33,7 @@ class GraphRerankerOptions:
     """Mixing with PageRank; ``alpha`` and ``beta`` sum to 1, ``cache_ttl`` is in seconds.
 
     By default PageRank decides between near equals only: with the documented weights (``auto``) it can lift what has
-    little to do with the question, and on the demo pack's gold questions they gain nothing that can be told from chance.
+    little to do with the question, and what they gain on the demo pack's gold questions cannot be told from chance.
     """
 
     enabled: bool = True
