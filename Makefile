@@ -5,7 +5,7 @@ BIN := .venv/bin
 MODEL := sentence-transformers/all-MiniLM-L6-v2
 QUESTION ?= When and where was Werner Heisenberg born?
 
-.PHONY: demo test test-llm lint types check bench clean
+.PHONY: demo eval test test-llm lint types check bench clean
 
 demo: .venv/.installed
 	$(BIN)/wikigr model prepare $(MODEL)
@@ -30,6 +30,13 @@ types: .venv/.lint
 	$(BIN)/mypy
 
 check: test lint types
+
+# The demo pack's gold questions under baseline and enhanced, held against the blessed result.
+eval: .venv/.installed
+	$(BIN)/wikigr model prepare $(MODEL)
+	$(BIN)/wikigr pack build packs/physics/articles -o packs/physics \
+		--description "Quantum physics and its history" --license CC-BY-4.0
+	$(BIN)/wikigr eval run --pack packs/physics --offline --baseline eval/physics.json --min accuracy=0.45
 
 bench: .venv/.test
 	$(BIN)/python benchmarks/bulk_encoding.py

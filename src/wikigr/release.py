@@ -22,6 +22,22 @@ def commit() -> str | None:
     return str(found) if found else None
 
 
+def changes() -> str:
+    """Return a hash of what a checkout has that is not committed; empty without changes or without a checkout."""
+    import hashlib
+    import subprocess
+
+    for folder in Path(__file__).resolve().parents[1:3]:
+        if (folder / ".git").exists() and (folder / "pyproject.toml").is_file():
+            try:
+                command = ["git", "-C", str(folder), "diff", "HEAD", "--", "src", "pyproject.toml"]
+                done = subprocess.run(command, capture_output=True, check=False, timeout=10)
+            except (OSError, subprocess.TimeoutExpired):
+                return ""
+            return hashlib.sha256(done.stdout).hexdigest()[:16] if done.stdout.strip() else ""
+    return ""
+
+
 def version_line() -> str:
     """Return the line that ``wikigr --version`` prints."""
     found = commit()

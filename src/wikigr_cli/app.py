@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from wikigr.errors import WikigrError
-from wikigr_cli import ask, config, doctor, model, pack, pagerank, profile, rerank, search
+from wikigr_cli import ask, config, doctor, evaluation, model, pack, pagerank, profile, rerank, search
 from wikigr_cli.environment import Environment, ReaderGone, plain
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus, status_of
 
@@ -34,6 +34,7 @@ app.command("rerank", epilog=EXIT_CODES_HELP)(rerank.rerank)
 app.add_typer(pack.app, name="pack")
 app.add_typer(pagerank.app, name="pagerank")
 app.add_typer(profile.app, name="profile")
+app.add_typer(evaluation.app, name="eval")
 app.add_typer(model.app, name="model")
 app.add_typer(config.app, name="config")
 app.command("doctor", epilog=EXIT_CODES_HELP)(doctor.doctor)

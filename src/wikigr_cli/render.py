@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from wikigr.checks import Check
     from wikigr.embeddings.models import PreparedModel
     from wikigr.errors import WikigrError
+    from wikigr.evaluation.gate import GateResult
     from wikigr.pack.layout import Layout
     from wikigr.pack.manifest import Manifest
     from wikigr.pipeline.pipeline import Pipeline
@@ -380,3 +381,66 @@ def settings_table(environment: Environment, rows: Sequence[Mapping[str, Any]], 
 def model_document(prepared: PreparedModel) -> dict[str, Any]:
     """Return what ``wikigr model prepare --json`` prints."""
     return {"schema_version": SCHEMA_VERSION, "folder": str(prepared.folder), **asdict(prepared.identity)}
+
+
+def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
+    """Print the report of a run for a person."""
+    from wikigr.evaluation.reports.text import headline, profile_rows
+
+    _table(environment, *profile_rows(document))
+    environment.print("Means with 95 % intervals; * the primary metric.", style="dim")
+    for profile in document["profiles"]:
+        if profile["errors"] or profile["degraded"]:
+            environment.print(
+                f"{plain(profile['name'])}: {profile['errors']} samples failed, {profile['degraded']} degraded",
+                style="yellow",
+            )
+    for item in document["comparisons"]:
+        environment.print()
+        environment.print(plain(headline(item)), style="bold")
+        comparison(environment, item)
+
+
+def comparison(environment: Environment, document: Mapping[str, Any]) -> None:
+    """Print one comparison for a person."""
+    from wikigr.evaluation.reports.text import comparison_rows
+
+    _table(environment, *comparison_rows(document))
+    if document["unpaired"]:
+        environment.print(f"{document['unpaired']} questions were answered by one side only.", style="yellow")
+
+
+def flips(environment: Environment, found: Sequence[Mapping[str, Any]]) -> None:
+    """Print the questions that changed, worse ones first."""
+    for flip in found:
+        mark = "worse" if flip["difference"] < 0 else "better"
+        environment.print(f"{plain(flip['question_id'])} {mark}: {plain(flip['question'])}", style="bold")
+        environment.print(f"  expected: {plain(' | '.join(flip['answers'])) or 'no answer'}")
+        for side in flip["sides"]:
+            environment.print(f"  {plain(side['profile'])}: {plain(side['answer'])}")
+            environment.print(f"    read: {plain(', '.join(side['ranking']))}", style="dim")
+            environment.print(f"    {plain(side['command'])}", style="dim")
+    if not found:
+        environment.note("No question changed.")
+
+
+def gate(environment: Environment, result: GateResult, questions: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print the outcome of a gate for a person."""
+    for check in result.checks:
+        mark, style = ("ok", "green") if check.passed else ("FAILED", "red")
+        environment.print(f"{mark:<7}", style=style, end="")
+        environment.print(f"{check.name}: {check.detail}")
+    for id_ in result.regressed:
+        environment.print(f"       worse: {plain(id_)} {plain(str(questions.get(id_, {}).get('question', '')))}")
+
+
+def _table(environment: Environment, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table whose columns are aligned, the first to the left."""
+    cells = [[plain(cell) for cell in row] for row in [head, *rows]]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
+    for number, row in enumerate(cells):
+        line = "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        environment.print(line.rstrip(), style="bold" if number == 0 else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,12 @@ class FewShotManager:
         examples = _read(self._file)
         self._examples = examples if cache else None
         self._vectors: Vectors | None = None
+
+    def without(self, places: Collection[int]) -> FewShotManager:
+        """Return a manager of the same examples but those at ``places`` (from 1)."""
+        other = FewShotManager(self._file, self.num_examples, encoder=self._encoder)
+        other._examples = [e for place, e in enumerate(self._current(), start=1) if place not in places]
+        return other
 
     def load_examples(self) -> list[dict[str, Any]]:
         """Return all examples in the order of the file; changing them changes nothing here."""

@@ -8,7 +8,7 @@ from typing import Literal
 from wikigr.answer.citations import Citation
 from wikigr.answer.sentences import SentenceScore
 from wikigr.llm.usage import Usage
-from wikigr.retrieval.candidate import Evidence
+from wikigr.retrieval.candidate import Candidate, Evidence
 from wikigr.retrieval.trace import Trace
 
 QueryType = Literal["extractive", "synthesis", "abstained", "own_knowledge"]
@@ -22,7 +22,8 @@ class Answer:
     (``synthesis``), the pack does not cover the question (``abstained``), or a model answered from its own memory,
     which the text says (``own_knowledge``). ``confidence`` lies in [0, 1]. ``citations[i].n == i + 1``, the text
     refers to them as ``[1]``, ``[2]`` …, and each was checked against the database. ``unverified`` are the claims
-    whose citation did not hold; the text marks them. ``usage`` is what the model used for this answer.
+    whose citation did not hold; the text marks them. ``ranking`` is all that was retrieved, ``evidence`` what was read
+    of it. ``usage`` is what the model used for this answer.
     """
 
     question: str
@@ -33,6 +34,7 @@ class Answer:
     evidence: tuple[Evidence, ...]
     sentences: tuple[SentenceScore, ...]
     trace: Trace
+    ranking: tuple[Candidate, ...] = ()
     profile: str = ""
     unverified: tuple[str, ...] = ()
     model: str = ""

@@ -112,6 +112,12 @@ class Pack:
             self._titles = {fold(title): title for (title,) in rows}
         return self._titles.get(fold(name))
 
+    def headings(self, title: str) -> list[str]:
+        """Return the headings of the sections of the article ``title``, in order."""
+        found = "MATCH (a:Article {title: $title})-[:HAS_SECTION]->(s:Section)"
+        rows = self.graph.rows(f"{found} RETURN s.title, s.position ORDER BY s.position", {"title": title})
+        return [heading for heading, _ in rows]
+
     def close(self) -> None:
         self.graph.close()
 

@@ -74,7 +74,8 @@ class Pipeline:
         question = checked_question(question)
         trace = Trace()
         before = self.model.usage if self.model else Usage()
-        evidence = self.retriever.context(question, trace, within=within)
+        context = self.retriever.context(question, trace, within=within)
+        evidence = context.evidence
         with trace.stage("sentences") as record:
             ranked = rank_sentences(evidence, question, read_question(question, self.pack.lexical), self.pack.encoder)
             record.scored = len(ranked)
@@ -88,6 +89,7 @@ class Pipeline:
             confidence=confidence.value,
             citations=(),
             evidence=tuple(evidence),
+            ranking=context.ranking,
             sentences=tuple(ranked),
             trace=trace,
             profile=self.profile.name,
@@ -101,7 +103,7 @@ class Pipeline:
     def request(self, question: str, trace: Trace) -> Request:
         """Return what a model would be sent for ``question``, whether or not there is one; sends nothing."""
         question = checked_question(question)
-        return self.synthesiser.request(question, self.retriever.context(question, trace), trace)
+        return self.synthesiser.request(question, self.retriever.context(question, trace).evidence, trace)
 
     def _quote(self, answer: Answer) -> Answer:
         citations = quote(answer.sentences)

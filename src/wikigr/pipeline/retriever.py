@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 _Number = TypeVar("_Number", int, float)
 
 
+@dataclass(frozen=True, slots=True)
+class Context:
+    """All that was ranked, best first, and the sections chosen from it with their text."""
+
+    ranking: tuple[Candidate, ...]
+    evidence: list[Evidence]
+
+
 class Retriever:
     """Finds, reranks and selects the sections of one pack; ``model``, if any, writes other wordings of questions."""
 
@@ -45,7 +53,7 @@ class Retriever:
         with trace.stage("fetch"):
             return fetch(self.pack, candidates)
 
-    def context(self, question: str, trace: Trace, *, within: Collection[str] | None = None) -> list[Evidence]:
+    def context(self, question: str, trace: Trace, *, within: Collection[str] | None = None) -> Context:
         """Return the sections that an answer may rest on, best first; only of the articles ``within``, if given."""
         breadth = tuning.breadth(question)
         options = self.profile.multi_doc
@@ -66,7 +74,7 @@ class Retriever:
             evidence = fetch(self.pack, selection.kept)
         if self.profile.section_quality.enabled:
             evidence = self._leave_out_stubs(question, evidence, trace)
-        return evidence
+        return Context(tuple(candidates), evidence)
 
     def _ranked(
         self, question: str, depth: int, wanted: int, trace: Trace, within: Collection[str] | None = None

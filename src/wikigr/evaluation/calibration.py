@@ -1,0 +1,86 @@
+"""The abstention threshold of a pack, fitted on gold questions of one split."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from wikigr.answer.abstention import DEFAULT_THRESHOLD, THRESHOLD_NAME
+from wikigr.errors import UsageError
+from wikigr.evaluation.questions import GoldQuestion
+from wikigr.pack import layout as parts
+from wikigr.pack.layout import Layout
+from wikigr.pack.manifest import read_manifest
+from wikigr.pack.open import Pack
+from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.profile import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """``threshold`` and what it does on the questions that it was fitted on; ``before`` is the one it replaces.
+
+    ``answered`` is the share of answerable questions that it lets through, ``declined`` that of the others it stops.
+    """
+
+    threshold: float
+    before: float
+    answered: float
+    declined: float
+    answerable: int
+    unanswerable: int
+
+
+def calibrate(
+    pack: Pack, questions: Sequence[GoldQuestion], profile: Profile, *, advance: Callable[[int], None] = lambda _: None
+) -> Calibration:
+    """Fit the threshold that separates answerable questions from others best: the highest Youden's J (1950).
+
+    Between equally good ones it takes the middle of the widest gap. Raises ``UsageError`` unless there are questions of
+    both kinds.
+    """
+    pipeline = build_pipeline(profile, pack, offline=True)
+    strengths, labels = [], []
+    for question in questions:
+        answer = pipeline.answer(question.question)
+        (record,) = [stage for stage in answer.trace.stages if stage.stage == "abstention"]
+        strengths.append(float(record.notes["strength"]))
+        labels.append(question.answerable)
+        advance(1)
+    positive, negative = sum(labels), len(labels) - sum(labels)
+    if not positive or not negative:
+        raise UsageError(
+            "The threshold needs answerable and unanswerable questions; "
+            f"there are {positive} of the first and {negative} of the second kind."
+        )
+    threshold = _best_threshold(np.asarray(strengths), np.asarray(labels))
+    above = np.asarray(strengths) >= threshold
+    return Calibration(
+        threshold=threshold,
+        before=pack.manifest.thresholds.get(THRESHOLD_NAME, DEFAULT_THRESHOLD),
+        answered=float(above[np.asarray(labels)].mean()),
+        declined=float((~above)[~np.asarray(labels)].mean()),
+        answerable=positive,
+        unanswerable=negative,
+    )
+
+
+def _best_threshold(strengths: np.ndarray, labels: np.ndarray) -> float:
+    edges = np.unique(strengths)
+    cuts = np.concatenate([[edges[0] - 0.01], (edges[:-1] + edges[1:]) / 2, [edges[-1] + 0.01]])
+    youden = np.array([(strengths[labels] >= cut).mean() + (strengths[~labels] < cut).mean() for cut in cuts])
+    gaps = np.concatenate([[0.0], np.diff(edges), [0.0]])
+    best = np.flatnonzero(youden >= youden.max() - 1e-12)
+    return round(float(cuts[best[np.argmax(gaps[best])]]), 4)
+
+
+def store_threshold(layout: Layout, threshold: float) -> None:
+    """Put the threshold into the manifest, as a whole or not at all; raises ``BuildError`` while the pack is built."""
+    with layout.building():
+        manifest = read_manifest(layout.part(parts.MANIFEST))
+        layout.clear_new()
+        changed = replace(manifest, thresholds={**manifest.thresholds, THRESHOLD_NAME: threshold})
+        (layout.new / parts.MANIFEST).write_text(changed.to_json(), encoding="utf-8")
+        layout.replace_parts()

@@ -1,0 +1,141 @@
+"""Two arms over the same questions: paired by question, one primary metric, and what changed for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from wikigr.errors import UsageError
+from wikigr.evaluation.metrics import METRICS
+from wikigr.evaluation.samples import Sample
+from wikigr.evaluation.statistics import PairedResult, Verdict, compare_paired, correct_secondary
+
+PRIMARY = "accuracy"
+# Below this difference two arms are as good as each other.
+MARGIN = 0.02
+
+Means = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``second`` against ``first``: a paired result by metric, the primary one first, and what was left out.
+
+    ``unpaired`` counts questions that only one arm answered (the other failed on them, or never ran them).
+    """
+
+    first: str
+    second: str
+    primary: str
+    margin: float
+    seed: int
+    questions: int
+    unpaired: int
+    results: tuple[PairedResult, ...]
+
+    def result(self, metric: str) -> PairedResult:
+        """Return the result of ``metric``; raises ``KeyError``."""
+        return next(result for result in self.results if result.metric == metric)
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """A question whose value of the primary metric changed between two arms."""
+
+    question_id: str
+    first: Sample
+    second: Sample
+    difference: float
+
+
+def means_by_question(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
+    """Return each metric's mean over the repeats, by question; failed samples are left out."""
+    values: dict[str, dict[str, list[float]]] = {}
+    for sample in samples:
+        if sample.error is None:
+            by_metric = values.setdefault(sample.question_id, {})
+            for metric, value in sample.metrics.items():
+                by_metric.setdefault(metric, []).append(value)
+    return {question: {m: fmean(v) for m, v in metrics.items()} for question, metrics in sorted(values.items())}
+
+
+def overall(means: Means) -> dict[str, float]:
+    """Return the mean of each metric over the questions that it applies to."""
+    totals: dict[str, list[float]] = {}
+    for metrics in means.values():
+        for metric, value in metrics.items():
+            totals.setdefault(metric, []).append(value)
+    return {metric: fmean(totals[metric]) for metric in METRICS if metric in totals}
+
+
+def compare(
+    first: Sequence[Sample],
+    second: Sequence[Sample],
+    *,
+    names: tuple[str, str],
+    seed: int,
+    primary: str = PRIMARY,
+    margin: float = MARGIN,
+    clusters: Mapping[str, str] | None = None,
+) -> Comparison:
+    """Compare two arms; only questions that both answered count.
+
+    Raises ``UsageError`` for an unknown primary metric, and when no question was answered by both.
+    """
+    if primary not in METRICS:
+        raise UsageError(f"There is no metric {primary!r}.", hint=f"Choose from {', '.join(METRICS)}.")
+    left, right = means_by_question(first), means_by_question(second)
+    shared = [question for question in left if question in right]
+    if not shared:
+        raise UsageError(f"{names[0]} and {names[1]} have no answered question in common.")
+    results = []
+    for metric in (primary, *(metric for metric in METRICS if metric != primary)):
+        paired = [q for q in shared if metric in left[q] and metric in right[q]]
+        if not paired:
+            continue
+        pairs = [(left[q][metric], right[q][metric]) for q in paired]
+        result = compare_paired(
+            metric,
+            [a for a, _ in pairs],
+            [b for _, b in pairs],
+            # The mean of several repeats is no longer a yes or no.
+            binary=METRICS[metric].binary and all(v in (0.0, 1.0) for pair in pairs for v in pair),
+            seed=seed,
+            margin=margin,
+            clusters=[clusters.get(q, q) for q in paired] if clusters else None,
+        )
+        results.append(result if METRICS[metric].higher_is_better else _turned(result))
+    return Comparison(
+        first=names[0],
+        second=names[1],
+        primary=primary,
+        margin=margin,
+        seed=seed,
+        questions=len(shared),
+        unpaired=len(left.keys() ^ right.keys()),
+        results=tuple(correct_secondary(results, primary=primary)),
+    )
+
+
+_OPPOSITE = {Verdict.IMPROVED: Verdict.REGRESSED, Verdict.REGRESSED: Verdict.IMPROVED}
+
+
+def _turned(result: PairedResult) -> PairedResult:
+    """Return the result of a metric of which less is better: what grew got worse."""
+    verdict = _OPPOSITE.get(result.verdict, result.verdict)
+    return replace(result, verdict=verdict, wins=result.losses, losses=result.wins)
+
+
+def flips(first: Sequence[Sample], second: Sequence[Sample], metric: str = PRIMARY) -> list[Flip]:
+    """Return the questions whose mean of ``metric`` differs, those that got worse first, then by id."""
+    left, right = means_by_question(first), means_by_question(second)
+    one = {sample.question_id: sample for sample in first if sample.error is None}
+    other = {sample.question_id: sample for sample in second if sample.error is None}
+    found = [
+        Flip(question, one[question], other[question], right[question][metric] - left[question][metric])
+        for question in left
+        if metric in left[question] and metric in right.get(question, {})
+        if right[question][metric] != left[question][metric]
+    ]
+    return sorted(found, key=lambda flip: (flip.difference, flip.question_id))

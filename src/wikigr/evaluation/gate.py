@@ -1,0 +1,179 @@
+"""The gate of a CI job: floors, non-inferiority against a blessed baseline, and a limit on errors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from wikigr.errors import UsageError
+from wikigr.evaluation.comparison import Comparison, compare, means_by_question, overall
+from wikigr.evaluation.metrics import METRICS
+from wikigr.evaluation.run import Run
+from wikigr.evaluation.samples import RunError, Sample
+from wikigr.evaluation.statistics import Verdict
+
+SCHEMA_VERSION = 1
+FailOn = Literal["regression", "inconclusive", "never"]
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A blessed result: the metrics of every question under one profile, and what they were measured on."""
+
+    profile: str
+    pack_digest: str
+    question_hash: str
+    wikigr_version: str
+    means: Mapping[str, Mapping[str, float]]
+
+    def samples(self) -> list[Sample]:
+        """Return it as samples, to be compared with a run's."""
+        return [Sample(self.profile, question, 0, metrics=metrics) for question, metrics in self.means.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class Requirements:
+    """What a run must reach. ``floors`` by metric; ``errors`` is the largest share of samples that may fail.
+
+    ``fail_on`` says which verdict on the primary metric against the baseline fails: ``regression``, also an
+    ``inconclusive`` one, or ``never``. ``margin`` is how much worse still counts as no worse.
+    """
+
+    floors: Mapping[str, float]
+    fail_on: FailOn = "regression"
+    margin: float = 0.02
+    errors: float = 0.0
+    primary: str = "accuracy"
+
+
+@dataclass(frozen=True, slots=True)
+class GateCheck:
+    name: str
+    passed: bool
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """``regressed`` are the questions that the baseline had right, or righter, by id."""
+
+    profile: str
+    checks: tuple[GateCheck, ...]
+    comparison: Comparison | None
+    regressed: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        return all(check.passed for check in self.checks)
+
+
+def check_gate(
+    run: Run, samples: Sequence[Sample], profile: str, wanted: Requirements, baseline: Baseline | None = None
+) -> GateResult:
+    """Hold ``samples`` of ``profile`` against ``wanted`` and ``baseline``.
+
+    Raises ``RunError`` when there is nothing to judge, and ``UsageError`` for an unknown metric or a baseline of
+    another question set.
+    """
+    mine = [sample for sample in samples if sample.profile == profile]
+    if not mine:
+        raise RunError(f"The run has no samples of the profile {profile!r}.")
+    failed = sum(sample.error is not None for sample in mine)
+    share = failed / len(mine)
+    checks = [GateCheck("errors", share <= wanted.errors, f"{failed} of {len(mine)} samples failed")]
+    expected = int(run.questions["count"]) * run.repeat
+    checks.append(GateCheck("complete", len(mine) == expected, f"{len(mine)} of {expected} samples"))
+    if failed == len(mine):
+        raise RunError("Every sample of the run failed: there is nothing to judge.")
+    means = means_by_question(mine)
+    reached = overall(means)
+    for metric, floor in wanted.floors.items():
+        if metric not in METRICS:
+            raise UsageError(f"There is no metric {metric!r}.", hint=f"Choose from {', '.join(METRICS)}.")
+        value = reached.get(metric)
+        upward = METRICS[metric].higher_is_better
+        passed = value is not None and (value >= floor if upward else value <= floor)
+        shown = "does not apply" if value is None else f"{value:.4f}"
+        checks.append(GateCheck(f"{metric} {'≥' if upward else '≤'} {floor:g}", passed, shown))
+    if baseline is None:
+        return GateResult(profile, tuple(checks), None, ())
+    if baseline.question_hash != run.questions["hash"]:
+        raise UsageError(
+            "The baseline was measured on another question set.", hint="Bless a new one: wikigr eval bless RUN"
+        )
+    comparison = compare(
+        baseline.samples(),
+        mine,
+        names=("baseline", profile),
+        seed=run.seed,
+        primary=wanted.primary,
+        margin=wanted.margin,
+    )
+    result = comparison.result(wanted.primary)
+    checks.append(
+        _against_baseline(result.verdict, result.difference, result.interval.low, result.interval.high, wanted)
+    )
+    sign = 1.0 if METRICS[wanted.primary].higher_is_better else -1.0
+    regressed = tuple(
+        question
+        for question, metrics in means.items()
+        if wanted.primary in metrics
+        if sign
+        * (metrics[wanted.primary] - baseline.means.get(question, {}).get(wanted.primary, metrics[wanted.primary]))
+        < 0
+    )
+    return GateResult(profile, tuple(checks), comparison, regressed)
+
+
+def _against_baseline(verdict: Verdict, difference: float, low: float, high: float, wanted: Requirements) -> GateCheck:
+    fatal = {
+        "regression": {Verdict.REGRESSED},
+        "inconclusive": {Verdict.REGRESSED, Verdict.INCONCLUSIVE},
+        "never": set(),
+    }[wanted.fail_on]
+    detail = f"{verdict}: {difference:+.4f} (95 % interval {low:+.4f} to {high:+.4f})"
+    return GateCheck(f"{wanted.primary} against the baseline", verdict not in fatal, detail)
+
+
+def bless(run: Run, samples: Sequence[Sample], profile: str) -> Baseline:
+    """Return the baseline that this run makes; raises ``RunError`` when it is not whole."""
+    mine = [sample for sample in samples if sample.profile == profile]
+    expected = int(run.questions["count"]) * run.repeat
+    failed = [sample for sample in mine if sample.error is not None]
+    if len(mine) != expected or failed:
+        raise RunError(
+            f"The run is not whole: {len(mine) - len(failed)} of {expected} samples of {profile!r} are good.",
+            hint="Run it to its end first; the same command resumes it.",
+        )
+    means = {
+        question: {metric: round(value, 6) for metric, value in sorted(metrics.items())}
+        for question, metrics in means_by_question(mine).items()
+    }
+    return Baseline(profile, run.pack["digest"], run.questions["hash"], run.wikigr_version, means)
+
+
+def write_baseline(path: Path, baseline: Baseline) -> None:
+    """Write ``baseline`` in place of ``path``, one question a line, so that a diff shows which ones changed."""
+    values: dict[str, Any] = {"schema_version": SCHEMA_VERSION, **asdict(baseline)}
+    means = values.pop("means")
+    head = json.dumps(values, ensure_ascii=False, indent=1)[:-2]
+    rows = ",\n".join(f"  {json.dumps(q, ensure_ascii=False)}: {json.dumps(m)}" for q, m in means.items())
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.write_text(f'{head},\n "means": {{\n{rows}\n }}\n}}\n', encoding="utf-8")
+    temporary.replace(path)
+
+
+def read_baseline(path: Path) -> Baseline:
+    """Read a blessed baseline; raises ``UsageError`` for what is none."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        if values.pop("schema_version") != SCHEMA_VERSION:
+            raise ValueError("it is of another version")
+        return Baseline(**values)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise UsageError(
+            f"The baseline {path} cannot be used: {error}.", hint="Make one: wikigr eval bless RUN"
+        ) from error

@@ -1,0 +1,312 @@
+"""Gold questions: read from JSON Lines, identified by a hash, checked against a pack."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from wikigr.errors import SourceError, UsageError
+from wikigr.sources.jsonl import LONGEST_LINE_BYTES, JsonlRecord, JsonlSource
+from wikigr.text import fold, words
+
+if TYPE_CHECKING:
+    from wikigr.answer.answer import Answer
+
+ProblemKind = Literal["duplicate", "missing-title", "missing-section", "answered"]
+
+
+class QuestionError(UsageError):
+    """A file of gold questions has a mistake; the message names the file and, where there is one, the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """Where an answer stands: an article, and in it a section (by its heading) or a passage (by its id in the source).
+
+    ``title`` is as the file has it; it is compared folded.
+    """
+
+    title: str
+    section: str | None = None
+    source_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GoldQuestion:
+    """A question with every string that is accepted as its answer and the places that hold it.
+
+    An answerable question has at least one of both, another has no answers. ``type`` and ``split`` are empty where the
+    file names none. Questions of one ``cluster`` are not independent of each other. ``line`` is counted from 1.
+    """
+
+    id: str
+    question: str
+    answers: tuple[str, ...]
+    gold: tuple[Gold, ...]
+    answerable: bool
+    type: str
+    split: str
+    cluster: str | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something about a question that a person should look at; the file can be used nevertheless."""
+
+    kind: ProblemKind
+    question_id: str
+    line: int
+    message: str
+
+
+def load_questions(path: Path | str, *, split: str | None = None) -> list[GoldQuestion]:
+    """Read gold questions in the order of the file; with ``split`` only those of that split.
+
+    The file is JSON Lines, plain or compressed with gzip, bzip2 or xz (``"-"`` reads standard input). A line is
+
+    - ``{id, question, answers, gold: [{title, section?, source_id?}], answerable, type, split, cluster?}``, or
+    - one of a public question-answering set: ``{id, question, answers, gold_titles, gold_ids?, is_impossible?}``,
+      where ``gold_ids[i]`` is the passage of the article ``gold_titles[i]``.
+
+    Only ``id``, ``question``, ``answers`` and a gold place are required; a question is answerable unless it says
+    otherwise. What else a line holds is passed over. All lines are checked, also those of other splits.
+
+    Raises ``QuestionError`` for a file that cannot be read, a line that is no such question, an id that occurs twice,
+    and when no question is left.
+    """
+    source = JsonlSource(path)
+    name = "standard input" if str(path) == "-" else str(path)
+    questions: dict[str, GoldQuestion] = {}
+    try:
+        for record in source.records():
+            question = _Line(f"{name}, line {record.line}", record).question()
+            first = questions.setdefault(question.id, question)
+            if first is not question:
+                raise QuestionError(
+                    f"{name}: the id {question.id!r} is used twice, on line {first.line} and on line {question.line}."
+                )
+    except SourceError as error:
+        raise QuestionError(f"The questions cannot be read: {error.message}", hint=error.hint) from error
+    chosen = [question for question in questions.values() if split is None or question.split == split]
+    if not chosen:
+        splits = sorted({question.split for question in questions.values()} - {""})
+        there = f"its splits are {', '.join(splits)}" if splits else "none of its questions names a split"
+        raise QuestionError(f"{name} has no questions of the split {split!r}: {there}.")
+    return chosen
+
+
+def question_set_hash(questions: Collection[GoldQuestion]) -> str:
+    """Return the SHA-256 (hexadecimal) of what ``questions`` say, in whatever order they and their parts come.
+
+    The line that a question stands on does not count, everything else does.
+    """
+    canonical = sorted(
+        [
+            question.id,
+            question.question,
+            sorted(set(question.answers)),
+            sorted({(gold.title, gold.section or "", gold.source_id or "") for gold in question.gold}),
+            question.answerable,
+            question.type,
+            question.split,
+            question.cluster or "",
+        ]
+        for question in questions
+    )
+    return hashlib.sha256(json.dumps(canonical, ensure_ascii=True).encode("ascii")).hexdigest()
+
+
+def check_questions(
+    questions: Sequence[GoldQuestion],
+    titles_in_pack: Callable[[str], str | None],
+    *,
+    headings_in_pack: Callable[[str], Collection[str]] | None = None,
+    answer: Callable[[str], Answer] | None = None,
+) -> list[Problem]:
+    """Return what looks wrong with ``questions`` for a pack, in their order.
+
+    - ``duplicate``: an earlier question has the same words (case, punctuation and Unicode form aside).
+    - ``missing-title``: ``titles_in_pack`` finds no article of a gold title (``Pack.find_title`` looks it up folded).
+    - ``missing-section``: ``headings_in_pack``, asked with the article's title in the pack, has not the gold section.
+    - ``answered``: ``answer`` does not abstain from a question that is marked as unanswerable.
+
+    The last two are looked for only where there is something to ask; what ``answer`` raises is passed on.
+    """
+    problems: list[Problem] = []
+    seen: dict[str, GoldQuestion] = {}
+    for question in questions:
+
+        def report(kind: ProblemKind, message: str, question: GoldQuestion = question) -> None:
+            problems.append(Problem(kind, question.id, question.line, message))
+
+        first = seen.setdefault(_same_words(question.question), question)
+        if first is not question:
+            report("duplicate", f"asks the same as {first.id!r} on line {first.line}")
+        for gold in question.gold:
+            title = titles_in_pack(gold.title)
+            if title is None:
+                report("missing-title", f"the pack has no article {gold.title!r}")
+            elif gold.section is not None and headings_in_pack is not None:
+                headings = {fold(heading) for heading in headings_in_pack(title)}
+                if fold(gold.section) not in headings:
+                    report("missing-section", f"the article {title!r} has no section {gold.section!r}")
+        if answer is not None and not question.answerable:
+            given = answer(question.question)
+            if not given.abstained:
+                report("answered", f"is marked as unanswerable, but the pack answers: {' '.join(given.text.split())}")
+    return problems
+
+
+def _same_words(question: str) -> str:
+    # A question without a single word ("?!") is only the same as itself.
+    return " ".join(words(fold(question))) or question
+
+
+class _Line:
+    """One line of the file, read field by field; every mistake names the file and the line."""
+
+    def __init__(self, where: str, record: JsonlRecord) -> None:
+        self._where = where
+        self._line = record.line
+        self._fields = self._load(record)
+
+    def question(self) -> GoldQuestion:
+        identifier = self._identifier()
+        question = self._text("question")
+        if question is None:
+            raise self._error("the question is missing: `question`")
+        answerable = self._answerable()
+        answers = self._answers()
+        gold = self._gold()
+        if not answerable and self._fields.get("is_impossible") is True:
+            # SQuAD 2.0 gives plausible but wrong answers to these.
+            answers = ()
+        if answerable and not answers:
+            raise self._error(
+                "the question is answerable, but has no answers: give `answers`, or mark it as not `answerable`"
+            )
+        if not answerable and answers:
+            raise self._error("the question is not `answerable`, but has `answers`")
+        if answerable and not gold:
+            raise self._error("the question is answerable, but has no gold article: give `gold` or `gold_titles`")
+        return GoldQuestion(
+            id=identifier,
+            question=question,
+            answers=answers,
+            gold=gold,
+            answerable=answerable,
+            type=self._text("type") or "",
+            split=self._text("split") or "",
+            cluster=self._text("cluster"),
+            line=self._line,
+        )
+
+    def _error(self, message: str) -> QuestionError:
+        return QuestionError(f"{self._where}: {message}.")
+
+    def _load(self, record: JsonlRecord) -> Mapping[str, Any]:
+        if record.is_too_long:
+            raise self._error(f"the line is longer than {LONGEST_LINE_BYTES // (1024 * 1024)} MiB")
+        try:
+            value = json.loads(record.data.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise self._error(f"invalid UTF-8 at byte {error.start + 1} of the line") from error
+        except json.JSONDecodeError as error:
+            raise self._error(f"no JSON: {error.msg} at column {error.colno}") from error
+        except (ValueError, RecursionError) as error:
+            raise self._error(f"no JSON that can be read: {error}") from error
+        if not isinstance(value, dict):
+            raise self._error(f"expected a JSON object, found {_kind(value)}")
+        return value
+
+    def _identifier(self) -> str:
+        value = self._fields.get("id")
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        identifier = self._text("id")
+        if identifier is None:
+            raise self._error("the question has no id: `id`")
+        return identifier
+
+    def _answerable(self) -> bool:
+        answerable = self._flag("answerable")
+        impossible = self._flag("is_impossible")
+        if answerable is not None and answerable is impossible:
+            raise self._error("`answerable` and `is_impossible` contradict each other")
+        if answerable is None:
+            return not impossible
+        return answerable
+
+    def _answers(self) -> tuple[str, ...]:
+        values = self._list("answers")
+        return tuple(dict.fromkeys(self._string(value, f"answers[{i}]") for i, value in enumerate(values)))
+
+    def _gold(self) -> tuple[Gold, ...]:
+        has_own = self._fields.get("gold") is not None
+        if has_own and (self._fields.get("gold_titles") is not None or self._fields.get("gold_ids") is not None):
+            raise self._error("`gold` stands beside `gold_titles` or `gold_ids`: give one of them")
+        places = self._own_gold() if has_own else self._public_gold()
+        return tuple(dict.fromkeys(places))
+
+    def _own_gold(self) -> list[Gold]:
+        places = []
+        for i, value in enumerate(self._list("gold")):
+            name = f"gold[{i}]"
+            if not isinstance(value, dict):
+                raise self._error(f"`{name}` must be an object with a `title`, not {_kind(value)}")
+            section, source_id = (
+                None if value.get(key) is None else self._string(value[key], f"{name}.{key}")
+                for key in ("section", "source_id")
+            )
+            places.append(Gold(self._string(value.get("title"), f"{name}.title"), section, source_id))
+        return places
+
+    def _public_gold(self) -> list[Gold]:
+        titles = [self._string(value, f"gold_titles[{i}]") for i, value in enumerate(self._list("gold_titles"))]
+        ids = [
+            None if value is None else self._string(value, f"gold_ids[{i}]")
+            for i, value in enumerate(self._list("gold_ids"))
+        ]
+        if ids and len(ids) != len(titles):
+            raise self._error(
+                f"there are {len(titles)} `gold_titles` for {len(ids)} `gold_ids`: each passage needs its article"
+            )
+        return [Gold(title, source_id=i) for title, i in zip(titles, ids or [None] * len(titles), strict=True)]
+
+    def _text(self, key: str) -> str | None:
+        value = self._fields.get(key)
+        return None if value is None else self._string(value, key)
+
+    def _flag(self, key: str) -> bool | None:
+        value = self._fields.get(key)
+        if value is None or isinstance(value, bool):
+            return value
+        raise self._error(f"`{key}` must be true or false, not {_kind(value)}")
+
+    def _list(self, key: str) -> list[Any]:
+        value = self._fields.get(key)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            raise self._error(f"`{key}` must be a list, not {_kind(value)}")
+        return value
+
+    def _string(self, value: object, name: str) -> str:
+        if not isinstance(value, str):
+            raise self._error(f"`{name}` must be a string, not {_kind(value)}")
+        text = value.strip()
+        if not text:
+            raise self._error(f"`{name}` is empty")
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise self._error(f"`{name}` holds half of a surrogate pair, which is no character")
+        return text
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")

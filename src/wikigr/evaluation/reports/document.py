@@ -1,0 +1,206 @@
+"""The one document that every report is written from: figures, comparisons and questions of a run."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wikigr.evaluation.comparison import Comparison, compare, flips, means_by_question
+from wikigr.evaluation.metrics import METRICS
+from wikigr.evaluation.questions import GoldQuestion
+from wikigr.evaluation.run import Run, read_run
+from wikigr.evaluation.samples import RunError, Sample, read_samples
+from wikigr.evaluation.statistics import bootstrap_interval
+
+SCHEMA_VERSION = 1
+QUESTIONS = "questions.json"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run as its folder holds it. ``questions`` are plain mappings by id, with ``line`` in their file."""
+
+    folder: Path
+    run: Run
+    samples: list[Sample]
+    questions: Mapping[str, Mapping[str, Any]]
+
+    def of(self, profile: str) -> list[Sample]:
+        return [sample for sample in self.samples if sample.profile == profile]
+
+    @property
+    def clusters(self) -> dict[str, str] | None:
+        """The cluster of every question, where the question set has clusters."""
+        found = {id_: str(question["cluster"]) for id_, question in self.questions.items() if question.get("cluster")}
+        return found or None
+
+
+def keep_questions(folder: Path, questions: Sequence[GoldQuestion]) -> None:
+    """Put the questions beside the samples, so that reports need nothing else."""
+    rows = {question.id: asdict(question) for question in questions}
+    (folder / QUESTIONS).write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def load_run(folder: Path) -> StoredRun:
+    """Read a run's folder; raises ``RunError`` when a part is missing or damaged."""
+    run = read_run(folder)
+    try:
+        questions = json.loads((folder / QUESTIONS).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunError(f"The questions of the run {folder} cannot be read: {error}.") from error
+    return StoredRun(folder, run, read_samples(folder), questions)
+
+
+def report_document(stored: StoredRun, *, primary: str, margin: float, resamples: int = 9999) -> dict[str, Any]:
+    """Return the report of a run: the first profile is what the others are compared with.
+
+    Everything but ``latency`` is the same, byte for byte, for the same samples and seed.
+    """
+    names = [name for name in stored.run.profiles if stored.of(name)]
+    comparisons = [
+        compare(
+            stored.of(names[0]),
+            stored.of(name),
+            names=(names[0], name),
+            seed=stored.run.seed,
+            primary=primary,
+            margin=margin,
+            clusters=stored.clusters,
+        )
+        for name in names[1:]
+    ]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "run": asdict(stored.run),
+        "primary": primary,
+        "margin": margin,
+        "profiles": [_profile(stored, name, resamples) for name in names],
+        "comparisons": [comparison_document(comparison) for comparison in comparisons],
+        "flips": {
+            name: [flip_document(stored, flip) for flip in flips(stored.of(names[0]), stored.of(name), primary)]
+            for name in names[1:]
+        },
+        "questions": [_question(stored, id_) for id_ in sorted(stored.questions)],
+    }
+
+
+def comparison_document(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as plain values."""
+    values = asdict(comparison)
+    values["results"] = [_finite({**asdict(result), "verdict": str(result.verdict)}) for result in comparison.results]
+    return values
+
+
+def _finite(values: dict[str, Any]) -> dict[str, Any]:
+    """Return ``values`` with ``None`` for what is no number: JSON knows no NaN."""
+    return {key: None if isinstance(v, float) and math.isnan(v) else v for key, v in values.items()}
+
+
+def flip_document(stored: StoredRun, flip: Any) -> dict[str, Any]:
+    """Return a flip with both evidences and the commands that reproduce them."""
+    question = stored.questions.get(flip.question_id, {})
+    return {
+        "question_id": flip.question_id,
+        "question": question.get("question", ""),
+        "answers": list(question.get("answers", [])),
+        "difference": flip.difference,
+        "sides": [
+            {
+                "profile": sample.profile,
+                "answer": sample.answer,
+                "query_type": sample.query_type,
+                "confidence": sample.confidence,
+                "citations": list(sample.citations),
+                "ranking": [entry["section_id"] for entry in sample.ranking[:5]],
+                "command": _command(question.get("question", ""), stored.run.pack["name"], sample.profile),
+            }
+            for sample in (flip.first, flip.second)
+        ],
+    }
+
+
+def _command(question: str, pack: str, profile: str) -> str:
+    """Return the command that asks this again, safe to be pasted into a shell whatever the question holds."""
+    return shlex.join(["wikigr", "ask", question, "--pack", pack, "--profile", profile, "--explain"])
+
+
+def _profile(stored: StoredRun, name: str, resamples: int) -> dict[str, Any]:
+    samples = stored.of(name)
+    good = [sample for sample in samples if sample.error is None]
+    means = means_by_question(samples)
+    metrics = {}
+    for metric in METRICS:
+        values = [by_metric[metric] for by_metric in means.values() if metric in by_metric]
+        if values:
+            interval = bootstrap_interval(values, seed=stored.run.seed, resamples=resamples)
+            metrics[metric] = {
+                "mean": sum(values) / len(values),
+                "low": interval.low,
+                "high": interval.high,
+                "questions": len(values),
+            }
+    return {
+        "name": name,
+        "samples": len(samples),
+        "errors": len(samples) - len(good),
+        "degraded": sum(sample.degraded for sample in good),
+        "abstained": sum(sample.query_type == "abstained" for sample in good),
+        "metrics": metrics,
+        "usage": _usage(good),
+        "latency": _latency(good),
+    }
+
+
+def _usage(samples: Sequence[Sample]) -> dict[str, Any]:
+    used = [sample.usage for sample in samples if sample.usage]
+    costs = [usage.get("cost_usd") for usage in used]
+    return {
+        "calls": sum(usage.get("calls", 0) for usage in used),
+        "input_tokens": sum(usage.get("input_tokens", 0) for usage in used),
+        "output_tokens": sum(usage.get("output_tokens", 0) for usage in used),
+        "cost_usd": None if any(cost is None for cost in costs) else sum(costs),
+        "cached": sum(sample.cached for sample in samples),
+    }
+
+
+def _latency(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
+    """Return median and 95th percentile of each stage in milliseconds, of answers that no cache gave."""
+    by_stage: dict[str, list[float]] = {}
+    for sample in samples:
+        if not sample.cached:
+            for stage, value in sample.timings.items():
+                by_stage.setdefault(stage.removesuffix("_ms"), []).append(value)
+    return {
+        stage: {"p50": float(np.median(values)), "p95": float(np.quantile(values, 0.95))}
+        for stage, values in by_stage.items()
+    }
+
+
+def _question(stored: StoredRun, id_: str) -> dict[str, Any]:
+    question = stored.questions[id_]
+    return {
+        "id": id_,
+        "question": question["question"],
+        "answers": list(question["answers"]),
+        "type": question["type"],
+        "answerable": question["answerable"],
+        "line": question["line"],
+        "by_profile": {
+            sample.profile: {
+                "answer": sample.answer,
+                "query_type": sample.query_type,
+                "confidence": sample.confidence,
+                "metrics": dict(sample.metrics),
+                "error": sample.error,
+            }
+            for sample in stored.samples
+            if sample.question_id == id_ and sample.repeat == 0
+        },
+    }

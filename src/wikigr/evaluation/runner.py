@@ -1,0 +1,242 @@
+"""Runs profiles over gold questions: every sample on disk as soon as it is made, resumed where it was stopped."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from threading import local
+from typing import Any
+
+from wikigr.agent.few_shot import FewShotManager
+from wikigr.answer.answer import Answer
+from wikigr.errors import UsageError, WikigrError
+from wikigr.evaluation.cached_pack import CachedPack
+from wikigr.evaluation.leakage import Leak, find_leaks
+from wikigr.evaluation.metrics import score
+from wikigr.evaluation.questions import GoldQuestion, question_set_hash
+from wikigr.evaluation.run import RUN, Run, default_folder, read_run, versions
+from wikigr.evaluation.samples import SAMPLES, RunError, Sample, SampleStore, locked, read_samples
+from wikigr.llm.budget import BudgetError
+from wikigr.llm.client import Claude
+from wikigr.pack.manifest import Manifest
+from wikigr.pipeline.builder import build_pipeline, connect
+from wikigr.pipeline.pipeline import Pipeline
+from wikigr.pipeline.profile import Profile
+from wikigr.release import changes, commit
+from wikigr.retrieval.hybrid import fetch
+
+# Sections of a ranking that are kept and scored: enough for ten different articles nearly always.
+RANKED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What to run. ``offline`` asks no model; ``jobs`` questions are asked at once; leaks refuse under ``strict``."""
+
+    pack: str
+    questions: Sequence[GoldQuestion]
+    questions_path: str
+    split: str | None
+    profiles: Sequence[Profile]
+    seed: int = 0
+    repeat: int = 1
+    offline: bool = False
+    jobs: int = 1
+    strict: bool = False
+
+
+def evaluate(
+    evaluation: Evaluation, folder: Path | None, *, advance: Callable[[int], None] = lambda _: None
+) -> tuple[Run, Path]:
+    """Run ``evaluation`` into ``folder`` (or one named after what is run) and return both.
+
+    What is there already of the same run, made by the same code, is kept.
+
+    A model that fails gives a sample with an ``error``; a budget that is used up, or a mistake in a profile, stops the
+    run. Raises ``RunError`` when the folder holds another run or is in use, and ``UsageError`` for two profiles of one
+    name and, under ``strict``, for leaks.
+    """
+    names = [profile.name for profile in evaluation.profiles]
+    if len(set(names)) != len(names):
+        raise UsageError(f"Two of the profiles have the same name: {', '.join(names)}.")
+    with ExitStack() as stack:
+        first = stack.enter_context(CachedPack(evaluation.pack, preload=True))
+        leaks = _leaks(first, evaluation.questions)
+        if leaks and evaluation.strict:
+            raise UsageError(
+                f"{len(leaks)} of the few-shot examples give gold questions away: {_in_words(leaks)}.",
+                hint="Remove them from few_shot_examples.json, or leave --strict out to run without them.",
+            )
+        run = _describe(evaluation, first.manifest, leaks)
+        folder = folder or default_folder(run)
+        stack.enter_context(locked(folder))
+        done = _done(folder, run)
+        todo = [
+            (question, profile, repeat)
+            for question in evaluation.questions
+            for repeat in range(evaluation.repeat)
+            for profile in evaluation.profiles
+            if (profile.name, question.id, repeat) not in done
+        ]
+        advance(len(done))
+        store = SampleStore(folder)
+        stack.callback(store.close)
+        for sample in _samples(evaluation, first, todo, {leak.example for leak in leaks}):
+            store.append(sample)
+            advance(1)
+        return run, folder
+
+
+def _describe(evaluation: Evaluation, manifest: Manifest, leaks: Sequence[Leak]) -> Run:
+    changed = changes()
+    return Run(
+        pack={"name": manifest.name, "version": manifest.version, "digest": manifest.digest},
+        questions={
+            "path": evaluation.questions_path,
+            "split": evaluation.split,
+            "count": len(evaluation.questions),
+            "hash": question_set_hash(evaluation.questions),
+        },
+        profiles={profile.name: asdict(profile) for profile in evaluation.profiles},
+        encoder=asdict(manifest.encoder),
+        seed=evaluation.seed,
+        repeat=evaluation.repeat,
+        offline=evaluation.offline,
+        leaks=tuple(asdict(leak) for leak in leaks),
+        commit=commit() or "",
+        dirty=bool(changed),
+        changes=changed,
+        argv=tuple(sys.argv[1:]),
+        versions=versions(),
+    )
+
+
+def _done(folder: Path, run: Run) -> set[tuple[str, str, int]]:
+    """Return the keys of the samples to keep, and write ``run.json`` where there is none."""
+    if not (folder / RUN).exists():
+        if (folder / SAMPLES).exists():
+            raise RunError(f"{folder} holds samples of a run that is unknown.", hint="Choose another folder: -o")
+        temporary = folder / f"{RUN}.new"
+        temporary.write_text(run.to_json(), encoding="utf-8")
+        temporary.replace(folder / RUN)
+        return set()
+    if read_run(folder).identity() != run.identity():
+        raise RunError(
+            f"{folder} holds a run of something else (another pack, question set or profile).",
+            hint="Choose another folder: -o",
+        )
+    if not (folder / SAMPLES).exists():
+        return set()
+    # A sample that failed is tried again.
+    return {sample.key for sample in read_samples(folder) if sample.error is None}
+
+
+def _leaks(pack: CachedPack, questions: Sequence[GoldQuestion]) -> list[Leak]:
+    try:
+        examples = FewShotManager(pack.layout.root, encoder=pack.encoder).load_examples()
+    except FileNotFoundError:
+        return []
+    except ValueError as error:
+        raise UsageError(f"The pack's few-shot examples cannot be read: {error}.") from error
+    return find_leaks(examples, questions, pack.encoder)
+
+
+def _in_words(leaks: Sequence[Leak]) -> str:
+    return ", ".join(f"example {leak.example} (question {leak.question_id})" for leak in leaks[:5])
+
+
+def _samples(
+    evaluation: Evaluation, first: CachedPack, todo: Sequence[tuple[GoldQuestion, Profile, int]], leaking: set[int]
+) -> Iterator[Sample]:
+    """Yield a sample for each of ``todo``, in order; every thread has a pack and pipelines of its own."""
+    mine = local()
+    clients: dict[str, Claude | None] = {
+        profile.name: None if evaluation.offline else connect(profile) for profile in evaluation.profiles
+    }
+    with ExitStack() as stack:
+
+        def pipelines(pack: CachedPack) -> dict[str, Pipeline]:
+            made = {}
+            for profile in evaluation.profiles:
+                pipeline = build_pipeline(profile, pack, model=clients[profile.name], offline=evaluation.offline)
+                if leaking and clients[profile.name] is not None:
+                    pipeline.synthesiser.few_shot = pipeline.synthesiser.few_shot.without(leaking)
+                made[profile.name] = pipeline
+            return made
+
+        def ask(item: tuple[GoldQuestion, Profile, int]) -> Sample:
+            if not hasattr(mine, "pipelines"):
+                mine.pipelines = pipelines(stack.enter_context(CachedPack(evaluation.pack)))
+            question, profile, repeat = item
+            return _ask(mine.pipelines[profile.name], question, repeat)
+
+        if evaluation.jobs == 1:
+            mine.pipelines = pipelines(first)
+            yield from map(ask, todo)
+        else:
+            with ThreadPoolExecutor(evaluation.jobs) as pool:
+                yield from pool.map(ask, todo)
+
+
+def _ask(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
+    name = pipeline.profile.name
+    try:
+        answer = pipeline.answer(question.question)
+        ranking = fetch(pipeline.pack, answer.ranking[:RANKED])
+    except (BudgetError, UsageError):
+        raise
+    except WikigrError as error:
+        return Sample(name, question.id, repeat, error=error.message)
+    return Sample(
+        profile=name,
+        question_id=question.id,
+        repeat=repeat,
+        answer=answer.text,
+        query_type=answer.query_type,
+        confidence=round(answer.confidence, 6),
+        metrics={
+            metric: round(value, 6)
+            for metric, value in score(question, answer, ranking).items()
+            if not math.isnan(value)
+        },
+        citations=tuple(
+            {"section_id": c.section_id, "title": c.title, "quote": c.quote, "start": c.start, "end": c.end}
+            for c in answer.citations
+        ),
+        ranking=tuple(
+            {"section_id": e.section.section_id, "source_id": e.section.source_id, "score": round(e.score, 6)}
+            for e in ranking
+        ),
+        warnings=tuple(answer.trace.warnings),
+        degraded=answer.trace.degraded,
+        timings=dict(answer.trace.timings()),
+        usage=_usage(answer),
+    )
+
+
+def _usage(answer: Answer) -> dict[str, Any]:
+    return answer.usage.to_dict() if answer.usage.calls else {}
+
+
+def ablations(profile: Profile) -> list[Profile]:
+    """Return ``profile`` and, for each enhancement that it has, the profile without that one."""
+    variants = [profile]
+
+    def without(name: str, **changes: Any) -> None:
+        variants.append(replace(profile, name=f"{profile.name}-without-{name}", **changes))
+
+    if profile.retrieval.mode == "hybrid":
+        without("lexical", retrieval=replace(profile.retrieval, mode="dense"))
+        without("dense", retrieval=replace(profile.retrieval, mode="lexical"))
+    if profile.retrieval.multi_query:
+        without("multi_query", retrieval=replace(profile.retrieval, multi_query=False))
+    for name in ("graph_reranker", "cross_encoder", "multi_doc", "section_quality", "few_shot"):
+        options = getattr(profile, name)
+        if options.enabled:
+            without(name, **{name: replace(options, enabled=False)})
+    return variants

@@ -1,0 +1,481 @@
+"""``wikigr eval``: score profiles on gold questions, say what is noise, and gate a CI job."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wikigr.errors import UsageError, WikigrError
+from wikigr_cli import options, render
+from wikigr_cli.environment import Environment, plain
+from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
+
+if TYPE_CHECKING:
+    from wikigr.evaluation.gate import GateResult
+    from wikigr.evaluation.reports.document import StoredRun
+
+app = typer.Typer(
+    help="Score profiles on gold questions, say what is noise, and gate a CI job.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    epilog=EXIT_CODES_HELP,
+)
+
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
+Primary = Annotated[str, typer.Option("--primary", metavar="METRIC", help="The metric that decides, declared before.")]
+Margin = Annotated[float, typer.Option(help="A difference up to this is none.", min=0.0, max=1.0)]
+Questions = Annotated[
+    Path | None,
+    typer.Option("--questions", metavar="FILE", help="Gold questions; by default the pack's eval/questions.jsonl."),
+]
+Split = Annotated[str | None, typer.Option("--split", help="Only the questions of this split.")]
+
+
+class FailOn(StrEnum):
+    REGRESSION = "regression"
+    INCONCLUSIVE = "inconclusive"
+    NEVER = "never"
+
+
+class ReportFormat(StrEnum):
+    TEXT = "text"
+    MD = "md"
+    HTML = "html"
+    JUNIT = "junit"
+    JSON = "json"
+
+
+Floors = Annotated[
+    list[str] | None, typer.Option("--min", metavar="METRIC=VALUE", help="A floor, such as accuracy=0.8. Repeatable.")
+]
+BaselineFile = Annotated[
+    Path | None, typer.Option("--baseline", metavar="FILE", help="A blessed baseline to be no worse than.")
+]
+FailOnOption = Annotated[FailOn, typer.Option("--fail-on", help="The verdict against the baseline that fails.")]
+MaxErrors = Annotated[
+    float, typer.Option("--max-errors", metavar="SHARE", min=0.0, max=1.0, help="Share of samples that may fail.")
+]
+OneProfile = Annotated[
+    str | None, typer.Option("--profile", metavar="NAME", help="The profile to judge; the run's last by default.")
+]
+
+
+@app.command("run", epilog=EXIT_CODES_HELP)
+def run(
+    context: typer.Context,
+    pack: Annotated[str | None, options.pack_option("eval_run")] = None,
+    questions: Questions = None,
+    profiles: Annotated[
+        list[str] | None,
+        typer.Option("--profile", metavar="NAME", help="A profile; the first is what the others are compared with."),
+    ] = None,
+    split: Split = None,
+    ablate: Annotated[
+        bool, typer.Option("--ablate", help="Switch each enhancement of the one profile off in turn.")
+    ] = False,
+    offline: options.Offline = False,
+    seed: Annotated[int, typer.Option(help="Of bootstrap and permutation tests.")] = 0,
+    repeat: Annotated[int, typer.Option(min=1, max=100, help="Ask every question so often.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions asked at once.")] = 1,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse to run when few-shot examples leak answers.")
+    ] = False,
+    primary: Primary = "accuracy",
+    margin: Margin = 0.02,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="The run's folder; made from what is run.")
+    ] = None,
+    floors: Floors = None,
+    baseline: BaselineFile = None,
+    fail_on: FailOnOption = FailOn.REGRESSION,
+    max_errors: MaxErrors = 0.0,
+    json_output: options.Json = False,
+) -> None:
+    """Ask every question under every profile and compare them. Interrupted, the same command goes on.
+
+    With --min or --baseline the last profile must pass the gate, or the exit code is 1.
+    """
+    environment = context.ensure_object(Environment)
+    if pack is None:
+        raise UsageError("No pack was named.", hint="Give --pack, or set WIKIGR_PACK.")
+    names = profiles or ["baseline", "enhanced"]
+    if ablate and len(names) != 1:
+        raise UsageError("--ablate takes apart one profile.", hint="Example: --profile enhanced --ablate")
+
+    from wikigr.evaluation.questions import load_questions
+    from wikigr.evaluation.reports.document import keep_questions, load_run
+    from wikigr.evaluation.runner import Evaluation, ablations, evaluate
+    from wikigr.pack.locate import find_pack
+    from wikigr.pipeline.profile_files import load_profile
+    from wikigr_cli.progress import TerminalProgress
+
+    file = questions or find_pack(pack).root / "eval" / "questions.jsonl"
+    loaded = load_questions(file, split=split)
+    chosen = [load_profile(name) for name in names]
+    evaluation = Evaluation(
+        pack=pack,
+        questions=loaded,
+        questions_path=str(file),
+        split=split,
+        profiles=ablations(chosen[0]) if ablate else chosen,
+        seed=seed,
+        repeat=repeat,
+        offline=offline,
+        jobs=jobs,
+        strict=strict,
+    )
+    total = len(loaded) * len(evaluation.profiles) * repeat
+    with TerminalProgress(environment) as progress:
+        progress.start("asking", total, "questions")
+        done, folder = evaluate(evaluation, output, advance=progress.advance)
+    keep_questions(folder, loaded)
+    for leak in done.leaks:
+        environment.note(
+            f"wikigr: few-shot example {leak['example']} gives question {leak['question_id']} away and was left out."
+        )
+    stored = load_run(folder)
+    environment.note(f"{folder}: {len(stored.samples)} samples")
+    _print_report(environment, stored, primary, margin, ReportFormat.JSON if json_output else ReportFormat.TEXT)
+    if floors or baseline is not None:
+        _judge(environment, stored, None, floors, baseline, fail_on, max_errors, primary, margin)
+
+
+@app.command("report", epilog=EXIT_CODES_HELP)
+def report(
+    context: typer.Context,
+    folder: RunFolder,
+    report_format: Annotated[ReportFormat, typer.Option("--format", help="How to write it.")] = ReportFormat.TEXT,
+    primary: Primary = "accuracy",
+    margin: Margin = 0.02,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write here instead of standard output.")
+    ] = None,
+) -> None:
+    """Write the report of a run anew from its samples."""
+    environment = context.ensure_object(Environment)
+
+    from wikigr.evaluation.reports.document import load_run
+
+    _print_report(environment, load_run(folder), primary, margin, report_format, output)
+
+
+def _print_report(
+    environment: Environment,
+    stored: StoredRun,
+    primary: str,
+    margin: float,
+    report_format: ReportFormat,
+    output: Path | None = None,
+) -> None:
+    from wikigr.evaluation.reports.document import report_document
+
+    document = report_document(stored, primary=primary, margin=margin)
+    if report_format is ReportFormat.TEXT and output is None:
+        render.evaluation(environment, document)
+        return
+    text = _as_text(document, report_format)
+    if output is None:
+        environment.write(text)
+        return
+    try:
+        temporary = output.with_name(f".{output.name}.new")
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(output)
+    except OSError as error:
+        raise WikigrError(f"The report {output} cannot be written: {error.strerror}.") from error
+
+
+def _as_text(document: dict[str, Any], report_format: ReportFormat) -> str:
+    import json
+
+    if report_format is ReportFormat.JSON:
+        return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    if report_format is ReportFormat.HTML:
+        from wikigr.evaluation.reports.html import html_report
+
+        return html_report(document)
+    from wikigr.evaluation.reports.text import junit_report, markdown_report
+
+    return junit_report(document) if report_format is ReportFormat.JUNIT else markdown_report(document)
+
+
+@app.command("compare", epilog=EXIT_CODES_HELP)
+def compare(
+    context: typer.Context,
+    first: RunFolder,
+    second: Annotated[Path, typer.Argument(metavar="OTHER", help="The run to compare it with.")],
+    profile: OneProfile = None,
+    primary: Primary = "accuracy",
+    margin: Margin = 0.02,
+    force: Annotated[
+        bool, typer.Option("--force", help="Compare even over different questions or packs, and say so.")
+    ] = False,
+    json_output: options.Json = False,
+) -> None:
+    """Compare one profile of two runs over the same questions."""
+    environment = context.ensure_object(Environment)
+
+    from wikigr.evaluation.comparison import compare as compare_samples
+    from wikigr.evaluation.reports.document import comparison_document, load_run
+
+    one, other = load_run(first), load_run(second)
+    caveats = _caveats(environment, one, other, force=force)
+    left, right = _profile_of(one, profile), _profile_of(other, profile)
+    comparison = compare_samples(
+        one.of(left),
+        other.of(right),
+        names=(f"{first.name}/{left}", f"{second.name}/{right}"),
+        seed=one.run.seed,
+        primary=primary,
+        margin=margin,
+        clusters=one.clusters,
+    )
+    document = {"schema_version": render.SCHEMA_VERSION, "caveats": caveats, **comparison_document(comparison)}
+    if json_output:
+        render.json_document(environment, document)
+    else:
+        render.comparison(environment, document)
+
+
+@app.command("flips", epilog=EXIT_CODES_HELP)
+def flips(
+    context: typer.Context,
+    first: RunFolder,
+    second: Annotated[
+        Path | None, typer.Argument(metavar="[OTHER]", help="Another run; this run's first profile when left out.")
+    ] = None,
+    profile: OneProfile = None,
+    primary: Primary = "accuracy",
+    force: Annotated[bool, typer.Option("--force", help="Compare even over different questions or packs.")] = False,
+    json_output: options.Json = False,
+) -> None:
+    """Show only the questions that changed, with both evidences and the commands that reproduce them."""
+    environment = context.ensure_object(Environment)
+
+    from wikigr.evaluation.comparison import flips as find_flips
+    from wikigr.evaluation.reports.document import flip_document, load_run
+
+    one = load_run(first)
+    if second is None:
+        names = list(one.run.profiles)
+        left, right = one.of(names[0]), one.of(profile or names[-1])
+    else:
+        other = load_run(second)
+        _caveats(environment, one, other, force=force)
+        left, right = one.of(_profile_of(one, profile)), other.of(_profile_of(other, profile))
+    found = [flip_document(one, flip) for flip in find_flips(left, right, primary)]
+    if json_output:
+        render.json_document(environment, {"schema_version": render.SCHEMA_VERSION, "flips": found})
+    else:
+        render.flips(environment, found)
+
+
+def _caveats(environment: Environment, one: StoredRun, other: StoredRun, *, force: bool) -> list[str]:
+    from wikigr.evaluation.run import differences
+
+    caveats = differences(one.run, other.run)
+    if caveats and not force:
+        raise UsageError(
+            f"The runs cannot be compared: {', '.join(caveats)}.", hint="--force compares them all the same."
+        )
+    for caveat in caveats:
+        environment.note(f"wikigr: {caveat}; only shared questions are compared.")
+    return caveats
+
+
+def _profile_of(stored: StoredRun, name: str | None) -> str:
+    names = list(stored.run.profiles)
+    if name is not None and name not in names:
+        raise UsageError(f"The run {stored.folder} has no profile {name!r}.", hint=f"It has {', '.join(names)}.")
+    return name or names[-1]
+
+
+@app.command("gate", epilog=EXIT_CODES_HELP)
+def gate(
+    context: typer.Context,
+    folder: RunFolder,
+    profile: OneProfile = None,
+    floors: Floors = None,
+    baseline: BaselineFile = None,
+    fail_on: FailOnOption = FailOn.REGRESSION,
+    max_errors: MaxErrors = 0.0,
+    primary: Primary = "accuracy",
+    margin: Margin = 0.02,
+) -> None:
+    """Exit 0 when a run reaches what is asked, 1 when it does not, 3 when there is nothing to judge.
+
+    On GitHub Actions a summary and an annotation for each regressed question are written.
+    """
+    environment = context.ensure_object(Environment)
+    if not floors and baseline is None:
+        raise UsageError(
+            "There is nothing to hold the run against.", hint="Give --baseline FILE or --min METRIC=VALUE."
+        )
+
+    from wikigr.evaluation.reports.document import load_run
+
+    _judge(environment, load_run(folder), profile, floors, baseline, fail_on, max_errors, primary, margin)
+
+
+def _judge(
+    environment: Environment,
+    stored: StoredRun,
+    profile: str | None,
+    floors: list[str] | None,
+    baseline: Path | None,
+    fail_on: FailOn,
+    max_errors: float,
+    primary: str,
+    margin: float,
+) -> None:
+    from wikigr.evaluation.gate import Requirements, check_gate, read_baseline
+
+    wanted = Requirements(_floors(floors or []), fail_on.value, margin, max_errors, primary)
+    result = check_gate(
+        stored.run,
+        stored.samples,
+        _profile_of(stored, profile),
+        wanted,
+        read_baseline(baseline) if baseline is not None else None,
+    )
+    render.gate(environment, result, stored.questions)
+    _tell_github(environment, result, stored)
+    if not result.passed:
+        raise typer.Exit(ExitStatus.FAILED_CHECK)
+
+
+def _floors(given: list[str]) -> dict[str, float]:
+    floors = {}
+    for item in given:
+        metric, _, value = item.partition("=")
+        try:
+            floors[metric.strip()] = float(value)
+        except ValueError as error:
+            raise UsageError(f"--min takes METRIC=VALUE, not {item!r}.") from error
+    return floors
+
+
+def _tell_github(environment: Environment, result: GateResult, stored: StoredRun) -> None:
+    """On GitHub Actions, add to the job's summary and annotate the regressed questions."""
+    if environment.variables.get("GITHUB_ACTIONS") != "true":
+        return
+    from wikigr.evaluation.reports.text import github_annotations, markdown_gate
+
+    environment.write(github_annotations(result, stored.questions, str(stored.run.questions["path"])))
+    summary = environment.variables.get("GITHUB_STEP_SUMMARY")
+    if summary:
+        try:
+            with Path(summary).open("a", encoding="utf-8") as file:
+                file.write(markdown_gate(result, stored.questions))
+        except OSError as error:
+            environment.complain(f"wikigr: the summary {summary} cannot be written: {error.strerror}.")
+
+
+@app.command("bless", epilog=EXIT_CODES_HELP)
+def bless(
+    context: typer.Context,
+    folder: RunFolder,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The baseline to write.")],
+    profile: OneProfile = None,
+) -> None:
+    """Make a run the baseline that later runs are held against. Commit the file."""
+    environment = context.ensure_object(Environment)
+
+    from wikigr.evaluation.gate import bless as make_baseline
+    from wikigr.evaluation.gate import write_baseline
+    from wikigr.evaluation.reports.document import load_run
+
+    stored = load_run(folder)
+    made = make_baseline(stored.run, stored.samples, _profile_of(stored, profile))
+    try:
+        write_baseline(output, made)
+    except OSError as error:
+        raise WikigrError(f"The baseline {output} cannot be written: {error.strerror}.") from error
+    environment.print(f"{output}: {len(made.means)} questions of {made.profile}")
+
+
+@app.command("calibrate", epilog=EXIT_CODES_HELP)
+def calibrate(
+    context: typer.Context,
+    pack: Annotated[str | None, options.pack_option("eval_calibrate")] = None,
+    questions: Questions = None,
+    split: Split = "dev",
+    profile: options.ProfileName = options.DEFAULT_PROFILE,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the threshold and leave the pack alone.")] = False,
+    json_output: options.Json = False,
+) -> None:
+    """Fit the pack's abstention threshold on a split of gold questions and store it in its manifest."""
+    environment = context.ensure_object(Environment)
+    if pack is None:
+        raise UsageError("No pack was named.", hint="Give --pack, or set WIKIGR_PACK.")
+
+    from wikigr.evaluation.calibration import calibrate as fit
+    from wikigr.evaluation.calibration import store_threshold
+    from wikigr.evaluation.questions import load_questions
+    from wikigr.pack.locate import find_pack
+    from wikigr.pack.open import Pack
+    from wikigr.pipeline.profile_files import load_profile
+    from wikigr_cli.progress import TerminalProgress
+
+    layout = find_pack(pack)
+    loaded = load_questions(questions or layout.root / "eval" / "questions.jsonl", split=split)
+    with Pack(pack, preload=True) as opened, TerminalProgress(environment) as progress:
+        progress.start("asking", len(loaded), "questions")
+        found = fit(opened, loaded, load_profile(profile), advance=progress.advance)
+    if not dry_run:
+        store_threshold(layout, found.threshold)
+    if json_output:
+        document = {"schema_version": render.SCHEMA_VERSION, "stored": not dry_run, **asdict(found)}
+        render.json_document(environment, document)
+        return
+    environment.print(
+        f"threshold {found.threshold:.4f} (was {found.before:.4f}): answers {100 * found.answered:.1f} % of "
+        f"{found.answerable} answerable questions, declines {100 * found.declined:.1f} % of {found.unanswerable} others"
+    )
+    if dry_run:
+        environment.note("Not stored (--dry-run).")
+
+
+@app.command("validate", epilog=EXIT_CODES_HELP)
+def validate(
+    context: typer.Context,
+    questions: Annotated[Path, typer.Argument(metavar="QUESTIONS", help="A file of gold questions.")],
+    pack: Annotated[str | None, options.pack_option("eval_validate")] = None,
+    split: Split = None,
+    json_output: options.Json = False,
+) -> None:
+    """Check gold questions: their form, duplicates, and, with a pack, gold titles that it lacks and unanswerable
+    questions that it answers. Exit 1 when something is found.
+    """
+    environment = context.ensure_object(Environment)
+
+    from wikigr.evaluation.questions import check_questions, load_questions
+    from wikigr.pipeline.profile import Profile
+
+    loaded = load_questions(questions, split=split)
+    if pack is None:
+        # Without a pack every title passes: what is left are duplicates.
+        problems = check_questions(loaded, str)
+    else:
+        from wikigr.pack.open import Pack
+        from wikigr.pipeline.builder import build_pipeline
+
+        with Pack(pack, preload=True) as opened:
+            answer = build_pipeline(Profile(), opened, offline=True).answer
+            problems = check_questions(
+                loaded, opened.find_title, headings_in_pack=opened.headings, answer=lambda text: answer(text)
+            )
+    if json_output:
+        rows = [asdict(problem) for problem in problems]
+        document = {"schema_version": render.SCHEMA_VERSION, "questions": len(loaded), "problems": rows}
+        render.json_document(environment, document)
+    else:
+        for problem in problems:
+            environment.print(f"{questions}:{problem.line}: {plain(problem.message)}")
+        environment.note(f"{len(loaded)} questions, {len(problems)} problems")
+    if problems:
+        raise typer.Exit(ExitStatus.FAILED_CHECK)

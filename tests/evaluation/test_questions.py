@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wikigr.answer.answer import Answer, QueryType
+from wikigr.evaluation.questions import (
+    Gold,
+    GoldQuestion,
+    Problem,
+    QuestionError,
+    check_questions,
+    load_questions,
+    question_set_hash,
+)
+from wikigr.retrieval.trace import Trace
+
+ROOT = Path(__file__).parents[2]
+PUBLIC = ROOT.parent / "shared" / "data"
+
+LINE: dict[str, Any] = {
+    "id": "q1",
+    "question": "Where was Planck born?",
+    "answers": ["Kiel"],
+    "gold": [{"title": "Max Planck", "section": "Life"}],
+    "answerable": True,
+    "type": "single",
+    "split": "dev",
+}
+UNANSWERABLE = {"id": "q9", "question": "Who?", "answers": [], "gold": [], "answerable": False, "split": "test"}
+
+
+def write(path: Path, *lines: object) -> Path:
+    path.write_text("".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines), "utf-8")
+    return path
+
+
+def without(key: str) -> dict[str, Any]:
+    return {k: v for k, v in LINE.items() if k != key}
+
+
+def test_a_line_of_the_project(tmp_path: Path) -> None:
+    line = {**LINE, "cluster": "planck", "gold": [*LINE["gold"], {"title": "Kiel", "source_id": "kiel.md"}], "x": 1}
+    path = write(tmp_path / "q.jsonl", line, "", UNANSWERABLE)
+    gold = (Gold("Max Planck", "Life"), Gold("Kiel", None, "kiel.md"))
+    assert load_questions(path) == [
+        GoldQuestion("q1", "Where was Planck born?", ("Kiel",), gold, True, "single", "dev", "planck", 1),
+        GoldQuestion("q9", "Who?", (), (), False, "", "test", None, 3),
+    ]
+
+
+def test_lines_of_a_public_set(tmp_path: Path) -> None:
+    common = {"question": "Which?", "gold_ids": ["p1", "p2"], "gold_titles": ["A", "B"]}
+    path = write(
+        tmp_path / "q.jsonl",
+        {"id": 7, "answers": ["x", "x", "y"], **common},
+        {"id": "b", "answers": [], "is_impossible": True, **common},
+        {"id": "c", "answers": ["plausible"], "is_impossible": True, **common, "gold_ids": None},
+        {"id": "d", "answers": ["x"], "is_impossible": False, **common, "gold_ids": [None, "p2"]},
+    )
+    first, second, third, fourth = load_questions(path)
+    assert (first.id, first.answers, first.answerable) == ("7", ("x", "y"), True)
+    assert first.gold == second.gold == (Gold("A", None, "p1"), Gold("B", None, "p2"))
+    assert not second.answerable
+    assert (third.answers, third.gold) == ((), (Gold("A"), Gold("B")))
+    assert fourth.gold == (Gold("A"), Gold("B", None, "p2"))
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_compressed_files(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "questions"
+    path.write_bytes(compress(json.dumps(LINE).encode()))
+    assert [question.id for question in load_questions(path)] == ["q1"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"id": ', "no JSON"),
+        ("[1]", "expected a JSON object, found a list"),
+        (without("id"), "no id"),
+        ({**LINE, "id": None}, "no id"),
+        ({**LINE, "id": "  "}, "`id` is empty"),
+        ({**LINE, "id": True}, "`id` must be a string, not a boolean"),
+        ({**LINE, "id": [1]}, "`id` must be a string, not a list"),
+        (without("question"), "the question is missing"),
+        ({**LINE, "question": " "}, "`question` is empty"),
+        ({**LINE, "question": "\ud800"}, "surrogate"),
+        (without("answers"), "no answers"),
+        ({**LINE, "answers": []}, "no answers"),
+        ({**LINE, "answers": "Kiel"}, "`answers` must be a list, not a string"),
+        ({**LINE, "answers": ["Kiel", 5]}, r"`answers\[1\]` must be a string, not a number"),
+        ({**LINE, "answers": [""]}, r"`answers\[0\]` is empty"),
+        (without("gold"), "no gold article"),
+        ({**LINE, "gold": []}, "no gold article"),
+        ({**LINE, "gold": {"title": "Kiel"}}, "`gold` must be a list, not an object"),
+        ({**LINE, "gold": ["Kiel"]}, r"`gold\[0\]` must be an object with a `title`, not a string"),
+        ({**LINE, "gold": [{"section": "Life"}]}, r"`gold\[0\].title` must be a string, not null"),
+        ({**LINE, "gold": [{"title": "Kiel", "section": 1}]}, r"`gold\[0\].section` must be a string"),
+        ({**LINE, "gold": [{"title": "Kiel", "source_id": 1}]}, r"`gold\[0\].source_id` must be a string"),
+        ({**LINE, "gold_titles": ["Kiel"]}, "give one of them"),
+        ({**LINE, "answerable": "yes"}, "`answerable` must be true or false, not a string"),
+        ({**LINE, "answerable": False}, "not `answerable`, but has `answers`"),
+        ({**LINE, "is_impossible": True}, "contradict"),
+        ({**LINE, "type": 3}, "`type` must be a string"),
+        ({**LINE, "split": ["dev"]}, "`split` must be a string"),
+        ({**LINE, "cluster": 3}, "`cluster` must be a string"),
+        ({**without("gold"), "gold_titles": ["A", "B"], "gold_ids": ["p1"]}, "2 `gold_titles` for 1 `gold_ids`"),
+        ({**without("gold"), "gold_ids": ["p1"]}, "0 `gold_titles` for 1 `gold_ids`"),
+    ],
+)
+def test_a_mistake_names_file_and_line(tmp_path: Path, line: object, message: str) -> None:
+    path = write(tmp_path / "q.jsonl", {**LINE, "id": "good"}, "", line)
+    with pytest.raises(QuestionError, match=rf"q\.jsonl, line 3: .*{message}"):
+        load_questions(path)
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_bytes(b'{"id": "\xff"}\n')
+    with pytest.raises(QuestionError, match="line 1: invalid UTF-8 at byte 9"):
+        load_questions(path)
+
+
+def test_an_id_that_occurs_twice_names_both_lines(tmp_path: Path) -> None:
+    path = write(tmp_path / "q.jsonl", LINE, UNANSWERABLE, {**LINE, "split": "test"})
+    with pytest.raises(QuestionError, match=r"q\.jsonl: the id 'q1' is used twice, on line 1 and on line 3"):
+        load_questions(path, split="dev")
+
+
+def test_no_question_at_all(tmp_path: Path) -> None:
+    with pytest.raises(QuestionError, match=r"q\.jsonl has no records"):
+        load_questions(write(tmp_path / "q.jsonl", "", "  "))
+    with pytest.raises(QuestionError, match="does not exist"):
+        load_questions(tmp_path / "none.jsonl")
+
+
+def test_a_damaged_file(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(LINE).encode() * 100)[:-12])
+    with pytest.raises(QuestionError, match=r"q\.jsonl\.gz ends in the middle"):
+        load_questions(path)
+
+
+def test_splits(tmp_path: Path) -> None:
+    path = write(tmp_path / "q.jsonl", LINE, UNANSWERABLE)
+    assert [question.id for question in load_questions(path, split="test")] == ["q9"]
+    with pytest.raises(QuestionError, match="no questions of the split 'train': its splits are dev, test"):
+        load_questions(path, split="train")
+    with pytest.raises(QuestionError, match="none of its questions names a split"):
+        load_questions(write(tmp_path / "r.jsonl", without("split")), split="dev")
+
+
+def test_the_questions_of_the_demo_pack() -> None:
+    path = ROOT / "packs" / "physics" / "eval" / "questions.jsonl"
+    questions = load_questions(path)
+    assert len(questions) >= 80
+    assert len(load_questions(path, split="dev")) + len(load_questions(path, split="test")) == len(questions)
+    assert any(not question.answerable for question in questions)
+
+
+@pytest.mark.parametrize(("name", "answerable"), [("hotpotqa", 897), ("squad2", 3936)])
+def test_public_sets(name: str, answerable: int) -> None:
+    path = PUBLIC / name / "queries.jsonl.xz"
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    questions = load_questions(path)
+    assert sum(question.answerable for question in questions) == answerable
+    assert all(gold.source_id for question in questions for gold in question.gold)
+
+
+QUESTION = GoldQuestion(
+    "q1", "Where was Planck born?", ("Kiel", "Holstein"), (Gold("A"), Gold("B")), True, "", "", "", 1
+)
+OTHER = replace(QUESTION, id="q2", question="When was Planck born?")
+
+
+def test_the_hash_does_not_depend_on_order_or_place() -> None:
+    turned = replace(QUESTION, answers=QUESTION.answers[::-1], gold=QUESTION.gold[::-1], line=7)
+    assert question_set_hash([QUESTION, OTHER]) == question_set_hash([OTHER, turned])
+    assert len(question_set_hash([])) == 64
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"id": "q3"},
+        {"question": "Where was Planck born"},
+        {"answers": ("Kiel",)},
+        {"answers": ("Kiel", "Holstein", "Germany")},
+        {"gold": (Gold("A"), Gold("B", "Life"))},
+        {"gold": (Gold("A"), Gold("B", None, "Life"))},
+        {"answerable": False},
+        {"type": "single"},
+        {"split": "dev"},
+        {"cluster": "c"},
+    ],
+)
+def test_the_hash_depends_on_all_that_is_said(change: dict[str, Any]) -> None:
+    assert question_set_hash([replace(QUESTION, **change), OTHER]) != question_set_hash([QUESTION, OTHER])
+
+
+def answer(query_type: QueryType) -> Answer:
+    return Answer("?", "In\nKiel [1]", query_type, 0.5, (), (), (), Trace())
+
+
+def test_a_file_that_fits_the_pack_has_no_problems() -> None:
+    titles = {"a": "A", "b": "B"}
+    assert check_questions([QUESTION, OTHER], lambda name: titles.get(name.lower())) == []
+
+
+def test_problems_are_found_in_order() -> None:
+    same = replace(QUESTION, id="q2", question="where was  PLANCK born", gold=(Gold("C"),), line=2)
+    section = replace(QUESTION, id="q3", question="Why?", gold=(Gold("a", "LIFE"), Gold("A", "Death")), line=3)
+    impossible = replace(QUESTION, id="q4", question="Who?", answers=(), gold=(), answerable=False, line=4)
+    problems = check_questions(
+        [QUESTION, same, section, impossible],
+        lambda name: name.upper() if name in "aAB" else None,
+        headings_in_pack=lambda title: {"A": ["Life"], "B": []}[title],
+        answer=lambda _: answer("extractive"),
+    )
+    assert problems == [
+        Problem("duplicate", "q2", 2, "asks the same as 'q1' on line 1"),
+        Problem("missing-title", "q2", 2, "the pack has no article 'C'"),
+        Problem("missing-section", "q3", 3, "the article 'A' has no section 'Death'"),
+        Problem("answered", "q4", 4, "is marked as unanswerable, but the pack answers: In Kiel [1]"),
+    ]
+
+
+def test_only_unanswerable_questions_are_asked_and_abstaining_is_right() -> None:
+    impossible = replace(QUESTION, id="q4", question="Who?", answers=(), gold=(), answerable=False)
+    asked: list[str] = []
+
+    def ask(question: str) -> Answer:
+        asked.append(question)
+        return answer("abstained")
+
+    assert check_questions([QUESTION, impossible], lambda name: name, answer=ask) == []
+    assert asked == ["Who?"]
+
+
+def test_questions_without_words_are_no_duplicates() -> None:
+    questions = [replace(QUESTION, question="?!"), replace(QUESTION, id="q2", question="…?")]
+    assert check_questions(questions, lambda name: name) == []

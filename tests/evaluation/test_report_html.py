@@ -1,0 +1,537 @@
+"""The HTML report: everything is there, nothing that it is made from becomes markup, the same bytes every time."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from wikigr.evaluation.reports.html import html_report
+
+Values = dict[str, Any]
+
+HOSTILE = (
+    "</script></style></textarea></title></svg></pre><script>alert(1)</script><img src=x onerror=alert(1)>"
+    "\"'><b onmouseover='x' id=pwned class=chip>&lt;i&gt;<!-- ]]>"
+)
+METRICS = ("recall@5", "accuracy", "token_f1", "hallucination_rate")
+
+
+def result(metric: str, difference: float, half: float, verdict: str, *, primary: bool = False) -> Values:
+    return {
+        "metric": metric,
+        "n": 84,
+        "mean_first": 0.6190476,
+        "mean_second": 0.6190476 + difference,
+        "difference": difference,
+        "interval": {"low": difference - half, "high": difference + half, "level": 0.95, "method": "bca"},
+        "p": 0.00042,
+        "p_adjusted": None if primary else 0.0375,
+        "test": "mcnemar",
+        "wins": 20,
+        "ties": 58,
+        "losses": 6,
+        "mde": 0.112,
+        "standard_error": 0.04,
+        "clusters": None,
+        "verdict": verdict,
+    }
+
+
+def comparison(second: str, verdict: str = "improved", difference: float = 0.16666) -> Values:
+    return {
+        "first": "baseline",
+        "second": second,
+        "primary": "accuracy",
+        "margin": 0.02,
+        "seed": 7,
+        "questions": 84,
+        "unpaired": 0,
+        "results": [
+            result("accuracy", difference, 0.08, verdict, primary=True),
+            result("recall@5", 0.05, 0.06, "inconclusive"),
+            result("token_f1", 0.002, 0.012, "equivalent"),
+            result("hallucination_rate", -0.21, 0.1, "improved"),
+        ],
+    }
+
+
+def profile(name: str, mean: float) -> Values:
+    return {
+        "name": name,
+        "samples": 84,
+        "errors": 0,
+        "degraded": 0,
+        "abstained": 3,
+        "metrics": {
+            metric: {"mean": mean, "low": mean - 0.1, "high": mean + 0.08, "questions": 84} for metric in METRICS
+        },
+        "usage": {"calls": 84, "input_tokens": 120_400, "output_tokens": 9_000, "cost_usd": 0.4962, "cached": 0},
+        "latency": {
+            "dense": {"p50": 2.04, "p95": 4.4},
+            "total": {"p50": 48.25, "p95": 131.7},
+        },
+    }
+
+
+def question(number: int, profiles: tuple[str, ...]) -> Values:
+    def sample(name: str) -> Values:
+        right = float((number + len(name)) % 3 != 0)
+        return {
+            "answer": f"Answer {number} of {name}. [1]",
+            "query_type": "extractive",
+            "confidence": 0.71,
+            "metrics": {"accuracy": right, "token_f1": 0.3333},
+            "error": None,
+        }
+
+    return {
+        "id": f"q{number:04}",
+        "question": f"What is asked by number {number}?",
+        "answers": [f"gold {number}"],
+        "type": ("factoid", "multi-hop")[number % 2],
+        "answerable": True,
+        "line": number + 1,
+        "by_profile": {name: sample(name) for name in profiles},
+    }
+
+
+def flip(number: int, second: str, difference: float) -> Values:
+    def side(name: str, ranking: list[str]) -> Values:
+        return {
+            "profile": name,
+            "answer": f"Evidence of {name}",
+            "query_type": "extractive",
+            "confidence": 0.5,
+            "citations": [
+                {"section_id": "Atom#2", "title": "Atom", "quote": f"Quoted by {name}.", "start": 10, "end": 31}
+            ],
+            "ranking": ranking,
+            "command": f'wikigr ask "What?" --pack physics --profile {name} --explain',
+        }
+
+    return {
+        "question_id": f"q{number:04}",
+        "question": f"What is asked by number {number}?",
+        "answers": [f"gold {number}"],
+        "difference": difference,
+        "sides": [side("baseline", ["Atom#2", "Ion#0"]), side(second, ["Atom#2", "Quark#1"])],
+    }
+
+
+def document(seconds: tuple[str, ...] = ("enhanced",), questions: int = 6) -> Values:
+    names = ("baseline", *seconds)
+    return {
+        "schema_version": 1,
+        "run": {
+            "pack": {"name": "physics", "version": "1.2.0", "digest": "sha256:" + "ab12" * 16},
+            "questions": {
+                "path": "packs/physics/eval/questions.jsonl",
+                "split": "dev",
+                "count": questions,
+                "hash": "cd34" * 16,
+            },
+            "profiles": {name: {"name": name, "retrieval": {"mode": "hybrid"}} for name in names},
+            "encoder": {"name": "all-MiniLM-L6-v2", "dimensions": 384},
+            "seed": 7,
+            "repeat": 1,
+            "offline": True,
+            "leaks": [],
+            "judge": "none",
+            "commit": "d70d76c",
+            "dirty": False,
+            "argv": ["eval", "run", "--pack", "physics"],
+            "versions": {"python": "3.11.2", "numpy": "2.1.0"},
+            "wikigr_version": "0.1.0",
+            "schema_version": 1,
+        },
+        "primary": "accuracy",
+        "margin": 0.02,
+        "profiles": [profile(name, 0.62 + 0.05 * place) for place, name in enumerate(names)],
+        "comparisons": [comparison(name) for name in seconds],
+        "flips": {name: [flip(1, name, -1.0), flip(2, name, 1.0), flip(3, name, 0.5)] for name in seconds},
+        "questions": [question(number, names) for number in range(questions)],
+    }
+
+
+def parse(made: str) -> LexborHTMLParser:
+    return LexborHTMLParser(made)
+
+
+def text_of(tree: LexborHTMLParser, selector: str) -> str:
+    return " ".join(" ".join(node.text(separator=" ") for node in tree.css(selector)).split())
+
+
+def shape(node: LexborNode) -> list[tuple[str, tuple[tuple[str, str | None], ...]]]:
+    return [(str(each.tag), tuple(sorted(each.attributes.items()))) for each in node.traverse()]
+
+
+def everywhere(value: Any, change: Callable[[Any], Any], kept: tuple[str, ...] = ()) -> Any:
+    """Return a copy of a document with every leaf changed, but for those under a key that is ``kept``."""
+    if isinstance(value, dict):
+        return {key: item if key in kept else everywhere(item, change, kept) for key, item in value.items()}
+    if isinstance(value, list):
+        return [everywhere(item, change, kept) for item in value]
+    return change(value)
+
+
+def renamed(value: Any, names: dict[str, str]) -> Any:
+    """Return a copy with the names of profiles, metrics and stages changed, as keys and as values."""
+    if isinstance(value, dict):
+        return {names.get(key, key): renamed(item, names) for key, item in value.items()}
+    if isinstance(value, list):
+        return [renamed(item, names) for item in value]
+    return names.get(value, value) if isinstance(value, str) else value
+
+
+def test_all_parts_are_there() -> None:
+    tree = parse(html_report(document(("enhanced", "enhanced-without-dense"))))
+    assert text_of(tree, "h1") == "physics"
+    assert [node.text() for node in tree.css("section > h2")] == [
+        "Verdicts",
+        "Metrics",
+        "Differences",
+        "Flips",
+        "Questions",
+        "Latency",
+        "Usage and cost",
+        "Making",
+    ]
+    head = text_of(tree, "header")
+    for part in (
+        "1.2.0",
+        "sha256:ab12",
+        "6 of packs/physics/eval/questions.jsonl, split dev",
+        "cd34",
+        "0.1.0",
+        "d70d76c",
+    ):
+        assert part in head
+    assert "accuracy margin ±2 points" in head
+    assert "Seed 7 1 × each question" in head
+    for link in tree.css("nav a"):
+        assert tree.css_first(link.attributes["href"] or "")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "difference", "expected"),
+    [
+        (
+            "improved",
+            0.16666,
+            "enhanced improved accuracy by +16.7 points (95 % interval +8.7 to +24.7), p = 0.0004, 84 questions.",
+        ),
+        (
+            "regressed",
+            -0.17,
+            "enhanced worsened accuracy by −17 points (95 % interval −25 to −9), p = 0.0004, 84 questions.",
+        ),
+        (
+            "equivalent",
+            0.0,
+            "enhanced equals baseline on accuracy within ±2 points: 0 points (95 % interval −8 to +8), p = 0.0004, "
+            "84 questions.",
+        ),
+        (
+            "inconclusive",
+            0.01,
+            "It is not clear whether enhanced changes accuracy: +1 points (95 % interval −7 to +9), p = 0.0004, "
+            "84 questions.",
+        ),
+    ],
+)
+def test_verdict_in_plain_words(verdict: str, difference: float, expected: str) -> None:
+    made = document()
+    made["comparisons"] = [comparison("enhanced", verdict, difference)]
+    tree = parse(html_report(made))
+    assert text_of(tree, ".sentence") == expected
+    assert tree.css_first(f"article.{verdict}")
+
+
+def test_metrics_start_with_the_primary_one() -> None:
+    tree = parse(html_report(document()))
+    rows = [" ".join(row.text(separator=" ").split()) for row in tree.css("#metrics tbody tr")]
+    assert rows[0] == "accuracy primary 62.0 % 52.0 to 70.0 67.0 % 57.0 to 75.0 84"
+    names = [node.text() for node in tree.css("#metrics tbody th > .name")]
+    assert names == ["accuracy", "recall@5", "token_f1", "hallucination_rate"]
+    assert "less is better" in rows[3]
+    assert not any("less is better" in row for row in rows[:3])
+
+
+def test_forest_plot_says_in_text_what_it_draws() -> None:
+    tree = parse(html_report(document()))
+    rows = tree.css("#differences tbody tr")
+    assert len(rows) == 4
+    first = rows[0]
+    assert "primary" in (first.attributes["class"] or "")
+    drawing = first.css_first("svg.row")
+    assert drawing.attributes["role"] == "img"
+    assert drawing.css_first("title").text() == "accuracy: +16.7 points, improved"
+    assert (
+        drawing.css_first("desc").text()
+        == "enhanced minus baseline, 95\N{NO-BREAK SPACE}% interval +8.7 to +24.7 points"
+    )
+    assert first.css(".interval path[d*=Z]") and not rows[1].css(".interval path[d*=Z]")
+    assert rows[1].css(".interval circle")
+    words = " ".join(first.text(separator=" ").split())
+    for part in ("61.9 % → 78.6 %, n = 84", "+16.7", "+8.7 to +24.7", "0.0004", "20 / 58 / 6", "11.2", "improved"):
+        assert part in words
+    assert "less is better" in rows[3].text() and "0.037" in rows[3].text()
+
+
+def place(node: LexborNode | None, name: str) -> float:
+    assert node is not None
+    return float((node.attributes[name] or "").removesuffix("%"))
+
+
+def test_forest_plot_draws_to_scale() -> None:
+    tree = parse(html_report(document()))
+    for row, (difference, half) in zip(
+        tree.css("#differences tbody tr"), [(0.16666, 0.08), (0.05, 0.06), (0.002, 0.012), (-0.21, 0.1)], strict=True
+    ):
+        unit = (place(row.css_first(".band rect"), "width")) / 0.04
+        assert place(row.css_first(".zero"), "x1") == 50.0
+        assert place(row.css_first(".interval > line"), "x1") == pytest.approx(50 + (difference - half) * unit, abs=0.1)
+        assert place(row.css_first(".interval > line"), "x2") == pytest.approx(50 + (difference + half) * unit, abs=0.1)
+        assert place(row.css(".interval > svg")[-1], "x") == pytest.approx(50 + difference * unit, abs=0.1)
+        assert place(row.css_first(".band rect"), "x") == pytest.approx(50 - 0.02 * unit, abs=0.1)
+
+
+def test_flips_show_both_sides_and_what_reproduces_them() -> None:
+    tree = parse(html_report(document()))
+    entries = tree.css(".flips > details")
+    assert [" ".join(entry.css_first("summary .chip").text().split()) for entry in entries] == [
+        "right → wrong",
+        "wrong → right",
+        "accuracy +50 points",
+    ]
+    assert "2 questions got better, 1 got worse on accuracy." in text_of(tree, ".flips > p")
+    sides = entries[0].css(".side")
+    assert len(sides) == 2
+    for side, name, only in zip(sides, ("baseline", "enhanced"), ("Ion#0", "Quark#1"), strict=True):
+        words = " ".join(side.text(separator=" ").split())
+        for part in (f"Evidence of {name}", f"Quoted by {name}.", "Atom#2 [10:31]", f"{only} only here"):
+            assert part in words
+        assert side.css_first("pre").text() == f'wikigr ask "What?" --pack physics --profile {name} --explain'
+
+
+def test_flips_of_a_metric_of_which_less_is_better() -> None:
+    made = renamed(document(), {"accuracy": "hallucination_rate", "hallucination_rate": "accuracy"})
+    tree = parse(html_report(made))
+    assert [entry.text() for entry in tree.css(".flips > details > summary > .chip")] == [
+        "wrong → right",
+        "right → wrong",
+        "hallucination_rate +50 points",
+    ]
+
+
+def test_questions_and_what_the_filters_work_on() -> None:
+    made = document()
+    made["questions"][0]["by_profile"]["enhanced"] |= {"error": "the model said no", "metrics": {}, "answer": ""}
+    made["questions"][1]["by_profile"]["baseline"]["metrics"] = {"accuracy": 0.5}
+    made["questions"][2]["by_profile"]["baseline"]["metrics"] = {"token_f1": 1.0}
+    del made["questions"][3]["by_profile"]["enhanced"]
+    tree = parse(html_report(made))
+    rows = tree.css("table.questions > tbody > tr")
+    assert len(rows) == 6
+    states = [[(cell.attributes["class"] or "").split()[1] for cell in row.css("td.state")] for row in rows]
+    assert states[:4] == [["right", "error"], ["partly", "wrong"], ["none", "right"], ["right", "none"]]
+    words = " ".join(rows[1].text(separator=" ").split())
+    for part in ("What is asked by number 1?", "gold 1", "q0001", "line 2", "Answer 1 of enhanced. [1]", "multi-hop"):
+        assert part in words
+    assert "the model said no" in rows[0].text()
+    data = json.loads(tree.css_first("#data").text())
+    assert data["profiles"] == ["baseline", "enhanced"]
+    assert data["types"] == ["factoid", "multi-hop"]
+    assert [row[0] for row in data["rows"]] == [0, 1, 0, 1, 0, 1]
+    assert [row[2] for row in data["rows"]] == states
+    assert [row[1] for row in data["rows"]][:4] == [0, 1, 0, 0]
+    assert tree.css_first("form#filters").attributes.get("hidden", "missing") != "missing"
+
+
+def test_latency_usage_and_cost() -> None:
+    made = document()
+    made["profiles"][1]["usage"]["cost_usd"] = None
+    tree = parse(html_report(made))
+    assert "dense 2.0 / 4.4" in text_of(tree, "#latency")
+    assert "total 48.2 / 132" in text_of(tree, "#latency")
+    usage = text_of(tree, "#usage tbody")
+    assert "baseline 84 0 0 3 0 84 120,400 9,000 0.4962" in usage
+    assert usage.endswith("9,000 unknown")
+    made["profiles"] = [profile | {"latency": {}} for profile in made["profiles"]]
+    assert "nothing was timed" in text_of(parse(html_report(made)), "#latency")
+
+
+def test_warnings() -> None:
+    made = document()
+    assert not parse(html_report(made)).css("#warnings")
+    made["run"] |= {
+        "dirty": True,
+        "leaks": [{"example": 3, "question_id": "q0001", "similarity": 0.9312, "same_words": False}],
+    }
+    made["profiles"][1] |= {"errors": 2, "degraded": 5}
+    made["comparisons"][0]["unpaired"] = 2
+    for number in (0, 1):
+        made["questions"][number]["by_profile"]["enhanced"]["error"] = "the model timed out"
+    tree = parse(html_report(made))
+    words = text_of(tree, "#warnings")
+    for part in (
+        "enhanced: 2 of 84 answers failed",
+        "2 × the model timed out",
+        "5 of 84 answers were made without a stage",
+        "2 questions that only one of them answered",
+        "example 3 gives the question q0001 away (similarity 0.93)",
+        "uncommitted changes",
+    ):
+        assert part in words
+    assert "d70d76c + uncommitted changes" in text_of(tree, "header")
+
+
+def test_hostile_values_become_no_markup() -> None:
+    """The same elements with the same attributes, whatever the text of every field says."""
+    made = document()
+    harmless, hostile = ({name: f"{name}{text}" for name in _names(made)} for text in ("X", HOSTILE))
+    kept = ("verdict",)
+
+    def spoilt(names: dict[str, str], text: str) -> LexborHTMLParser:
+        changed = everywhere(made, lambda leaf: f"{leaf}{text}" if isinstance(leaf, str) else leaf, kept)
+        # Keys and references between parts still have to agree.
+        for metric_holder in changed["profiles"]:
+            metric_holder["metrics"] = renamed(metric_holder["metrics"], names)
+            metric_holder["latency"] = renamed(metric_holder["latency"], names)
+        changed["flips"] = renamed(changed["flips"], names)
+        changed["run"]["profiles"] = renamed(changed["run"]["profiles"], names)
+        changed["run"]["versions"] = {f"{key}{text}": value for key, value in changed["run"]["versions"].items()}
+        for each in changed["questions"]:
+            each["by_profile"] = renamed(each["by_profile"], names)
+            for sample in each["by_profile"].values():
+                sample["metrics"] = renamed(sample["metrics"], names)
+        changed["run"]["leaks"] = [{"example": text, "question_id": text, "similarity": text, "same_words": False}]
+        changed["questions"][0]["by_profile"][names["enhanced"]]["error"] = text
+        changed["profiles"][1]["errors"] = 1
+        return parse(html_report(changed))
+
+    plain, attacked = spoilt(harmless, "X"), spoilt(hostile, HOSTILE)
+    assert plain.root is not None and attacked.root is not None
+    # A hostile name has hyphens and underscores of its own, after which it may be broken.
+    assert [s for s in shape(attacked.root) if s[0] not in ("wbr", "-text")] == [
+        s for s in shape(plain.root) if s[0] not in ("wbr", "-text")
+    ]
+    assert attacked.body is not None and attacked.body.text().count("alert(1)") > 100
+    assert len(attacked.css("script")) == 2 and len(attacked.css("style")) == 1
+    assert not attacked.css("img, b, i, iframe, link, base, object, embed, #pwned")
+    data = json.loads(attacked.css_first("#data").text())
+    assert data["profiles"][0] == f"baseline{HOSTILE}"
+    assert not [name for node in attacked.css("*") for name in node.attributes if name.startswith("on")]
+
+
+def _names(made: Values) -> list[str]:
+    return [*made["run"]["profiles"], *METRICS, "dense", "total"]
+
+
+@pytest.mark.parametrize("leaf", [HOSTILE, None, math.nan, math.inf, -math.inf, 10**400, True])
+def test_every_number_may_be_anything(leaf: Any) -> None:
+    made = everywhere(document(), lambda value: leaf if isinstance(value, int | float) else value)
+    tree = parse(html_report(made))
+    assert not tree.css("img, b")
+    assert text_of(tree, ".sentence").startswith("enhanced improved accuracy")
+    figures = text_of(tree, "#verdicts, #metrics, #differences, #flips summary, #latency, #usage")
+    assert not re.search(r"\b(nan|inf|None)\b", figures)
+
+
+def test_unknown_verdict_is_no_class() -> None:
+    made = document()
+    made["comparisons"][0]["results"][0]["verdict"] = HOSTILE
+    tree = parse(html_report(made))
+    assert text_of(tree, ".sentence").startswith("It is not clear whether")
+    assert {name for node in tree.css("article") for name in (node.attributes["class"] or "").split()} == {
+        "card",
+        "inconclusive",
+    }
+
+
+def test_half_a_surrogate_pair_can_be_written() -> None:
+    made = document()
+    made["questions"][0]["question"] = "broken \ud800 text"
+    assert "broken ? text" in html_report(made).encode("utf-8").decode("utf-8")
+
+
+def test_same_document_same_bytes() -> None:
+    made = document(("enhanced", "other"))
+    before = copy.deepcopy(made)
+    assert html_report(made) == html_report(json.loads(json.dumps(made)))
+    assert made == before
+
+
+def test_nothing_is_loaded_from_anywhere() -> None:
+    made = html_report(document())
+    assert "http://" not in made and "https://" not in made and "url(" not in made and "@import" not in made
+    tree = parse(made)
+    policy = tree.css_first("meta[http-equiv='Content-Security-Policy']").attributes["content"] or ""
+    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:")
+    assert not tree.css("[src], link, iframe, object, embed, image, use")
+    assert all((node.attributes["href"] or "").startswith("#") for node in tree.css("[href]"))
+    assert not [name for node in tree.css("*") for name in node.attributes if name.startswith("on") or name == "style"]
+
+
+def test_ids_are_unique_and_columns_agree() -> None:
+    tree = parse(html_report(document(("enhanced", "other"))))
+    assert not [id_ for id_, n in Counter(node.attributes["id"] for node in tree.css("[id]")).items() if n > 1]
+    for table in tree.css("table"):
+        widths = {len([c for c in row.iter() if c.tag in ("td", "th")]) for row in table.css("tr")}
+        assert len(widths) == 1, table.attributes
+
+
+def test_a_single_profile() -> None:
+    tree = parse(html_report(document(())))
+    assert "Only baseline was run: there is nothing to compare." in text_of(tree, "#verdicts")
+    assert "One profile, no differences." in text_of(tree, "#differences")
+    assert len(tree.css("table.questions tbody tr")) == 6
+    assert not tree.css("svg")
+
+
+def test_nothing_at_all() -> None:
+    made = document(())
+    made |= {"profiles": [], "questions": [], "flips": {}}
+    assert "No profile has samples." in text_of(parse(html_report(made)), "#verdicts")
+
+
+def test_a_primary_metric_that_applies_to_nothing() -> None:
+    made = document()
+    made["comparisons"][0]["results"].pop(0)
+    tree = parse(html_report(made))
+    assert text_of(tree, ".sentence") == "baseline and enhanced have no question in common that accuracy applies to."
+    assert len(tree.css("#differences tbody tr")) == 3
+
+
+def test_a_metric_that_is_no_share_has_its_own_unit() -> None:
+    made = document()
+    row = result("total_tokens", 120.5, 30.0, "regressed") | {"mean_first": 800.0, "mean_second": 920.5, "mde": 70.0}
+    made["comparisons"][0]["results"].append(row)
+    words = " ".join(parse(html_report(made)).css("#differences tbody tr")[-1].text(separator=" ").split())
+    for part in ("800.00 → 920.50", "not on this scale", "+120.5 +90.5 to +150.5", "70.0"):
+        assert part in words
+
+
+def test_a_long_answer_is_cut() -> None:
+    made = document()
+    made["questions"][0]["by_profile"]["baseline"]["answer"] = "x" * 50_000
+    assert "… (48,000 more characters)" in html_report(made)
+
+
+def test_a_thousand_questions() -> None:
+    made = document(("enhanced",), questions=1_000)
+    made["flips"]["enhanced"] = [flip(number, "enhanced", -1.0) for number in range(300)]
+    start = time.perf_counter()
+    text = html_report(made)
+    assert time.perf_counter() - start < 5.0
+    assert len(text.encode()) < 4_000_000
+    assert len(parse(text).css("table.questions > tbody > tr")) == 1_000

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wikigr.evaluation.samples import SAMPLES, RunError, Sample, SampleStore, locked, read_samples, write_line
+
+
+def test_what_is_appended_is_read_and_the_last_of_a_key_counts(tmp_path: Path) -> None:
+    store = SampleStore(tmp_path)
+    good = Sample("p", "q", 0, answer="Tübingen", metrics={"accuracy": 1.0, "mrr": float("nan")}, warnings=("w",))
+    store.append(Sample("p", "q", 0, error="down"))
+    store.append(good)
+    store.append(Sample("a", "q", 0))
+    store.close()
+    found = read_samples(tmp_path)
+    assert [sample.profile for sample in found] == ["a", "p"]
+    assert (found[1].answer, found[1].metrics, found[1].error) == ("Tübingen", {"accuracy": 1.0}, None)
+
+
+@pytest.mark.parametrize("cut", range(1, 60, 7))
+def test_a_torn_last_line_costs_only_itself(tmp_path: Path, cut: int) -> None:
+    store = SampleStore(tmp_path)
+    for n in range(3):
+        store.append(Sample("p", f"q{n}", 0, answer="ä"))
+    store.close()
+    path = tmp_path / SAMPLES
+    path.write_bytes(path.read_bytes()[:-cut])
+    assert [sample.question_id for sample in read_samples(tmp_path)] == ["q0", "q1"]
+    again = SampleStore(tmp_path)
+    again.append(Sample("p", "q2", 0))
+    again.close()
+    assert [sample.question_id for sample in read_samples(tmp_path)] == ["q0", "q1", "q2"]
+
+
+@pytest.mark.parametrize(
+    "line", ["{", "[]", "3", '{"profile": "p"}', '{"profile": "p", "question_id": 3, "repeat": 0}']
+)
+def test_a_damaged_line_is_named(tmp_path: Path, line: str) -> None:
+    (tmp_path / SAMPLES).write_text(write_line(Sample("p", "q", 0)) + line + "\n")
+    with pytest.raises(RunError, match="Line 2"):
+        read_samples(tmp_path)
+
+
+def test_one_writer_at_a_time(tmp_path: Path) -> None:
+    with locked(tmp_path), pytest.raises(RunError, match="Another evaluation"), locked(tmp_path):
+        pass
+    with locked(tmp_path):
+        pass
