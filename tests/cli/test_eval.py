@@ -9,51 +9,70 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from tests.llm.server import MessagesServer, reply, status
 
+from wikigr.evaluation.questions import load_questions
+from wikigr.evaluation.reports.document import keep_questions
 from wikigr.evaluation.run import read_run
+from wikigr.evaluation.runner import Evaluation, evaluate
 from wikigr.evaluation.samples import read_samples
+from wikigr.pipeline.profile import Profile
 
 from .conftest import ROOT_PACK, Result, Wikigr
 
-TOTAL = 26
+TOTAL = 8
 GOLD = ROOT_PACK / "eval" / "questions.jsonl"
 
 
-@pytest.fixture
-def questions(tmp_path: Path) -> Path:
-    """Enough gold questions that a broken profile cannot pass for chance."""
+def write_questions(path: Path, answerable: int, others: int) -> Path:
     rows = [json.loads(line) for line in GOLD.read_text(encoding="utf-8").splitlines()]
-    chosen = [r for r in rows if r["answerable"]][:22] + [r for r in rows if not r["answerable"]][:4]
-    path = tmp_path / "gold.jsonl"
+    chosen = [r for r in rows if r["answerable"]][:answerable] + [r for r in rows if not r["answerable"]][:others]
     path.write_text("".join(json.dumps(row) + "\n" for row in chosen), encoding="utf-8")
     return path
 
 
 @pytest.fixture
-def run(wikigr: Wikigr, physics_pack: Path, questions: Path):  # type: ignore[no-untyped-def]
+def questions(tmp_path: Path) -> Path:
+    """Six answerable gold questions and two others."""
+    return write_questions(tmp_path / "gold.jsonl", TOTAL - 2, 2)
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(wikigr: Wikigr, physics_pack: Path, questions: Path) -> Run:
     def call(folder: str, *options: str) -> Result:
-        return wikigr(
-            "eval",
-            "run",
-            "--pack",
-            str(physics_pack),
-            "--questions",
-            str(questions),
-            "-o",
-            folder,
-            "--offline",
-            *options,
-        )
+        common = ("--pack", str(physics_pack), "--questions", str(questions), "-o", folder, "--offline")
+        return wikigr("eval", "run", *common, *options)
 
     return call
 
 
-def test_a_run_prints_figures_and_keeps_every_sample(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+@pytest.fixture(scope="module")
+def enhanced_run(physics_pack: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of `enhanced` over enough questions that a broken profile cannot pass for chance."""
+    folder = tmp_path_factory.mktemp("eval")
+    questions = write_questions(folder / "gold.jsonl", 22, 4)
+    evaluation = Evaluation(
+        pack=str(physics_pack),
+        questions=load_questions(questions),
+        questions_path=str(questions),
+        split=None,
+        profiles=[Profile()],
+        offline=True,
+    )
+    evaluate(evaluation, folder / "good")
+    keep_questions(folder / "good", evaluation.questions)
+    return folder
+
+
+def test_a_run_prints_figures_and_keeps_every_sample(run: Run, tmp_path: Path) -> None:
     result = run("r")
     assert result.code == 0, result.err
     assert "accuracy *" in result.out and "enhanced" in result.out and "in accuracy:" in result.out
@@ -66,7 +85,7 @@ def test_a_run_prints_figures_and_keeps_every_sample(run, tmp_path: Path) -> Non
     assert described.versions["python"] == sys.version.split()[0]
 
 
-def test_the_same_run_again_asks_nothing_and_prints_the_same(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_the_same_run_again_asks_nothing_and_prints_the_same(run: Run, tmp_path: Path) -> None:
     first = run("r", "--json")
     before = (tmp_path / "r" / "samples.jsonl").read_bytes()
     second = run("r", "--json")
@@ -100,11 +119,11 @@ def test_two_runs_and_two_hash_seeds_give_the_same_figures(physics_pack: Path, q
 
 
 def test_a_killed_run_resumes_and_ends_the_same(
-    run,
+    run: Run,
     physics_pack: Path,
     questions: Path,
     tmp_path: Path,
-    wikigr: Wikigr,  # type: ignore[no-untyped-def]
+    wikigr: Wikigr,
 ) -> None:
     whole = json.loads(run("whole", "--json").out)
     command = [sys.executable, "-c", "from wikigr_cli.app import main; main()", "eval", "run", "--offline"]
@@ -123,13 +142,13 @@ def test_a_killed_run_resumes_and_ends_the_same(
     assert resumed == whole
 
 
-def test_a_folder_of_another_run_is_refused(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_folder_of_another_run_is_refused(run: Run, tmp_path: Path) -> None:
     run("r", "--profile", "baseline")
     other = run("r", "--profile", "fast")
     assert (other.code, "something else" in other.err) == (3, True)
 
 
-def test_ablation_takes_every_enhancement_away_in_turn(run) -> None:  # type: ignore[no-untyped-def]
+def test_ablation_takes_every_enhancement_away_in_turn(run: Run) -> None:
     document = json.loads(run("r", "--profile", "enhanced", "--ablate", "--json").out)
     names = [profile["name"].removeprefix("enhanced-without-") for profile in document["profiles"]]
     assert names == [
@@ -140,7 +159,7 @@ def test_ablation_takes_every_enhancement_away_in_turn(run) -> None:  # type: ig
     assert few_shot["results"][0]["verdict"] == "equivalent"
 
 
-def test_reports_are_written_anew_from_the_samples(run, wikigr: Wikigr, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_reports_are_written_anew_from_the_samples(run: Run, wikigr: Wikigr, tmp_path: Path) -> None:
     run("r")
     markdown = wikigr("eval", "report", "r", "--format", "md").out
     assert markdown.startswith(f"# physics: {TOTAL} questions") and "| accuracy * |" in markdown
@@ -152,7 +171,7 @@ def test_reports_are_written_anew_from_the_samples(run, wikigr: Wikigr, tmp_path
     assert len(document["questions"]) == TOTAL
 
 
-def test_flips_show_both_sides_and_how_to_reproduce_them(run, wikigr: Wikigr) -> None:  # type: ignore[no-untyped-def]
+def test_flips_show_both_sides_and_how_to_reproduce_them(run: Run, wikigr: Wikigr) -> None:
     run("r")
     found = json.loads(wikigr("eval", "flips", "r", "--json").out)["flips"]
     for flip in found:
@@ -162,7 +181,7 @@ def test_flips_show_both_sides_and_how_to_reproduce_them(run, wikigr: Wikigr) ->
     assert wikigr("eval", "flips", "r").out.count("expected:") == len(found) > 0
 
 
-def test_runs_over_other_questions_refuse_to_be_compared(run, wikigr: Wikigr, questions: Path) -> None:  # type: ignore[no-untyped-def]
+def test_runs_over_other_questions_refuse_to_be_compared(run: Run, wikigr: Wikigr, questions: Path) -> None:
     run("one", "--profile", "enhanced")
     same = run("two", "--profile", "fast")
     assert same.code == 0
@@ -177,8 +196,8 @@ def test_runs_over_other_questions_refuse_to_be_compared(run, wikigr: Wikigr, qu
 
 class TestGate:
     @pytest.fixture
-    def blessed(self, run, wikigr: Wikigr, tmp_path: Path) -> Path:  # type: ignore[no-untyped-def]
-        run("good", "--profile", "enhanced")
+    def blessed(self, enhanced_run: Path, wikigr: Wikigr, tmp_path: Path) -> Path:
+        shutil.copytree(enhanced_run / "good", tmp_path / "good")
         assert wikigr("eval", "bless", "good", "-o", "baseline.json").code == 0
         return tmp_path / "baseline.json"
 
@@ -190,14 +209,17 @@ class TestGate:
     def test_a_profile_broken_on_purpose_fails_and_names_the_questions(
         self,
         blessed: Path,
-        run,
+        enhanced_run: Path,
+        physics_pack: Path,
         wikigr: Wikigr,
         tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,  # type: ignore[no-untyped-def]
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         # It answers from nothing, so that it declines everything.
         (tmp_path / "enhanced.yaml").write_text("multi_doc: {min_relevance: 1.0}\nretrieval: {mode: dense}\n")
-        assert run("bad", "--profile", str(tmp_path / "enhanced.yaml")).code == 0
+        gold = str(enhanced_run / "gold.jsonl")
+        arguments = ("--pack", str(physics_pack), "--questions", gold, "-o", "bad", "--offline")
+        assert wikigr("eval", "run", *arguments, "--profile", str(tmp_path / "enhanced.yaml")).code == 0
         summary = tmp_path / "summary.md"
         monkeypatch.setenv("GITHUB_ACTIONS", "true")
         monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
