@@ -19,7 +19,7 @@ COMMANDS = [
     for kind, block in BLOCKS
     if kind == "console"
     for line in block.splitlines()
-    if "packs/physics" in line and "pack build" not in line
+    if "packs/physics" in line and "pack build" not in line and "eval run" not in line
 ]
 
 
