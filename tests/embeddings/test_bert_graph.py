@@ -104,3 +104,31 @@ def test_weights_that_do_not_fit_are_named(make_bert, tmp_path: Path) -> None:
             prepare(str(folder), cache_dir=tmp_path / "cache")
     assert not [path for path in (tmp_path / "cache").iterdir() if not path.name.startswith("local--")]
     assert not list((tmp_path / "cache").iterdir())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"hidden_size": float("inf")},
+        {"num_hidden_layers": float("nan")},
+        {"hidden_act": {"name": "gelu"}},
+        {"hidden_act": ["gelu"]},
+        {"hidden_size": 0},
+    ],
+)
+def test_a_hostile_config_is_a_clear_error(make_bert, tmp_path: Path, change: dict[str, object]) -> None:
+    folder = make_bert()
+    path = folder / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(ModelError, match=r"config\.json"):
+        prepare(str(folder), cache_dir=tmp_path / "cache")
+
+
+def test_no_segments_are_a_clear_error(make_bert, tmp_path: Path) -> None:
+    folder = make_bert()
+    tensors = load_file(folder / "model.safetensors")
+    (name,) = (name for name in tensors if name.endswith("token_type_embeddings.weight"))
+    tensors[name] = tensors[name][:0]
+    save_file(tensors, folder / "model.safetensors")
+    with pytest.raises(ModelError, match="no rows"):
+        prepare(str(folder), cache_dir=tmp_path / "cache")

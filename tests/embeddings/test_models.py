@@ -187,3 +187,13 @@ def test_the_default_weights_are_checked(encoder: Embedder, make_bert) -> None:
     with pytest.raises(ModelError, match="not the published ones") as caught:
         weights.check_default(make_bert())
     assert "--force-reinstall" in (caught.value.hint or "")
+
+
+def test_ids_that_share_a_folder_are_told_apart(make_bert, tmp_path: Path, monkeypatch) -> None:
+    cache, folder = tmp_path / "cache", make_bert()
+    monkeypatch.setattr(weights, "hub_folder", lambda model_id: folder)
+    prepare("a--b/c", cache_dir=cache)
+    for function in (find_prepared, prepare):
+        with pytest.raises(ModelError, match=r"holds the encoder a--b/c, not a/b--c"):
+            function("a/b--c", cache_dir=cache)
+    assert prepare("a/b--c", cache_dir=cache, force=True).identity.model_id == "a/b--c"

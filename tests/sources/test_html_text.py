@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wikigr.sources.article import SourceArticle
+from wikigr.sources.html_boilerplate import BOILERPLATE, TABLES_OF_CONTENTS
 from wikigr.sources.html_text import HtmlPage, parse_html, parse_html_head
+from wikigr.sources.markdown import MarkdownRecord, MarkdownSource
 
 
 def body(markup: str, title: str = "Page") -> HtmlPage:
@@ -212,7 +217,10 @@ def test_encodings() -> None:
     assert parse_html("<p>café".encode()).sections[0].text == "café"
     assert parse_html("<meta charset=windows-1251><p>Привет".encode("cp1251")).sections[0].text == "Привет"
     assert parse_html("\ufeff<p>naïve".encode("utf-16")).sections[0].text == "naïve"
-    assert parse_html(b"<p>bad \xff byte").sections[0].text == "bad \ufffd byte"
+    # Undeclared and no UTF-8: windows-1252; but declared, or good but for some damage, it is UTF-8.
+    assert parse_html("<p>café – naïve".encode("cp1252")).sections[0].text == "café – naïve"
+    assert parse_html(b"<meta charset=utf-8><p>bad \xff byte").sections[0].text == "bad \ufffd byte"
+    assert parse_html("<p>é à ü ".encode() + b"\xff").sections[0].text == "é à ü \ufffd"
 
 
 def test_meta_refresh_is_a_redirect_unless_it_is_for_browsers_without_scripts() -> None:
@@ -266,3 +274,76 @@ def test_any_tag_soup_gives_sections_with_text(pieces: list[str]) -> None:
     for section in page.sections:
         assert section.text.strip()
         assert not set(section.text) & {"\x00", "\x01"}
+
+
+@pytest.mark.parametrize("area", ["<article>Card.</article>", "<main>Card.</main>", "<div role=main>Card.</div>"])
+def test_a_small_content_area_does_not_take_the_place_of_the_page(area: str) -> None:
+    assert "the page itself" in lead(f"<p>{'the page itself ' * 20}</p>{area}")
+    whole = area.replace("Card.", "the page itself " * 20)
+    assert "Aside" not in lead(f"<p>Aside</p>{whole}")
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        '<div class="rst-breadcrumbs-buttons">',
+        '<div class="nav-chapters">',
+        '<div id="side-nav">',
+        '<div id="jump-to-nav">',
+        '<div class="footer">',
+        "<aside>",
+        '<aside class="sidebar">',
+    ],
+)
+def test_boilerplate_is_left_out(element: str) -> None:
+    tag = element[1:].split(" ")[0].rstrip(">")
+    assert lead(f"<p>Text.</p>{element}Away</{tag}>") == "Text."
+
+
+def test_every_boilerplate_selector_is_whole() -> None:
+    for selector in ", ".join((BOILERPLATE, TABLES_OF_CONTENTS)).split(", "):
+        assert not selector.endswith("-") and "- " not in selector
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    ["role=note", 'class="starlight-aside starlight-aside--tip"', 'class="callout"', 'class="admonition warning"'],
+)
+def test_asides_that_are_notes_are_text(attributes: str) -> None:
+    assert lead(f"<p>Text.</p><aside {attributes}><h3>Note</h3>Mind it.</aside>") == "Text.\n\nNote\n\nMind it."
+
+
+def test_buttons_in_headings_and_summaries_are_text() -> None:
+    page = body("<h2><button>Usage</button></h2><details><summary><button>More</button></summary>x</details>")
+    assert [(section.heading_path, section.text) for section in page.sections] == [(("Usage",), "More\nx")]
+    assert lead("<p>Text. <button>Go</button></p>") == "Text."
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<i>x</i><sup>n</sup>", "x^n"),
+        ("10<sup>-19</sup>", "10^-19"),
+        ("e<sup>−x<sup>2</sup></sup>", "e^{−x^2}"),
+        ("(a+b)<sup>n+1</sup>", "(a+b)^{n+1}"),
+        ("m<sup>2</sup>/s", "m^2/s"),
+        ("5<sup>1</sup>/<sub>2</sub>", "5 1/2"),
+        ("19<sup>th</sup>", "19th"),
+        ("Ca<sup>2+</sup> and Na<sup>+</sup>", "Ca2+ and Na+"),
+        ("said<sup>[1]</sup> so<sup>*</sup>", "said[1] so*"),
+        ("said<sup><a href='#n1'>1</a></sup> so", "said so"),
+        ("<sup>235</sup>U", "235U"),
+    ],
+)
+def test_superscripts(markup: str, text: str) -> None:
+    assert lead(f"<p>{markup}</p>") == text
+    if "sub" not in markup and "a href" not in markup:
+        (article,) = MarkdownSource(Path("a.md")).parse(MarkdownRecord("a.md", markup.encode(), "a"))
+        assert isinstance(article, SourceArticle) and article.sections[0].text == text
+
+
+def test_the_rows_of_a_nested_infobox_table_are_fields() -> None:
+    inner = "<table><tr><th>b</th><td>2</td></tr></table>"
+    rows = f"<tr><th>a</th><td>1</td></tr><tr><td colspan=2>{inner}</td></tr><tr><th>c</th><td>{inner}</td></tr>"
+    page = body(f"<p>x</p><table class=infobox>{rows}</table>")
+    assert page.infobox == (("a", "1", None), ("b", "2", None), ("b", "2", None))

@@ -173,3 +173,11 @@ def test_pages_that_were_read_do_not_stay_in_memory(tmp_path: Path) -> None:
     grown, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert grown < 200_000
+
+
+def test_an_export_without_siteinfo_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "export.xml"
+    path.write_text("<mediawiki><page><title>A</title><ns>0</ns><id>1</id></page></mediawiki>")
+    with pytest.raises(SourceError, match="without <siteinfo>") as caught:
+        list(MediaWikiSource(path).records())
+    assert "ownload" not in (caught.value.hint or "")

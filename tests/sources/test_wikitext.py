@@ -32,6 +32,7 @@ def text_of(wikitext: str) -> str:
         ("x __NOTOC____FORCETOC__ y but __FILE__ stays", "x y but __FILE__ stays"),
         ("see [http://x.example the [[page]]] and [http://y.example]", "see the page and"),
         ("at http://x.example/a", "at http://x.example/a"),
+        ("''x''<sup>n</sup>, e<sup>−x<sup>2</sup></sup>, Na<sup>+</sup>", "x^n, e^{−x^2}, Na+"),
         ("E = mc<sup>2</sup>, 10<sup>−3</sup>, 19<sup>th</sup>, H<sub>2</sub>O", "E = mc^2, 10^−3, 19th, H2O"),
         ("<div class=x>in <span style='a'>a</span></div> box", "in a box"),
         ('<span style="display: none">0012</span>12', "12"),
@@ -68,6 +69,12 @@ def test_markup_becomes_plain_text(wikitext: str, text: str) -> None:
         ("{{math|''x'' {{=}} 1}}", "x = 1"),
         ("{{sup|2}}", "^2"),
         ("{{chem|H|2|O}}", "H2O"),
+        ("x{{sup|n}}", "x^n"),
+        ("{{bartable|12.5|%|2}}", "12.5%"),
+        ("{{bartable|7|km}}", "7 km"),
+        ("{{nuclide|Uranium|235}}, {{Nuclide2|Radon|222}}", "Uranium-235, Radon-222"),
+        ("{{legend|#fff|Forest}}", "Forest"),
+        ("{{vr|1,250}}", "1,250"),
         ("{{snd}}", "–"),
         ("{{flag|France}}", "France"),
         ("{{sortname|Ada|Lovelace}}", "Ada Lovelace"),
@@ -360,3 +367,7 @@ def test_any_sequence_of_markup_is_read_without_leftovers(pieces: list[str]) -> 
     # An odd brace is plain text to MediaWiki too, and may come to stand beside another one.
     if "<nowiki>" not in wikitext and "{{{" not in wikitext and "}}}" not in wikitext:
         assert "{{" not in texts
+
+
+def test_columns_keep_their_text() -> None:
+    assert text_of("{{columns|col1=One|col2=\n* Two\n* Three}}") == "One\n\n- Two\n- Three"

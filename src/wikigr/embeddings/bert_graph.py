@@ -56,15 +56,20 @@ class BertConfig:
                 activation=str(config.get("hidden_act", "gelu")),
                 layer_norm_eps=float(config.get("layer_norm_eps", 1e-12)),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise ModelError(f"The model's config.json is no BERT configuration: {error!r}.") from error
-        if parsed.layers < 1 or parsed.heads < 1 or parsed.hidden % parsed.heads:
+        if parsed.layers < 1 or parsed.heads < 1 or parsed.hidden < 1 or parsed.hidden % parsed.heads:
             raise ModelError("The model's config.json has impossible numbers of layers, heads or hidden units.")
         return parsed
 
 
 def can_write(config: Mapping[str, Any]) -> bool:
-    """Whether ``config.json`` is that of a BERT encoder as ``write_bert_graph`` knows it."""
+    """Whether ``config.json`` is that of a BERT encoder as ``write_bert_graph`` knows it.
+
+    Raises ``ModelError`` when it names its activation by something that is no name.
+    """
+    if not isinstance(config.get("hidden_act", ""), str):
+        raise ModelError(f"The model's config.json has a hidden_act that is no name: {config['hidden_act']!r:.80}.")
     return (
         config.get("model_type") == "bert"
         and config.get("position_embedding_type", "absolute") == "absolute"
@@ -160,6 +165,8 @@ def _embeddings(graph: _Graph) -> str:
     # Every text is one segment, so the vector of segment 0 can be added to the positions once and for all.
     position_table = graph.weights("embeddings.position_embeddings.weight", None, hidden)
     segment_table = graph.weights("embeddings.token_type_embeddings.weight", None, hidden)
+    if not len(segment_table):
+        raise ModelError("The tensor embeddings.token_type_embeddings.weight of the model has no rows.")
     sources = [
         INPUT_IDS,
         "",

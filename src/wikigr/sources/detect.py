@@ -17,8 +17,10 @@ _ZIM_MAGIC = b"ZIM\x04"
 _HTML_SUFFIXES = (".html", ".htm", ".xhtml")
 _MARKDOWN_SUFFIXES = (".md", ".markdown")
 _HEAD_BYTES = 64 * 1024
-_MEDIAWIKI = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<mediawiki[\s>]", re.DOTALL)
-_HTML = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>])", re.DOTALL | re.I)
+# Atomic and possessive: what has been passed over is never tried in another way.
+_PROLOGUE = rb"\s*+(?:<\?xml[^>]*+>\s*+)?+(?><!--.*?-->\s*+)*+"
+_MEDIAWIKI = re.compile(_PROLOGUE + rb"<mediawiki[\s>]", re.DOTALL)
+_HTML = re.compile(_PROLOGUE + rb"<(?:!doctype\s+html|html[\s>])", re.DOTALL | re.IGNORECASE)
 _JSON_OBJECT = re.compile(rb'\s*\{\s*(?:"|\})')
 
 
@@ -26,7 +28,7 @@ def open_source(location: str | Path, format: str | None = None) -> Source:  # n
     """Return the reader for ``location``: a file, a folder, or ``"-"`` for JSON Lines on standard input.
 
     Raises ``SourceError`` when the input is missing, unreadable or empty, and ``UsageError`` when ``format``
-    is none of ``FORMATS`` or the format cannot be told.
+    is none of ``FORMATS``, the format cannot be told, or ``location`` is a pipe or device.
     """
     if format is not None and format not in FORMATS:
         raise UsageError(f"There is no source format {format!r}. Formats: {', '.join(FORMATS)}.")
@@ -37,6 +39,12 @@ def open_source(location: str | Path, format: str | None = None) -> Source:  # n
     path = Path(location)
     if not path.exists():
         raise SourceError(f"{path} does not exist.", hint="Check the path of the source.")
+    if not path.is_file() and not path.is_dir():
+        # Read twice it would be empty or block: once to tell its format, and once for every build that resumes.
+        raise UsageError(
+            f"{path} is a pipe or a device, not a file; use - for JSON Lines on standard input.",
+            hint="Write other formats to a file first.",
+        )
     return _make(format or detect_format(path), path)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import stat
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -62,6 +63,9 @@ class Folder:
         """The bytes of one document; raises ``SourceError`` when it is unreadable or far too large."""
         path = self._path if self._path.is_file() else self._path / source_id
         try:
+            if not stat.S_ISREG(path.stat().st_mode):
+                # Opening a pipe would wait for a writer that may never come.
+                raise SourceError("the file is a pipe or a device, not a regular file")
             with path.open("rb") as stream:
                 data = stream.read(LARGEST_DOCUMENT_BYTES + 1)
         except OSError as error:

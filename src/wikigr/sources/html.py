@@ -95,7 +95,7 @@ class HtmlSource:
             else:
                 yield Skipped(record.source_id, "redirect to nowhere")
             return
-        page = parse_html(record.data)
+        page = parse_html(record.data, where=record.source_id)
         reason = _reason_to_skip(record.source_id, page)
         if reason:
             yield Skipped(record.source_id, reason)
@@ -118,10 +118,10 @@ class HtmlSource:
         for source_id in source_ids:
             try:
                 data = self._folder.read(source_id)
+                head = parse_html_head(data)
             except SourceError:
                 # Reported by ``parse`` as the error of this record.
                 continue
-            head = parse_html_head(data)
             titles[source_id] = head.title or posixpath.splitext(posixpath.basename(source_id))[0]
             if head.is_redirect_to is None:
                 original = first_with.setdefault(hashlib.sha256(data).digest(), source_id)

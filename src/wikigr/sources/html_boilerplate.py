@@ -6,11 +6,18 @@ MkDocs, Docusaurus, mdBook, Doxygen), and ARIA roles for the rest.
 
 from __future__ import annotations
 
-# In order of preference; the first that holds any text is the content area.
-CONTENT_AREAS = ("#mw-content-text", "main", "[role=main]", "article")
+import re
 
-# Names that are used for smaller things too: these must hold most of the page's text. Else it is the body.
+# The content area whenever it holds any text.
+CONTENT_AREAS = ("#mw-content-text",)
+
+# In order of preference, with the share of the body's text that each must hold; else the body is the content.
+# A main element says what it is, and on a short page footers outweigh it; the other names serve smaller things too.
+MAIN_SHARE = 0.25
+LIKELY_SHARE = 0.5
+MAIN_AREAS = ("main", "[role=main]")
 LIKELY_CONTENT_AREAS = (
+    "article",
     "#bodyContent",
     "#content",
     "#main-content",
@@ -23,8 +30,8 @@ LIKELY_CONTENT_AREAS = (
 
 _ELEMENTS = (
     "script, style, noscript, template, iframe, object, embed, svg, canvas, audio, video, map, head, nav, "
-    "footer, button, select, input, textarea, datalist, dialog, "
-    "aside:not(.footnote):not(.footnote-list):not(.citation):not(.admonition):not(.topic)"
+    "footer, select, input, textarea, datalist, dialog, "
+    "button:not(:is(h1, h2, h3, h4, h5, h6, summary) *)"
 )
 _ROLES = (
     "[role=navigation], [role=banner], [role=contentinfo], [role=search], [role=complementary], [role=menu], "
@@ -37,10 +44,10 @@ _HIDDEN = (
 )
 _NAVIGATION = (
     ".sidebar-nav, .sphinxsidebar, .related, .navheader, .navfooter, .navbar, .navigation, .breadcrumb, "
-    ".breadcrumbs, .pagination, .pagination-nav, .prev-next-area, .rst-footer-buttons, .rst-breadcrumbs- "
-    "buttons, .wy-nav-side, .wy-breadcrumbs, .md-sidebar, .md-header, .md-footer, .md-source-file, .nav- "
-    "chapters, .theme-doc-toc-mobile, .skip-link, .mw-jump-link, .menu, .searchmenu, #searchbox, #side- "
-    "nav, #nav-path"
+    ".breadcrumbs, .pagination, .pagination-nav, .prev-next-area, .rst-footer-buttons, "
+    ".rst-breadcrumbs-buttons, .wy-nav-side, .wy-breadcrumbs, .md-sidebar, .md-header, .md-footer, .md-source-file, "
+    "body > .footer, .nav-chapters, .theme-doc-toc-mobile, .skip-link, .mw-jump-link, .menu, .searchmenu, #searchbox, "
+    "#side-nav, #nav-path"
 )
 _MARKS = (
     ".headerlink, a.anchor, a.anchor-link, a.hash-link, .linkback, .viewcode-link, .viewcode-back, .copybtn, "
@@ -51,12 +58,21 @@ _MARKS = (
 _WIKI = (
     ".navbox, .navbox-styles, .vertical-navbox, .hatnote, .dablink, .rellink, .ambox, .metadata, "
     ".sistersitebox, .mbox-small, .reflist, ol.references, .mw-references-wrap, .catlinks, .printfooter, "
-    ".shortdescription, .mw-empty-elt, .magnify, .authority-control, .stub, #siteSub, #contentSub, #jump- "
-    "to-nav"
+    ".shortdescription, .mw-empty-elt, .magnify, .authority-control, .stub, #siteSub, #contentSub, "
+    "#jump-to-nav"
 )
 
 # Neither the text nor the links count.
 BOILERPLATE = ", ".join((_ELEMENTS, _ROLES, _HIDDEN, _NAVIGATION, _MARKS, _WIKI))
+
+# Asides stand beside the text, unless their role or class says that they are a note in it.
+ASIDES = "aside"
+NOTE_ROLE = "note"
+NOTE_CLASS = re.compile(
+    r"(?:^|[\s_-])(?:admonition|aside|attention|callout|caution|citation|danger|footnote|hint|important|info|note|"
+    r"tip|topic|warning)s?(?:$|[\s_-])",
+    re.IGNORECASE,
+)
 
 # Tables of contents: the author's links to the parts of a work, but no text of the page's own.
 TABLES_OF_CONTENTS = (

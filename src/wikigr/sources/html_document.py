@@ -7,22 +7,31 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from wikigr.errors import RecordError
 from wikigr.sources.html_boilerplate import (
+    ASIDES,
     BOILERPLATE,
     CATEGORIES,
     CONTENT_AREAS,
     INFOBOX,
     LIKELY_CONTENT_AREAS,
+    LIKELY_SHARE,
+    MAIN_AREAS,
+    MAIN_SHARE,
+    NOTE_CLASS,
+    NOTE_ROLE,
     TABLES_OF_CONTENTS,
 )
 from wikigr.sources.html_title import choose_title, strip_numbering
 from wikigr.sources.plain_text import collapse_spaces
+from wikigr.sources.superscript import superscript
 
 HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 PARAGRAPH_ELEMENTS = frozenset(
     (
         "address",
         "article",
+        "aside",
         "blockquote",
         "caption",
         "center",
@@ -63,7 +72,6 @@ LINE_ELEMENTS = frozenset(
     )
 )
 BLOCK_ELEMENTS = PARAGRAPH_ELEMENTS | LINE_ELEMENTS | HEADING_LEVELS.keys() | {"pre", "br", "body"}
-_SUPERSCRIPT_NUMBER = re.compile(r"^[+\u2212-]?\d+(?:[.,]\d+)?$")
 _DISPLAY_STYLE = re.compile(r"^\{\\(?:displaystyle|textstyle)\s*(?P<tex>.*)\}$", re.DOTALL)
 
 
@@ -82,6 +90,19 @@ _SELF_CLOSED = re.compile(
     re.IGNORECASE,
 )
 _SELF_CLOSED_BYTES = re.compile(_SELF_CLOSED.pattern.encode(), re.IGNORECASE)
+_DECLARED_CHARSET = re.compile(rb"<meta\b[^<>]*\bcharset\s*=|<\?xml[^<>]*\bencoding\s*=", re.IGNORECASE)
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+# Where the HTML standard stops to look for a declaration.
+_DECLARATION_BYTES = 1024
+
+# What stays open until it is closed. The time that parsing takes grows with the square of the depth.
+_NESTING = re.compile(
+    rb"<(/?+)(?:address|article|aside|blockquote|center|details|dir|div|dl|fieldset|figure|footer|form|header|main|"
+    rb"menu|nav|ol|section|span|sub|sup|table|ul)(?=[\s/>])",
+    re.IGNORECASE,
+)
+_DEEPEST_NESTING = 5000
+_NEIGHBOURS = 8
 _REFRESH = re.compile(r"^\s*(?P<delay>\d{1,6})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?['\"]?(?P<url>[^'\"]+)", re.IGNORECASE)
 _LONGEST_REDIRECT_DELAY_S = 10
 
@@ -93,10 +114,15 @@ class HtmlDocument:
     read for their links alone, or read as fields; ``content`` is the element that holds the page's own text.
     """
 
-    def __init__(self, markup: bytes | str) -> None:
-        self._tree = LexborHTMLParser(_open_self_closed(markup), encoding=True)
+    def __init__(self, markup: bytes | str, where: str = "HTML") -> None:
+        """Parse ``markup``; raises ``RecordError`` at ``where`` when its elements are nested without bound."""
+        markup = _open_self_closed(_decode(markup))
+        if _is_nested_too_deeply(markup):
+            raise RecordError(where, f"its elements are nested too deeply (more than {_DEEPEST_NESTING:,} levels)")
+        self._tree = LexborHTMLParser(markup, encoding=True)
         self.root: LexborNode = self._tree.root or self._tree.create_node("html")
         self.skip = {node.mem_id for node in self.root.css(BOILERPLATE)}
+        self.skip.update(node.mem_id for node in self.root.css(ASIDES) if not _is_note(node))
         self.contents_tables = {node.mem_id for node in self.root.css(TABLES_OF_CONTENTS)}
         self.infoboxes = {node.mem_id for node in self.root.css(INFOBOX)}
         self.content = self._find_content()
@@ -107,10 +133,11 @@ class HtmlDocument:
             if node is not None and any(piece.strip() for piece in self.flat_pieces(node)):
                 return node
         body = self._tree.body or self.root
-        likely = [node for node in map(self._single, LIKELY_CONTENT_AREAS) if node is not None]
+        shares = dict.fromkeys(MAIN_AREAS, MAIN_SHARE) | dict.fromkeys(LIKELY_CONTENT_AREAS, LIKELY_SHARE)
+        likely = [(node, share) for selector, share in shares.items() if (node := self._single(selector)) is not None]
         if likely:
-            half = len(self.flat_text(body)) / 2
-            return next((node for node in likely if len(self.flat_text(node)) > half), body)
+            whole = len(self.flat_text(body))
+            return next((node for node, share in likely if len(self.flat_text(node)) > share * whole), body)
         return body
 
     def _single(self, selector: str) -> LexborNode | None:
@@ -179,6 +206,43 @@ class HtmlDocument:
         return tuple(dict.fromkeys(name for name in names if name))
 
 
+def _decode(markup: bytes | str) -> bytes | str:
+    """Bytes that declare nothing and are no UTF-8 as windows-1252, the standard's fallback; all else unchanged."""
+    if (
+        isinstance(markup, str)
+        or markup.startswith(_BYTE_ORDER_MARKS)
+        or _DECLARED_CHARSET.search(markup[:_DECLARATION_BYTES])
+    ):
+        return markup
+    try:
+        markup.decode("utf-8")
+    except UnicodeDecodeError:
+        read = markup.decode("utf-8", "replace")
+        damaged = read.count("\ufffd")
+        # Mostly good UTF-8 is UTF-8 with some damage.
+        is_utf8 = sum(character > "\x7f" for character in read) > 2 * damaged
+        return markup if is_utf8 else markup.decode("windows-1252", "replace")
+    return markup
+
+
+def _is_nested_too_deeply(markup: bytes | str) -> bool:
+    data = markup.encode("utf-8", "replace") if isinstance(markup, str) else markup
+    if data.count(b"<") <= _DEEPEST_NESTING:
+        return False
+    depth = 0
+    for match in _NESTING.finditer(data):
+        depth = max(0, depth - 1) if match[1] else depth + 1
+        if depth > _DEEPEST_NESTING:
+            return True
+    return False
+
+
+def _is_note(aside: LexborNode) -> bool:
+    if aside.attributes.get("role") == NOTE_ROLE:
+        return True
+    return NOTE_CLASS.search(aside.attributes.get("class") or "") is not None
+
+
 def _open_self_closed(markup: bytes | str) -> bytes | str:
     """Write ``<script/>`` as ``<script></script>`` in XHTML: an HTML parser would run on to the end."""
     if isinstance(markup, str):
@@ -220,12 +284,7 @@ def class_names(node: LexborNode) -> list[str]:
 def replacement_text(node: LexborNode) -> str | None:
     """The text that stands for an element whose children are not its text; None for all others."""
     if node.tag == "sup":
-        text = collapse_spaces(node.text())
-        if not _SUPERSCRIPT_NUMBER.match(text):
-            return None
-        after = node.next.text_content if node.next is not None and node.next.is_text_node else ""
-        is_numerator = (after or "").startswith(("\u2044", "/"))
-        return f" {text}" if is_numerator else f"^{text}"
+        return _superscript(node)
     if node.tag == "math" or (node.tag == "span" and is_math(node)):
         math = node if node.tag == "math" else node.css_first("math")
         image = node.css_first("img[alt]")
@@ -239,3 +298,63 @@ def replacement_text(node: LexborNode) -> str | None:
         match = _DISPLAY_STYLE.match(collapse_spaces(tex))
         return match["tex"].strip() if match else collapse_spaces(tex)
     return None
+
+
+def _superscript(node: LexborNode) -> str | None:
+    """The text of a ``<sup>`` where it differs from that of its children."""
+    link = node.parent if node.parent is not None and node.parent.tag == "a" else node.css_first("a[href]")
+    if link is not None or node.css_first("math, .mwe-math-element") is not None:
+        # The mark of a footnote.
+        is_mark = link is not None and (link.attributes.get("href") or "").startswith("#")
+        return "" if is_mark and collapse_spaces(node.text()).isdigit() else None
+    plain = collapse_spaces(node.text())
+    if plain.isdigit() and _is_numerator(node):
+        return f" {plain}"
+    text = superscript(_inner_text(node, 0), character_before(node))
+    return None if text == plain else text
+
+
+def _is_numerator(node: LexborNode) -> bool:
+    """Whether a fraction follows, as in ``<sup>1</sup>/<sub>2</sub>``; ``m<sup>2</sup>/s`` is none."""
+    after = node.next
+    if after is None or not after.is_text_node:
+        return False
+    text = (after.text_content or "").strip()
+    if text.startswith("\u2044"):
+        return True
+    return text == "/" and after.next is not None and after.next.tag == "sub"
+
+
+def _inner_text(node: LexborNode, depth: int) -> str:
+    """The text below a ``<sup>``, with the exponents in it."""
+    if depth > _NEIGHBOURS:
+        return node.text()
+    text = ""
+    for child in node.iter(include_text=True):
+        if child.is_text_node:
+            text += child.text_content or ""
+        elif child.is_element_node:
+            inner = _inner_text(child, depth + 1)
+            text += superscript(inner, text[-1:]) if child.tag == "sup" else inner
+    return text
+
+
+def character_before(node: LexborNode) -> str:
+    """The character right before an inline element in its block, ``""`` when there is none close by."""
+    current: LexborNode | None = node
+    for _ in range(_NEIGHBOURS):
+        if current is None or current.tag in BLOCK_ELEMENTS:
+            return ""
+        previous = current.prev
+        while previous is not None and previous.is_comment_node:
+            previous = previous.prev
+        if previous is None:
+            current = current.parent
+            continue
+        if previous.tag in BLOCK_ELEMENTS:
+            return ""
+        text = (previous.text_content or "") if previous.is_text_node else previous.text()
+        if text:
+            return text[-1]
+        current = previous
+    return ""

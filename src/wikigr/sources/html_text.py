@@ -54,13 +54,14 @@ class HtmlPage:
     contents_links: int = 0
 
 
-def parse_html(markup: bytes | str, *, strip_title_suffix: bool = True) -> HtmlPage:
-    """Extract the content of ``markup``; bytes are decoded by BOM, ``<meta>`` or as UTF-8 with replacement.
+def parse_html(markup: bytes | str, *, strip_title_suffix: bool = True, where: str = "HTML") -> HtmlPage:
+    """Extract the content of ``markup``; bytes are decoded by BOM, ``<meta>``, as UTF-8 or as windows-1252.
 
     ``strip_title_suffix`` takes the site's name off the end of the title and a manual's numbering
-    ("25.1. ", "Chapter 3. ") off its start. Any input gives a page, if need be without sections.
+    ("25.1. ", "Chapter 3. ") off its start. Any input gives a page, if need be without sections, but one whose
+    elements are nested thousands deep: that is a ``RecordError`` at ``where``.
     """
-    page = HtmlDocument(markup)
+    page = HtmlDocument(markup, where)
     title = page.title(strip_decorations=strip_title_suffix)
     walker = _Walker(page, title, PlainTextWriter(title))
     walker.walk(page.content)
@@ -77,15 +78,15 @@ def parse_html(markup: bytes | str, *, strip_title_suffix: bool = True) -> HtmlP
     )
 
 
-def parse_html_head(markup: bytes | str, *, strip_title_suffix: bool = True) -> HtmlHead:
+def parse_html_head(markup: bytes | str, *, strip_title_suffix: bool = True, where: str = "HTML") -> HtmlHead:
     """The title and redirect target that ``parse_html`` would give, without extracting the text."""
-    page = HtmlDocument(markup)
+    page = HtmlDocument(markup, where)
     return HtmlHead(page.title(strip_decorations=strip_title_suffix), page.redirect_target())
 
 
-def write_html_fragment(markup: str, writer: PlainTextWriter) -> tuple[str, ...]:
+def write_html_fragment(markup: str, writer: PlainTextWriter, where: str = "HTML") -> tuple[str, ...]:
     """Append a piece of HTML from another format to ``writer``; returns its raw hrefs without fragment."""
-    page = HtmlDocument(markup)
+    page = HtmlDocument(markup, where)
     walker = _Walker(page, "", writer)
     walker.walk(page.content)
     return tuple(walker.links)
@@ -299,12 +300,18 @@ class _Walker:
 
     def _read_infobox(self, table: LexborNode) -> None:
         self._note_links(table)
-        for row in table.css("tr"):
-            cells = _cells(row)
-            if len(cells) == 2 and cells[0].tag == "th" and cells[1].tag == "td":
+        # A nested table counts by its own rows, so that no text is read once for each table around it.
+        stack = [table]
+        while stack:
+            node = stack.pop()
+            cells = _cells(node) if node.tag == "tr" else []
+            is_field = len(cells) == 2 and cells[0].tag == "th" and cells[1].tag == "td"
+            if is_field and not any(child.tag == "table" for child in _elements_below(cells[1])):
                 field = self._page.flat_text(cells[0]).rstrip(":")
                 if field:
                     self.infobox.extend((field, value, link) for value, link in self._cell_values(cells[1]))
+            else:
+                stack.extend(reversed([child for child in node.iter() if child.is_element_node]))
 
     def _cell_values(self, cell: LexborNode) -> Iterator[tuple[str, str | None]]:
         """The values of an infobox cell, which stand in list items or on lines of their own."""
@@ -343,6 +350,15 @@ class _Walker:
                 yield text, links
 
 
+def _elements_below(node: LexborNode) -> Iterator[LexborNode]:
+    """The elements below ``node`` in document order."""
+    stack = list(reversed(list(node.iter())))
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(reversed(list(current.iter())))
+
+
 def _link_target(link: LexborNode) -> str:
     """The href of an ``<a>`` without fragment; empty for a link within the page."""
     return (link.attributes.get("href") or "").partition("#")[0].strip()
@@ -364,7 +380,7 @@ _ADMONITIONS = frozenset(
 
 def _is_admonition(node: LexborNode) -> bool:
     """Whether headings inside are labels ("Note") of a box, which opens no section."""
-    return not _ADMONITIONS.isdisjoint(class_names(node))
+    return node.tag == "aside" or not _ADMONITIONS.isdisjoint(class_names(node))
 
 
 def _gap(node: LexborNode, tag: str) -> int:

@@ -17,7 +17,7 @@ LONGEST_LINE_BYTES = 64 * 1024 * 1024
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DRAIN_BYTES = 1 << 20
-_HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]+(?P<text>.*?\S)(?:[ \t]+#+)?[ \t]*")
+_HEADING = re.compile(r" {0,3}+(?P<marks>#{1,6}+)[ \t]++(?P<text>.+)")
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})(?P<info>.*)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # NUL and its like end strings in the stores that the text goes to.
@@ -94,7 +94,7 @@ def split_sections(text: str, title: str) -> tuple[SourceSection, ...]:
 
     for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         mark = _FENCE.fullmatch(line)
-        heading = None if fence else _HEADING.fullmatch(line)
+        heading = None if fence else _heading(line)
         if mark and not fence:
             fence = mark["fence"] if "`" not in mark["info"] or mark["fence"][0] == "~" else ""
         elif mark and mark["fence"].startswith(fence) and not mark["info"].strip():
@@ -103,13 +103,23 @@ def split_sections(text: str, title: str) -> tuple[SourceSection, ...]:
             lines.append(line)
             continue
         close()
-        level = len(heading["marks"])
+        level, name = heading
         while headings and headings[-1][0] >= level:
             headings.pop()
-        if sections or fold(heading["text"]) != fold(title):
-            headings.append((level, heading["text"]))
+        if sections or fold(name) != fold(title):
+            headings.append((level, name))
     close()
     return tuple(sections)
+
+
+def _heading(line: str) -> tuple[int, str] | None:
+    """Level and text of an ATX heading, less the marks that may close it."""
+    match = _HEADING.fullmatch(line)
+    if match is None or not match["text"].strip():
+        return None
+    text = match["text"].strip()
+    unclosed = text.rstrip("#")
+    return len(match["marks"]), unclosed.rstrip() if unclosed.endswith((" ", "\t")) else text
 
 
 def _lines(stream: BinaryIO) -> Iterator[JsonlRecord]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from wikigr.sources.folder import Folder, resolve_link, unique_titles
 from wikigr.sources.front_matter import FrontMatter, parse_front_matter
 from wikigr.sources.html_text import parse_html_head, write_html_fragment
 from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter
+from wikigr.sources.superscript import superscript
 from wikigr.sources.wikilink import WIKILINK, wikilink_plugin
 from wikigr.text import fold
 
@@ -27,6 +29,8 @@ SUFFIXES = (".md", ".markdown")
 
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".pdf")
 _RECORDINGS = (".mp3", ".mp4", ".webm", ".wav", ".ogg")
+
+_DEEPEST_SUPERSCRIPT = 4
 
 # Names that say where a file lies, not what it is about.
 _PLACE_NAMES = frozenset({"readme", "index", "_index"})
@@ -88,7 +92,7 @@ class MarkdownSource:
             raise RecordError(record.source_id, record.problem)
         tokens = _parser().parse(_decode(record.source_id, record.data))
         matter = _front_matter(tokens, record.source_id)
-        heading = _title_heading(tokens)
+        heading = _title_heading(tokens, record.source_id)
         # A front matter title takes the place of a heading that opens the text; the heading stays a name.
         replaces_heading = bool(matter.title) and _opens_with_heading(tokens)
         own_heading = heading if replaces_heading or not matter.title else matter.title
@@ -146,7 +150,7 @@ def _stem(source_id: str) -> str:
 
 def _scan_title(source_id: str, data: bytes) -> str:
     tokens = _block_parser().parse(_decode(source_id, data))
-    return _front_matter(tokens, source_id).title or _title_heading(tokens) or _stem(source_id)
+    return _front_matter(tokens, source_id).title or _title_heading(tokens, source_id) or _stem(source_id)
 
 
 def _front_matter(tokens: Sequence[Token], source_id: str) -> FrontMatter:
@@ -155,7 +159,7 @@ def _front_matter(tokens: Sequence[Token], source_id: str) -> FrontMatter:
     return FrontMatter()
 
 
-def _title_heading(tokens: Sequence[Token]) -> str:
+def _title_heading(tokens: Sequence[Token], source_id: str) -> str:
     """The text of the first first-level heading, written in Markdown or HTML."""
     for position, token in enumerate(tokens):
         if token.type == "heading_open" and token.tag == "h1":
@@ -165,7 +169,7 @@ def _title_heading(tokens: Sequence[Token]) -> str:
             if text:
                 return text
         if token.type == "html_block" and "<h1" in token.content.lower():
-            title = parse_html_head(token.content).title
+            title = parse_html_head(token.content, where=source_id).title
             if title:
                 return title
     return ""
@@ -181,8 +185,10 @@ def _opens_with_heading(tokens: Sequence[Token]) -> bool:
 class _Renderer:
     """Drives a ``PlainTextWriter`` with the tokens of one document."""
 
-    def __init__(self, source_id: str, title: str) -> None:
+    def __init__(self, source_id: str, title: str, superscripts: int = 0) -> None:
         self._source_id = source_id
+        # How many superscripts are around the tokens.
+        self._superscripts = superscripts
         self.writer = PlainTextWriter(title)
         self.links: dict[str, None] = {}
         self._numbers: list[int | None] = []
@@ -212,7 +218,7 @@ class _Renderer:
             case "math_block" | "math_block_label":
                 self.writer.verbatim(f"$${token.content}$$")
             case "html_block":
-                self._note(write_html_fragment(token.content, self.writer))
+                self._note(write_html_fragment(token.content, self.writer, self._source_id))
                 self.writer.end_block()
             case "bullet_list_open":
                 self._open_list(None)
@@ -259,7 +265,22 @@ class _Renderer:
         return position + 1
 
     def _inline(self, children: Sequence[Token]) -> None:
-        for token in children:
+        ends = _superscript_ends(children) if self._superscripts < _DEEPEST_SUPERSCRIPT else {}
+        before = ""
+        position = 0
+        while position < len(children):
+            token = children[position]
+            position += 1
+            if (end := ends.get(position - 1)) is not None:
+                inner = children[position:end]
+                self.writer.write(superscript(_inline_text(inner, self._superscripts + 1), before))
+                self._note_links(Token("inline", "", 0, children=list(inner)))
+                position = end + 1
+                continue
+            before = token.content[-1:] if token.content and token.type != "html_inline" else before
+            match token.type:
+                case "softbreak" | "hardbreak" | "image":
+                    before = ""
             match token.type:
                 case "text" | "text_special" | "code_inline":
                     self.writer.write(token.content)
@@ -308,8 +329,24 @@ class _Renderer:
             self.links.setdefault(target)
 
 
-def _inline_text(children: Sequence[Token]) -> str:
-    """Inline tokens as one line of text without markup."""
-    renderer = _Renderer("", "")
+def _is_tag(token: Token, tag: str) -> bool:
+    return token.type == "html_inline" and re.match(rf"{tag}[\s/>]", token.content, re.IGNORECASE) is not None
+
+
+def _superscript_ends(children: Sequence[Token]) -> dict[int, int]:
+    """The position of the ``</sup>`` of each ``<sup>``."""
+    ends: dict[int, int] = {}
+    open_: list[int] = []
+    for position, token in enumerate(children):
+        if _is_tag(token, "<sup"):
+            open_.append(position)
+        elif _is_tag(token, "</sup") and open_:
+            ends[open_.pop()] = position
+    return ends
+
+
+def _inline_text(children: Sequence[Token], superscripts: int = 0) -> str:
+    """Inline tokens as one line of text without markup; ``superscripts`` of them are around it."""
+    renderer = _Renderer("", "", superscripts)
     renderer.render([Token("inline", "", 0, children=list(children))])
     return " ".join(section.text.replace("\n", " ") for section in renderer.writer.sections())

@@ -113,7 +113,15 @@ class MediaWikiSource:
                 f"{self.path} is XML, but no MediaWiki export: it begins with <{root.tag}>.",
                 hint="Give the pages-articles file of a dump, or what Special:Export wrote.",
             )
-        dump = Dump.from_element(root)
+        try:
+            dump = Dump.from_element(root)
+        except MalformedXML as error:
+            if "<siteinfo>" not in str(error):
+                raise
+            raise SourceError(
+                f"{self.path} is a MediaWiki export without <siteinfo>, which names the wiki's namespaces.",
+                hint="Export the pages again, or put the <siteinfo> of that wiki before its first <page>.",
+            ) from error
         site = _site(dump.site_info)
         for page in dump.pages:
             yield _record(page, site)

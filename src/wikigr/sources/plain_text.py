@@ -19,7 +19,8 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff]")
 _BREAK = "\x00"
 _REMOVED = "\x01"
 _SPACES = re.compile("[ \t\n\r\f\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
-_REMOVED_BEFORE_CLOSING = re.compile(f" ?{_REMOVED}[ {_REMOVED}]*(?=[.,;:!?)\\]])")
+# Tried only where a run of removals begins, and once.
+_REMOVED_BEFORE_CLOSING = re.compile(f"(?<![ {_REMOVED}]) ?{_REMOVED}[ {_REMOVED}]*+(?=[.,;:!?)\\]])")
 _REMOVED_BETWEEN_SPACES = re.compile(f" {_REMOVED}[ {_REMOVED}]*")
 
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 
 WIKILINK = "wikilink"
+
+# Up to the first ``]]``, without line breaks and ``[[``: it ends where another link begins, so that opening
+# brackets without number cost no more than their length.
+_LINK = re.compile(r"(!?+)\[\[((?:[^\[\]\n]++|\[(?!\[)|\](?!\]))*+)\]\]")
 
 
 def wikilink_plugin(md: MarkdownIt) -> None:
@@ -18,15 +24,10 @@ def wikilink_plugin(md: MarkdownIt) -> None:
 
 
 def _parse(state: StateInline, silent: bool) -> bool:
-    is_embed = state.src.startswith("![[", state.pos)
-    if not is_embed and not state.src.startswith("[[", state.pos):
+    match = _LINK.match(state.src, state.pos, state.posMax)
+    if match is None or not match[2].strip():
         return False
-    start = state.pos + (3 if is_embed else 2)
-    end = state.src.find("]]", start, state.posMax)
-    inner = state.src[start:end] if end != -1 else ""
-    if not inner.strip() or "\n" in inner or "[[" in inner:
-        return False
-    target, _, label = inner.partition("|")
+    target, _, label = match[2].partition("|")
     # In a table cell the bar has to be escaped; elsewhere the backslash is still here.
     page, _, heading = target.removesuffix("\\").partition("#")
     page, shown = page.strip(), label.strip() or page.strip() or heading.strip()
@@ -35,6 +36,6 @@ def _parse(state: StateInline, silent: bool) -> bool:
     if not silent:
         token = state.push(WIKILINK, "", 0)
         token.content = shown
-        token.meta = {"target": page, "is_embed": is_embed}
-    state.pos = end + 2
+        token.meta = {"target": page, "is_embed": bool(match[1])}
+    state.pos = match.end()
     return True

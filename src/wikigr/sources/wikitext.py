@@ -14,6 +14,7 @@ from mwparserfromhell.wikicode import Wikicode
 
 from wikigr.sources.article import SourceSection, Triple
 from wikigr.sources.plain_text import collapse_spaces
+from wikigr.sources.superscript import superscript
 from wikigr.sources.wiki_sections import has_article_links, is_apparatus
 from wikigr.sources.wikitext_infobox import infobox_triples, is_fact, is_infobox, relation_name
 from wikigr.sources.wikitext_layout import lay_out
@@ -89,7 +90,7 @@ _MAGIC_WORD = re.compile(
 _DISAMBIGUATION_WORD = re.compile(r"__DISAMBIG__")
 _QUOTE_MARKS = re.compile(r"'{2,}")
 _SUPERSCRIPT = re.compile(f"{SUP_OPEN}([^{SUP_OPEN}{SUP_CLOSE}]*){SUP_CLOSE}")
-_EXPONENT = re.compile(r"[-+−–]?\d+(?:[.,]\d+)?")
+_DEEPEST_EXPONENT = 4
 _LEFT_TEMPLATE = re.compile(r"\{\{[^{}]*\}\}")
 # Emphasis that carries a quotation's own apostrophe: four quotes are one and bold, more than five the rest.
 _APOSTROPHES = {2: "", 3: "", 4: "'", 5: ""}
@@ -164,13 +165,18 @@ def _finish(text: str) -> str:
         if not count:
             break
     text = re.sub(r"\{\{+|\}\}+|\[\[|\]\]", "", text)
-    return _SUPERSCRIPT.sub(_superscript, text).replace(SUP_OPEN, "").replace(SUP_CLOSE, "")
+    for _ in range(_DEEPEST_EXPONENT):
+        text, count = _SUPERSCRIPT.subn(_superscript, text)
+        if not count:
+            break
+    return text.replace(SUP_OPEN, "").replace(SUP_CLOSE, "")
 
 
 def _superscript(match: re.Match[str]) -> str:
-    text = match[1].strip()
-    before = match.string[match.start() - 1 : match.start()]
-    return f"^{text}" if _EXPONENT.fullmatch(text) and (before.isalnum() or before in (")", "]")) else text
+    text = match[1].replace(REMOVED, "")
+    start = match.start()
+    before = match.string[start - 1 : start] if start else ""
+    return superscript(text, before) + REMOVED * (REMOVED in match[1])
 
 
 class _Renderer:
@@ -342,8 +348,10 @@ def _emphasis(match: re.Match[str]) -> str:
 
 def _pipe_trick(name: str) -> str:
     """What ``[[name|]]`` shows: the name without its qualifier."""
-    short = re.sub(r"\s*\([^()]*\)$", "", name)
-    return short if short != name else name.partition(", ")[0]
+    before, parenthesis, qualifier = name.removesuffix(")").rpartition("(")
+    if name.endswith(")") and parenthesis and ")" not in qualifier:
+        return before.rstrip()
+    return name.partition(", ")[0]
 
 
 def _is_disambiguation_template(name: str) -> bool:

@@ -27,7 +27,8 @@ _MAX_DEPTH = 25
 # How many unclosed brackets a closing one looks through for its partner.
 _FARTHEST = 100
 
-_TAG = re.compile(r"<!--|<(/?)([A-Za-z][A-Za-z0-9]*)([^<>]*)>")
+# Possessive where a shorter match could only fail too, which keeps each search linear.
+_TAG = re.compile(r"<!--|<(/?+)([A-Za-z][A-Za-z0-9]*+)([^<>]*+)>")
 _TAG_WITHOUT_CONTENT = frozenset(
     (
         "categorytree",
@@ -67,7 +68,7 @@ _OPEN_REF = re.compile(r"<ref\b[^<>]*(?<!/)>", re.IGNORECASE)
 _INLINE_CODE = re.compile(r"\binline\b", re.IGNORECASE)
 _EXTERNAL_LINK = re.compile(
     r"\[(?:(?:https?|ftps?|ircs?|news|gopher|git|svn|ssh|telnet|nntp|worldwind)://|//|mailto:)"
-    r"[^\s\[\]<>\"]*[ \t]*((?:[^\[\]\n]|\[\[[^\[\]\n]*\]\])*)\]"
+    r"[^\s\[\]<>\"]*+[ \t]*+((?:[^\[\]\n]++|\[\[[^\[\]\n]*+\]\])*+)\]"
 )
 _SINGLE_BRACKET = re.compile(r"(?<!\[)\[(?!\[)")
 _LEADING_SPACE = re.compile(r"^[ \t](?=[ \t]*[^\s|!{}\[])", re.MULTILINE)
@@ -100,8 +101,10 @@ def prepare(wikitext: str) -> PreparedWikitext:
 class _TagScanner:
     def __init__(self) -> None:
         self.verbatim: list[str] = []
-        self._never_closed: set[str] = set()
         self._lists: list[str] = []
+        # The closing mark found last for each name (None: no more follow), so that none is looked for twice.
+        self._closers: dict[str, re.Match[str] | None] = {}
+        self._comments_end = True
 
     def scan(self, text: str) -> str:
         out: list[str] = []
@@ -117,7 +120,7 @@ class _TagScanner:
                 if not closing:
                     position = self._extension(text, match, name, attributes, out)
             elif name == "poem" and not closing and (end := self._closer(text, "poem", position)):
-                out.append("\n\n" + self.scan(text[position : end.start()].strip()).replace("\n", BREAK) + "\n\n")
+                out.append("\n\n" + self._scan_part(text[position : end.start()].strip()).replace("\n", BREAK) + "\n\n")
                 position = end.end()
             elif name == "span" and not closing and _HIDDEN.search(attributes):
                 hidden = _HIDDEN_CONTENT.match(text, position)
@@ -127,20 +130,30 @@ class _TagScanner:
         out.append(_escape(text[position:], not out))
         return "".join(out)
 
+    def _scan_part(self, text: str) -> str:
+        """Scan a piece of the page on its own: what closes in the rest is of no account."""
+        closers, comments_end = self._closers, self._comments_end
+        self._closers, self._comments_end = {}, True
+        try:
+            return self.scan(text)
+        finally:
+            self._closers, self._comments_end = closers, comments_end
+
     def _skip_comment(self, text: str, match: re.Match[str], out: list[str]) -> int:
-        end = text.find("-->", match.end())
+        end = text.find("-->", match.end()) if self._comments_end else -1
+        self._comments_end = end >= 0
         # One that never closes would hide the rest of the article: only the mark goes.
         position = match.end() if end < 0 else end + 3
         alone = (not out or not out[-1] or out[-1].endswith("\n")) and text[position : position + 1] == "\n"
         return position + 1 if alone else position
 
     def _closer(self, text: str, name: str, position: int) -> re.Match[str] | None:
-        if name in self._never_closed:
-            return None
-        end = re.compile(rf"</{name}\s*>", re.IGNORECASE).search(text, position)
-        if end is None:
-            self._never_closed.add(name)
-        return end
+        if name in self._closers:
+            known = self._closers[name]
+            if known is None or known.start() >= position:
+                return known
+        self._closers[name] = re.compile(rf"</{name}\s*+>", re.IGNORECASE).search(text, position)
+        return self._closers[name]
 
     def _extension(self, text: str, match: re.Match[str], name: str, attributes: str, out: list[str]) -> int:
         if name in _TAG_WITHOUT_CONTENT:

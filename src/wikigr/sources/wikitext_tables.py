@@ -17,6 +17,7 @@ _SKIPPED_CLASSES = re.compile(
     r"\b(?:navbox|vertical-navbox|infobox|sidebar|metadata|ambox|noprint|toc|mbox|succession-box)", re.IGNORECASE
 )
 _LARGEST_SPAN = 100
+_ITEM = re.compile(f"\\s*+(?:(?:{LIST}.)++|{ROW})")
 
 
 def render_table(table: Tag, render: Render) -> str:
@@ -102,7 +103,14 @@ def _is_block(text: str, is_data: bool) -> bool:
 
 def _flat(text: str) -> str:
     """A cell on one line: list items and nested rows are separated by semicolons."""
-    text = re.sub(f"\\s*\n\\s*(?:(?:{LIST}.)+|{ROW})\\s*", "; ", text.replace(BREAK, " "))
-    text = re.sub(f"^\\s*(?:(?:{LIST}.)+|{ROW})\\s*", "", text)
-    text = LINK.sub(r"\2", text)
+    pieces: list[str] = []
+    is_item = False
+    for line in text.replace(BREAK, " ").split("\n"):
+        mark = _ITEM.match(line)
+        is_item = is_item or mark is not None
+        content = line[mark.end() :] if mark else line
+        if content.strip():
+            pieces.append(("; " if is_item else " ") + content)
+            is_item = False
+    text = LINK.sub(r"\2", "".join(pieces))
     return " ".join(text.split()).strip("; ")

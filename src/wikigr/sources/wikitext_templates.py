@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from wikigr.sources.wikitext_marks import BREAK, LIST
+from wikigr.sources.wikitext_marks import BREAK, LIST, SUP_CLOSE, SUP_OPEN
 
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
@@ -272,7 +272,7 @@ def _list(marker: str) -> _Expansion:
 
 
 def _one_line(item: str) -> str:
-    return re.sub(r"\s*\n\s*", " ", item)
+    return " ".join(stripped for line in item.split("\n") if (stripped := line.strip()))
 
 
 def _wrapped_list(call: TemplateCall) -> str:
@@ -339,8 +339,26 @@ def _nuclide(call: TemplateCall) -> str:
     return f"{element}-{mass}" if mass else element
 
 
+def _superscript(call: TemplateCall) -> str:
+    value = call.arg("1")
+    return f"^{value}" if _NUMBER.match(value) else f"{SUP_OPEN}{value}{SUP_CLOSE}"
+
+
 def _labelled(label: str) -> _Expansion:
     return lambda call: f"{label} {value}" if (value := call.arg("1")) else ""
+
+
+def _bar_table(call: TemplateCall) -> str:
+    """``{{bartable|12.5|%|2}}``, a number drawn as a bar: "12.5%"."""
+    unit = call.arg("2")
+    return call.arg("1") + (unit if not unit or unit.startswith(("%", "°")) else f" {unit}")
+
+
+def _columns(call: TemplateCall) -> str:
+    columns: list[str] = []
+    while (text := call.arguments.get(f"col{len(columns) + 1}")) is not None:
+        columns.append(text)
+    return "\n" + "\n".join(column for column in columns if column) + "\n"
 
 
 def _chinese(call: TemplateCall) -> str:
@@ -361,13 +379,13 @@ _TEMPLATES: dict[str, _Expansion] = {
         "strikethrough, vanchor, visible anchor, linktext, unicode, polytonic, hebrew, arabic, nastaliq, "
         "gothic, cuneiform, angbr, not a typo, typo, proper name, as written, sic, chem2, citation needed span, "
         "cite quote, nts, ntsh, number table sorting, formatnum, ipa, zh-cn, native phrase, dm, rtl-lang, "
-        "birth-date, death-date, start-date, end-date, birth-date and age, death-date and age, rail gauge, "
+        "birth-date, death-date, start-date, end-date, birth-date and age, death-date and age, rail gauge, vr, "
         "railgauge, subatomic particle, url, angle bracket, highlight, tq, midsize, format price",
     ),
     **_names(
         _second,
         "lang, transl, transliteration, color, colour, font color, fontcolor, colored text, hidden, sort, wikt-lang, "
-        "native name, resize, script",
+        "native name, resize, script, legend",
     ),
     **_names(_convert, "convert, cvt, convinfobox"),
     **_names(_val, "val"),
@@ -384,7 +402,7 @@ _TEMPLATES: dict[str, _Expansion] = {
     **_names(_around("c. "), "circa, c., ca"),
     **_names(_reign("r. "), "reign, r."),
     **_names(_reign("fl. "), "floruit, fl."),
-    **_names(_around("^"), "sup, superscript, pow"),
+    **_names(_superscript, "sup, superscript, pow"),
     **_names(_around("×10^"), "e, x10^"),
     **_names(_around("|", "|"), "abs"),
     **_names(_first, "sub, subscript"),
@@ -426,7 +444,9 @@ _TEMPLATES: dict[str, _Expansion] = {
     **_names(_height, "height"),
     **_names(_su, "su"),
     **_names(_music, "music"),
-    **_names(_nuclide, "simplenuclide, simplenuclide2"),
+    **_names(_nuclide, "simplenuclide, simplenuclide2, nuclide, nuclide2"),
+    **_names(_bar_table, "bartable"),
+    **_names(_columns, "columns"),
     **_names(_labelled("Vol."), "vol."),
     **_names(_labelled("ISBN"), "isbn"),
     **_names(_around("US$"), "us$, usd"),

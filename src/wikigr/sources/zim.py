@@ -93,7 +93,7 @@ class ZimSource:
         if record.alias_of is not None:
             yield Redirect(record.title, record.alias_of)
             return
-        page = parse_html(record.content)
+        page = parse_html(record.content, where=record.path)
         if page.is_redirect_to:
             title = _Links(self.path, record.path).title(page.is_redirect_to)
             if title is not None:

@@ -1,0 +1,185 @@
+"""Input made to take long: every reader stays within a bound that honest work never comes near."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from wikigr.errors import RecordError, SourceError, UsageError
+from wikigr.sources.detect import detect_format, open_source
+from wikigr.sources.folder import Folder
+from wikigr.sources.html import HtmlSource
+from wikigr.sources.html_text import parse_html
+from wikigr.sources.jsonl import split_sections
+from wikigr.sources.markdown import MarkdownRecord, MarkdownSource
+from wikigr.sources.plain_text import PlainTextWriter
+from wikigr.sources.wikitext import WikiSite, parse_wikitext
+from wikigr.sources.wikitext_prepare import prepare
+from wikigr.sources.wikitext_templates import TemplateCall, expand_template
+
+LIMIT_S = 10
+
+
+@contextmanager
+def limit() -> Iterator[None]:
+    """Fail when the work takes more than ``LIMIT_S``; it takes well under a second."""
+
+    def stop(signum: int, frame: object) -> None:
+        pytest.fail(f"took more than {LIMIT_S} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(LIMIT_S)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("root", ["<html>", "<mediawiki >", "nothing known"])
+def test_many_comments_before_the_root(tmp_path: Path, root: str) -> None:
+    path = tmp_path / "page"
+    path.write_text('<?xml version="1.0"?>\n' + "<!-- x -->\n" * 2000 + root)
+    with limit():
+        if root == "nothing known":
+            with pytest.raises(UsageError, match="Cannot tell"):
+                detect_format(path)
+        else:
+            assert detect_format(path) == ("html" if root == "<html>" else "mediawiki")
+
+
+def test_a_pipe_is_no_source(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.jsonl"
+    os.mkfifo(pipe)
+    with limit():
+        for format_ in (None, "jsonl", "html"):
+            with pytest.raises(UsageError, match=r"is a pipe .*use - for JSON Lines"):
+                open_source(pipe, format_)
+
+
+def test_a_pipe_in_a_folder_is_a_bad_record(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<p>Words.")
+    os.mkfifo(tmp_path / "b.html")
+    source = HtmlSource(tmp_path)
+    with limit():
+        good, bad = source.records()
+        assert list(source.parse(good))
+        with pytest.raises(RecordError, match=r"b\.html: the file is a pipe"):
+            list(source.parse(bad))
+        with pytest.raises(SourceError, match="is a pipe"):
+            Folder(tmp_path, (".html",), "HTML").read("b.html")
+
+
+@pytest.mark.parametrize(
+    "wikitext",
+    [
+        "<" + "a" * 100_000,
+        "[http://" + "a" * 100_000,
+        "[http://a" + " " * 100_000,
+        "<!-- " * 200_000,
+        "<ref>" * 40_000 + "</ref>",
+        "[[a" + " " * 100_000 + "b|]]",
+    ],
+)
+def test_wikitext_that_never_closes(wikitext: str) -> None:
+    with limit():
+        prepare(wikitext)
+
+
+@pytest.mark.parametrize(
+    "wikitext",
+    [
+        "{|\n|-\n| a" + "\n" * 3000 + "b || c\n|}",
+        "[[a" + " " * 100_000 + "b|]]",
+        "{{ubl|a" + " " * 100_000 + "b}}",
+    ],
+)
+def test_wikitext_with_much_white_space(wikitext: str) -> None:
+    with limit():
+        parse_wikitext(wikitext, "Page", WikiSite({}))
+
+
+def test_white_space_in_a_list_template() -> None:
+    with limit():
+        call = TemplateCall({"1": "a" + " " * 100_000 + "\n b"}, lambda target, label: label)
+        assert (expand_template("ubl", call) or "").endswith(" b\n")
+
+
+def test_an_open_ref_in_a_poem_does_not_hide_the_ends_of_others() -> None:
+    wikitext = "<poem>a<ref>b</poem> c<ref>note</ref> d"
+    (section,) = parse_wikitext(wikitext, "Page", WikiSite({})).sections
+    assert "note" not in section.text and section.text.endswith("d")
+
+
+def test_list_items_in_a_cell_are_separated() -> None:
+    table = '{| class="wikitable"\n|-\n| x ||\n* a\n\n* b\n| y\nz\n|}'
+    (section,) = parse_wikitext(table, "Page", WikiSite({})).sections
+    assert section.text == "x | a; b | y z"
+
+
+@pytest.mark.parametrize(
+    ("line", "heading"),
+    [
+        ("#" + " " * 100_000, None),
+        ("# " + "a" + " " * 100_000 + "b", "a" + " " * 100_000 + "b"),
+        ("## a ##  ", "a"),
+        ("## a # #", "a #"),
+        ("# a#", "a#"),
+        ("# #", "#"),
+        ("#a", None),
+    ],
+)
+def test_jsonl_headings(line: str, heading: str | None) -> None:
+    with limit():
+        (section,) = split_sections(f"{line}\ntext", "Page")
+    assert section.heading_path == (() if heading is None else (heading,))
+
+
+@pytest.mark.parametrize("text", ["[[" * 40_000, "[[a" * 40_000, "[[" * 40_000 + "]]", "![[" * 20_000 + "x]]"])
+def test_markdown_wiki_links_that_never_close(text: str) -> None:
+    with limit():
+        list(MarkdownSource(Path("a.md")).parse(MarkdownRecord("a.md", text.encode(), "a")))
+
+
+def test_a_run_of_removals() -> None:
+    writer = PlainTextWriter("")
+    writer.write("a ")
+    for _ in range(40_000):
+        writer.removed()
+    writer.write("b")
+    with limit():
+        (section,) = writer.sections()
+    assert section.text == "a b"
+
+
+def test_elements_nested_without_bound_are_a_bad_record(tmp_path: Path) -> None:
+    (tmp_path / "deep.html").write_text("<div>" * 200_000 + "x")
+    (tmp_path / "wide.html").write_text("<title>Wide</title>" + "<div>x</div><p>y<li>z" * 20_000)
+    source = HtmlSource(tmp_path)
+    with limit():
+        deep, wide = source.records()
+        with pytest.raises(RecordError, match=r"deep\.html: its elements are nested too deeply"):
+            list(source.parse(deep))
+        assert list(source.parse(wide))
+        note = MarkdownRecord("a.md", b"<div>\n" * 20_000, "a")
+        with pytest.raises(RecordError, match=r"a\.md: its elements are nested too deeply"):
+            list(MarkdownSource(tmp_path).parse(note))
+
+
+def test_infoboxes_nested_in_each_other_are_read_once() -> None:
+    row = '<table class="infobox"><tr><th>k</th><td>'
+    with limit():
+        page = parse_html("<p>x</p>" + row * 2000 + "v")
+    assert page.infobox == (("k", "v", None),)
+
+
+def test_superscripts_nested_in_each_other() -> None:
+    with limit():
+        parse_html("<p>x" + "<sup>n" * 3000)
+        text = "x" + "<sup>n" * 3000 + "</sup>" * 3000
+        list(MarkdownSource(Path("a.md")).parse(MarkdownRecord("a.md", text.encode(), "a")))
