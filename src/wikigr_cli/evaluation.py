@@ -47,6 +47,7 @@ class ReportFormat(StrEnum):
     HTML = "html"
     JUNIT = "junit"
     JSON = "json"
+    GITHUB = "github"
 
 
 Floors = Annotated[
@@ -198,9 +199,29 @@ def _as_text(document: dict[str, Any], report_format: ReportFormat) -> str:
         from wikigr.evaluation.reports.html import html_report
 
         return html_report(document)
-    from wikigr.evaluation.reports.text import junit_report, markdown_report
+    from wikigr.evaluation.reports.text import github_report, junit_report, markdown_report
 
-    return junit_report(document) if report_format is ReportFormat.JUNIT else markdown_report(document)
+    writers = {ReportFormat.JUNIT: junit_report, ReportFormat.GITHUB: github_report}
+    return writers.get(report_format, markdown_report)(document)
+
+
+@app.command("trec", epilog=EXIT_CODES_HELP)
+def trec(
+    context: typer.Context,
+    folder: RunFolder,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where to write the files.")],
+) -> None:
+    """Write TREC qrels and a run file for each profile, for other evaluation tools."""
+    environment = context.ensure_object(Environment)
+
+    from wikigr.evaluation.reports.document import export_trec, load_run
+
+    try:
+        files = export_trec(load_run(folder), output)
+    except OSError as error:
+        raise WikigrError(f"The TREC files in {output} cannot be written: {error.strerror}.") from error
+    for file in files:
+        environment.print(str(file))
 
 
 @app.command("compare", epilog=EXIT_CODES_HELP)

@@ -167,8 +167,26 @@ def test_reports_are_written_anew_from_the_samples(run: Run, wikigr: Wikigr, tmp
     assert [suite.get("tests") for suite in suites] == [str(TOTAL)] * 2
     assert wikigr("eval", "report", "r", "--format", "html", "-o", "r.html").code == 0
     assert "<svg" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    github = wikigr("eval", "report", "r", "--format", "github").out
+    assert github.startswith("::notice title=wikigr eval::enhanced ")
     document = json.loads(wikigr("eval", "report", "r", "--format", "json").out)
+    worse = [flip for flip in document["flips"]["enhanced"] if flip["difference"] < 0]
+    assert github.count("::warning file=") == len(worse)
     assert len(document["questions"]) == TOTAL
+
+
+def test_trec_files_give_other_tools_our_figures(run: Run, wikigr: Wikigr, tmp_path: Path) -> None:
+    ir_measures = pytest.importorskip("ir_measures")
+    document = json.loads(run("r", "--json").out)
+    result = wikigr("eval", "trec", "r", "-o", "trec")
+    assert [Path(line).name for line in result.out.splitlines()] == ["qrels.txt", "baseline.run", "enhanced.run"]
+    qrels = list(ir_measures.read_trec_qrels(str(tmp_path / "trec" / "qrels.txt")))
+    for profile in document["profiles"]:
+        found = ir_measures.read_trec_run(str(tmp_path / "trec" / f"{profile['name']}.run"))
+        measures = {"recall@5": ir_measures.R @ 5, "ndcg@10": ir_measures.nDCG @ 10, "mrr": ir_measures.RR}
+        theirs = ir_measures.calc_aggregate(list(measures.values()), qrels, found)
+        for metric, measure in measures.items():
+            assert theirs[measure] == pytest.approx(profile["metrics"][metric]["mean"], abs=1e-6)
 
 
 def test_flips_show_both_sides_and_how_to_reproduce_them(run: Run, wikigr: Wikigr) -> None:

@@ -13,11 +13,14 @@ from typing import Any
 import numpy as np
 
 from wikigr.evaluation.comparison import Comparison, compare, flips, means_by_question
-from wikigr.evaluation.metrics import METRICS
-from wikigr.evaluation.questions import GoldQuestion
+from wikigr.evaluation.metrics import METRICS, ranked_articles
+from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.evaluation.run import Run, read_run
 from wikigr.evaluation.samples import RunError, Sample, read_samples
 from wikigr.evaluation.statistics import bootstrap_interval
+from wikigr.evaluation.trec import write_qrels, write_run
+from wikigr.graph.schema import article_title
+from wikigr.retrieval.candidate import Candidate, Evidence, Section
 
 SCHEMA_VERSION = 1
 QUESTIONS = "questions.json"
@@ -56,6 +59,53 @@ def load_run(folder: Path) -> StoredRun:
     except (OSError, ValueError) as error:
         raise RunError(f"The questions of the run {folder} cannot be read: {error}.") from error
     return StoredRun(folder, run, read_samples(folder), questions)
+
+
+def gold_questions(stored: StoredRun) -> list[GoldQuestion]:
+    """Return the questions of a run as they were asked."""
+    return [
+        GoldQuestion(
+            **{
+                **question,
+                "answers": tuple(question["answers"]),
+                "gold": tuple(Gold(**gold) for gold in question["gold"]),
+            }
+        )
+        for question in stored.questions.values()
+    ]
+
+
+def export_trec(stored: StoredRun, folder: Path) -> list[Path]:
+    """Write the TREC files of a run into ``folder``: ``qrels.txt`` and ``PROFILE.run`` for each profile.
+
+    Returns the files. A score is the best of an article's sections, over the sections that the samples keep. Raises
+    ``OSError``.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    questions = gold_questions(stored)
+    files = [folder / "qrels.txt"]
+    write_qrels(files[0], questions)
+    by_id = {question.id: question for question in questions}
+    for profile in stored.run.profiles:
+        rankings: dict[str, list[tuple[str, float]]] = {}
+        for sample in stored.of(profile):
+            if sample.repeat == 0 and sample.error is None:
+                found = [(_evidence(entry), float(entry["score"])) for entry in sample.ranking]
+                scored: dict[str, float] = {}
+                for item, score in found:
+                    (docid,) = ranked_articles(by_id[sample.question_id], [item])
+                    scored.setdefault(docid, score)
+                rankings[sample.question_id] = list(scored.items())
+        files.append(folder / f"{profile}.run")
+        write_run(files[-1], rankings, profile)
+    return files
+
+
+def _evidence(entry: Mapping[str, Any]) -> Evidence:
+    """Return a ranked section as a sample keeps it: without its text."""
+    id_ = str(entry["section_id"])
+    section = Section(id_, article_title(id_), "", "", str(entry["source_id"]), 0)
+    return Evidence(section, Candidate(id_, float(entry["score"])))
 
 
 def report_document(stored: StoredRun, *, primary: str, margin: float, resamples: int = 9999) -> dict[str, Any]:

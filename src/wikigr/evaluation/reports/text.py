@@ -102,6 +102,19 @@ def markdown_gate(result: GateResult, questions: Mapping[str, Mapping[str, Any]]
     return "\n\n".join(parts) + "\n"
 
 
+def github_report(document: Document) -> str:
+    """Return workflow commands: a notice for each comparison, and a warning for each question that got worse."""
+    path = _property(str(document["run"]["questions"]["path"]))
+    lines = [f"::notice title=wikigr eval::{_command(headline(c))}" for c in document["comparisons"]]
+    where = {question["id"]: question["line"] for question in document["questions"]}
+    for name, found in document["flips"].items():
+        for flip in found:
+            if flip["difference"] < 0:
+                at = f"file={path},line={where.get(flip['question_id'], 1)},title={_property(f'worse under {name}')}"
+                lines.append(f"::warning {at}::{_command(flip['question_id'] + ': ' + flip['question'])}")
+    return "\n".join(lines) + ("\n" if lines else "")
+
+
 def github_annotations(result: GateResult, questions: Mapping[str, Mapping[str, Any]], path: str) -> str:
     """Return workflow commands: an error for the gate, and a warning with file and line for each regressed question."""
     lines = [
