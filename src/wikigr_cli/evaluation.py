@@ -114,7 +114,7 @@ def run(
     from wikigr.pipeline.profile_files import load_profile
     from wikigr_cli.progress import TerminalProgress
 
-    file = questions or find_pack(pack).root / "eval" / "questions.jsonl"
+    file = questions or _packs_own(find_pack(pack).root)
     loaded = load_questions(file, split=split)
     chosen = [load_profile(name) for name in names]
     evaluation = Evaluation(
@@ -143,6 +143,16 @@ def run(
     _print_report(environment, stored, primary, margin, ReportFormat.JSON if json_output else ReportFormat.TEXT)
     if floors or baseline is not None:
         _judge(environment, stored, None, floors, baseline, fail_on, max_errors, primary, margin)
+
+
+def _packs_own(root: Path) -> Path:
+    """Return the gold questions that a pack carries; raises ``UsageError`` when it has none."""
+    file = root / "eval" / "questions.jsonl"
+    if not file.is_file():
+        raise UsageError(
+            f"The pack {root} carries no gold questions (eval/questions.jsonl).", hint="Give --questions FILE."
+        )
+    return file
 
 
 @app.command("report", epilog=EXIT_CODES_HELP)
@@ -443,7 +453,7 @@ def calibrate(
     from wikigr_cli.progress import TerminalProgress
 
     layout = find_pack(pack)
-    loaded = load_questions(questions or layout.root / "eval" / "questions.jsonl", split=split)
+    loaded = load_questions(questions or _packs_own(layout.root), split=split)
     with Pack(pack, preload=True) as opened, TerminalProgress(environment) as progress:
         progress.start("asking", len(loaded), "questions")
         found = fit(opened, loaded, load_profile(profile), advance=progress.advance)
