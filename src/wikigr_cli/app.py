@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -83,7 +84,7 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
     except (KeyboardInterrupt, typer.Abort):
         environment.complain("\nInterrupted.")
         return ExitStatus.INTERRUPTED
-    except ReaderGone:
+    except (ReaderGone, BrokenPipeError):
         return ExitStatus.OK
     except WikigrError as error:
         if environment.debug:
@@ -92,12 +93,22 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
         if error.hint:
             environment.complain(plain(error.hint))
         return status_of(error)
+    except OSError as error:
+        # A full disk, a folder without permission: the machine's own words say it best.
+        if environment.debug:
+            environment.complain("".join(traceback.format_exception(error)))
+        environment.complain(f"wikigr: {plain(str(error.strerror or error))}" + _file_of(error))
+        return ExitStatus.RUNTIME
     except Exception as error:
         usage = _usage_error(error)
         if usage is None:
             raise
         environment.complain(usage)
         return ExitStatus.USAGE
+
+
+def _file_of(error: OSError) -> str:
+    return f": {plain(str(error.filename))}" if error.filename is not None else ""
 
 
 def _usage_error(error: Exception) -> str | None:
@@ -116,11 +127,9 @@ def main() -> None:
     """Run as the console script."""
     _fill_closed_streams()
     status = int(run(sys.argv[1:], Environment()))
-    try:
+    with suppress(OSError, AttributeError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()
-    except (BrokenPipeError, AttributeError):
-        pass
     # Every command has closed what it opened. Python's own end would free the model piece by piece, which takes a
     # seventh of a question's time.
     os._exit(status)

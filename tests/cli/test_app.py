@@ -121,3 +121,13 @@ def test_hash_seeds_do_not_change_a_byte(physics_pack: Path) -> None:
         )  # fmt: skip
         outputs.add(done.stdout)
     assert len(outputs) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("profile", "list")])
+def test_a_full_disk_behind_stdout_is_a_clear_error(arguments: tuple[str, ...]) -> None:
+    command = [sys.executable, "-c", "from wikigr_cli.app import main; main()", *arguments]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 3
+    assert done.stderr.splitlines() == ["wikigr: No space left on device"]

@@ -39,7 +39,7 @@ def test_titles_and_links_come_back(graph: Graph) -> None:
     links = read_links(graph)
     assert sorted(links.titles) == sorted(TITLES)
     assert named(links) == sorted(LINKS)
-    assert links.sources.dtype == links.targets.dtype == np.int64
+    assert links.sources.dtype == links.targets.dtype == np.int32
 
 
 @pytest.mark.parametrize("gone", ["A", "C", "Ünï 'q'"])

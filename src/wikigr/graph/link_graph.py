@@ -17,8 +17,8 @@ class LinkGraph:
     """Articles are numbered as in ``titles``; edge ``i`` goes from ``sources[i]`` to ``targets[i]``."""
 
     titles: list[str]
-    sources: NDArray[np.int64]
-    targets: NDArray[np.int64]
+    sources: NDArray[np.int32]
+    targets: NDArray[np.int32]
 
 
 def read_links(graph: Graph) -> LinkGraph:
@@ -31,11 +31,12 @@ def read_links(graph: Graph) -> LinkGraph:
 
     articles = graph.arrow("MATCH (a:Article) RETURN offset(id(a)) AS number, a.title AS title")
     offsets = articles["number"].to_numpy()
-    order = np.argsort(offsets, kind="stable")
-    titles: list[str] = articles["title"].take(order).to_pylist()
-    offsets = offsets[order]
+    if (offsets[1:] <= offsets[:-1]).any():
+        articles = articles.take(np.argsort(offsets, kind="stable"))
+        offsets = articles["number"].to_numpy()
+    titles: list[str] = articles["title"].to_pylist()
     if not titles:
-        return LinkGraph([], np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        return LinkGraph([], np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32))
     with tempfile.TemporaryDirectory(prefix="wikigr-") as folder:
         path = Path(folder) / "links.parquet"
         graph.execute(
@@ -44,9 +45,9 @@ def read_links(graph: Graph) -> LinkGraph:
             f"TO '{_escaped(path)}'"
         )
         links = pq.read_table(path, memory_map=False)
-    sources, targets = (links[name].to_numpy().astype(np.int64) for name in ("source", "target"))
+    sources, targets = (links[name].to_numpy() for name in ("source", "target"))
     if int(offsets[-1]) + 1 != len(titles):  # articles were deleted: close the gaps
-        number = np.zeros(int(offsets[-1]) + 1, dtype=np.int64)
+        number = np.zeros(int(offsets[-1]) + 1, dtype=np.int32)
         number[offsets] = np.arange(len(titles))
         sources, targets = number[sources], number[targets]
     return LinkGraph(titles, sources, targets)
