@@ -66,13 +66,14 @@ def merge(files: list[SettingsFile]) -> dict[str, Any]:
     """Merge settings, the first file winning."""
     merged: dict[str, Any] = {}
     for file in reversed(files):
-        _overlay(merged, file.values)
+        overlay(merged, file.values)
     return merged
 
 
-def _overlay(below: dict[str, Any], above: Mapping[str, Any]) -> None:
+def overlay(below: dict[str, Any], above: Mapping[str, Any]) -> None:
+    """Put the values of ``above`` over those of ``below``, nested mappings key by key."""
     for key, value in above.items():
         if isinstance(value, Mapping) and isinstance(below.get(key), dict):
-            _overlay(below[key], value)
+            overlay(below[key], value)
         else:
             below[key] = dict(value) if isinstance(value, Mapping) else value

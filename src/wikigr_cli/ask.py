@@ -64,8 +64,7 @@ def ask(
             "Give either a question or --batch.",
             hint='Example: wikigr ask "Who found the electron?" --pack packs/physics',
         )
-    if pack is None:
-        raise UsageError("No pack was named.", hint="Give --pack, or set WIKIGR_PACK.")
+    pack = options.named(pack)
 
     from wikigr.pack.open import Pack
     from wikigr.pipeline.profile_files import load_profile
@@ -99,11 +98,10 @@ def ask(
             render.warnings(environment, answer.trace)
             # An answer of which nothing could be verified is none to a script.
             abstained = answer.abstained or not answer.citations
-            document = render.answer_document(answer, pipeline, explain=explain)
             if json_output:
-                render.json_document(environment, document)
+                render.json_document(environment, render.answer_document(answer, pipeline, explain=explain))
             else:
-                render.print_answer(environment, answer, document, streamed=live)
+                render.print_answer(environment, answer, explain=explain, streamed=live)
     if strict and abstained:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 

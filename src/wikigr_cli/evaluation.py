@@ -101,14 +101,13 @@ def run(
     With --min or --baseline the last profile must pass the gate, or the exit code is 1.
     """
     environment = context.ensure_object(Environment)
-    if pack is None:
-        raise UsageError("No pack was named.", hint="Give --pack, or set WIKIGR_PACK.")
+    pack = options.named(pack)
     names = profiles or ["baseline", "enhanced"]
     if ablate and len(names) != 1:
         raise UsageError("--ablate takes apart one profile.", hint="Example: --profile enhanced --ablate")
 
     from wikigr.evaluation.questions import load_questions
-    from wikigr.evaluation.reports.document import keep_questions, load_run
+    from wikigr.evaluation.reports.document import load_run
     from wikigr.evaluation.runner import Evaluation, ablations, evaluate
     from wikigr.pack.locate import find_pack
     from wikigr.pipeline.profile_files import load_profile
@@ -133,7 +132,6 @@ def run(
     with TerminalProgress(environment) as progress:
         progress.start("asking", total, "questions")
         done, folder = evaluate(evaluation, output, advance=progress.advance)
-    keep_questions(folder, loaded)
     for leak in done.leaks:
         environment.note(
             f"wikigr: few-shot example {leak['example']} gives question {leak['question_id']} away and was left out."
@@ -183,6 +181,7 @@ def _print_report(
     output: Path | None = None,
 ) -> None:
     from wikigr.evaluation.reports.document import report_document
+    from wikigr.whole_file import replace_file
 
     document = report_document(stored, primary=primary, margin=margin)
     if report_format is ReportFormat.TEXT and output is None:
@@ -193,9 +192,7 @@ def _print_report(
         environment.write(text)
         return
     try:
-        temporary = output.with_name(f".{output.name}.new")
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(output)
+        replace_file(output, text)
     except OSError as error:
         raise WikigrError(f"The report {output} cannot be written: {error.strerror}.") from error
 
@@ -441,8 +438,7 @@ def calibrate(
 ) -> None:
     """Fit the pack's abstention threshold on a split of gold questions and store it in its manifest."""
     environment = context.ensure_object(Environment)
-    if pack is None:
-        raise UsageError("No pack was named.", hint="Give --pack, or set WIKIGR_PACK.")
+    pack = options.named(pack)
 
     from wikigr.evaluation.calibration import calibrate as fit
     from wikigr.evaluation.calibration import store_threshold

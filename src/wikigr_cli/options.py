@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from wikigr.errors import UsageError
+
 
 def pack_option(command: str) -> typer.models.OptionInfo:
     """Return ``--pack`` for ``command``: its own environment variable comes before the common one."""
@@ -18,6 +20,13 @@ def pack_option(command: str) -> typer.models.OptionInfo:
         help="The pack: a folder or its .db file. WIKIGR_PACK is the default.",
     )
     return option
+
+
+def named(pack: str | None) -> str:
+    """Return the pack that was named; raises ``UsageError`` when none was."""
+    if pack is None:
+        raise UsageError("No pack was named.", hint="Give --pack, or set WIKIGR_PACK.")
+    return pack
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]

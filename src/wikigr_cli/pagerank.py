@@ -232,8 +232,7 @@ def _format(output: Path | None, wanted: Format | None) -> Format:
 
 def _scores(environment: Environment, pack: str | None) -> dict[str, float]:
     """Return the pack's scores: its cache, or computed where that is of no use."""
-    if pack is None:
-        raise UsageError("No pack was named.", hint="Give --pack, or set WIKIGR_PACK.")
+    pack = options.named(pack)
 
     from wikigr.graph.pagerank_cache import PageRankCacheError, Parameters
     from wikigr.pack.pagerank import compute, stored

@@ -70,11 +70,13 @@ def _result(rank: int, item: Evidence) -> dict[str, Any]:
 
 def search_results(environment: Environment, document: Mapping[str, Any]) -> None:
     """Print search results for a person."""
+    from wikigr.retrieval.candidate import place
+
     if not document["results"]:
         environment.note("Nothing in the pack matches.")
     for result in document["results"]:
-        place = result["title"] + (f" › {result['section']}" if result["section"] else "")
-        environment.print(f"{result['rank']:>3}. {plain(place)}", style="bold", end="")
+        section = place(result["title"], result["section"])
+        environment.print(f"{result['rank']:>3}. {plain(section)}", style="bold", end="")
         environment.print(f"  {result['score']:.3f}", style="dim")
         text = " ".join(result["content"].split())
         snippet = text if len(text) <= _SNIPPET else text[:_SNIPPET].rsplit(" ", 1)[0] + " …"
@@ -102,11 +104,13 @@ def _ranks_first(result: Mapping[str, Any]) -> dict[str, Any]:
 
 def reranked(environment: Environment, document: Mapping[str, Any]) -> None:
     """Print reranked results for a person, with their old ranks."""
+    from wikigr.retrieval.candidate import place
+
     for result in document["results"]:
-        place = result["title"] + (f" › {result['section']}" if result.get("section") else "")
+        section = place(result["title"], result.get("section"))
         moved = result["old_rank"] - result["rank"]
         was = "" if not moved else f"  was {result['old_rank']}"
-        environment.print(f"{result['rank']:>3}. {plain(place)}", style="bold", end="")
+        environment.print(f"{result['rank']:>3}. {plain(section)}", style="bold", end="")
         environment.print(f"  {result['score']:.3f}{was}", style="dim")
 
 
@@ -197,10 +201,10 @@ def _explain(answer: Answer) -> dict[str, Any]:
     }
 
 
-def print_answer(
-    environment: Environment, answer: Answer, document: Mapping[str, Any], *, streamed: bool = False
-) -> None:
+def print_answer(environment: Environment, answer: Answer, *, explain: bool, streamed: bool = False) -> None:
     """Print an answer for a person; of one that was ``streamed`` only what belongs below it."""
+    from wikigr.retrieval.candidate import place
+
     # A model that was asked has shown its answer already; what it knows of itself is not streamed.
     shown = streamed and bool(answer.model) and answer.query_type != "own_knowledge"
     environment.print("" if shown else plain(answer.text))
@@ -212,16 +216,16 @@ def print_answer(
         environment.print()
         environment.print("Sources", style="bold")
         for citation in answer.citations:
-            place = citation.title + (f" › {citation.heading}" if citation.heading else "")
-            environment.print(f"  [{citation.n}] {plain(place)}", end="")
+            section = place(citation.title, citation.heading)
+            environment.print(f"  [{citation.n}] {plain(section)}", end="")
             environment.print(f"  {plain(citation.section_id)} [{citation.start}:{citation.end}]", style="dim")
     environment.print(f"Confidence {answer.confidence:.2f}", style="dim")
     if answer.unverified:
         environment.print(f"{len(answer.unverified)} of the claims could not be verified.", style="yellow")
     if answer.usage.calls:
         environment.print(_spent(answer), style="dim")
-    if "explain" in document:
-        _explanation(environment, document["explain"])
+    if explain:
+        _explanation(environment, _explain(answer))
 
 
 def _spent(answer: Answer) -> str:

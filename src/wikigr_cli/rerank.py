@@ -50,8 +50,7 @@ def rerank(
     Nothing of the results leaves this machine; a cross-encoder is downloaded once, unless --offline is given.
     """
     environment = context.ensure_object(Environment)
-    if pack is None:
-        raise UsageError("No pack was named.", hint="Give --pack, or set WIKIGR_PACK.")
+    pack = options.named(pack)
     documents, lines = _read(results, environment)
 
     from wikigr.pack.open import Pack

@@ -54,8 +54,7 @@ def search(
         raise UsageError(
             "Give either a question or --batch.", hint='Example: wikigr search "spin" --pack packs/physics'
         )
-    if pack is None:
-        raise UsageError("No pack was named.", hint="Give --pack, or set WIKIGR_PACK.")
+    pack = options.named(pack)
 
     from wikigr.pack.open import Pack
     from wikigr.pipeline.profile_files import load_profile

@@ -17,7 +17,6 @@ import pytest
 from tests.llm.server import MessagesServer, reply, status
 
 from wikigr.evaluation.questions import load_questions
-from wikigr.evaluation.reports.document import keep_questions
 from wikigr.evaluation.run import read_run
 from wikigr.evaluation.runner import Evaluation, evaluate
 from wikigr.evaluation.samples import read_samples
@@ -68,7 +67,6 @@ def enhanced_run(physics_pack: Path, tmp_path_factory: pytest.TempPathFactory) -
         offline=True,
     )
     evaluate(evaluation, folder / "good")
-    keep_questions(folder / "good", evaluation.questions)
     return folder
 
 

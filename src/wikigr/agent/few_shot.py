@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from wikigr.answer.abstention import NOT_COVERED
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.text import scrub
-
-NOT_COVERED = "The pack does not cover this."
-"""The answer of an example whose question is marked as unanswerable."""
 
 _FILE = "few_shot_examples.json"
 _LINES = ".jsonl"
@@ -138,13 +136,14 @@ def _find(path: Path) -> Path:
 def _open_encoder(folder: Path) -> Embedder:
     from wikigr.embeddings.loader import open_encoder
     from wikigr.pack.manifest import read_manifest
+    from wikigr.pack.open import encoder_source
 
     layout = Layout(folder)
     if not layout.exists():
         return open_encoder()
     with layout.reading():
         manifest = read_manifest(layout.part(parts.MANIFEST))
-        return open_encoder(layout.part(parts.ENCODER) if manifest.bundled_encoder else manifest.encoder.model_id)
+        return open_encoder(encoder_source(layout, manifest))
 
 
 def _read(path: Path) -> list[dict[str, Any]]:

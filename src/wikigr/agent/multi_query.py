@@ -9,6 +9,7 @@ from typing import Any
 from wikigr.errors import WikigrError
 from wikigr.llm.client import Claude
 from wikigr.llm.prompts import prompt
+from wikigr.retrieval.fusion import best_of
 
 REPHRASINGS = 2
 # Characters of the question that are sent (reference/retrieval-enhancements.md).
@@ -43,10 +44,4 @@ def rephrase(question: str, client: Claude, model: str) -> list[str]:
 
 def best_by_title(runs: Iterable[Iterable[Mapping[str, Any]]]) -> list[dict[str, Any]]:
     """Merge results that hold ``title`` and ``similarity``: of each title the best, best first, ties by title."""
-    best: dict[str, Mapping[str, Any]] = {}
-    for run in runs:
-        for result in run:
-            known = best.get(result["title"])
-            if known is None or result["similarity"] > known["similarity"]:
-                best[result["title"]] = result
-    return [dict(best[title]) for title in sorted(best, key=lambda t: (-best[t]["similarity"], t))]
+    return [dict(r) for r in best_of(runs, key=lambda r: str(r["title"]), score=lambda r: float(r["similarity"]))]

@@ -9,8 +9,7 @@ from statistics import median
 from typing import Any
 
 from wikigr.graph.engine import Graph
-from wikigr.graph.link_graph import read_links
-from wikigr.graph.pagerank import pagerank
+from wikigr.graph.link_graph import rank_articles, read_links
 from wikigr.graph.pagerank_cache import DAMPING, MAX_ITER, TOLERANCE, Parameters
 from wikigr.text import fold
 
@@ -91,15 +90,7 @@ class GraphReranker:
         links = read_links(self._graph)
         if not links.titles:
             raise RuntimeError("There are no articles in the database to rank.")
-        ranks = pagerank(
-            links.sources,
-            links.targets,
-            len(links.titles),
-            damping=parameters.damping,
-            max_iter=parameters.max_iter,
-            tol=parameters.tol,
-        )
-        self.use_scores(dict(zip(links.titles, ranks.tolist(), strict=True)) if len(links.sources) else {}, parameters)
+        self.use_scores(rank_articles(links, parameters), parameters)
         assert self._pagerank_cache is not None
         return self._pagerank_cache
 

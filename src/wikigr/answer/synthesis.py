@@ -18,7 +18,7 @@ from wikigr.answer.citations import Citation
 from wikigr.errors import UsageError
 from wikigr.llm.client import Event, TextDelta
 from wikigr.llm.prompts import prompt
-from wikigr.retrieval.candidate import Evidence, Section
+from wikigr.retrieval.candidate import Evidence, Section, place
 from wikigr.text import sentence_spans, words
 
 CitationStyle = Literal["native", "markers"]
@@ -106,7 +106,7 @@ def _search_result(section: Section) -> dict[str, Any]:
     return {
         "type": "search_result",
         "source": section.section_id,
-        "title": _place(section),
+        "title": place(section.title, section.heading),
         "content": [{"type": "text", "text": section.content[s:e]} for s, e in sentence_spans(section.content)],
         "citations": {"enabled": True},
     }
@@ -115,11 +115,7 @@ def _search_result(section: Section) -> dict[str, Any]:
 def _numbered(n: int, section: Section) -> str:
     # An escaped "<" cannot close the block.
     text = section.content.replace("<", "&lt;")
-    return f'<section number="{n}" title={_quoted(_place(section))}>\n{text}\n</section>'
-
-
-def _place(section: Section) -> str:
-    return section.title + (f" › {section.heading}" if section.heading else "")
+    return f'<section number="{n}" title={_quoted(place(section.title, section.heading))}>\n{text}\n</section>'
 
 
 def _quoted(text: str) -> str:

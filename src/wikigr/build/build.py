@@ -21,7 +21,7 @@ from wikigr.build.staging import Staging
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import BuildError, PackError
 from wikigr.graph.engine import QueryError
-from wikigr.graph.pagerank import pagerank
+from wikigr.graph.link_graph import rank_articles
 from wikigr.graph.pagerank_cache import PageRankCache, Parameters, write_cache
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
@@ -184,11 +184,9 @@ class _Build:
             return 0
 
     def _write_pagerank(self, digest: str) -> None:
-        sources, targets, titles = loading.article_edges(self.staging)
-        # Without a single hyperlink there is nothing to rank: the cache says so by being empty.
-        ranks = pagerank(sources, targets, len(titles)).tolist() if len(sources) else []
-        scores = dict(zip(titles, ranks, strict=False))
-        write_cache(self.layout.new / parts.PAGERANK, PageRankCache(scores, digest, Parameters()))
+        parameters = Parameters()
+        scores = rank_articles(loading.article_links(self.staging), parameters)
+        write_cache(self.layout.new / parts.PAGERANK, PageRankCache(scores, digest, parameters))
 
     def _source_name(self) -> str:
         return "standard input" if self.location == "-" else Path(self.location).resolve().name

@@ -18,6 +18,7 @@ from wikigr.build.progress import Progress
 from wikigr.build.staging import Staging
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.graph.engine import Graph
+from wikigr.graph.link_graph import LinkGraph
 from wikigr.graph.schema import FORMAT_VERSION, ddl, section_id
 from wikigr.pack.layout import DATABASE, LEXICAL
 from wikigr.retrieval.dense import create_vector_index, load_vector_extension
@@ -136,8 +137,8 @@ def content_digest(staging: Staging, identity: EncoderIdentity) -> str:
     return digest.hexdigest()
 
 
-def article_edges(staging: Staging) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Return the hyperlinks as node numbers (two int64 arrays) and the titles that they number."""
+def article_links(staging: Staging) -> LinkGraph:
+    """Return the hyperlinks between the articles that are to be loaded."""
     titles: list[str] = []
     number: dict[int, int] = {}
     for article, title in staging.rows("SELECT id, title FROM article ORDER BY title"):
@@ -146,10 +147,10 @@ def article_edges(staging: Staging) -> tuple[np.ndarray, np.ndarray, list[str]]:
     count = staging.count("link")
     flat = np.fromiter(
         (number[end] for edge in staging.rows("SELECT source, target FROM link") for end in edge),
-        dtype=np.int64,
+        dtype=np.int32,
         count=2 * count,
     )
-    return flat[0::2], flat[1::2], titles
+    return LinkGraph(titles, flat[0::2], flat[1::2])
 
 
 def _chunks(rows: Iterable[tuple[Any, ...]], size: int) -> Iterator[list[tuple[Any, ...]]]:

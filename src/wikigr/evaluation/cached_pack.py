@@ -38,9 +38,10 @@ class CachedPack(Pack):
     """A ``Pack`` that keeps vectors and ranked lists; only for reading, and never while the pack changes."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
+        # Before the base class, which searches while it opens.
         self._remembering: _RememberingEncoder | None = None
         self._nearest: dict[tuple[bytes, int], list[Scored]] = {}
+        super().__init__(*arguments, **options)
 
     @property
     def encoder(self) -> Embedder:
@@ -49,8 +50,6 @@ class CachedPack(Pack):
         return self._remembering
 
     def nearest(self, query: Vectors, limit: int) -> list[Scored]:
-        if not hasattr(self, "_nearest"):  # while the base class opens
-            return super().nearest(query, limit)
         key = (query.tobytes(), limit)
         if key not in self._nearest:
             if len(self._nearest) >= _MOST_TEXTS:

@@ -14,6 +14,7 @@ from wikigr.evaluation.metrics import METRICS
 from wikigr.evaluation.run import Run
 from wikigr.evaluation.samples import RunError, Sample
 from wikigr.evaluation.statistics import Verdict
+from wikigr.whole_file import replace_file
 
 SCHEMA_VERSION = 1
 FailOn = Literal["regression", "inconclusive", "never"]
@@ -161,9 +162,7 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
     means = values.pop("means")
     head = json.dumps(values, ensure_ascii=False, indent=1)[:-2]
     rows = ",\n".join(f"  {json.dumps(q, ensure_ascii=False)}: {json.dumps(m)}" for q, m in means.items())
-    temporary = path.with_name(f".{path.name}.new")
-    temporary.write_text(f'{head},\n "means": {{\n{rows}\n }}\n}}\n', encoding="utf-8")
-    temporary.replace(path)
+    replace_file(path, f'{head},\n "means": {{\n{rows}\n }}\n}}\n')
 
 
 def read_baseline(path: Path) -> Baseline:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +18,7 @@ from wikigr.evaluation.cached_pack import CachedPack
 from wikigr.evaluation.leakage import Leak, find_leaks
 from wikigr.evaluation.metrics import score
 from wikigr.evaluation.questions import GoldQuestion, question_set_hash
+from wikigr.evaluation.reports.document import keep_questions
 from wikigr.evaluation.run import RUN, Run, default_folder, read_run, versions
 from wikigr.evaluation.samples import SAMPLES, RunError, Sample, SampleStore, locked, read_samples
 from wikigr.llm.budget import BudgetError
@@ -29,6 +29,7 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.release import changes, commit
 from wikigr.retrieval.hybrid import fetch
+from wikigr.whole_file import replace_file
 
 # Sections of a ranking that are kept and scored: enough for ten different articles nearly always.
 RANKED = 20
@@ -76,6 +77,7 @@ def evaluate(
         folder = folder or default_folder(run)
         stack.enter_context(locked(folder))
         done = _done(folder, run)
+        keep_questions(folder, evaluation.questions)
         todo = [
             (question, profile, repeat)
             for question in evaluation.questions
@@ -121,9 +123,7 @@ def _done(folder: Path, run: Run) -> set[tuple[str, str, int]]:
     if not (folder / RUN).exists():
         if (folder / SAMPLES).exists():
             raise RunError(f"{folder} holds samples of a run that is unknown.", hint="Choose another folder: -o")
-        temporary = folder / f"{RUN}.new"
-        temporary.write_text(run.to_json(), encoding="utf-8")
-        temporary.replace(folder / RUN)
+        replace_file(folder / RUN, run.to_json())
         return set()
     if read_run(folder).identity() != run.identity():
         raise RunError(
@@ -199,11 +199,7 @@ def _ask(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
         answer=answer.text,
         query_type=answer.query_type,
         confidence=round(answer.confidence, 6),
-        metrics={
-            metric: round(value, 6)
-            for metric, value in score(question, answer, ranking).items()
-            if not math.isnan(value)
-        },
+        metrics={metric: round(value, 6) for metric, value in score(question, answer, ranking).items()},
         citations=tuple(
             {"section_id": c.section_id, "title": c.title, "quote": c.quote, "start": c.start, "end": c.end}
             for c in answer.citations

@@ -7,7 +7,6 @@ UTF-8 (``urllib.parse.unquote`` gives the id back); all else stays readable.
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 
 from wikigr.evaluation.metrics import relevant_articles
 from wikigr.evaluation.questions import GoldQuestion
+from wikigr.whole_file import replace_file
 
 _UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\ufeff]")
 
@@ -27,9 +27,9 @@ def write_qrels(path: Path, questions: Iterable[GoldQuestion]) -> None:
     for a run. Unanswerable questions have no relevant article and are left out, as our own figures leave them out.
     Raises ``OSError`` when the file cannot be written; what was there is then kept.
     """
-    _write(
+    replace_file(
         path,
-        (
+        "".join(
             f"{_encoded(question.id)} 0 {_encoded(docid)} 1\n"
             for question in questions
             if question.answerable
@@ -46,9 +46,9 @@ def write_run(path: Path, rankings: Mapping[str, Sequence[tuple[str, float]]], t
     Raises ``ValueError`` for a score that is not finite and for an empty id or tag, and ``OSError`` as ``write_qrels``.
     """
     name = _encoded(tag)
-    _write(
+    replace_file(
         path,
-        (
+        "".join(
             f"{_encoded(qid)} Q0 {_encoded(docid)} {rank} {score:.9g} {name}\n"
             for qid, ranking in rankings.items()
             for rank, (docid, score) in enumerate(_strictly_falling(ranking), start=1)
@@ -74,16 +74,3 @@ def _encoded(name: str) -> str:
     if not name:
         raise ValueError("a TREC file has no place for an empty id or tag")
     return _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), name)
-
-
-def _write(path: Path, lines: Iterable[str]) -> None:
-    path = path.resolve()
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            file.writelines(lines)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

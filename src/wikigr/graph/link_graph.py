@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikigr.graph.engine import Graph
+from wikigr.graph.pagerank import pagerank
+from wikigr.graph.pagerank_cache import Parameters
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,22 @@ def read_links(graph: Graph) -> LinkGraph:
         number[offsets] = np.arange(len(titles))
         sources, targets = number[sources], number[targets]
     return LinkGraph(titles, sources, targets)
+
+
+def rank_articles(links: LinkGraph, parameters: Parameters) -> dict[str, float]:
+    """Return the PageRank of every article by title; ``{}`` without a single link, when there is nothing to rank by.
+
+    Raises what ``pagerank`` raises.
+    """
+    ranks = pagerank(
+        links.sources,
+        links.targets,
+        len(links.titles),
+        damping=parameters.damping,
+        max_iter=parameters.max_iter,
+        tol=parameters.tol,
+    )
+    return dict(zip(links.titles, ranks.tolist(), strict=True)) if len(links.sources) else {}
 
 
 def _escaped(path: Path) -> str:

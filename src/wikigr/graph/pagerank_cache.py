@@ -7,13 +7,13 @@ pack and the parameters behind it.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from wikigr.errors import WikigrError
+from wikigr.whole_file import replace_file
 
 CacheFormat = Literal["json", "parquet"]
 
@@ -80,16 +80,7 @@ def read_cache(path: Path) -> PageRankCache:
 
 def write_cache(path: Path, cache: PageRankCache, file_format: CacheFormat = "json") -> None:
     """Write ``cache`` in place of ``path``, all of it or nothing; raises ``OSError``."""
-    path = path.resolve()
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("xb") as file:
-            file.write(_parquet(cache) if file_format == "parquet" else _json(cache).encode())
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    replace_file(path, _parquet(cache) if file_format == "parquet" else _json(cache))
 
 
 def _is_parquet(path: Path) -> bool:

@@ -23,6 +23,11 @@ from wikigr.retrieval.lexical import LexicalIndex
 from wikigr.text import fold
 
 
+def encoder_source(layout: Layout, manifest: Manifest) -> str:
+    """Return what to open as the encoder of a pack: the one in its folder, or the id of its model."""
+    return str(layout.part(parts.ENCODER)) if manifest.bundled_encoder else manifest.encoder.model_id
+
+
 class Pack:
     """An open pack: its manifest, its graph, its lexical index and the encoder for its vectors.
 
@@ -48,8 +53,7 @@ class Pack:
         self.layout: Layout = find_pack(location)
         with self.layout.reading():
             self.manifest: Manifest = read_manifest(self.layout.part(parts.MANIFEST))
-            bundled = self.layout.part(parts.ENCODER) if self.manifest.bundled_encoder else None
-            self._encoder_source = encoder or (str(bundled) if bundled else self.manifest.encoder.model_id)
+            self._encoder_source = encoder or encoder_source(self.layout, self.manifest)
             self._encoder: Future[Embedder] | None = None
             self._titles: dict[str, str] | None = None
             if preload:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from wikigr.errors import PackError
 from wikigr.graph.engine import Graph
-from wikigr.graph.link_graph import read_links
-from wikigr.graph.pagerank import pagerank
+from wikigr.graph.link_graph import rank_articles, read_links
 from wikigr.graph.pagerank_cache import (
     CacheFormat,
     PageRankCache,
@@ -41,18 +40,7 @@ def compute(location: str | Path, parameters: Parameters) -> tuple[PageRankCache
         graph = Graph(layout.part(parts.DATABASE))
     with graph:
         links = read_links(graph)
-    scores: dict[str, float] = {}
-    if len(links.sources):
-        ranks = pagerank(
-            links.sources,
-            links.targets,
-            len(links.titles),
-            damping=parameters.damping,
-            max_iter=parameters.max_iter,
-            tol=parameters.tol,
-        )
-        scores = dict(zip(links.titles, ranks.tolist(), strict=True))
-    return PageRankCache(scores, manifest.digest, parameters), len(links.sources)
+    return PageRankCache(rank_articles(links, parameters), manifest.digest, parameters), len(links.sources)
 
 
 def stored(location: str | Path) -> PageRankCache:

@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 
 from wikigr.errors import UsageError
 from wikigr.pipeline.profile import Profile
-from wikigr.settings import config_folder
+from wikigr.settings import config_folder, overlay
 from wikigr.text import scrub
 
 DEFAULT_PROFILE = "enhanced"
@@ -40,7 +40,7 @@ def load_profile(name: str = DEFAULT_PROFILE) -> Profile:
     values: dict[str, Any] = {}
     files = list(_chain(_find(name, None)))
     for file in reversed(files):
-        _overlay(values, {key: value for key, value in file.values.items() if key != _EXTENDS})
+        overlay(values, {key: value for key, value in file.values.items() if key != _EXTENDS})
     values["name"] = files[0].path.stem
     profile = _convert(values, files[0])
     _check_weights(profile, files)
@@ -227,14 +227,6 @@ def _check_weights(profile: Profile, files: list[_File]) -> None:
     place = next((file.place(key) for file in files for key in keys if key in file.lines), files[0].place(()))
     reason = "must both be numbers or both be auto" if mixed else f"must sum to 1, not {alpha + beta:g}"  # type: ignore[operator]
     raise ProfileError(f"{place}: graph_reranker.alpha and beta {reason}.")
-
-
-def _overlay(below: dict[str, Any], above: Mapping[str, Any]) -> None:
-    for key, value in above.items():
-        if isinstance(value, Mapping) and isinstance(below.get(key), dict):
-            _overlay(below[key], value)
-        else:
-            below[key] = dict(value) if isinstance(value, Mapping) else value
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -17,6 +17,7 @@ from wikigr.pipeline.pagerank_scores import load_scores
 from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.candidate import Candidate, Evidence
 from wikigr.retrieval.documents import select_documents
+from wikigr.retrieval.fusion import best_of
 from wikigr.retrieval.hybrid import checked_question, fetch, find_candidates
 from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr.text import fold
@@ -93,7 +94,9 @@ class Retriever:
             find_candidates(self.pack, wording, trace=trace, depth=depth, mode=options.mode, fusion=options.fusion)
             for wording in wordings
         ]
-        candidates = runs[0] if len(runs) == 1 else _best_of(runs)
+        candidates = runs[0]
+        if len(runs) > 1:
+            candidates = best_of(runs, key=lambda found: found.section_id, score=lambda found: found.score)
         if within is not None:
             titles = {fold(title) for title in within}
             candidates = [candidate for candidate in candidates if fold(candidate.title) in titles]
@@ -191,17 +194,6 @@ class Retriever:
                 if score < threshold
             }
             return kept
-
-
-def _best_of(runs: Sequence[Sequence[Candidate]]) -> list[Candidate]:
-    """Return the sections of all ``runs``, each with its best score; best first, ties by section id."""
-    best: dict[str, Candidate] = {}
-    for run in runs:
-        for candidate in run:
-            known = best.get(candidate.section_id)
-            if known is None or candidate.score > known.score:
-                best[candidate.section_id] = candidate
-    return sorted(best.values(), key=lambda candidate: (-candidate.score, candidate.section_id))
 
 
 def _with_score(candidate: Candidate, ce_score: float) -> Candidate:

@@ -46,9 +46,12 @@ class Synthesiser:
         self._model = model
         self._few_shot_path = few_shot_path
 
-    def request(self, question: str, evidence: Sequence[Evidence], trace: Trace) -> Request:
-        """Return what the model is sent for ``question``; sends nothing."""
-        return self._request(question, evidence, self._citation_style(), trace)
+    def request(
+        self, question: str, evidence: Sequence[Evidence], trace: Trace, style: CitationStyle | None = None
+    ) -> Request:
+        """Return what the model is sent for ``question``, in the profile's citation style if in no other."""
+        style = style or self._citation_style()
+        return build_request(question, evidence, style=style, examples=self._examples(question, trace))
 
     def write(self, answer: Answer, on_text: Callable[[str], None] | None) -> Answer:
         """Return ``answer``, whose evidence stands, as the model writes it; or as it is when the model declines.
@@ -96,7 +99,7 @@ class Synthesiser:
 
     def _write(self, answer: Answer, style: CitationStyle, on_text: Callable[[str], None] | None) -> Written:
         assert self._model is not None
-        request = self._request(answer.question, answer.evidence, style, answer.trace)
+        request = self.request(answer.question, answer.evidence, answer.trace, style)
         options = self._profile.synthesis
         with answer.trace.stage("synthesis") as record:
             warnings: list[str] = []
@@ -122,9 +125,6 @@ class Synthesiser:
                 warnings.append("nothing in the answer could be verified against the pack")
             record.warning = "; ".join(warnings)
             return written
-
-    def _request(self, question: str, evidence: Sequence[Evidence], style: CitationStyle, trace: Trace) -> Request:
-        return build_request(question, evidence, style=style, examples=self._examples(question, trace))
 
     def _citation_style(self) -> CitationStyle:
         options = self._profile.synthesis

@@ -8,6 +8,11 @@ from dataclasses import dataclass, field
 from wikigr.graph.schema import article_title
 
 
+def place(title: str, heading: str | None) -> str:
+    """Return how a section is named for a reader: its article, and its heading where it has one."""
+    return f"{title} › {heading}" if heading else title
+
+
 @dataclass(frozen=True, slots=True)
 class Scored:
     """A section id with the score that one ranker gave it (its own scale)."""

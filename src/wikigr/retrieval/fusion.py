@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from wikigr.retrieval.candidate import Candidate, Scored
 
 # Cormack, Clarke, Buettcher (2009), "Reciprocal Rank Fusion outperforms Condorcet".
 RRF_K = 60
 
+_Item = TypeVar("_Item")
+
 # Scores are normalised over the first so many hits of a run, however deep it goes: the first places of a fused list
 # must not depend on how many results were asked for.
 POOL = 100
+
+
+def best_of(
+    runs: Iterable[Iterable[_Item]], *, key: Callable[[_Item], str], score: Callable[[_Item], float]
+) -> list[_Item]:
+    """Return of every ``key`` in ``runs`` the item of the highest ``score``, best first, ties by key."""
+    best: dict[str, _Item] = {}
+    for run in runs:
+        for item in run:
+            known = best.get(key(item))
+            if known is None or score(item) > score(known):
+                best[key(item)] = item
+    return sorted(best.values(), key=lambda item: (-score(item), key(item)))
 
 
 def reciprocal_rank_fusion(runs: Mapping[str, Sequence[Scored]], *, k: int = RRF_K) -> list[Candidate]:

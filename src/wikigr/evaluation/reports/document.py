@@ -21,6 +21,7 @@ from wikigr.evaluation.statistics import bootstrap_interval
 from wikigr.evaluation.trec import write_qrels, write_run
 from wikigr.graph.schema import article_title
 from wikigr.retrieval.candidate import Candidate, Evidence, Section
+from wikigr.whole_file import replace_file
 
 SCHEMA_VERSION = 1
 QUESTIONS = "questions.json"
@@ -48,7 +49,7 @@ class StoredRun:
 def keep_questions(folder: Path, questions: Sequence[GoldQuestion]) -> None:
     """Put the questions beside the samples, so that reports need nothing else."""
     rows = {question.id: asdict(question) for question in questions}
-    (folder / QUESTIONS).write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    replace_file(folder / QUESTIONS, json.dumps(rows, ensure_ascii=False, indent=1) + "\n")
 
 
 def load_run(folder: Path) -> StoredRun:
@@ -126,6 +127,10 @@ def report_document(stored: StoredRun, *, primary: str, margin: float, resamples
         )
         for name in names[1:]
     ]
+    first_answers: dict[str, list[Sample]] = {}
+    for sample in stored.samples:
+        if sample.repeat == 0:
+            first_answers.setdefault(sample.question_id, []).append(sample)
     return {
         "schema_version": SCHEMA_VERSION,
         "run": asdict(stored.run),
@@ -137,7 +142,7 @@ def report_document(stored: StoredRun, *, primary: str, margin: float, resamples
             name: [flip_document(stored, flip) for flip in flips(stored.of(names[0]), stored.of(name), primary)]
             for name in names[1:]
         },
-        "questions": [_question(stored, id_) for id_ in sorted(stored.questions)],
+        "questions": [_question(stored.questions[id_], first_answers.get(id_, [])) for id_ in sorted(stored.questions)],
     }
 
 
@@ -233,10 +238,9 @@ def _latency(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
     }
 
 
-def _question(stored: StoredRun, id_: str) -> dict[str, Any]:
-    question = stored.questions[id_]
+def _question(question: Mapping[str, Any], samples: Sequence[Sample]) -> dict[str, Any]:
     return {
-        "id": id_,
+        "id": question["id"],
         "question": question["question"],
         "answers": list(question["answers"]),
         "type": question["type"],
@@ -250,7 +254,6 @@ def _question(stored: StoredRun, id_: str) -> dict[str, Any]:
                 "metrics": dict(sample.metrics),
                 "error": sample.error,
             }
-            for sample in stored.samples
-            if sample.question_id == id_ and sample.repeat == 0
+            for sample in samples
         },
     }

@@ -1,0 +1,20 @@
+"""Files that are replaced as a whole: a reader, or a kill at any moment, finds the old content or the new."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def replace_file(path: Path, content: str | bytes) -> None:
+    """Put ``content`` (text as UTF-8) in the place of ``path``, or of the file that it links to; raises ``OSError``."""
+    path = path.resolve()
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
