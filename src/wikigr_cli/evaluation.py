@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -16,6 +17,7 @@ from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
 
 if TYPE_CHECKING:
     from wikigr.evaluation.gate import GateResult
+    from wikigr.evaluation.judge import Label
     from wikigr.evaluation.reports.document import StoredRun
 
 app = typer.Typer(
@@ -41,6 +43,11 @@ class FailOn(StrEnum):
     NEVER = "never"
 
 
+class JudgeKind(StrEnum):
+    NONE = "none"
+    CLAUDE = "claude"
+
+
 class ReportFormat(StrEnum):
     TEXT = "text"
     MD = "md"
@@ -59,6 +66,10 @@ BaselineFile = Annotated[
 FailOnOption = Annotated[FailOn, typer.Option("--fail-on", help="The verdict against the baseline that fails.")]
 MaxErrors = Annotated[
     float, typer.Option("--max-errors", metavar="SHARE", min=0.0, max=1.0, help="Share of samples that may fail.")
+]
+JudgeLabels = Annotated[
+    Path | None,
+    typer.Option("--judge-labels", metavar="FILE", help="People's grades (JSON Lines), to hold the judge against."),
 ]
 OneProfile = Annotated[
     str | None, typer.Option("--profile", metavar="NAME", help="The profile to judge; the run's last by default.")
@@ -94,6 +105,18 @@ def run(
     baseline: BaselineFile = None,
     fail_on: FailOnOption = FailOn.REGRESSION,
     max_errors: MaxErrors = 0.0,
+    judge: Annotated[JudgeKind, typer.Option("--judge", help="Who grades the answers besides.")] = JudgeKind.NONE,
+    judge_model: Annotated[
+        str | None, typer.Option("--judge-model", metavar="ID", help="The judge; claude-opus-4-6 by default.")
+    ] = None,
+    judge_max_cost: Annotated[
+        float | None,
+        typer.Option("--judge-max-cost", metavar="USD", min=0.0, help="The most that the judge may cost."),
+    ] = None,
+    judge_labels: JudgeLabels = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Ask models again for replies that the cache keeps, and keep the new ones.")
+    ] = False,
     json_output: options.Json = False,
 ) -> None:
     """Ask every question under every profile and compare them. Interrupted, the same command goes on.
@@ -106,6 +129,10 @@ def run(
     if ablate and len(names) != 1:
         raise UsageError("--ablate takes apart one profile.", hint="Example: --profile enhanced --ablate")
 
+    if judge is JudgeKind.NONE and any(given is not None for given in (judge_model, judge_max_cost, judge_labels)):
+        raise UsageError("There is no judge that this could be said of.", hint="Add --judge claude.")
+
+    from wikigr.evaluation.judge import MODEL, JudgeOptions, read_labels
     from wikigr.evaluation.questions import load_questions
     from wikigr.evaluation.reports.document import load_run
     from wikigr.evaluation.runner import Evaluation, ablations, evaluate
@@ -127,20 +154,35 @@ def run(
         offline=offline,
         jobs=jobs,
         strict=strict,
+        fresh=fresh,
+        judge=None if judge is JudgeKind.NONE else JudgeOptions(judge_model or MODEL, judge_max_cost),
     )
+    # Before anything is paid for.
+    labels = None
+    if judge_labels is not None:
+        labels = read_labels(
+            judge_labels,
+            questions={question.id for question in loaded},
+            profiles={profile.name for profile in evaluation.profiles},
+            repeats=repeat,
+        )
     total = len(loaded) * len(evaluation.profiles) * repeat
     with TerminalProgress(environment) as progress:
-        progress.start("asking", total, "questions")
-        done, folder = evaluate(evaluation, output, advance=progress.advance)
+        if evaluation.judge is None:
+            progress.start("asking", total, "questions")
+        else:
+            progress.start("asking and judging", 2 * total, "calls")
+        done, folder = evaluate(evaluation, output, advance=progress.advance, warn=environment.note)
     for leak in done.leaks:
         environment.note(
             f"wikigr: few-shot example {leak['example']} gives question {leak['question_id']} away and was left out."
         )
     stored = load_run(folder)
     environment.note(f"{folder}: {len(stored.samples)} samples")
-    _print_report(environment, stored, primary, margin, ReportFormat.JSON if json_output else ReportFormat.TEXT)
+    report_format = ReportFormat.JSON if json_output else ReportFormat.TEXT
+    _print_report(environment, stored, primary, margin, report_format, labels=labels)
     if floors or baseline is not None:
-        _judge(environment, stored, None, floors, baseline, fail_on, max_errors, primary, margin)
+        _hold_to(environment, stored, None, floors, baseline, fail_on, max_errors, primary, margin)
 
 
 def _packs_own(root: Path) -> Path:
@@ -163,13 +205,24 @@ def report(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write here instead of standard output.")
     ] = None,
+    judge_labels: JudgeLabels = None,
 ) -> None:
     """Write the report of a run anew from its samples."""
     environment = context.ensure_object(Environment)
 
     from wikigr.evaluation.reports.document import load_run
 
-    _print_report(environment, load_run(folder), primary, margin, report_format, output)
+    stored = load_run(folder)
+    labels = None if judge_labels is None else _labels_of(stored, judge_labels)
+    _print_report(environment, stored, primary, margin, report_format, output, labels)
+
+
+def _labels_of(stored: StoredRun, file: Path) -> list[Label]:
+    from wikigr.evaluation.judge import NO_JUDGE, read_labels
+
+    if stored.run.judge == NO_JUDGE:
+        raise UsageError(f"The run {stored.folder} has no judge to hold against labels.", hint="Add --judge claude.")
+    return read_labels(file, questions=stored.questions, profiles=stored.run.profiles, repeats=stored.run.repeat)
 
 
 def _print_report(
@@ -179,11 +232,12 @@ def _print_report(
     margin: float,
     report_format: ReportFormat,
     output: Path | None = None,
+    labels: Sequence[Label] | None = None,
 ) -> None:
     from wikigr.evaluation.reports.document import report_document
     from wikigr.whole_file import replace_file
 
-    document = report_document(stored, primary=primary, margin=margin)
+    document = report_document(stored, primary=primary, margin=margin, labels=labels)
     if report_format is ReportFormat.TEXT and output is None:
         render.evaluation(environment, document)
         return
@@ -251,7 +305,7 @@ def compare(
     from wikigr.evaluation.reports.document import comparison_document, load_run
 
     one, other = load_run(first), load_run(second)
-    caveats = _caveats(environment, one, other, force=force)
+    caveats = _caveats(one, other, force=force)
     left, right = _profile_of(one, profile), _profile_of(other, profile)
     comparison = compare_samples(
         one.of(left),
@@ -288,21 +342,24 @@ def flips(
     from wikigr.evaluation.reports.document import flip_document, load_run
 
     one = load_run(first)
+    caveats: list[str] = []
     if second is None:
         names = list(one.run.profiles)
         left, right = one.of(names[0]), one.of(profile or names[-1])
     else:
         other = load_run(second)
-        _caveats(environment, one, other, force=force)
+        caveats = _caveats(one, other, force=force)
         left, right = one.of(_profile_of(one, profile)), other.of(_profile_of(other, profile))
-    found = [flip_document(one, flip) for flip in find_flips(left, right, primary)]
+    found = [flip_document(one, flip, primary) for flip in find_flips(left, right, primary)]
     if json_output:
-        render.json_document(environment, {"schema_version": render.SCHEMA_VERSION, "flips": found})
+        document = {"schema_version": render.SCHEMA_VERSION, "caveats": caveats, "flips": found}
+        render.json_document(environment, document)
     else:
+        render.caveats(environment, caveats)
         render.flips(environment, found)
 
 
-def _caveats(environment: Environment, one: StoredRun, other: StoredRun, *, force: bool) -> list[str]:
+def _caveats(one: StoredRun, other: StoredRun, *, force: bool) -> list[str]:
     from wikigr.evaluation.run import differences
 
     caveats = differences(one.run, other.run)
@@ -310,8 +367,6 @@ def _caveats(environment: Environment, one: StoredRun, other: StoredRun, *, forc
         raise UsageError(
             f"The runs cannot be compared: {', '.join(caveats)}.", hint="--force compares them all the same."
         )
-    for caveat in caveats:
-        environment.note(f"wikigr: {caveat}; only shared questions are compared.")
     return caveats
 
 
@@ -346,10 +401,10 @@ def gate(
 
     from wikigr.evaluation.reports.document import load_run
 
-    _judge(environment, load_run(folder), profile, floors, baseline, fail_on, max_errors, primary, margin)
+    _hold_to(environment, load_run(folder), profile, floors, baseline, fail_on, max_errors, primary, margin)
 
 
-def _judge(
+def _hold_to(
     environment: Environment,
     stored: StoredRun,
     profile: str | None,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from wikigr_cli.environment import Environment, plain
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 _SNIPPET = 160
+# Tables of figures are laid out for a terminal of this width, whatever they are written to.
+_WIDTH = 80
+# A heading is broken into lines of so many characters at least.
+_NARROWEST = 10
 
 
 def json_document(environment: Environment, document: Mapping[str, Any]) -> None:
@@ -389,35 +394,60 @@ def model_document(prepared: PreparedModel) -> dict[str, Any]:
 
 def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
     """Print the report of a run for a person."""
-    from wikigr.evaluation.reports.text import headline, profile_rows
+    from wikigr.evaluation.reports import text
 
-    _table(environment, *profile_rows(document))
-    environment.print("Means with 95 % intervals; * the primary metric.", style="dim")
+    _table(environment, *text.profile_rows(document))
+    environment.print(text.legend(document), style="dim")
     for profile in document["profiles"]:
         if profile["errors"] or profile["degraded"]:
             environment.print(
                 f"{plain(profile['name'])}: {profile['errors']} samples failed, {profile['degraded']} degraded",
                 style="yellow",
             )
+    judged = text.judge_line(document)
+    if judged is not None:
+        environment.print(plain(judged))
     for item in document["comparisons"]:
         environment.print()
-        environment.print(plain(headline(item)), style="bold")
+        environment.print(plain(text.headline(item)), style="bold")
         comparison(environment, item)
+    for table, note in (
+        (text.abstention_rows(document), text.ABSTENTION_LEGEND),
+        (text.repeat_rows(document), text.repeat_legend(document)),
+        (text.latency_rows(document), ""),
+    ):
+        if table is not None:
+            environment.print()
+            _table(environment, *table)
+            if note:
+                environment.print(note, style="dim")
 
 
 def comparison(environment: Environment, document: Mapping[str, Any]) -> None:
-    """Print one comparison for a person."""
+    """Print one comparison for a person; of the effects that would show, that of the primary metric only."""
     from wikigr.evaluation.reports.text import comparison_rows
 
-    _table(environment, *comparison_rows(document))
+    caveats(environment, document.get("caveats", ()))
+    _table(environment, *comparison_rows(document, compact=True))
+    result = next((r for r in document["results"] if r["metric"] == document["primary"]), None)
+    if result is not None and result["mde"]:
+        effect = f"a difference in {document['primary']} of {result['mde']:.3f}"
+        environment.print(f"Four times in five, so many questions would show {effect}.", style="dim")
     if document["unpaired"]:
         environment.print(f"{document['unpaired']} questions were answered by one side only.", style="yellow")
+
+
+def caveats(environment: Environment, found: Sequence[str]) -> None:
+    """Print, as part of the result, why two runs that were compared should not have been."""
+    if found:
+        text = f"Compared by force although {' and '.join(found)}: only questions of both count."
+        environment.print(text, style="yellow")
 
 
 def flips(environment: Environment, found: Sequence[Mapping[str, Any]]) -> None:
     """Print the questions that changed, worse ones first."""
     for flip in found:
-        mark = "worse" if flip["difference"] < 0 else "better"
+        mark = "worse" if flip["worse"] else "better"
         environment.print(f"{plain(flip['question_id'])} {mark}: {plain(flip['question'])}", style="bold")
         environment.print(f"  expected: {plain(' | '.join(flip['answers'])) or 'no answer'}")
         for side in flip["sides"]:
@@ -439,12 +469,40 @@ def gate(environment: Environment, result: GateResult, questions: Mapping[str, M
 
 
 def _table(environment: Environment, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table whose columns are aligned, the first to the left."""
-    cells = [[plain(cell) for cell in row] for row in [head, *rows]]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
-    for number, row in enumerate(cells):
-        line = "  ".join(
-            cell.ljust(width) if column == 0 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        environment.print(line.rstrip(), style="bold" if number == 0 else "")
+    """Print a table whose columns are aligned, the first to the left; what 80 columns cannot hold goes below it."""
+    cells = [[plain(cell) for cell in row] for row in rows]
+    widths = [max((len(row[column]) for row in cells), default=0) for column in range(len(head))]
+    # A long name of a profile takes several lines, rather than the place of another column.
+    headings = [
+        wrap(plain(name), max(width, _NARROWEST), break_long_words=False)
+        for name, width in zip(head, widths, strict=True)
+    ]
+    widths = [max([width, *map(len, lines)]) for width, lines in zip(widths, headings, strict=True)]
+    for number, columns in enumerate(_blocks(widths)):
+        if number:
+            environment.print()
+        height = max(len(headings[column]) for column in columns)
+        # A heading of fewer lines stands at the bottom, next to its column.
+        raised = [[""] * (height - len(headings[column])) + headings[column] for column in columns]
+        for words in zip(*raised, strict=True):
+            environment.print(_row(words, [widths[column] for column in columns]), style="bold")
+        for row in cells:
+            environment.print(_row([row[column] for column in columns], [widths[column] for column in columns]))
+
+
+def _blocks(widths: Sequence[int]) -> list[list[int]]:
+    """Return which columns stand side by side: the first always, and at least one other."""
+    blocks = [[0]]
+    used = widths[0]
+    for column in range(1, len(widths)):
+        if used + 2 + widths[column] > _WIDTH and len(blocks[-1]) > 1:
+            blocks.append([0])
+            used = widths[0]
+        blocks[-1].append(column)
+        used += 2 + widths[column]
+    return blocks
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    first, *others = zip(cells, widths, strict=True)
+    return "  ".join([first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]).rstrip()

@@ -355,7 +355,9 @@ def test_all_metrics_of_a_right_answer() -> None:
             "verified": 1.0,
             "hallucination": 0.0,
             "abstention_correct": 1.0,
-        }
+            "judged": math.nan,
+        },
+        nan_ok=True,
     )
 
 

@@ -74,11 +74,30 @@ def profile(name: str, mean: float) -> Values:
         "metrics": {
             metric: {"mean": mean, "low": mean - 0.1, "high": mean + 0.08, "questions": 84} for metric in METRICS
         },
+        "abstention": {
+            "questions": 84,
+            "answerable": 80,
+            "unanswerable": 4,
+            "abstained": 3,
+            "abstained_rightly": 2,
+            "precision": {"value": 0.6667, "low": 0.25, "high": 0.9, "method": "bca"},
+            "recall": {"value": 0.5, "low": 0.2, "high": 0.8, "method": "percentile"},
+            "auroc": {"value": 0.7345, "low": 0.55, "high": 0.863, "method": "bca"},
+        },
+        "repeats": {
+            "count": 3,
+            "questions": 84,
+            "deviations": {"accuracy": 0.0123, "recall@5": 0.0},
+            "judged": 80,
+            "unstable": ["q0001", "q0003"],
+            "unstable_share": 0.025,
+        },
         "usage": {"calls": 84, "input_tokens": 120_400, "output_tokens": 9_000, "cost_usd": 0.4962, "cached": 0},
         "latency": {
             "dense": {"p50": 2.04, "p95": 4.4},
             "total": {"p50": 48.25, "p95": 131.7},
         },
+        "latency_cached": {},
     }
 
 
@@ -155,6 +174,14 @@ def document(seconds: tuple[str, ...] = ("enhanced",), questions: int = 6) -> Va
         },
         "primary": "accuracy",
         "margin": 0.02,
+        "metrics": {
+            metric: {
+                "higher_is_better": metric != "hallucination_rate",
+                "binary": False,
+                "description": f"What {metric} is",
+            }
+            for metric in METRICS
+        },
         "profiles": [profile(name, 0.62 + 0.05 * place) for place, name in enumerate(names)],
         "comparisons": [comparison(name) for name in seconds],
         "flips": {name: [flip(1, name, -1.0), flip(2, name, 1.0), flip(3, name, 0.5)] for name in seconds},
@@ -199,6 +226,8 @@ def test_all_parts_are_there() -> None:
         "Verdicts",
         "Metrics",
         "Differences",
+        "Abstention",
+        "Repeats",
         "Flips",
         "Questions",
         "Latency",
@@ -324,13 +353,58 @@ def test_flips_show_both_sides_and_what_reproduces_them() -> None:
 
 
 def test_flips_of_a_metric_of_which_less_is_better() -> None:
-    made = renamed(document(), {"accuracy": "hallucination_rate", "hallucination_rate": "accuracy"})
+    # It is what the document says, whatever a metric is called.
+    made = document()
+    made["metrics"]["accuracy"]["higher_is_better"] = False
     tree = parse(html_report(made))
     assert [entry.text() for entry in tree.css(".flips > details > summary > .chip")] == [
         "wrong → right",
         "right → wrong",
-        "hallucination_rate +50 points",
+        "accuracy +50 points",
     ]
+
+
+def test_which_way_is_better_is_not_guessed_from_names() -> None:
+    made = document()
+    made["metrics"]["hallucination_rate"]["higher_is_better"] = True
+    made["metrics"]["token_f1"]["higher_is_better"] = False
+    tree = parse(html_report(made))
+    for part in ("#metrics", "#differences"):
+        tagged = [row.css_first("th > .name").text() for row in tree.css(f"{part} tbody tr") if "less is" in row.text()]
+        assert tagged == ["token_f1"]
+    assert '"higher_is_better"' not in html_report(made)
+
+
+def test_abstention() -> None:
+    tree = parse(html_report(document()))
+    rows = [" ".join(row.text(separator=" ").split()) for row in tree.css("#abstention tbody tr")]
+    assert rows[:3] == [
+        "Precision 66.7 % 25.0 to 90.0 66.7 % 25.0 to 90.0",
+        "Recall 50.0 % 20.0 to 80.0 50.0 % 20.0 to 80.0",
+        "AUROC 0.735 0.550 to 0.863 0.735 0.550 to 0.863",
+    ]
+    assert rows[3].endswith("3, 2 3, 2") and rows[4].endswith("80, 4 80, 4")
+    made = document()
+    made["profiles"][0]["abstention"]["precision"] = None
+    assert "Precision – 66.7 %" in text_of(parse(html_report(made)), "#abstention tbody")
+    made["profiles"] = [each | {"abstention": None} for each in made["profiles"]]
+    assert not parse(html_report(made)).css("#abstention, nav a[href='#abstention']")
+
+
+def test_repeats() -> None:
+    made = document()
+    made["run"]["repeat"] = 3
+    tree = parse(html_report(made))
+    assert "asking 3 times" in text_of(tree, "#repeats > p")
+    rows = [" ".join(row.text(separator=" ").split()) for row in tree.css("#repeats tbody tr")]
+    assert rows == [
+        "accuracy primary 1.23 1.23",
+        "recall@5 0.00 0.00",
+        "Unstable questions 2 of 80 (2.5 %) 2 of 80 (2.5 %)",
+    ]
+    assert [node.text() for node in tree.css("#repeats details")[0].css("code")] == ["q0001", "q0003"]
+    made["profiles"] = [each | {"repeats": None} for each in made["profiles"]]
+    assert not parse(html_report(made)).css("#repeats, nav a[href='#repeats']")
 
 
 def test_questions_and_what_the_filters_work_on() -> None:
@@ -366,8 +440,15 @@ def test_latency_usage_and_cost() -> None:
     usage = text_of(tree, "#usage tbody")
     assert "baseline 84 0 0 3 0 84 120,400 9,000 0.4962" in usage
     assert usage.endswith("9,000 unknown")
-    made["profiles"] = [profile | {"latency": {}} for profile in made["profiles"]]
-    assert "nothing was timed" in text_of(parse(html_report(made)), "#latency")
+    assert "cache" not in text_of(tree, "#latency")
+    made["profiles"][1]["latency_cached"] = {"total": {"p50": 1.5, "p95": 2.5}}
+    tree = parse(html_report(made))
+    assert [" ".join(cell.text(separator=" ").split()) for cell in tree.css("#latency th[scope=col]")] == [
+        "Stage", "baseline p50 / p95", "enhanced p50 / p95", "enhanced cached, p50 / p95",
+    ]  # fmt: skip
+    assert text_of(tree, "#latency tbody tr.primary") == "total 48.2 / 132 48.2 / 132 1.5 / 2.5"
+    made["profiles"] = [profile | {"latency": {}, "latency_cached": {}} for profile in made["profiles"]]
+    assert "No answer was timed" in text_of(parse(html_report(made)), "#latency")
 
 
 def test_warnings() -> None:
@@ -407,6 +488,8 @@ def test_hostile_values_become_no_markup() -> None:
         for metric_holder in changed["profiles"]:
             metric_holder["metrics"] = renamed(metric_holder["metrics"], names)
             metric_holder["latency"] = renamed(metric_holder["latency"], names)
+            metric_holder["repeats"]["deviations"] = renamed(metric_holder["repeats"]["deviations"], names)
+        changed["metrics"] = renamed(changed["metrics"], names)
         changed["flips"] = renamed(changed["flips"], names)
         changed["run"]["profiles"] = renamed(changed["run"]["profiles"], names)
         changed["run"]["versions"] = {f"{key}{text}": value for key, value in changed["run"]["versions"].items()}

@@ -83,8 +83,7 @@ def compare(
 
     Raises ``UsageError`` for an unknown primary metric, and when no question was answered by both.
     """
-    if primary not in METRICS:
-        raise UsageError(f"There is no metric {primary!r}.", hint=f"Choose from {', '.join(METRICS)}.")
+    _known(primary)
     left, right = means_by_question(first), means_by_question(second)
     shared = [question for question in left if question in right]
     if not shared:
@@ -128,7 +127,11 @@ def _turned(result: PairedResult) -> PairedResult:
 
 
 def flips(first: Sequence[Sample], second: Sequence[Sample], metric: str = PRIMARY) -> list[Flip]:
-    """Return the questions whose mean of ``metric`` differs, those that got worse first, then by id."""
+    """Return the questions whose mean of ``metric`` differs, those that got worse first, then by id.
+
+    Raises ``UsageError`` for an unknown metric.
+    """
+    _known(metric)
     left, right = means_by_question(first), means_by_question(second)
     one = {sample.question_id: sample for sample in first if sample.error is None}
     other = {sample.question_id: sample for sample in second if sample.error is None}
@@ -138,4 +141,10 @@ def flips(first: Sequence[Sample], second: Sequence[Sample], metric: str = PRIMA
         if metric in left[question] and metric in right.get(question, {})
         if right[question][metric] != left[question][metric]
     ]
-    return sorted(found, key=lambda flip: (flip.difference, flip.question_id))
+    sign = 1.0 if METRICS[metric].higher_is_better else -1.0
+    return sorted(found, key=lambda flip: (sign * flip.difference, flip.question_id))
+
+
+def _known(metric: str) -> None:
+    if metric not in METRICS:
+        raise UsageError(f"There is no metric {metric!r}.", hint=f"Choose from {', '.join(METRICS)}.")

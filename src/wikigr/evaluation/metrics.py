@@ -61,6 +61,7 @@ METRICS: Mapping[str, Metric] = {
         Metric("verified", False, True, "share of the citations whose quotation is the stored text"),
         Metric("hallucination", False, False, "share of the sentences that no cited section supports"),
         Metric("abstention_correct", True, True, "answers what can be answered and abstains from the rest"),
+        Metric("judged", False, True, "the judge's grade: 1 correct, 0.5 partly, 0 incorrect"),
     )
 }
 """Every metric of ``score`` by its name, in the order of reports."""
@@ -79,6 +80,7 @@ def score(question: GoldQuestion, answer: Answer, ranking: Sequence[Evidence]) -
     - citation_precision: NaN without citations; citation_recall: 0 then. Both are NaN where recall is.
     - verified: NaN without citations and claims that failed the check; such a claim counts as a citation that fails.
     - hallucination: NaN for an abstention and for an answer without content words.
+    - judged: always NaN here; a judge may grade the answer afterwards (``evaluation.judge``).
     """
     told = "" if answer.abstained else _MARKS.sub("", answer.text)
     values = dict.fromkeys(METRICS, math.nan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from wikigr.agent.few_shot import FewShotManager
 from wikigr.answer.answer import Answer
 from wikigr.errors import UsageError, WikigrError
 from wikigr.evaluation.cached_pack import CachedPack
+from wikigr.evaluation.judge import NO_JUDGE, Judge, JudgeOptions, judge_samples
 from wikigr.evaluation.leakage import Leak, find_leaks
 from wikigr.evaluation.metrics import score
 from wikigr.evaluation.questions import GoldQuestion, question_set_hash
@@ -22,14 +24,20 @@ from wikigr.evaluation.reports.document import keep_questions
 from wikigr.evaluation.run import RUN, Run, default_folder, read_run, versions
 from wikigr.evaluation.samples import SAMPLES, RunError, Sample, SampleStore, locked, read_samples
 from wikigr.llm.budget import BudgetError
-from wikigr.llm.client import Claude
+from wikigr.llm.response_cache import ResponseCache
 from wikigr.pack.manifest import Manifest
-from wikigr.pipeline.builder import build_pipeline, connect
+from wikigr.pipeline.builder import budget_of, build_pipeline, connect
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.release import changes, commit
 from wikigr.retrieval.hybrid import fetch
+from wikigr.settings import cache_folder
 from wikigr.whole_file import replace_file
+
+_log = logging.getLogger(__name__)
+
+# The folder of models' replies, within the cache folder.
+RESPONSES = "responses"
 
 # Sections of a ranking that are kept and scored: enough for ten different articles nearly always.
 RANKED = 20
@@ -37,7 +45,10 @@ RANKED = 20
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What to run. ``offline`` asks no model; ``jobs`` questions are asked at once; leaks refuse under ``strict``."""
+    """What to run. ``offline`` asks no model; ``jobs`` questions are asked at once; leaks refuse under ``strict``.
+
+    ``fresh`` asks models again for replies that the cache keeps. ``judge`` has the answers graded after the last one.
+    """
 
     pack: str
     questions: Sequence[GoldQuestion]
@@ -49,22 +60,31 @@ class Evaluation:
     offline: bool = False
     jobs: int = 1
     strict: bool = False
+    fresh: bool = False
+    judge: JudgeOptions | None = None
 
 
 def evaluate(
-    evaluation: Evaluation, folder: Path | None, *, advance: Callable[[int], None] = lambda _: None
+    evaluation: Evaluation,
+    folder: Path | None,
+    *,
+    advance: Callable[[int], None] = lambda _: None,
+    warn: Callable[[str], None] = _log.warning,
 ) -> tuple[Run, Path]:
     """Run ``evaluation`` into ``folder`` (or one named after what is run) and return both.
 
-    What is there already of the same run, made by the same code, is kept.
+    What is there already of the same run, made by the same code, is kept. ``advance`` is called for each sample, and
+    with a judge once more for each. ``warn`` is told what is wrong with the cache of replies.
 
     A model that fails gives a sample with an ``error``; a budget that is used up, or a mistake in a profile, stops the
     run. Raises ``RunError`` when the folder holds another run or is in use, and ``UsageError`` for two profiles of one
-    name and, under ``strict``, for leaks.
+    name, a judge that is to work offline or cannot be asked and, under ``strict``, for leaks.
     """
     names = [profile.name for profile in evaluation.profiles]
     if len(set(names)) != len(names):
         raise UsageError(f"Two of the profiles have the same name: {', '.join(names)}.")
+    cache = ResponseCache(cache_folder() / RESPONSES, fresh=evaluation.fresh, warn=warn)
+    judge = _judge(evaluation, cache)
     with ExitStack() as stack:
         first = stack.enter_context(CachedPack(evaluation.pack, preload=True))
         leaks = _leaks(first, evaluation.questions)
@@ -88,10 +108,27 @@ def evaluate(
         advance(len(done))
         store = SampleStore(folder)
         stack.callback(store.close)
-        for sample in _samples(evaluation, first, todo, {leak.example for leak in leaks}):
+        for sample in _samples(evaluation, first, todo, {leak.example for leak in leaks}, cache):
             store.append(sample)
             advance(1)
+        if judge is not None:
+            answered = read_samples(folder)
+            by_id = {question.id: question for question in evaluation.questions}
+            judged = 0
+            for sample in judge_samples(judge, answered, by_id, seed=evaluation.seed, jobs=evaluation.jobs):
+                store.append(sample)
+                judged += 1
+                advance(1)
+            advance(len(answered) - judged)
         return run, folder
+
+
+def _judge(evaluation: Evaluation, cache: ResponseCache) -> Judge | None:
+    if evaluation.judge is None:
+        return None
+    if evaluation.offline:
+        raise UsageError("A judge is a model, and --offline asks none.", hint="Leave out --offline or --judge.")
+    return Judge(evaluation.judge, cache)
 
 
 def _describe(evaluation: Evaluation, manifest: Manifest, leaks: Sequence[Leak]) -> Run:
@@ -110,6 +147,7 @@ def _describe(evaluation: Evaluation, manifest: Manifest, leaks: Sequence[Leak])
         repeat=evaluation.repeat,
         offline=evaluation.offline,
         leaks=tuple(asdict(leak) for leak in leaks),
+        judge=NO_JUDGE if evaluation.judge is None else evaluation.judge.identity,
         commit=commit() or "",
         dirty=bool(changed),
         changes=changed,
@@ -151,21 +189,30 @@ def _in_words(leaks: Sequence[Leak]) -> str:
 
 
 def _samples(
-    evaluation: Evaluation, first: CachedPack, todo: Sequence[tuple[GoldQuestion, Profile, int]], leaking: set[int]
+    evaluation: Evaluation,
+    first: CachedPack,
+    todo: Sequence[tuple[GoldQuestion, Profile, int]],
+    leaking: set[int],
+    cache: ResponseCache,
 ) -> Iterator[Sample]:
-    """Yield a sample for each of ``todo``, in order; every thread has a pack and pipelines of its own."""
+    """Yield a sample for each of ``todo``, in order.
+
+    Every thread has a pack, pipelines and clients of its own: what an answer used is what its client counted
+    meanwhile. All clients of a profile share its budget.
+    """
     mine = local()
-    clients: dict[str, Claude | None] = {
-        profile.name: None if evaluation.offline else connect(profile) for profile in evaluation.profiles
-    }
+    budgets = {profile.name: budget_of(profile) for profile in evaluation.profiles}
     with ExitStack() as stack:
 
         def pipelines(pack: CachedPack) -> dict[str, Pipeline]:
             made = {}
             for profile in evaluation.profiles:
-                pipeline = build_pipeline(profile, pack, model=clients[profile.name], offline=evaluation.offline)
-                if leaking and clients[profile.name] is not None:
-                    pipeline.synthesiser.few_shot = pipeline.synthesiser.few_shot.without(leaking)
+                model = None if evaluation.offline else connect(profile, budget=budgets[profile.name], cache=cache)
+                pipeline = build_pipeline(profile, pack, model=model, offline=evaluation.offline)
+                if model is not None:
+                    stack.callback(model.close)
+                    if leaking:
+                        pipeline.synthesiser.few_shot = pipeline.synthesiser.few_shot.without(leaking)
                 made[profile.name] = pipeline
             return made
 
@@ -185,6 +232,12 @@ def _samples(
 
 def _ask(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
     name = pipeline.profile.name
+    model = pipeline.model
+    asked = hits = 0
+    if model is not None:
+        # Each repeat is an answer of its own, to the cache too.
+        model.repeat = repeat
+        asked, hits = model.asked, model.hits
     try:
         answer = pipeline.answer(question.question)
         ranking = fetch(pipeline.pack, answer.ranking[:RANKED])
@@ -212,6 +265,7 @@ def _ask(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
         degraded=answer.trace.degraded,
         timings=dict(answer.trace.timings()),
         usage=_usage(answer),
+        cached=model is not None and model.asked == asked and model.hits > hits,
     )
 
 

@@ -26,7 +26,10 @@ class Sample:
     """One question under one profile.
 
     ``metrics`` holds a number by metric; one that does not apply is missing. ``ranking`` are the first sections
-    retrieved. ``error`` says why there is no answer; such a sample counts neither as right nor as wrong.
+    retrieved. ``error`` says why there is no answer; such a sample counts neither as right nor as wrong. ``cached``:
+    a model had a part in the answer, and all of its replies came from the cache, so that ``timings`` and ``usage`` are
+    not those of a model. ``judgment`` is the judge's ``{verdict, reason, model}``, and ``judge_usage`` what all
+    attempts at one used, apart from ``usage``.
     """
 
     profile: str
@@ -44,6 +47,8 @@ class Sample:
     usage: Mapping[str, Any] = field(default_factory=dict)
     cached: bool = False
     error: str | None = None
+    judgment: Mapping[str, Any] | None = None
+    judge_usage: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -110,6 +115,8 @@ def _parse(line: str, path: Path, number: int) -> Sample:
         sample = Sample(**values)
         if not isinstance(sample.question_id, str) or not isinstance(sample.metrics, dict):
             raise TypeError("a field has another type")
+        if sample.judgment is not None and "verdict" not in sample.judgment:
+            raise TypeError("a judgment has no verdict")
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise RunError(f"Line {number} of {path} is no sample: {error}.") from error
     return sample

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal
@@ -237,12 +237,68 @@ def bootstrap_interval(
         spread, units = float(np.ptp(sums / sizes)), len(sums)
     if units == 1 or spread <= _ROUNDING * float(np.abs(data).max()):
         return Interval(mean, mean, level, "degenerate")
+    statistic = np.mean if clusters is None else _mean_of_clusters
+    return _resampled(sample, statistic, seed=seed, level=level, resamples=resamples)
 
+
+def bootstrap_statistic_interval(
+    statistic: Callable[[_Floats], ArrayLike],
+    rows: int,
+    *,
+    seed: int,
+    level: float = 0.95,
+    resamples: int = 9999,
+    clusters: Sequence[Hashable] | None = None,
+) -> Interval:
+    """Return the BCa bootstrap interval of any statistic of ``rows`` rows, such as a ratio or the area under a curve.
+
+    ``statistic`` gets weights of shape ``(k, rows)``: how often each row was drawn in each of k resamples, 1 for every
+    row of the sample itself. It returns k values, NaN where a resample has nothing to take it of (a precision without
+    abstentions). With ``clusters``, one key for each row, whole clusters are drawn, as by ``bootstrap_interval``.
+
+    Where BCa is not defined, and that includes a statistic that is NaN for some resample, the percentiles of the
+    values that there are are taken, and ``method`` says so. A statistic that is NaN for the sample itself has an
+    interval of NaN; one that is the same in every resample, or of a single row or cluster, has a degenerate interval.
+    Raises ``ValueError`` for an argument out of its range.
+    """
+    _check_level(level)
+    _check_resamples(resamples)
+    if rows < 1:
+        raise ValueError(f"rows must be at least 1, not {rows}")
+    (whole,) = np.asarray(statistic(np.ones((1, rows))), dtype=np.float64).tolist()
+    which = np.arange(rows) if clusters is None else _cluster_numbers(clusters, rows)
+    units = int(which.max()) + 1
+    if math.isnan(whole) or units == 1:
+        return Interval(whole, whole, level, "degenerate")
+
+    def of_drawn(drawn: NDArray[np.int64], axis: int = -1) -> _Floats:
+        # scipy hands over one resample or many (the jackknife's are shorter by one): numbers of units, along the last.
+        lines = drawn.reshape(-1, drawn.shape[-1])
+        shifted = lines + units * np.arange(len(lines))[:, np.newaxis]
+        counts = np.bincount(shifted.ravel(), minlength=units * len(lines)).reshape(len(lines), units)
+        values = np.asarray(statistic(counts[:, which].astype(np.float64)), dtype=np.float64)
+        return values.reshape(drawn.shape[:-1])
+
+    # The units are numbered, and their numbers drawn.
+    numbers = (np.arange(units),)
+    found = _resampled(numbers, of_drawn, seed=seed, level=level, resamples=resamples, width=max(units, rows))
+    return replace(found, method="degenerate") if found.high - found.low <= _ROUNDING * abs(whole) else found
+
+
+def _resampled(
+    sample: tuple[NDArray[Any], ...],
+    statistic: Callable[..., Any],
+    *,
+    seed: int,
+    level: float,
+    resamples: int,
+    width: int | None = None,
+) -> Interval:
+    """Return the interval of a vectorised ``statistic``; ``width`` numbers are held for each resample."""
     from scipy.stats import bootstrap
 
     options: dict[str, Any] = {"confidence_level": level, "paired": len(sample) == 2, "vectorized": True}
-    options["batch"] = max(1, _BATCH // units)
-    statistic = np.mean if clusters is None else _mean_of_clusters
+    options["batch"] = max(1, _BATCH // (width or len(sample[0])))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a BCa that is not defined warns and divides by zero; it is looked at below
         # scipy 1.15 calls this argument ``rng``, and goes on taking the older name.
@@ -251,8 +307,11 @@ def bootstrap_interval(
     low, high = (float(end) for end in found.confidence_interval)
     if math.isfinite(low) and math.isfinite(high):
         return Interval(low, high, level, "bca")
+    values = found.bootstrap_distribution[~np.isnan(found.bootstrap_distribution)]
+    if not len(values):
+        return Interval(math.nan, math.nan, level, "degenerate")
     tail = (1.0 - level) / 2.0
-    low, high = np.quantile(found.bootstrap_distribution, (tail, 1.0 - tail)).tolist()
+    low, high = np.quantile(values, (tail, 1.0 - tail)).tolist()
     return Interval(low, high, level, "percentile")
 
 
@@ -414,14 +473,20 @@ def _threshold(level: float) -> float:
 
 def _clustered(data: _Floats, clusters: Sequence[Hashable]) -> tuple[_Floats, _Floats]:
     """Return for each cluster, in the order in which they first appear, the sum of its values and how many."""
-    if len(clusters) != len(data):
-        raise ValueError(f"{len(clusters)} clusters do not fit {len(data)} values")
+    which = _cluster_numbers(clusters, len(data))
+    return np.bincount(which, weights=data).astype(np.float64), np.bincount(which).astype(np.float64)
+
+
+def _cluster_numbers(clusters: Sequence[Hashable], values: int) -> NDArray[np.int64]:
+    """Return for each value the number of its cluster, counted in the order in which they first appear."""
+    if len(clusters) != values:
+        raise ValueError(f"{len(clusters)} clusters do not fit {values} values")
     numbers: dict[Hashable, int] = {}
     # A caller's key is wrapped, lest it be mistaken for the position of a question that stands alone.
     which = [
         numbers.setdefault((None, place) if key is None else (key,), len(numbers)) for place, key in enumerate(clusters)
     ]
-    return np.bincount(which, weights=data).astype(np.float64), np.bincount(which).astype(np.float64)
+    return np.array(which, dtype=np.int64)
 
 
 def _mean_of_clusters(sums: _Floats, sizes: _Floats, axis: int = -1) -> Any:

@@ -32,8 +32,10 @@ from wikigr.llm.reply import (
     StreamReader,
     TextBlock,
     TextDelta,
+    ToolUse,
     read_message,
 )
+from wikigr.llm.response_cache import ResponseCache, request_key
 from wikigr.llm.usage import Usage
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ __all__ = [
     "Reply",
     "TextBlock",
     "TextDelta",
+    "ToolUse",
 ]
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
@@ -73,6 +76,11 @@ class Claude:
     that long to answer, a stream that long for its next piece. There are ``retries`` more attempts after a failure
     that may pass, and no call waits for its reply longer than ``timeout * (retries + 1)``.
 
+    With a ``cache``, a whole reply (never a stream) that it keeps is given again: that takes nothing of the budget and
+    adds nothing to ``usage``. ``repeat`` says which of several answers to the same request is wanted; it may be set
+    anew between calls, by whoever is alone with the client. ``asked`` counts the requests that went to the server,
+    ``hits`` those that the cache answered.
+
     Raises ``UsageError`` when there is neither a key nor a base URL, or one of them cannot be right.
     """
 
@@ -85,11 +93,17 @@ class Claude:
         timeout: float = 60.0,
         retries: int = 2,
         budget: Budget | None = None,
+        cache: ResponseCache | None = None,
+        repeat: int = 0,
     ) -> None:
         self.model = model
         self.timeout = timeout
         self.retries = retries
         self.budget = budget
+        self.cache = cache
+        self.repeat = repeat
+        self.asked = 0
+        self.hits = 0
         self._key = _key(api_key or os.environ.get("ANTHROPIC_API_KEY"))
         self._token = None if self._key else _key(os.environ.get("ANTHROPIC_AUTH_TOKEN"))
         given_url = (base_url or os.environ.get("ANTHROPIC_BASE_URL") or "").strip()
@@ -144,13 +158,25 @@ class Claude:
         max_tokens: int,
         model: str | None = None,
         extra: Mapping[str, Any] | None = None,
+        usable: Callable[[Reply], bool] = lambda _: True,
     ) -> Reply:
         """Ask, and wait for the whole reply. ``extra`` holds further fields of the request's body.
 
+        The cache neither gives nor keeps a reply that is not ``usable``, so that the next call asks again.
+
         Raises ``BudgetError`` before a call that could pass the budget, ``BadRequestError`` for a request that the
-        server rejects, and ``LlmError`` for every other failure, a reply without text included.
+        server rejects, and ``LlmError`` for every other failure, a reply without text (or a use of a tool that was
+        offered) included.
         """
         request = _Request.of(model or self.model, system, messages, max_tokens, extra)
+        key = self._cache_key(request) if self.cache is not None else ""
+        kept = self.cache.get(key) if self.cache is not None else None
+        if kept is not None:
+            reply = self._reply(request, kept, None, cached=True)
+            if usable(reply):
+                with self._lock:
+                    self.hits += 1
+                return reply
         partial = Partial()
         with self._accounted(request, partial):
             raw, request_id = self._retried(request, lambda seconds: self._fetch(request, seconds))
@@ -158,7 +184,10 @@ class Claude:
             if message.get("type") == "error":
                 raise self._server.reported(message, model=request.model)
             read_message(message, partial)
-        return self._reply(request, partial, request_id)
+        reply = self._reply(request, partial, request_id)
+        if self.cache is not None and usable(reply):
+            self.cache.put(key, message)
+        return reply
 
     def stream(
         self,
@@ -195,6 +224,8 @@ class Claude:
         reservation = None
         if self.budget is not None:
             reservation = self.budget.reserve(request.model, request.size, request.max_tokens)
+        with self._lock:
+            self.asked += 1
         complete = False
         try:
             yield
@@ -289,10 +320,29 @@ class Claude:
             broken = self._server.no_reply("it is no UTF-8")
         raise broken
 
-    def _reply(self, request: _Request, partial: Partial, request_id: str | None) -> Reply:
+    def _cache_key(self, request: _Request) -> str:
+        return request_key(
+            base_url=self._base_url,
+            model=request.model,
+            max_tokens=request.max_tokens,
+            messages=request.messages,
+            fields=request.fields,
+            repeat=self.repeat,
+        )
+
+    def _reply(self, request: _Request, partial: Partial, request_id: str | None, *, cached: bool = False) -> Reply:
         """The finished reply; raises ``LlmError`` when it says nothing, which is no answer."""
-        reply = Reply(tuple(partial.blocks), partial.stop_reason, partial.model, _used(request, partial), request_id)
-        if not reply.text.strip():
+        reply = Reply(
+            blocks=tuple(partial.blocks),
+            stop_reason=partial.stop_reason,
+            model=partial.model,
+            usage=Usage() if cached else _used(request, partial),
+            request_id=request_id,
+            tool_uses=tuple(partial.tool_uses),
+            cached=cached,
+        )
+        # A use of a tool that nobody offered says nothing either.
+        if not reply.text.strip() and not (reply.tool_uses and "tools" in request.fields):
             reason = self._server.clean(partial.stop_reason or "none")
             raise LlmError(
                 f"The model {request.model} gave no text (stop reason: {reason}).",

@@ -5,6 +5,7 @@ The JSON is checked here and not left to the SDK, whose models take whatever a s
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,14 +22,27 @@ class TextBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A call of a tool that the request offered: its name, and its input as the model wrote it."""
+
+    name: str
+    input: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model answered. ``request_id`` is what a provider's support asks for."""
+    """What a model answered. ``request_id`` is what a provider's support asks for.
+
+    ``usage`` is what this call used: nothing where the reply was ``cached``.
+    """
 
     blocks: tuple[TextBlock, ...]
     stop_reason: str | None
     model: str
     usage: Usage
     request_id: str | None
+    tool_uses: tuple[ToolUse, ...] = ()
+    cached: bool = False
 
     @property
     def text(self) -> str:
@@ -85,6 +99,7 @@ class Partial:
 
     tokens: Tokens = field(default_factory=Tokens)
     blocks: list[TextBlock] = field(default_factory=list)
+    tool_uses: list[ToolUse] = field(default_factory=list)
     model: str = ""
     stop_reason: str | None = None
 
@@ -105,6 +120,8 @@ def read_message(message: object, partial: Partial) -> None:
         block = _mapping(entry, "a block")
         if block.get("type") == "text":
             partial.blocks.append(TextBlock(_string(block.get("text"), "text"), _citations(block.get("citations"))))
+        elif block.get("type") == "tool_use":
+            partial.tool_uses.append(_tool_use(block))
 
 
 @dataclass(slots=True)
@@ -117,6 +134,8 @@ class StreamReader:
     _started: bool = False
     # Text and citations of open text blocks by their index; None for an open block of another type.
     _open: dict[int, tuple[list[str], list[dict[str, Any]]] | None] = field(default_factory=dict)
+    # Of those others, tool uses: as they were opened, and the pieces of their input.
+    _tools: dict[int, tuple[Mapping[str, Any], list[str]]] = field(default_factory=dict)
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Take one event; types that are not known are left alone, as the API asks. Raises ``MalformedReply``."""
@@ -145,6 +164,8 @@ class StreamReader:
     def _start_block(self, index: int, block: Mapping[str, Any]) -> None:
         if block.get("type") != "text":
             self._open[index] = None
+            if block.get("type") == "tool_use":
+                self._tools[index] = (block, [])
             return
         self._open[index] = ([], list(_citations(block.get("citations"))))
         self._add_text(index, _string(block.get("text", ""), "text"))
@@ -154,6 +175,8 @@ class StreamReader:
             raise MalformedReply(f"a delta of block {index}, which is not open")
         block = self._open[index]
         if block is None:
+            if index in self._tools and delta.get("type") == "input_json_delta":
+                self._tools[index][1].append(_string(delta.get("partial_json"), "partial_json"))
             return
         if delta.get("type") == "text_delta":
             self._add_text(index, _string(delta.get("text"), "text"))
@@ -170,6 +193,9 @@ class StreamReader:
         if index not in self._open:
             raise MalformedReply(f"the end of block {index}, which is not open")
         block = self._open.pop(index)
+        if index in self._tools:
+            opened, pieces = self._tools.pop(index)
+            self.partial.tool_uses.append(_tool_use(opened, "".join(pieces)))
         if block is not None:
             done = TextBlock("".join(block[0]), tuple(block[1]))
             self.partial.blocks.append(done)
@@ -190,6 +216,17 @@ def _string(value: object, name: str) -> str:
 
 def _optional_string(value: object, name: str) -> str | None:
     return None if value is None else _string(value, name)
+
+
+def _tool_use(block: Mapping[str, Any], streamed: str = "") -> ToolUse:
+    """A tool use whose input is that of its block or, where a stream brought it in pieces, ``streamed``."""
+    given = block.get("input")
+    if streamed:
+        try:
+            given = json.loads(streamed)
+        except (ValueError, RecursionError):
+            raise MalformedReply("the input of a tool is no JSON") from None
+    return ToolUse(_string(block.get("name"), "a tool's name"), dict(_mapping(given, "the input of a tool")))
 
 
 def _citations(value: object) -> tuple[dict[str, Any], ...]:

@@ -10,7 +10,9 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 
 if TYPE_CHECKING:
+    from wikigr.llm.budget import Budget
     from wikigr.llm.client import Claude
+    from wikigr.llm.response_cache import ResponseCache
 
 
 def build_pipeline(
@@ -32,10 +34,18 @@ def build_pipeline(
     return Pipeline(pack, profile, model=model, few_shot_path=few_shot_path, offline=offline)
 
 
-def connect(profile: Profile, *, api_key: str | None = None) -> Claude | None:
-    """Return the client for the profile's models, within its budget, or ``None`` where it is to do without.
+def connect(
+    profile: Profile,
+    *,
+    api_key: str | None = None,
+    budget: Budget | None = None,
+    cache: ResponseCache | None = None,
+) -> Claude | None:
+    """Return a client for the profile's models, or ``None`` where it is to do without.
 
-    Raises ``UsageError`` when the profile insists on Claude and there is neither a key nor a server.
+    ``budget`` is one that several clients share; without it this client has the profile's for itself. Replies are kept
+    in ``cache``, if any. Raises ``UsageError`` when the profile insists on Claude and there is neither a key nor a
+    server.
     """
     options = profile.synthesis
     if options.provider == "none":
@@ -44,8 +54,20 @@ def connect(profile: Profile, *, api_key: str | None = None) -> Claude | None:
 
     if options.provider == "auto" and not api_key and not available():
         return None
-    from wikigr.llm.budget import Budget
     from wikigr.llm.client import Claude
 
-    budget = Budget(profile.budget.max_tokens, profile.budget.max_cost_usd)
-    return Claude(model=options.model, api_key=api_key, timeout=options.timeout, retries=options.retries, budget=budget)
+    return Claude(
+        model=options.model,
+        api_key=api_key,
+        timeout=options.timeout,
+        retries=options.retries,
+        budget=budget if budget is not None else budget_of(profile),
+        cache=cache,
+    )
+
+
+def budget_of(profile: Profile) -> Budget:
+    """Return a new budget as large as the profile allows a run."""
+    from wikigr.llm.budget import Budget
+
+    return Budget(profile.budget.max_tokens, profile.budget.max_cost_usd)

@@ -35,6 +35,7 @@ _MOST_ENTITIES = 20
 class Pipeline:
     """A pack asked as a profile says; made by ``pipeline.builder.build_pipeline``.
 
+    ``model`` is for this pipeline alone while it answers: an answer's usage is what ``model`` counted meanwhile.
     A stage beyond plain retrieval that fails is left out: the trace then says so and ``trace.degraded`` is true.
     """
 

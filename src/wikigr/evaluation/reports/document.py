@@ -12,9 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from wikigr.evaluation.comparison import Comparison, compare, flips, means_by_question
+from wikigr.evaluation.abstention import abstention
+from wikigr.evaluation.comparison import Comparison, Flip, compare, flips, means_by_question
+from wikigr.evaluation.judge import Label, judge_document
 from wikigr.evaluation.metrics import METRICS, ranked_articles
 from wikigr.evaluation.questions import Gold, GoldQuestion
+from wikigr.evaluation.repeats import repeats
 from wikigr.evaluation.run import Run, read_run
 from wikigr.evaluation.samples import RunError, Sample, read_samples
 from wikigr.evaluation.statistics import bootstrap_interval
@@ -109,10 +112,19 @@ def _evidence(entry: Mapping[str, Any]) -> Evidence:
     return Evidence(section, Candidate(id_, float(entry["score"])))
 
 
-def report_document(stored: StoredRun, *, primary: str, margin: float, resamples: int = 9999) -> dict[str, Any]:
+def report_document(
+    stored: StoredRun,
+    *,
+    primary: str,
+    margin: float,
+    resamples: int = 9999,
+    labels: Sequence[Label] | None = None,
+) -> dict[str, Any]:
     """Return the report of a run: the first profile is what the others are compared with.
 
-    Everything but ``latency`` is the same, byte for byte, for the same samples and seed.
+    ``labels`` are people's grades, which the judge's are held against.
+
+    Everything but ``latency`` and ``latency_cached`` is the same, byte for byte, for the same samples and seed.
     """
     names = [name for name in stored.run.profiles if stored.of(name)]
     comparisons = [
@@ -136,10 +148,21 @@ def report_document(stored: StoredRun, *, primary: str, margin: float, resamples
         "run": asdict(stored.run),
         "primary": primary,
         "margin": margin,
-        "profiles": [_profile(stored, name, resamples) for name in names],
+        "metrics": {
+            metric.name: {
+                "higher_is_better": metric.higher_is_better,
+                "binary": metric.binary,
+                "description": metric.description,
+            }
+            for metric in METRICS.values()
+        },
+        "profiles": [_profile(stored, name, primary, resamples) for name in names],
+        "judge": judge_document(stored.run, stored.samples, labels),
         "comparisons": [comparison_document(comparison) for comparison in comparisons],
         "flips": {
-            name: [flip_document(stored, flip) for flip in flips(stored.of(names[0]), stored.of(name), primary)]
+            name: [
+                flip_document(stored, flip, primary) for flip in flips(stored.of(names[0]), stored.of(name), primary)
+            ]
             for name in names[1:]
         },
         "questions": [_question(stored.questions[id_], first_answers.get(id_, [])) for id_ in sorted(stored.questions)],
@@ -149,7 +172,13 @@ def report_document(stored: StoredRun, *, primary: str, margin: float, resamples
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
     """Return a comparison as plain values."""
     values = asdict(comparison)
-    values["results"] = [_finite({**asdict(result), "verdict": str(result.verdict)}) for result in comparison.results]
+    values["results"] = [
+        {
+            **_finite({**asdict(result), "verdict": str(result.verdict)}),
+            "higher_is_better": METRICS[result.metric].higher_is_better,
+        }
+        for result in comparison.results
+    ]
     return values
 
 
@@ -158,14 +187,15 @@ def _finite(values: dict[str, Any]) -> dict[str, Any]:
     return {key: None if isinstance(v, float) and math.isnan(v) else v for key, v in values.items()}
 
 
-def flip_document(stored: StoredRun, flip: Any) -> dict[str, Any]:
-    """Return a flip with both evidences and the commands that reproduce them."""
+def flip_document(stored: StoredRun, flip: Flip, metric: str) -> dict[str, Any]:
+    """Return a flip of ``metric`` with both evidences and the commands that reproduce them."""
     question = stored.questions.get(flip.question_id, {})
     return {
         "question_id": flip.question_id,
         "question": question.get("question", ""),
         "answers": list(question.get("answers", [])),
         "difference": flip.difference,
+        "worse": (flip.difference < 0) == METRICS[metric].higher_is_better,
         "sides": [
             {
                 "profile": sample.profile,
@@ -186,15 +216,18 @@ def _command(question: str, pack: str, profile: str) -> str:
     return shlex.join(["wikigr", "ask", question, "--pack", pack, "--profile", profile, "--explain"])
 
 
-def _profile(stored: StoredRun, name: str, resamples: int) -> dict[str, Any]:
+def _profile(stored: StoredRun, name: str, primary: str, resamples: int) -> dict[str, Any]:
     samples = stored.of(name)
     good = [sample for sample in samples if sample.error is None]
     means = means_by_question(samples)
+    clusters = stored.clusters
     metrics = {}
     for metric in METRICS:
-        values = [by_metric[metric] for by_metric in means.values() if metric in by_metric]
-        if values:
-            interval = bootstrap_interval(values, seed=stored.run.seed, resamples=resamples)
+        by_question = {id_: by_metric[metric] for id_, by_metric in means.items() if metric in by_metric}
+        if by_question:
+            values = list(by_question.values())
+            keys = [clusters.get(id_, id_) for id_ in by_question] if clusters else None
+            interval = bootstrap_interval(values, seed=stored.run.seed, resamples=resamples, clusters=keys)
             metrics[metric] = {
                 "mean": sum(values) / len(values),
                 "low": interval.low,
@@ -208,9 +241,30 @@ def _profile(stored: StoredRun, name: str, resamples: int) -> dict[str, Any]:
         "degraded": sum(sample.degraded for sample in good),
         "abstained": sum(sample.query_type == "abstained" for sample in good),
         "metrics": metrics,
+        "abstention": _abstention(stored, good, resamples),
+        "repeats": _repeats(stored, samples, primary),
         "usage": _usage(good),
-        "latency": _latency(good),
+        "latency": _latency([sample for sample in good if not sample.cached]),
+        "latency_cached": _latency([sample for sample in good if sample.cached]),
     }
+
+
+def _abstention(stored: StoredRun, samples: Sequence[Sample], resamples: int) -> dict[str, Any] | None:
+    answerable = {id_: bool(question["answerable"]) for id_, question in stored.questions.items()}
+    found = abstention(samples, answerable, seed=stored.run.seed, resamples=resamples, clusters=stored.clusters)
+    if found is None:
+        return None
+    values = asdict(found)
+    for name in ("precision", "recall", "auroc"):
+        if values[name] is not None:
+            interval = values[name].pop("interval")
+            values[name] |= {"low": interval["low"], "high": interval["high"], "method": interval["method"]}
+    return values
+
+
+def _repeats(stored: StoredRun, samples: Sequence[Sample], primary: str) -> dict[str, Any] | None:
+    found = repeats(samples, stored.run.repeat, primary)
+    return None if found is None else asdict(found)
 
 
 def _usage(samples: Sequence[Sample]) -> dict[str, Any]:
@@ -226,12 +280,11 @@ def _usage(samples: Sequence[Sample]) -> dict[str, Any]:
 
 
 def _latency(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
-    """Return median and 95th percentile of each stage in milliseconds, of answers that no cache gave."""
+    """Return median and 95th percentile of each stage in milliseconds, ``total`` being the whole answer."""
     by_stage: dict[str, list[float]] = {}
     for sample in samples:
-        if not sample.cached:
-            for stage, value in sample.timings.items():
-                by_stage.setdefault(stage.removesuffix("_ms"), []).append(value)
+        for stage, value in sample.timings.items():
+            by_stage.setdefault(stage.removesuffix("_ms"), []).append(value)
     return {
         stage: {"p50": float(np.median(values)), "p95": float(np.quantile(values, 0.95))}
         for stage, values in by_stage.items()
@@ -253,6 +306,7 @@ def _question(question: Mapping[str, Any], samples: Sequence[Sample]) -> dict[st
                 "confidence": sample.confidence,
                 "metrics": dict(sample.metrics),
                 "error": sample.error,
+                "judgment": sample.judgment,
             }
             for sample in samples
         },

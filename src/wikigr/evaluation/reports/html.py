@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -20,8 +19,6 @@ _NONE = "–"
 _NBSP = "\N{NO-BREAK SPACE}"
 # What a browser shows of one answer or quote: a model that rambles must not make the report unreadable.
 _LONGEST = 2_000
-# Words in the names of metrics of which less is better.
-_LOWER_IS_BETTER = frozenset({"hallucination", "error", "errors", "latency", "cost", "tokens", "ms", "brier"})
 _MARKS = {"improved": "✓", "regressed": "✗", "equivalent": "≈", "inconclusive": "?"}
 _STATES = {
     "right": ("✓", "right"),
@@ -55,6 +52,8 @@ def html_report(document: Mapping[str, Any]) -> str:
             _warnings(document),
             _metrics(document),
             _differences(document),
+            _abstention(document),
+            _repeats(document),
             _flips(document),
             _questions(document),
             _latency(document),
@@ -176,8 +175,9 @@ def _clip(text: object) -> str:
     return f"{whole[:_LONGEST]} … ({len(whole) - _LONGEST:,} more characters)"
 
 
-def _lower(metric: object) -> bool:
-    return not _LOWER_IS_BETTER.isdisjoint(re.split(r"[^a-z]+", str(metric).lower()))
+def _lower(document: Document, metric: object) -> bool:
+    """Whether of ``metric`` less is better, as the document says."""
+    return (document["metrics"].get(metric) or {}).get("higher_is_better") is False
 
 
 def _verdict(result: Document) -> str:
@@ -250,7 +250,22 @@ def _header(document: Document) -> _Html:
         ("Seed", _join([run.get("seed"), _el("small", f"{_whole(run.get('repeat'))} × each question")])),
         ("Judge", _join([run.get("judge"), _el("small", "offline" if run.get("offline") else "models may be asked")])),
     ]
-    parts = ("verdicts", "metrics", "differences", "flips", "questions", "latency", "usage", "making")
+    parts = [
+        part
+        for part, there in (
+            ("verdicts", True),
+            ("metrics", True),
+            ("differences", True),
+            ("abstention", _having(document, "abstention")),
+            ("repeats", _having(document, "repeats")),
+            ("flips", True),
+            ("questions", True),
+            ("latency", True),
+            ("usage", True),
+            ("making", True),
+        )
+        if there
+    ]
     return _el(
         "header",
         _el("p", "wikigr · evaluation", class_="kicker"),
@@ -278,7 +293,7 @@ def _primary(comparison: Document) -> Document | None:
     return next((r for r in comparison["results"] if r["metric"] == comparison["primary"]), None)
 
 
-def _sentence(comparison: Document) -> str:
+def _sentence(comparison: Document, lower: bool) -> str:
     """Say in plain words what a comparison found on its primary metric."""
     first, second, metric = comparison["first"], comparison["second"], comparison["primary"]
     result = _primary(comparison)
@@ -293,12 +308,12 @@ def _sentence(comparison: Document) -> str:
         return f"{second} equals {first} on {metric} within ±{margin}: {by} {evidence}."
     if verdict == "inconclusive":
         return f"It is not clear whether {second} changes {metric}: {by} {evidence}."
-    note = "; less is better" if _lower(metric) else ""
+    note = "; less is better" if lower else ""
     return f"{second} {'improved' if verdict == 'improved' else 'worsened'} {metric} by {by} {evidence}{note}."
 
 
 def _verdicts(document: Document) -> _Html:
-    cards = [_card(comparison) for comparison in document["comparisons"]]
+    cards = [_card(comparison, _lower(document, comparison["primary"])) for comparison in document["comparisons"]]
     if not cards:
         name = document["profiles"][0]["name"] if document["profiles"] else None
         text = "No profile has samples." if name is None else f"Only {name} was run: there is nothing to compare."
@@ -306,13 +321,13 @@ def _verdicts(document: Document) -> _Html:
     return _section("verdicts", "Verdicts", *cards)
 
 
-def _card(comparison: Document) -> _Html:
+def _card(comparison: Document, lower: bool) -> _Html:
     result = _primary(comparison)
     verdict = "inconclusive" if result is None else _verdict(result)
     return _el(
         "article",
         _verdict_chip(verdict),
-        _el("p", _sentence(comparison), class_="sentence"),
+        _el("p", _sentence(comparison, lower), class_="sentence"),
         None if result is None else _el("p", _counts(comparison, result), class_="quiet"),
         class_=f"card {verdict}",
     )
@@ -388,7 +403,7 @@ def _metrics(document: Document) -> _Html:
         *(_el("th", _wrapping(profile["name"]), scope="col", class_="number") for profile in profiles),
         _el("th", "Questions", scope="col", class_="number"),
     ]
-    rows = [_metric_row(name, profiles, primary) for name in ordered]
+    rows = [_metric_row(name, profiles, primary, _lower(document, name)) for name in ordered]
     note = (
         f"Means over questions, with their 95{_NBSP}% bootstrap intervals. Intervals that overlap do not say that two "
         "profiles are alike: the differences below are paired by question."
@@ -396,7 +411,7 @@ def _metrics(document: Document) -> _Html:
     return _section("metrics", "Metrics", _el("p", note, class_="quiet"), _table(head, rows, "metrics pinned"))
 
 
-def _metric_row(name: str, profiles: Sequence[Document], primary: str) -> _Html:
+def _metric_row(name: str, profiles: Sequence[Document], primary: str, lower: bool) -> _Html:
     values = [profile["metrics"].get(name) or {} for profile in profiles]
     cells = (
         _el(
@@ -411,7 +426,7 @@ def _metric_row(name: str, profiles: Sequence[Document], primary: str) -> _Html:
     counts = sorted({_finite(value.get("questions")) or 0.0 for value in values if value})
     count = _NONE if not counts else "–".join(_whole(count) for count in dict.fromkeys((counts[0], counts[-1])))
     class_ = "primary" if name == primary else ""
-    return _el("tr", _metric_name(name, primary), *cells, _el("td", count, class_="number quiet"), class_=class_)
+    return _el("tr", _metric_name(name, primary, lower), *cells, _el("td", count, class_="number quiet"), class_=class_)
 
 
 def _share_range(value: Document) -> str:
@@ -420,10 +435,10 @@ def _share_range(value: Document) -> str:
     return f"{low} to {high}"
 
 
-def _metric_name(name: str, primary: str, below: object = None) -> _Html:
+def _metric_name(name: str, primary: str, lower: bool, below: object = None) -> _Html:
     tags = [
         _el("span", "primary", class_="tag") if name == primary else None,
-        _el("span", "less is better", class_="tag soft") if _lower(name) else None,
+        _el("span", "less is better", class_="tag soft") if lower else None,
     ]
     return _el("th", _el("span", _wrapping(name), class_="name"), " ", *tags, below, scope="row")
 
@@ -434,13 +449,13 @@ def _differences(document: Document) -> _Html:
         "which two profiles are as good as each other. The primary metric was declared beforehand; the p of the "
         "others is corrected for their number (Holm)."
     )
-    plots = [_forest(comparison) for comparison in document["comparisons"]]
+    plots = [_forest(comparison, document) for comparison in document["comparisons"]]
     if not plots:
         return _section("differences", "Differences", _el("p", "One profile, no differences.", class_="quiet"))
     return _section("differences", "Differences", _el("p", note, class_="quiet"), *plots)
 
 
-def _forest(comparison: Document) -> _Html:
+def _forest(comparison: Document, document: Document) -> _Html:
     results = sorted(comparison["results"], key=lambda result: result["metric"] != comparison["primary"])
     scaled = [_Scaled(result) for result in results]
     step, widest = _scale(scaled, _finite(comparison["margin"]) or 0.0)
@@ -456,7 +471,8 @@ def _forest(comparison: Document) -> _Html:
         "Verdict",
     ]
     rows = [
-        _forest_row(comparison, result, figures, step, widest) for result, figures in zip(results, scaled, strict=True)
+        _forest_row(comparison, result, figures, (step, widest), _lower(document, result["metric"]))
+        for result, figures in zip(results, scaled, strict=True)
     ]
     caption = _el("figcaption", _el("h3", f"{second} against {first}"))
     return _el("figure", caption, _table(head, rows, "forest"))
@@ -486,15 +502,17 @@ def _axis(step: float, widest: float) -> _Html:
     return _el("svg", *labels, class_="axis", aria_hidden="true")
 
 
-def _forest_row(comparison: Document, result: Document, scaled: _Scaled, step: float, widest: float) -> _Html:
+def _forest_row(
+    comparison: Document, result: Document, scaled: _Scaled, axis: tuple[float, float], lower: bool
+) -> _Html:
     metric, primary, verdict = result["metric"], comparison["primary"], _verdict(result)
     means = f"{_share(result.get('mean_first'))} → {_share(result.get('mean_second'))}, n = {_whole(result.get('n'))}"
     p = result.get("p") if result.get("p_adjusted") is None else result["p_adjusted"]
     counts = " / ".join(_whole(result.get(key)) for key in ("wins", "ties", "losses"))
     return _el(
         "tr",
-        _metric_name(metric, primary, _el("small", means)),
-        _el("td", _plot(comparison, result, scaled, step, widest), class_="plot"),
+        _metric_name(metric, primary, lower, _el("small", means)),
+        _el("td", _plot(comparison, result, scaled, axis, lower), class_="plot"),
         _el(
             "td",
             _el("span", scaled.text(scaled.difference), class_="value"),
@@ -515,14 +533,15 @@ def _forest_row(comparison: Document, result: Document, scaled: _Scaled, step: f
     )
 
 
-def _plot(comparison: Document, result: Document, scaled: _Scaled, step: float, widest: float) -> _Html:
+def _plot(comparison: Document, result: Document, scaled: _Scaled, axis: tuple[float, float], lower: bool) -> _Html:
+    step, widest = axis
     metric, verdict = result["metric"], _verdict(result)
     title = _el("title", f"{metric}: {scaled.text(scaled.difference)}{scaled.unit}, {verdict}")
     described = _el(
         "desc",
         f"{comparison['second']} minus {comparison['first']}, {scaled.level}{_NBSP}% interval {scaled.interval()}",
         scaled.unit,
-        "; less is better" if _lower(metric) else "",
+        "; less is better" if lower else "",
     )
     margin = min(_finite(comparison["margin"]) or 0.0, widest)
     ticks = round(widest / step)
@@ -555,6 +574,98 @@ def _off_scale(scaled: _Scaled) -> _Html:
     return _el("text", text, x="50%", y="50%", dy="0.35em", text_anchor="middle", class_="off")
 
 
+def _having(document: Document, part: str) -> list[Document]:
+    """Return the profiles that ``part`` applies to."""
+    return [profile for profile in document["profiles"] if profile.get(part)]
+
+
+def _abstention(document: Document) -> _Html | None:
+    profiles = _having(document, "abstention")
+    if not profiles:
+        return None
+    note = (
+        "Abstaining seen as a search for the unanswerable questions: precision is the share of the abstentions that "
+        "were right, recall the share of the unanswerable questions that were abstained from. AUROC is the chance "
+        "that an answerable question has more confidence than an unanswerable one, wherever the threshold lies: 0.5 "
+        f"tells nothing, 1 parts them. With 95{_NBSP}% bootstrap intervals over questions."
+    )
+    head = ["", *(_el("th", _wrapping(profile["name"]), scope="col", class_="number") for profile in profiles)]
+    found = [profile["abstention"] for profile in profiles]
+
+    def row(name: str, cells: Iterable[_Html]) -> _Html:
+        return _el("tr", _el("th", name, scope="row"), *(_el("td", cell, class_="number") for cell in cells))
+
+    rows = [
+        row("Precision", (_estimate(item.get("precision"), _share) for item in found)),
+        row("Recall", (_estimate(item.get("recall"), _share) for item in found)),
+        row("AUROC", (_estimate(item.get("auroc"), lambda value: _fixed(value, 3)) for item in found)),
+        row("Abstained, of which rightly", (_pair(item, "abstained", "abstained_rightly") for item in found)),
+        row("Answerable, unanswerable", (_pair(item, "answerable", "unanswerable") for item in found)),
+    ]
+    return _section(
+        "abstention", "Abstention", _el("p", note, class_="quiet"), _table(head, rows, "metrics pinned abstention")
+    )
+
+
+def _estimate(estimate: Document | None, written: Callable[[object], str]) -> _Html:
+    if not estimate:
+        return _Html(_NONE)
+    unit = f"{_NBSP}%"
+    low, high = (written(estimate.get(end)).removesuffix(unit) for end in ("low", "high"))
+    value = _el("span", written(estimate.get("value")), class_="value")
+    return _join([value, " ", _el("small", f"{low} to {high}", class_="range")])
+
+
+def _pair(item: Document, first: str, second: str) -> _Html:
+    return _join([f"{_whole(item.get(first))}, {_whole(item.get(second))}"])
+
+
+def _repeats(document: Document) -> _Html | None:
+    profiles = _having(document, "repeats")
+    if not profiles:
+        return None
+    primary = document["primary"]
+    note = (
+        f"What asking {_whole(document['run'].get('repeat'))} times changed: the standard deviation, in points, "
+        f"between the means of the repeats, and the questions whose {primary} was not the same in all of them. "
+        "Questions that failed in a repeat are left out."
+    )
+    head = ["Metric", *(_el("th", _wrapping(profile["name"]), scope="col", class_="number") for profile in profiles)]
+    found = [profile["repeats"] for profile in profiles]
+    names = sorted(dict.fromkeys(name for item in found for name in item["deviations"]), key=lambda n: n != primary)
+    rows = [
+        _el(
+            "tr",
+            # Whichever way is better, less deviation is.
+            _metric_name(name, primary, False),
+            *(_el("td", _deviation(item["deviations"].get(name)), class_="number") for item in found),
+            class_="primary" if name == primary else "",
+        )
+        for name in names
+    ]
+    unstable = (_el("td", _unstable(item), class_="number") for item in found)
+    rows.append(_el("tr", _el("th", "Unstable questions", scope="row"), *unstable))
+    table = _table(head, rows, "metrics pinned")
+    return _section("repeats", "Repeats", _el("p", note, class_="quiet"), table, *map(_unstable_ids, profiles))
+
+
+def _deviation(value: object) -> str:
+    number = _finite(value)
+    return _NONE if number is None else _fixed(number * 100, 2)
+
+
+def _unstable(item: Document) -> str:
+    return f"{_whole(len(item['unstable']))} of {_whole(item.get('judged'))} ({_share(item.get('unstable_share'))})"
+
+
+def _unstable_ids(profile: Document) -> _Html | None:
+    ids = profile["repeats"]["unstable"]
+    if not ids:
+        return None
+    listed = _el("p", *(part for id_ in ids for part in (_code(id_), " ")))
+    return _el("details", _el("summary", f"Unstable under {profile['name']}"), listed)
+
+
 def _flips(document: Document) -> _Html:
     parts = [_flips_of(comparison, document) for comparison in document["comparisons"]]
     if not parts:
@@ -564,7 +675,7 @@ def _flips(document: Document) -> _Html:
 
 def _flips_of(comparison: Document, document: Document) -> _Html:
     found = document["flips"].get(comparison["second"], [])
-    lower = _lower(document["primary"])
+    lower = _lower(document, document["primary"])
     worse = sum(_is_worse(flip, lower) for flip in found)
     title = f"{comparison['second']} against {comparison['first']}"
     counts = f"{_count(len(found) - worse, 'question')} got better, {worse} got worse on {document['primary']}."
@@ -644,7 +755,7 @@ def _ranked(section: object, shared: set[str]) -> _Html:
     return _el("li", _el("code", section), " ", only)
 
 
-def _state(sample: Document | None, primary: str) -> str:
+def _state(sample: Document | None, primary: str, lower: bool) -> str:
     """Return what a profile made of a question: a key of ``_STATES``."""
     if sample is None:
         return "none"
@@ -653,7 +764,7 @@ def _state(sample: Document | None, primary: str) -> str:
     value = _finite(sample["metrics"].get(primary))
     if value is None:
         return "none"
-    if _lower(primary):
+    if lower:
         value = 1.0 - value
     return "right" if value >= 1.0 else "wrong" if value <= 0.0 else "partly"
 
@@ -665,7 +776,9 @@ def _questions(document: Document) -> _Html:
         "Type",
         *(_el("th", _wrapping(name), scope="col", class_="state") for name in names),
     ]
-    rows = [_question(question, names, document["primary"]) for question in document["questions"]]
+    primary = document["primary"]
+    lower = _lower(document, primary)
+    rows = [_question(question, names, primary, lower) for question in document["questions"]]
     note = f"By {document['primary']}"
     if _finite(document["run"].get("repeat")) not in (None, 1.0):
         note += ", as the first of the repeats had it"
@@ -693,7 +806,7 @@ def _filters() -> _Html:
     )
 
 
-def _question(question: Document, names: Sequence[str], primary: str) -> _Html:
+def _question(question: Document, names: Sequence[str], primary: str, lower: bool) -> _Html:
     asked = question["by_profile"]
     meta = [
         ("Expected", _expected(question["answers"])),
@@ -705,7 +818,7 @@ def _question(question: Document, names: Sequence[str], primary: str) -> _Html:
         _list_of(meta, "inline"),
         *(_asked(name, asked[name]) for name in names if name in asked),
     )
-    states = (_state_cell(name, _state(asked.get(name), primary)) for name in names)
+    states = (_state_cell(name, _state(asked.get(name), primary, lower)) for name in names)
     return _el("tr", _el("td", details), _el("td", question["type"], class_="type quiet"), *states)
 
 
@@ -734,29 +847,41 @@ def _asked(name: str, sample: Document) -> _Html:
 
 
 def _latency(document: Document) -> _Html:
-    profiles = document["profiles"]
-    stages = dict.fromkeys(stage for profile in profiles for stage in profile["latency"])
+    columns = [
+        (profile["name"], kind, times)
+        for profile in document["profiles"]
+        for kind, times in (("", profile["latency"]), ("cached", profile.get("latency_cached")))
+        if times
+    ]
+    stages = dict.fromkeys(stage for _, _, times in columns for stage in times)
     if not stages:
-        nothing = _el("p", "Every answer came from a cache: nothing was timed.", class_="quiet")
-        return _section("latency", "Latency", nothing)
+        return _section("latency", "Latency", _el("p", "No answer was timed.", class_="quiet"))
     ordered = sorted(stages, key=lambda stage: stage == "total")
     head = [
         "Stage",
         *(
-            _el("th", _wrapping(profile["name"]), _el("small", " p50 / p95"), scope="col", class_="number")
-            for profile in profiles
+            _el(
+                "th",
+                _wrapping(name),
+                _el("small", f" {kind}{', ' if kind else ''}p50 / p95"),
+                scope="col",
+                class_="number",
+            )
+            for name, kind, _ in columns
         ),
     ]
     rows = [
         _el(
             "tr",
             _el("th", stage, scope="row"),
-            *(_el("td", _times(profile["latency"].get(stage) or {}), class_="number") for profile in profiles),
+            *(_el("td", _times(times.get(stage) or {}), class_="number") for _, _, times in columns),
             class_="primary" if stage == "total" else "",
         )
         for stage in ordered
     ]
-    note = "Milliseconds, of answers that no cache gave: half of them took p50 or less, 95 in 100 took p95 or less."
+    note = "Milliseconds: half of the answers took p50 or less, 95 in 100 took p95 or less."
+    if any(kind for _, kind, _ in columns):
+        note += " Answers whose model's reply came from a cache are counted apart."
     return _section("latency", "Latency", _el("p", note, class_="quiet"), _table(head, rows, "pinned"))
 
 
@@ -818,11 +943,13 @@ def _data(document: Document) -> _Html:
     """Return what the filters work on, a list for each row of the table of questions."""
     names = [str(profile["name"]) for profile in document["profiles"]]
     types = sorted({str(question["type"]) for question in document["questions"]})
+    primary = document["primary"]
+    lower = _lower(document, primary)
     rows = []
     for question in document["questions"]:
         asked = [question["by_profile"].get(name) for name in names]
-        states = [_state(sample, document["primary"]) for sample in asked]
-        rows.append([types.index(str(question["type"])), int(_changed(asked, states, document["primary"])), states])
+        states = [_state(sample, primary, lower) for sample in asked]
+        rows.append([types.index(str(question["type"])), int(_changed(asked, states, primary)), states])
     text = json.dumps({"profiles": names, "types": types, "rows": rows}, separators=(",", ":"))
     return _el("script", _Html(text.replace("<", "\\u003c")), type="application/json", id="data")
 

@@ -9,45 +9,156 @@ from xml.etree import ElementTree
 from wikigr.evaluation.gate import GateResult
 
 Document = Mapping[str, Any]
+Table = tuple[list[str], list[list[str]]]
+"""The headings of a table and its rows, whose first cell is the row's name."""
+
+_NONE = "—"
 
 
-def profile_rows(document: Document) -> tuple[list[str], list[list[str]]]:
+def profile_rows(document: Document) -> Table:
     """Return the table of metrics: a heading for each profile, and a row for each metric with means and intervals."""
     profiles = document["profiles"]
     metrics = list(dict.fromkeys(metric for profile in profiles for metric in profile["metrics"]))
     rows = []
     for metric in metrics:
-        row = [metric + (" *" if metric == document["primary"] else "")]
+        higher_is_better = document["metrics"].get(metric, {}).get("higher_is_better", True)
+        row = [_label(metric, document["primary"], higher_is_better)]
         for profile in profiles:
             value = profile["metrics"].get(metric)
-            row.append("—" if value is None else f"{value['mean']:.3f} [{value['low']:.3f}, {value['high']:.3f}]")
+            row.append(_NONE if value is None else _with_interval(value["mean"], value))
         rows.append(row)
     return ["metric", *(profile["name"] for profile in profiles)], rows
 
 
-def comparison_rows(comparison: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Return the table of one comparison: difference, interval, p, wins and losses, and the verdict."""
+def legend(document: Document) -> str:
+    """Return what the marks in the table of metrics mean."""
+    shown = {metric for profile in document["profiles"] for metric in profile["metrics"]}
+    lower = any(not document["metrics"].get(metric, {}).get("higher_is_better", True) for metric in shown)
+    return f"Means with 95 % intervals; * the primary metric{'; ↓ less is better' if lower else ''}."
+
+
+def _label(metric: str, primary: str, higher_is_better: bool) -> str:
+    return metric + ("" if higher_is_better else " ↓") + (" *" if metric == primary else "")
+
+
+def _with_interval(value: float, ends: Mapping[str, Any]) -> str:
+    return f"{value:.3f} [{ends['low']:.3f}, {ends['high']:.3f}]"
+
+
+def abstention_rows(document: Document) -> Table | None:
+    """Return the table of how well the profiles abstained; None where no question is unanswerable."""
+    profiles = [profile for profile in document["profiles"] if profile["abstention"] is not None]
+    if not profiles:
+        return None
+    found = [profile["abstention"] for profile in profiles]
+    rows = [
+        [label, *(_NONE if item[name] is None else _with_interval(item[name]["value"], item[name]) for item in found)]
+        for label, name in (("precision", "precision"), ("recall", "recall"), ("AUROC", "auroc"))
+    ]
+    rows.append(["abstained", *(f"{item['abstained']}, {item['abstained_rightly']} rightly" for item in found)])
+    rows.append(
+        [
+            "unanswerable",
+            *(f"{item['unanswerable']} of {item['unanswerable'] + item['answerable']}" for item in found),
+        ]
+    )
+    return ["abstention", *(profile["name"] for profile in profiles)], rows
+
+
+ABSTENTION_LEGEND = (
+    "Precision: abstentions that were right. Recall: unanswerable questions abstained from. "
+    "AUROC: more confidence in answerable ones than in others (0.5: none)."
+)
+
+
+def latency_rows(document: Document) -> Table | None:
+    """Return the table of milliseconds: all of an answer, then the median of each stage, cached answers apart."""
+    columns = [
+        (profile["name"] + suffix, profile[key])
+        for profile in document["profiles"]
+        for suffix, key in (("", "latency"), (" (cached)", "latency_cached"))
+        if profile[key]
+    ]
+    if not columns:
+        return None
+
+    def cells(stage: str, figure: str) -> list[str]:
+        return [f"{times[stage][figure]:,.1f}" if stage in times else _NONE for _, times in columns]
+
+    stages = sorted({stage for _, times in columns for stage in times} - {"total"})
+    rows = [["total, p50", *cells("total", "p50")], ["total, p95", *cells("total", "p95")]]
+    rows += [[f"{stage}, p50", *cells(stage, "p50")] for stage in stages]
+    return ["milliseconds", *(name for name, _ in columns)], rows
+
+
+def repeat_rows(document: Document) -> Table | None:
+    """Return the table of what asking again changed; None where nothing was asked twice."""
+    profiles = [profile for profile in document["profiles"] if profile["repeats"] is not None]
+    if not profiles:
+        return None
+    found = [profile["repeats"] for profile in profiles]
+    metrics = dict.fromkeys(metric for item in found for metric in item["deviations"])
+    primary = document["primary"]
+    rows = [
+        [
+            # Whichever way is better, less deviation is.
+            _label(metric, primary, True),
+            *(f"{item['deviations'][metric]:.4f}" if metric in item["deviations"] else _NONE for item in found),
+        ]
+        for metric in metrics
+    ]
+    rows.append(["unstable questions", *(_unstable(item) for item in found)])
+    return ["between repeats", *(profile["name"] for profile in profiles)], rows
+
+
+def _unstable(item: Mapping[str, Any]) -> str:
+    share = item["unstable_share"]
+    return _NONE if share is None else f"{len(item['unstable'])} of {item['judged']} ({100 * share:.1f} %)"
+
+
+def repeat_legend(document: Document) -> str:
+    """Return what the table of ``repeat_rows`` shows."""
+    return (
+        f"Standard deviation between the means of {document['run']['repeat']} repeats; unstable: {document['primary']} "
+        "was not the same in all."
+    )
+
+
+def comparison_rows(comparison: Mapping[str, Any], *, compact: bool = False) -> Table:
+    """Return the table of one comparison: difference, interval, p, wins and losses, and the verdict.
+
+    The ``compact`` one fits into 80 columns; it lacks the smallest effect that would show.
+    """
     rows = []
     for result in comparison["results"]:
         p = result["p"] if result["p_adjusted"] is None else result["p_adjusted"]
         interval = result["interval"]
         rows.append(
             [
-                result["metric"] + (" *" if result["metric"] == comparison["primary"] else ""),
+                _label(result["metric"], comparison["primary"], result["higher_is_better"]),
                 f"{result['difference']:+.3f}",
                 f"[{interval['low']:+.3f}, {interval['high']:+.3f}]",
                 f"{p:.4f}",
                 f"{result['wins']}/{result['ties']}/{result['losses']}",
-                f"{result['mde']:.3f}" if result["mde"] else "—",
+                f"{result['mde']:.3f}" if result["mde"] else _NONE,
                 result["verdict"],
             ]
         )
-    return ["metric", "difference", "95 % interval", "p", "win/tie/loss", "smallest effect", "verdict"], rows
+    head = ["metric", "difference", "95 % interval", "p", "win/tie/loss", "smallest effect", "verdict"]
+    if compact:
+        rows = [[*row[:5], row[6]] for row in rows]
+        head = ["metric", "diff.", "95 % interval", "p", "w/t/l", "verdict"]
+    return head, rows
 
 
 def headline(comparison: Mapping[str, Any]) -> str:
     """Return a comparison in one sentence."""
-    result = next(r for r in comparison["results"] if r["metric"] == comparison["primary"])
+    result = next((r for r in comparison["results"] if r["metric"] == comparison["primary"]), None)
+    if result is None:
+        return (
+            f"{comparison['second']} cannot be told from {comparison['first']}: "
+            f"{comparison['primary']} applies to no question of both."
+        )
     low, high = result["interval"]["low"], result["interval"]["high"]
     verb = {"improved": "is better than", "regressed": "is worse than", "equivalent": "is as good as"}.get(
         result["verdict"], "cannot be told from"
@@ -59,6 +170,24 @@ def headline(comparison: Mapping[str, Any]) -> str:
     )
 
 
+def judge_line(document: Document) -> str | None:
+    """Return what is to be known of the judge in one line; None for a run without one."""
+    judge = document["judge"]
+    if judge is None:
+        return None
+    cost = "price unknown" if judge["cost_usd"] is None else f"${judge['cost_usd']:.4f}"
+    agreed = judge["agreement"]
+    if agreed is None:
+        trust = "advisory: no agreement with human labels is known"
+    elif judge["advisory"]:
+        trust = f"advisory: {agreed['items']} labels give no kappa"
+    else:
+        ends = agreed["interval"]
+        interval = "" if ends is None else f" [{ends[0]:.2f}, {ends[1]:.2f}]"
+        trust = f"kappa {agreed['kappa']:.2f}{interval} over {agreed['items']} labels"
+    return f"Judge {judge['model']}: {judge['judged']} judged, {judge['errors']} errors, {cost}; {trust}."
+
+
 def markdown_report(document: Document) -> str:
     """Return the report in Markdown."""
     run = document["run"]
@@ -68,16 +197,26 @@ def markdown_report(document: Document) -> str:
         f"{run['wikigr_version']} {run['commit'][:12]}{' (with changes)' if run['dirty'] else ''}.",
         *(headline(comparison) for comparison in document["comparisons"]),
         _markdown_table(*profile_rows(document)),
-        "Means with 95 % intervals; * the primary metric.",
+        legend(document),
     ]
     for comparison in document["comparisons"]:
         parts += [
             f"## {comparison['second']} against {comparison['first']}",
             _markdown_table(*comparison_rows(comparison)),
         ]
+    for title, table, note in (
+        ("Abstention", abstention_rows(document), ABSTENTION_LEGEND),
+        ("Repeats", repeat_rows(document), repeat_legend(document)),
+        ("Latency", latency_rows(document), ""),
+    ):
+        if table is not None:
+            parts += [f"## {title}", _markdown_table(*table), *([note] if note else [])]
     for profile in document["profiles"]:
         if profile["errors"] or profile["degraded"]:
             parts.append(f"{profile['name']}: {profile['errors']} samples failed, {profile['degraded']} degraded.")
+    judged = judge_line(document)
+    if judged is not None:
+        parts.append(judged)
     if run["leaks"]:
         parts.append(f"{len(run['leaks'])} few-shot examples give gold questions away and were left out.")
     return "\n\n".join(parts) + "\n"
@@ -109,7 +248,7 @@ def github_report(document: Document) -> str:
     where = {question["id"]: question["line"] for question in document["questions"]}
     for name, found in document["flips"].items():
         for flip in found:
-            if flip["difference"] < 0:
+            if flip["worse"]:
                 at = f"file={path},line={where.get(flip['question_id'], 1)},title={_property(f'worse under {name}')}"
                 lines.append(f"::warning {at}::{_command(flip['question_id'] + ': ' + flip['question'])}")
     return "\n".join(lines) + ("\n" if lines else "")
@@ -142,6 +281,7 @@ def junit_report(document: Document) -> str:
     metric.
     """
     root = ElementTree.Element("testsuites", name="wikigr eval")
+    best = 1.0 if document["metrics"].get(document["primary"], {}).get("higher_is_better", True) else 0.0
     for profile in document["profiles"]:
         cases = [
             (q, q["by_profile"][profile["name"]]) for q in document["questions"] if profile["name"] in q["by_profile"]
@@ -153,7 +293,7 @@ def junit_report(document: Document) -> str:
             if sample["error"] is not None:
                 errors += 1
                 ElementTree.SubElement(case, "error", message=_xml(sample["error"]))
-            elif sample["metrics"].get(document["primary"], 1.0) < 1.0:
+            elif sample["metrics"].get(document["primary"], best) != best:
                 failures += 1
                 failure = ElementTree.SubElement(case, "failure", message=_xml(question["question"]))
                 failure.text = _xml(f"expected {question['answers']}, got: {sample['answer']}")

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from wikigr.evaluation.abstention import Abstention, Estimate, abstention
+from wikigr.evaluation.metrics import auroc
+from wikigr.evaluation.samples import Sample
+from wikigr.evaluation.statistics import bootstrap_interval, bootstrap_statistic_interval
+
+
+def sample(question: str, confidence: float, *, abstained: bool = False, repeat: int = 0, **fields: Any) -> Sample:
+    kind = "abstained" if abstained else "extractive"
+    return Sample("p", question, repeat, query_type=kind, confidence=confidence, **fields)
+
+
+def judged(samples: list[Sample], **options: Any) -> Abstention:
+    """Questions whose id starts with ``u`` are unanswerable."""
+    answerable = {each.question_id: not each.question_id.startswith("u") for each in samples}
+    found = abstention(samples, answerable, **{"seed": 0, "resamples": 199, **options})
+    assert found is not None
+    return found
+
+
+SEVEN = [
+    sample("a1", 0.9),
+    sample("a2", 0.8),
+    sample("a3", 0.4),
+    sample("a4", 0.3, abstained=True),
+    sample("u1", 0.5),
+    sample("u2", 0.4, abstained=True),
+    sample("u3", 0.1, abstained=True),
+]
+
+
+def value(estimate: Estimate | None) -> float:
+    assert estimate is not None
+    return estimate.value
+
+
+def test_figures_worked_by_hand() -> None:
+    found = judged(SEVEN)
+    assert (found.questions, found.answerable, found.unanswerable) == (7, 4, 3)
+    assert (found.abstained, found.abstained_rightly) == (3, 2)
+    assert value(found.precision) == pytest.approx(2 / 3)
+    assert value(found.recall) == pytest.approx(2 / 3)
+    # Of the 12 pairs: a1 and a2 above all three (6), a3 above u3 and level with u2 (1.5), a4 above u3 (1).
+    assert value(found.auroc) == pytest.approx(8.5 / 12)
+
+
+def test_confidence_in_what_can_be_answered_is_good() -> None:
+    good = [sample("a1", 0.9), sample("a2", 0.7), sample("u1", 0.2), sample("u2", 0.1)]
+    bad = [sample("a1", 0.1), sample("a2", 0.2), sample("u1", 0.7), sample("u2", 0.9)]
+    assert (value(judged(good).auroc), value(judged(bad).auroc)) == (1.0, 0.0)
+
+
+def test_what_does_not_apply() -> None:
+    assert abstention([sample("a1", 0.9)], {"a1": True}, seed=0) is None
+    assert abstention([sample("u1", 0.9, error="down")], {"u1": False}, seed=0) is None
+    assert judged([sample("a1", 0.9), sample("u1", 0.2)]).precision is None
+    assert judged([sample("u1", 0.2, abstained=True)]).auroc is None
+
+
+def test_failed_samples_are_left_out_and_repeats_are_rows() -> None:
+    again = [sample(each.question_id, each.confidence, repeat=1) for each in SEVEN]
+    failed = [sample("u4", 0.0, error="down", abstained=True)]
+    found = judged([*SEVEN, *again, *failed])
+    assert (found.questions, found.unanswerable, found.abstained) == (7, 6, 3)
+    assert value(found.recall) == pytest.approx(2 / 6)
+
+
+def test_intervals_are_over_questions_not_over_repeats() -> None:
+    draw = np.random.default_rng(0)
+    once = [
+        sample(f"{'ua'[n % 2]}{n}", draw.random(), abstained=bool(draw.random() < 0.3 + 0.4 * (n % 2 == 0)))
+        for n in range(60)
+    ]
+    four = [
+        Sample("p", s.question_id, r, query_type=s.query_type, confidence=s.confidence) for s in once for r in range(4)
+    ]
+    for name in ("precision", "recall", "auroc"):
+        single, fourfold = getattr(judged(once), name), getattr(judged(four), name)
+        assert single.interval.low < single.value < single.interval.high
+        assert fourfold.interval == single.interval
+    assert judged(once) == judged(once) != judged(once, seed=1)
+    # The two halves of a cluster go together: fewer independent questions, a wider interval.
+    clusters = {s.question_id: f"c{n // 10}" for n, s in enumerate(once)}
+    assert judged(once, clusters=clusters).auroc != judged(once).auroc
+
+
+def test_intervals_are_scipys() -> None:
+    draw = np.random.default_rng(1)
+    labels = draw.random(40) < 0.6
+    scores = np.round(draw.random(40) + 0.3 * labels, 1)
+    did = draw.random(40) < 0.5
+    rows = zip(scores, labels, did, strict=True)
+    found = judged([sample(f"{'ua'[int(a)]}{n}", float(s), abstained=bool(d)) for n, (s, a, d) in enumerate(rows)])
+
+    def expected(statistic: Any, *columns: Any) -> Any:
+        return stats.bootstrap(
+            columns, statistic, paired=True, vectorized=False, n_resamples=199, method="BCa",
+            random_state=np.random.default_rng(0),
+        ).confidence_interval  # fmt: skip
+
+    for estimate, interval in (
+        (found.auroc, expected(lambda s, a: auroc(s.tolist(), a.tolist()), scores, labels)),
+        (found.precision, expected(lambda d, a: (d & ~a).sum() / d.sum(), did, labels)),
+        (found.recall, expected(lambda d, a: (d & ~a).sum() / (~a).sum(), did, labels)),
+    ):
+        assert estimate is not None and estimate.interval.method == "bca"
+        assert (estimate.interval.low, estimate.interval.high) == pytest.approx((interval.low, interval.high))
+
+
+@pytest.mark.parametrize("clusters", [None, [n // 3 for n in range(25)]])
+def test_of_a_mean_both_bootstraps_are_the_same(clusters: list[int] | None) -> None:
+    values = np.random.default_rng(2).exponential(size=25)
+    found = bootstrap_statistic_interval(
+        lambda weights: weights @ values / weights.sum(axis=1), 25, seed=4, resamples=499, clusters=clusters
+    )
+    expected = bootstrap_interval(values, seed=4, resamples=499, clusters=clusters)
+    assert (found.low, found.high, found.method) == (
+        pytest.approx(expected.low), pytest.approx(expected.high), expected.method,
+    )  # fmt: skip
+
+
+def test_resamples_without_the_statistic_are_left_out_and_said_so() -> None:
+    # One abstention in eight: a third of the resamples have none, and no precision.
+    rows = [sample(f"a{n}", 0.5, abstained=n == 0) for n in range(4)] + [sample(f"u{n}", 0.4) for n in range(4)]
+    found = judged(rows)
+    assert found.precision is not None and found.auroc is not None
+    assert found.precision.value == found.precision.interval.low == found.precision.interval.high == 0.0
+    assert found.precision.interval.method == "degenerate"
+    few = judged([*rows, sample("u9", 0.4, abstained=True)]).precision
+    assert few is not None and few.interval.method == "percentile"
+    assert (few.interval.low, few.interval.high) == (0.0, 1.0)
+    with pytest.raises(ValueError, match="rows"):
+        bootstrap_statistic_interval(lambda weights: weights.sum(axis=1), 0, seed=0)
