@@ -30,12 +30,15 @@ def build(
     context: typer.Context,
     source: Annotated[
         str,
-        typer.Argument(help="A MediaWiki export, ZIM file, folder of HTML or Markdown, JSON Lines, or - (stdin)."),
+        typer.Argument(
+            help="A MediaWiki export, ZIM file, folder of HTML or Markdown, JSON Lines (- for stdin), or a graph of "
+            "triples: TSV, CSV, N-Triples, Turtle."
+        ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The pack's folder.")],
     source_format: Annotated[
         str | None,
-        typer.Option("--format", help="mediawiki, zim, html, markdown or jsonl; detected when left out."),
+        typer.Option("--format", help="mediawiki, zim, html, markdown, jsonl, triples or rdf; detected when left out."),
     ] = None,
     name: Annotated[str | None, typer.Option(help="The pack's name; the folder's name when left out.")] = None,
     pack_version: Annotated[str, typer.Option("--pack-version", help="The pack's version (semver).")] = "1.0.0",

@@ -10,7 +10,8 @@ import pytest
 
 HEAVY = set(
     """numpy onnxruntime onnx tokenizers torch sentence_transformers real_ladybug tantivy pyarrow scipy anthropic mwxml
-    mwparserfromhell libzim lxml selectolax markdown_it pydantic yaml rich nupunkt rapidfuzz ahocorasick""".split()
+    mwparserfromhell libzim pyoxigraph lxml selectolax markdown_it pydantic yaml rich nupunkt rapidfuzz
+    ahocorasick""".split()
 )
 PROGRAM = """
 import sys

@@ -25,6 +25,28 @@ def test_build_info_list_validate(wikigr: Wikigr, tmp_path: Path) -> None:
     assert "FAILED" not in checked.out
 
 
+def test_a_graph_of_triples_is_built_and_answers(wikigr: Wikigr, tmp_path: Path) -> None:
+    rows = [
+        "Mira Holt\tborn_in\tVarnstad",
+        "Varnstad\tlocated_in\tOrlandia",
+        "Mira Holt\tspouse",
+        "Ben\temployer\tAcme",
+    ]
+    (tmp_path / "graph.tsv").write_text("\n".join(rows))
+    stopped = wikigr("pack", "build", "graph.tsv", "-o", "g")
+    assert (stopped.code, "line 3: 2 columns" in stopped.err, "--keep-going" in stopped.err) == (3, True, True)
+    built = wikigr("pack", "build", "graph.tsv", "-o", "g", "--keep-going", "--json")
+    assert built.code == 0, built.err
+    assert json.loads(built.out)["counts"]["triples"] == 3
+    assert wikigr("pack", "validate", "g").code == 0
+    answer = json.loads(wikigr("ask", "Where was Mira Holt born?", "--pack", "g", "--json").out)
+    assert answer["answer"].startswith("Mira Holt — born in: Varnstad.")
+    turtle = "@prefix e: <http://e.org/> . e:Mira_Holt e:bornIn e:Varnstad ."
+    (tmp_path / "graph.data").write_text(turtle)
+    assert wikigr("pack", "build", "graph.data", "-o", "r", "--format", "rdf").code == 0
+    assert "graph.data (rdf)" in wikigr("pack", "info", "r").out
+
+
 def test_stages_are_told_on_stderr_and_silenced_by_q(wikigr: Wikigr) -> None:
     build = ("pack", "build", str(ROOT_PACK / "articles"), "-o", "p", "--limit", "2")
     assert "embedding:" in wikigr(*build).err

@@ -76,7 +76,8 @@ def test_errors(tmp_path: Path) -> None:
 def test_only_the_reader_in_use_is_imported() -> None:
     code = (
         "import sys; from wikigr.sources.detect import open_source; open_source('-'); "
-        "print([m for m in ('selectolax', 'markdown_it', 'mwxml', 'libzim') if m in sys.modules])"
+        "parsers = ('selectolax', 'markdown_it', 'mwxml', 'libzim', 'pyoxigraph', 'sqlite3'); "
+        "print([m for m in parsers if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from bisect import bisect_right
+from collections.abc import Sequence
 
 from wikigr.build.progress import Progress
-from wikigr.build.sectioning import draft_article
+from wikigr.build.sectioning import ArticleDraft, draft_article
 from wikigr.build.staging import Staging
 from wikigr.errors import BuildError
+from wikigr.sources.article import SourceArticle
 
 _BATCH = 500
 
@@ -34,7 +37,9 @@ def draft_all(staging: Staging, progress: Progress) -> None:
             if not draft.sections:
                 staging.count_skipped("no text")
                 continue
-            article = staging.add_draft(title, draft.content, draft.word_count, records)
+            article = staging.add_draft(
+                title, draft.content, draft.word_count, records, evidence_positions(draft, records)
+            )
             rows = []
             for section in draft.sections:
                 text = section.embedding_text(title)
@@ -60,3 +65,21 @@ def draft_all(staging: Staging, progress: Progress) -> None:
                 hint="Check the path and --format.",
             )
         staging.set_meta("drafted", "complete")
+
+
+def evidence_positions(draft: ArticleDraft, records: Sequence[SourceArticle]) -> list[int]:
+    """Return the position of the section in which each triple's line begins, in order; 0 where there is none.
+
+    Lines are looked for from the last one found on, because they mostly come in the order of their triples.
+    """
+    starts = [section.start for section in draft.sections]
+    positions: list[int] = []
+    cursor = 0
+    for triple in (triple for record in records for triple in record.triples):
+        found = draft.content.find(triple.line, cursor) if triple.line else -1
+        if triple.line and found < 0:
+            found = draft.content.find(triple.line)
+        positions.append(max(bisect_right(starts, found) - 1, 0))
+        if found >= 0:
+            cursor = found + len(triple.line)
+    return positions

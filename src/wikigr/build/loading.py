@@ -235,9 +235,11 @@ def _load_edges(graph: Graph, staging: Staging, relation: str, table: str) -> in
     return loaded
 
 
-# subject, relation, object as shown, title of the article that the object links to (or null), stating article
+# subject, relation, object as shown, title of the article that the object links to (or null), whether it is a
+# link, stating article, position of the section that states it
 _TRIPLES = (
-    "SELECT t.subject, t.relation, coalesce(o.title, t.object), o.title, t.object_link IS NOT NULL, a.title "
+    "SELECT t.subject, t.relation, coalesce(o.title, t.object), o.title, t.object_link IS NOT NULL, a.title, "
+    "t.position "
     "FROM triple t JOIN article a ON a.id = t.article "
     "LEFT JOIN name n ON n.fold = wikigr_fold(t.object_link) LEFT JOIN article o ON o.id = n.article "
     "ORDER BY a.title, t.n"
@@ -257,7 +259,7 @@ def _load_triples(graph: Graph, staging: Staging) -> tuple[int, int]:
             entities: list[tuple[str, str, str]] = []
             owned: list[tuple[str, str]] = []
             facts: list[tuple[str, str, str, str]] = []
-            for subject, relation, shown, linked_title, linked, article in triples:
+            for subject, relation, shown, linked_title, linked, article, position in triples:
                 subject_id, object_id = fold(subject), fold(shown)
                 if not subject_id or not object_id:
                     continue
@@ -267,7 +269,7 @@ def _load_triples(graph: Graph, staging: Staging) -> tuple[int, int]:
                 owned.append((article, subject_id))
                 if kind != "value":
                     owned.append((article, object_id))
-                facts.append((subject_id, object_id, relation, section_id(article, 0)))
+                facts.append((subject_id, object_id, relation, section_id(article, position)))
             # "article" before "entity" before "value", which is their alphabetical order.
             staging.write(
                 "INSERT INTO entity VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET name = excluded.name, "

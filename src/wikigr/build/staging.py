@@ -44,7 +44,8 @@ CREATE TABLE IF NOT EXISTS link (source INTEGER, target INTEGER, PRIMARY KEY (so
 CREATE TABLE IF NOT EXISTS mention (source INTEGER, target INTEGER, PRIMARY KEY (source, target)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS raw_link (article INTEGER, target TEXT, target_fold TEXT);
 CREATE TABLE IF NOT EXISTS triple (
-    n INTEGER PRIMARY KEY, article INTEGER, subject TEXT, relation TEXT, object TEXT, object_link TEXT);
+    n INTEGER PRIMARY KEY, article INTEGER, subject TEXT, relation TEXT, object TEXT, object_link TEXT,
+    position INTEGER);
 CREATE TABLE IF NOT EXISTS entity (id TEXT PRIMARY KEY, name TEXT, type TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS owned (article TEXT, entity TEXT, PRIMARY KEY (article, entity)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS fact (
@@ -187,8 +188,14 @@ class Staging:
 
     # -- sections
 
-    def add_draft(self, title: str, content: str, words: int, records: Sequence[SourceArticle]) -> int:
-        """Store an article's own row, its raw links, names and triples; returns its number."""
+    def add_draft(
+        self, title: str, content: str, words: int, records: Sequence[SourceArticle], evidence: Sequence[int]
+    ) -> int:
+        """Store an article's own row, its raw links, names and triples; returns its number.
+
+        ``evidence`` holds the position of the section that states each triple of the records, in order.
+        """
+        positions = iter(evidence)
         categories = list(dict.fromkeys(c for r in records for c in r.categories))
         number = self._db.execute(
             "INSERT INTO article (title, title_fold, categories, word_count, content, url, revision) "
@@ -210,8 +217,9 @@ class Staging:
                 "INSERT INTO alias VALUES (?, ?, ?)", [(fold(a), a, fold(title)) for a in record.aliases]
             )
             self._db.executemany(
-                "INSERT INTO triple (article, subject, relation, object, object_link) VALUES (?, ?, ?, ?, ?)",
-                [(number, t.subject, t.relation, t.object, t.object_link) for t in record.triples],
+                "INSERT INTO triple (article, subject, relation, object, object_link, position) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                [(number, t.subject, t.relation, t.object, t.object_link, next(positions)) for t in record.triples],
             )
         return number
 

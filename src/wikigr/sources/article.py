@@ -25,13 +25,15 @@ class Triple:
     """A fact stated as (subject, relation, object), e.g. from an infobox field.
 
     ``object_link`` is the link target when the object was a link, else ``None``. ``subject`` is the title of
-    the article that states it.
+    the article that states it, and ``line`` the line of its text that does, when there is one: the section that
+    holds it is then the triple's evidence, else the article's first.
     """
 
     subject: str
     relation: str
     object: str
     object_link: str | None = None
+    line: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,22 @@ from wikigr.errors import SourceError, UsageError
 from wikigr.sources.article import Source
 from wikigr.sources.compression import STDIN, open_bytes
 
-FORMATS = ("mediawiki", "zim", "html", "markdown", "jsonl")
+FORMATS = ("mediawiki", "zim", "html", "markdown", "jsonl", "triples", "rdf")
 
 _ZIM_MAGIC = b"ZIM\x04"
 _HTML_SUFFIXES = (".html", ".htm", ".xhtml")
 _MARKDOWN_SUFFIXES = (".md", ".markdown")
+_TABLE_SUFFIXES = (".tsv", ".tab", ".csv")
+_RDF_SUFFIXES = (".nt", ".ttl", ".turtle")
+_COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
+# Rows that have to look alike before a file of another name passes for a table.
+_TABLE_ROWS = 10
 _HEAD_BYTES = 64 * 1024
 # Atomic and possessive: what has been passed over is never tried in another way.
 _PROLOGUE = rb"\s*+(?:<\?xml[^>]*+>\s*+)?+(?><!--.*?-->\s*+)*+"
 _MEDIAWIKI = re.compile(_PROLOGUE + rb"<mediawiki[\s>]", re.DOTALL)
 _HTML = re.compile(_PROLOGUE + rb"<(?:!doctype\s+html|html[\s>])", re.DOTALL | re.IGNORECASE)
+_RDF = re.compile(rb"(?>\s*+(?:#[^\n]*+\n)?+)*+(?:@prefix\s|@base\s|(?i:PREFIX)\s[^\n]*<|<[^<>\s]++>\s*<[^<>\s]++>\s)")
 _JSON_OBJECT = re.compile(rb'\s*\{\s*(?:"|\})')
 
 
@@ -74,6 +80,14 @@ def _make(name: str, location: str | Path) -> Source:
         from wikigr.sources.zim import ZimSource
 
         return ZimSource(path)
+    if name == "triples":
+        from wikigr.sources.triples import TriplesSource
+
+        return TriplesSource(path)
+    if name == "rdf":
+        from wikigr.sources.rdf import RdfSource
+
+        return RdfSource(path)
     from wikigr.sources.mediawiki import MediaWikiSource
 
     return MediaWikiSource(path)
@@ -105,10 +119,19 @@ def _detect_file(path: Path) -> str:
     name = path.name.lower()
     if name.endswith(_MARKDOWN_SUFFIXES):
         return "markdown"
+    plain_name = name.removesuffix(next((end for end in _COMPRESSED_SUFFIXES if name.endswith(end)), ""))
+    if plain_name.endswith(_TABLE_SUFFIXES):
+        return "triples"
+    if plain_name.endswith(_RDF_SUFFIXES):
+        return "rdf"
     if _HTML.match(head) or name.endswith(_HTML_SUFFIXES):
         return "html"
     if _begins_with_json_object(head) or any(part in name for part in (".jsonl", ".ndjson")):
         return "jsonl"
+    if _RDF.match(head):
+        return "rdf"
+    if _has_three_columns(head):
+        return "triples"
     raise UsageError(f"Cannot tell the format of {path} from its content. Name it with --format: {', '.join(FORMATS)}.")
 
 
@@ -121,3 +144,11 @@ def _begins_with_json_object(head: bytes) -> bool:
         return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
         return False
+
+
+def _has_three_columns(head: bytes) -> bool:
+    """Whether the first rows have two tabs each, as benchmark graphs called ``train.txt`` do."""
+    rows = head.splitlines()[:_TABLE_ROWS]
+    if len(head) >= _HEAD_BYTES and len(rows) < _TABLE_ROWS:
+        rows = rows[:-1]
+    return bool(rows) and all(row.count(b"\t") == 2 and all(map(bytes.strip, row.split(b"\t"))) for row in rows)

@@ -6,17 +6,15 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
 from wikigr.sources.compression import STDIN, open_bytes
+from wikigr.sources.lines import LONGEST_LINE_BYTES as LONGEST_LINE_BYTES
+from wikigr.sources.lines import TOO_LONG, Line, invalid_utf8, read_lines
 from wikigr.text import fold
 
-LONGEST_LINE_BYTES = 64 * 1024 * 1024
-
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_DRAIN_BYTES = 1 << 20
 _HEADING = re.compile(r" {0,3}+(?P<marks>#{1,6}+)[ \t]++(?P<text>.+)")
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})(?P<info>.*)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -24,12 +22,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
-class JsonlRecord(NamedTuple):
-    """One line, counted from 1; ``data`` is empty when the line is longer than ``LONGEST_LINE_BYTES``."""
-
-    line: int
-    data: bytes
-    is_too_long: bool = False
+JsonlRecord = Line
 
 
 class JsonlSource:
@@ -48,7 +41,7 @@ class JsonlSource:
         """Yield every line that is not blank, never holding more than one."""
         is_empty = True
         with open_bytes(self.path) as stream:
-            for record in _lines(stream):
+            for record in read_lines(stream):
                 if record.is_too_long or record.data.strip():
                     is_empty = False
                     yield record
@@ -122,31 +115,14 @@ def _heading(line: str) -> tuple[int, str] | None:
     return len(match["marks"]), unclosed.rstrip() if unclosed.endswith((" ", "\t")) else text
 
 
-def _lines(stream: BinaryIO) -> Iterator[JsonlRecord]:
-    number = 0
-    while line := stream.readline(LONGEST_LINE_BYTES + 1):
-        number += 1
-        if number == 1:
-            line = line.removeprefix(_BYTE_ORDER_MARK)
-        if len(line) > LONGEST_LINE_BYTES and not line.endswith(b"\n"):
-            while line and not line.endswith(b"\n"):
-                line = stream.readline(_DRAIN_BYTES)
-            yield JsonlRecord(number, b"", is_too_long=True)
-        else:
-            yield JsonlRecord(number, line.rstrip(b"\r\n"))
-
-
 def _load(record: JsonlRecord, where: str) -> dict[str, Any]:
     if record.is_too_long:
-        limit = LONGEST_LINE_BYTES // (1024 * 1024)
-        raise RecordError(where, f"the line is longer than {limit} MiB, the limit for one record")
+        raise RecordError(where, TOO_LONG)
     try:
         text = record.data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise RecordError(
-            where,
-            f"invalid UTF-8 at byte {error.start + 1} of the line (0x{record.data[error.start]:02x})",
-            hint="Convert the file to UTF-8, for example with iconv.",
+            where, invalid_utf8(error), hint="Convert the file to UTF-8, for example with iconv."
         ) from error
     try:
         value = json.loads(text)

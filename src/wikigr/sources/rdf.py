@@ -1,0 +1,274 @@
+"""N-Triples and Turtle, read by pyoxigraph as a stream."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+from urllib.parse import unquote
+
+from wikigr.errors import SourceError
+from wikigr.sources.article import SourceItem
+from wikigr.sources.compression import open_bytes
+from wikigr.sources.lines import TOO_LONG, Line, invalid_utf8, read_lines
+from wikigr.sources.plain_text import collapse_spaces
+from wikigr.sources.statements import (
+    LONGEST_NAME,
+    BadStatement,
+    GraphRecord,
+    Node,
+    Role,
+    Statement,
+    SubjectRecord,
+    gather,
+    parse_graph_record,
+)
+from wikigr.text import fold
+
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+_SKOS = "http://www.w3.org/2004/02/skos/core#"
+_SCHEMA = ("http://schema.org/", "https://schema.org/")
+_FOAF = "http://xmlns.com/foaf/0.1/"
+_DCT = "http://purl.org/dc/terms/"
+_DC = "http://purl.org/dc/elements/1.1/"
+_DBO = "http://dbpedia.org/ontology/"
+
+# Best first: the order is the priority.
+_NAMES = (
+    f"{_RDFS}label",
+    f"{_SKOS}prefLabel",
+    *(f"{base}name" for base in _SCHEMA),
+    f"{_FOAF}name",
+    f"{_DCT}title",
+    f"{_DC}title",
+)
+_ALIASES = (f"{_SKOS}altLabel", *(f"{base}alternateName" for base in _SCHEMA), f"{_FOAF}nick")
+_TEXTS = (
+    f"{_DBO}abstract",
+    f"{_DCT}abstract",
+    *(f"{base}description" for base in _SCHEMA),
+    f"{_DCT}description",
+    f"{_DC}description",
+    f"{_SKOS}definition",
+    f"{_RDFS}comment",
+)
+_TYPES = (f"{_RDF}type", "http://www.wikidata.org/prop/direct/P31")
+_ROLES = {
+    iri: (role, priority)
+    for role, iris in ((Role.NAME, _NAMES), (Role.ALIAS, _ALIASES), (Role.TEXT, _TEXTS), (Role.TYPE, _TYPES))
+    for priority, iri in enumerate(iris)
+}
+_BLANK = "_:"
+_BATCH_LINES = 1_000
+_BATCH_BYTES = 1 << 20
+# What the parser makes up for [] and lists: 128 random bits.
+_RANDOM_ID = re.compile(r"[0-9a-f]{24,32}")
+# Not recognised inside a string, an IRI or anywhere else; after it the parser goes on with the next statement.
+_POISON = "\\q"
+_POSITION = re.compile(r"^Parser error (?:at|between) line \d+ .*?: ")
+
+
+class RdfSource:
+    """A graph in N-Triples (``.nt``) or Turtle (any other name).
+
+    A subject is named by its label, else by the last part of its IRI. Labels, aliases and descriptions are taken
+    in English or without a language, else in the alphabetically first language that there is.
+    """
+
+    format = "rdf"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def records(self) -> Iterator[GraphRecord]:
+        """Yield every statement that cannot be read, then one record for each subject."""
+        yield from gather(self._statements(), _qualifiers)
+
+    def parse(self, record: GraphRecord) -> Iterator[SourceItem]:
+        """Turn one subject into its article; ``RecordError`` names the line of a bad statement."""
+        key = record.key if isinstance(record, SubjectRecord) else ""
+        return parse_graph_record(record, url=key if key.startswith(("http://", "https://")) else "")
+
+    def _statements(self) -> Iterator[Statement | BadStatement]:
+        is_lines = ".nt" in {suffix.lower() for suffix in self.path.suffixes}
+        is_empty = True
+        blank = _BlankNodes()
+        with open_bytes(self.path) as stream:
+            for item in _read_lines(stream) if is_lines else _read_turtle(stream):
+                is_empty = False
+                yield item if isinstance(item, BadStatement) else _statement(item, blank)
+        if is_empty:
+            raise SourceError(f"{self.path} has no triples.")
+
+
+def _read_lines(stream: BinaryIO) -> Iterator[Any]:
+    """The triples of N-Triples; a bad line is never more than itself, which the parser alone does not see to."""
+    lines = read_lines(stream)
+    while batch := _batch(lines):
+        try:
+            # One call for many lines takes a tenth of the time.
+            yield from list(_parse(b"\n".join(line.data for line in batch)))
+        except SyntaxError:
+            for line in batch:
+                try:
+                    yield from list(_parse(line.data))
+                except SyntaxError as error:
+                    yield BadStatement(f"line {line.line}", _problem(line) or _POSITION.sub("", error.msg))
+        for line in batch:
+            if line.is_too_long:
+                yield BadStatement(f"line {line.line}", TOO_LONG)
+
+
+def _batch(lines: Iterator[Line]) -> list[Line]:
+    batch: list[Line] = []
+    size = 0
+    while size < _BATCH_BYTES and len(batch) < _BATCH_LINES and (line := next(lines, None)) is not None:
+        batch.append(line)
+        size += len(line.data)
+    return batch
+
+
+def _parse(data: bytes) -> Iterator[Any]:
+    import pyoxigraph
+
+    return pyoxigraph.parse(input=data, format=pyoxigraph.RdfFormat.N_TRIPLES)
+
+
+def _read_turtle(stream: BinaryIO) -> Iterator[Any]:
+    """The triples of Turtle; the parser goes on after a bad statement, unless a quote in it is never closed."""
+    import pyoxigraph
+
+    lines = _CheckedLines(stream)
+    parser = pyoxigraph.parse(
+        input=cast(Any, io.BufferedReader(lines)), format=pyoxigraph.RdfFormat.TURTLE, base_iri="file:///"
+    )
+    while True:
+        try:
+            yield next(parser)
+        except StopIteration:
+            return
+        except SyntaxError as error:
+            reason = lines.problems.get(error.lineno or 0) or _POSITION.sub("", error.msg)
+            if "Unexpected end" in reason:
+                reason = "the statement that begins here never ends, so nothing after it was read"
+            yield BadStatement(f"line {error.lineno}", reason)
+
+
+def _problem(line: Line) -> str:
+    """Why a line is no text, if it is none."""
+    if line.is_too_long:
+        return TOO_LONG
+    try:
+        line.data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return invalid_utf8(error)
+    return ""
+
+
+class _CheckedLines(io.RawIOBase):
+    """The lines of a stream, where one that cannot be read is made to fail in the parser, which then goes on."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.problems: dict[int, str] = {}
+        self._lines = read_lines(stream)
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        view = memoryview(buffer)
+        if not self._rest:
+            line = next(self._lines, None)
+            if line is None:
+                return 0
+            self._rest = memoryview(self._checked(line) + b"\n")
+        count = min(len(view), len(self._rest))
+        view[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
+
+    def _checked(self, line: Line) -> bytes:
+        problem = _problem(line)
+        if not problem:
+            return line.data
+        self.problems[line.line] = problem
+        # In a comment the poison is harmless, and so is what was wrong.
+        text = line.data.decode("utf-8", "replace")
+        return text.replace("\ufffd", _POISON).encode() if text else _POISON.encode()
+
+
+class _BlankNodes:
+    """Keys of blank nodes: the label in the file, or a number by first appearance for those without."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def node(self, label: str) -> Node:
+        if _RANDOM_ID.fullmatch(label):
+            label = f"anonymous {self._numbers.setdefault(label, len(self._numbers) + 1)}"
+        return Node(_BLANK + label, f"blank node {label}")
+
+
+def local_name(iri: str) -> str:
+    """The last part of an IRI, percent-decoded; what is left of a bare address when there is none."""
+    bare = iri.rstrip("#/:")
+    cut = max(bare.rfind("#"), bare.rfind("/"), bare.rfind(":") if "/" not in bare else -1)
+    return collapse_spaces(unquote(bare[cut + 1 :])) or iri
+
+
+@lru_cache(maxsize=65_536)
+def _named_node(iri: str) -> Node:
+    return Node(iri, collapse_spaces(local_name(iri).replace("_", " ")) or iri)
+
+
+def _qualifiers(key: str, name: str, spelt: str) -> tuple[str, str]:
+    """What tells nodes of one name apart: the last part of the IRI, unless that is the name; then the IRI."""
+    del spelt
+    if key.startswith(_BLANK):
+        return key.removeprefix(_BLANK), key
+    address = key.partition("://")[2] or key
+    local = local_name(key)
+    return (address if fold(local) == fold(name) else local), address
+
+
+def _statement(quad: Any, blank: _BlankNodes) -> Statement | BadStatement:
+    import pyoxigraph
+
+    subject = _node(quad.subject, blank)
+    relation = local_name(quad.predicate.value)
+    role, priority = _ROLES.get(quad.predicate.value, (Role.FACT, 0))
+    if subject is None:
+        return BadStatement(str(quad.subject)[:LONGEST_NAME], "a statement about a statement is not supported")
+    for name in (subject.key, relation):
+        if len(name) > LONGEST_NAME:
+            return BadStatement(f"{name[:60]}…", f"the IRI has {len(name):,} characters, more than {LONGEST_NAME}")
+    term = quad.object
+    if not isinstance(term, pyoxigraph.Literal):
+        node = _node(term, blank)
+        if node is None:
+            return BadStatement(subject.key, "a statement about a statement is not supported")
+        if len(node.key) > LONGEST_NAME:
+            return Statement(subject, relation, node.key)
+        return Statement(subject, relation, node, role if role is Role.TYPE else Role.FACT)
+    text = str(term.value)
+    if not text.strip():
+        return BadStatement(subject.key, f"the value of {relation} is empty")
+    if role in (Role.NAME, Role.ALIAS) and (len(text) > LONGEST_NAME or not fold(collapse_spaces(text))):
+        # No name, but still something that is said.
+        role, priority = Role.FACT, 0
+    if role in (Role.NAME, Role.ALIAS):
+        text = collapse_spaces(text)
+    return Statement(subject, relation, text, role, language=(term.language or "").lower(), priority=priority)
+
+
+def _node(term: Any, blank: _BlankNodes) -> Node | None:
+    import pyoxigraph
+
+    if isinstance(term, pyoxigraph.NamedNode):
+        return _named_node(term.value)
+    return blank.node(term.value) if isinstance(term, pyoxigraph.BlankNode) else None

@@ -1,0 +1,248 @@
+"""Tables of triples: a subject, a relation and an object in each row of a TSV or CSV file."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from wikigr.errors import SourceError
+from wikigr.sources.article import SourceItem
+from wikigr.sources.compression import open_bytes
+from wikigr.sources.lines import TOO_LONG, Line, invalid_utf8, read_lines
+from wikigr.sources.plain_text import collapse_spaces
+from wikigr.sources.statements import (
+    LONGEST_NAME,
+    BadStatement,
+    GraphRecord,
+    Node,
+    Role,
+    Statement,
+    gather,
+    parse_graph_record,
+)
+from wikigr.text import fold
+
+# A quoted cell may go over several lines; one that never ends must not take the rest of the file with it.
+LONGEST_ROW_BYTES = 16 * 1024 * 1024
+
+# How the columns may be called in a header, folded, likeliest first: a "source" beside a "subject" is none.
+_COLUMNS = (
+    ("subject", "head", "source", "from", "entity", "s"),
+    ("relation", "predicate", "property", "attribute", "edge", "p"),
+    ("object", "tail", "target", "to", "value", "o"),
+)
+
+# Relations, folded, that say something else than a fact. Bare "label" and "name" are facts: a record has a label.
+_ROLES = {
+    **dict.fromkeys(("rdfs:label", "skos:preflabel", "schema:name", "foaf:name"), Role.NAME),
+    **dict.fromkeys(("alias", "skos:altlabel", "schema:alternatename"), Role.ALIAS),
+    **dict.fromkeys(
+        (
+            *("description", "rdfs:comment", "schema:description", "dct:abstract", "dct:description"),
+            *("dcterms:abstract", "dcterms:description", "dbo:abstract", "skos:definition"),
+        ),
+        Role.TEXT,
+    ),
+    **dict.fromkeys(("rdf:type", "type", "instance of"), Role.TYPE),
+}
+_PRIORITIES = {relation: n for n, relation in enumerate(_ROLES)}
+_QUOTED = re.compile(r'"((?:[^"]|"")*+)"')
+_DATE_TIME = re.compile(r"[+-]?\d+(?:-\d\d){1,2}(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?")
+
+
+class Row(NamedTuple):
+    """The cells of a row that begins on ``line``, or why it has none."""
+
+    line: int
+    cells: list[str]
+    problem: str = ""
+
+
+class TriplesSource:
+    """``subject, relation, object`` a row, as TSV or CSV; the first row may name the columns.
+
+    The delimiter is a tab, else a comma, else a semicolon: the first that the first row has two of. Without a
+    header there are exactly three columns; with one they may come in any order, and others are ignored. Names
+    are told apart as look-ups do it, without regard to case, underscores and Unicode form.
+    """
+
+    format = "triples"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def records(self) -> Iterator[GraphRecord]:
+        """Yield every bad row, then one record for each subject."""
+        yield from gather(self._statements(), lambda key, name, spelt: (spelt, key))
+
+    def parse(self, record: GraphRecord) -> Iterator[SourceItem]:
+        """Turn one subject into its article; ``RecordError`` names the line of a bad row."""
+        return parse_graph_record(record)
+
+    def _statements(self) -> Iterator[Statement | BadStatement]:
+        columns: tuple[int, int, int] | None = None
+        width = 3
+        is_empty = True
+        with open_bytes(self.path) as stream:
+            for row in read_rows(read_lines(stream)):
+                if columns is None and not row.problem:
+                    columns = _header(row.cells)
+                    if columns is not None:
+                        width = len(row.cells)
+                        continue
+                    columns = (0, 1, 2)
+                is_empty = False
+                problem = row.problem or _count_problem(row.cells, width, columns or (0, 1, 2))
+                if problem:
+                    yield BadStatement(f"line {row.line}", problem)
+                else:
+                    subject, relation, value = (row.cells[column] for column in columns or (0, 1, 2))
+                    yield _statement(f"line {row.line}", subject, relation, value)
+        if is_empty:
+            raise SourceError(f"{self.path} has no triples.", hint="A row is: subject, relation, object.")
+
+
+def read_rows(lines: Iterable[Line]) -> Iterator[Row]:
+    """Yield the rows that are not blank. CSV cells may be quoted, and go over several lines; TSV has no quotes."""
+    delimiter = ""
+    source = iter(lines)
+    waiting: deque[Line] = deque()
+
+    def next_line() -> Line | None:
+        return waiting.popleft() if waiting else next(source, None)
+
+    while (line := next_line()) is not None:
+        text, problem = _decode(line)
+        if problem:
+            yield Row(line.line, [], problem)
+            continue
+        if not text.strip():
+            continue
+        delimiter = delimiter or _delimiter(text)
+        if delimiter == "\t" or '"' not in text:
+            yield Row(line.line, _trimmed(text.split(delimiter)))
+            continue
+        # A quote that stays open takes more lines, up to the one that makes the number of quotes even.
+        taken = [line]
+        parts = [text]
+        length = len(line.data)
+        is_open = _is_open(text, delimiter)
+        while is_open and length <= LONGEST_ROW_BYTES and (more := next_line()) is not None:
+            taken.append(more)
+            length += len(more.data)
+            text, problem = _decode(more)
+            parts.append(text)
+            if problem or text.count('"') % 2:
+                break
+        cells = None if problem else _split_quoted("\n".join(parts), delimiter)
+        if isinstance(cells, list):
+            yield Row(line.line, _trimmed(cells))
+        else:
+            # Only this line is lost: those after it may be rows of their own.
+            waiting.extendleft(reversed(taken[1:]))
+            yield Row(line.line, [], cells or "a quoted cell is never closed")
+
+
+def _decode(line: Line) -> tuple[str, str]:
+    """The text of a line, or why it has none."""
+    if line.is_too_long:
+        return "", TOO_LONG
+    try:
+        return line.data.decode("utf-8"), ""
+    except UnicodeDecodeError as error:
+        return "", invalid_utf8(error)
+
+
+def _delimiter(text: str) -> str:
+    return next((mark for mark in "\t,;" if text.count(mark) >= 2), "\t")
+
+
+def _is_open(text: str, delimiter: str) -> bool:
+    return _split_quoted(text, delimiter) is None
+
+
+def _split_quoted(text: str, delimiter: str) -> list[str] | str | None:
+    """The cells of a CSV row; a string says what is wrong, ``None`` that a quoted cell is still open."""
+    cells: list[str] = []
+    position = 0
+    while True:
+        if text.startswith('"', position):
+            match = _QUOTED.match(text, position)
+            if match is None:
+                return None
+            cells.append(match[1].replace('""', '"'))
+            position = match.end()
+            if position < len(text) and text[position] != delimiter:
+                return f"cell {len(cells)} goes on after its closing quote; write a quote inside it twice"
+        else:
+            end = text.find(delimiter, position)
+            end = len(text) if end < 0 else end
+            cells.append(text[position:end])
+            position = end
+        if position >= len(text):
+            return cells
+        position += 1
+
+
+def _trimmed(cells: list[str]) -> list[str]:
+    """Cells without space around them; empty ones after the third are what spreadsheets leave behind."""
+    cells = [cell.strip() for cell in cells]
+    while len(cells) > 3 and not cells[-1]:
+        cells.pop()
+    return cells
+
+
+def _header(cells: list[str]) -> tuple[int, int, int] | None:
+    """The columns of subject, relation and object, if the row names all three; the likeliest name wins."""
+    names = [fold(cell) for cell in cells]
+    found = [next((names.index(name) for name in known if name in names), -1) for known in _COLUMNS]
+    return (found[0], found[1], found[2]) if -1 not in found else None
+
+
+def _count_problem(cells: list[str], width: int, columns: tuple[int, int, int]) -> str:
+    if len(cells) > width:
+        quote = "" if width != 3 else " (in CSV, quote a cell that holds the delimiter; other columns need a header)"
+        return f"{len(cells)} columns where {width} are expected{quote}"
+    if len(cells) <= max(columns):
+        return f"{len(cells)} column{'s' * (len(cells) != 1)} where subject, relation and object are expected"
+    return ""
+
+
+def _statement(where: str, subject: str, relation: str, value: str) -> Statement | BadStatement:
+    for what, name in (("subject", subject), ("relation", relation)):
+        if not fold(collapse_spaces(name)):
+            return BadStatement(where, f"the {what} is empty")
+        if len(name) > LONGEST_NAME:
+            return BadStatement(
+                where, f"the {what} has {len(name):,} characters, more than the {LONGEST_NAME} of a name"
+            )
+    if not fold(collapse_spaces(value)):
+        return BadStatement(where, "the object is empty")
+    known = fold(relation)
+    role = _ROLES.get(known, Role.FACT)
+    if role in (Role.NAME, Role.ALIAS, Role.TEXT):
+        if role is not Role.TEXT and len(value) > LONGEST_NAME:
+            return BadStatement(where, f"the name has {len(value):,} characters, more than {LONGEST_NAME}")
+        text = value if role is Role.TEXT else collapse_spaces(value)
+        return Statement(_node(subject), relation, text, role, priority=_PRIORITIES[known])
+    if len(value) > LONGEST_NAME or "\n" in value:
+        return Statement(_node(subject), relation, value, role)
+    return Statement(_node(subject), relation, _node(value), role, is_value=_is_value(value))
+
+
+@lru_cache(maxsize=65_536)
+def _node(name: str) -> Node:
+    name = collapse_spaces(name)
+    if " " not in name and "://" not in name:
+        # Titles are shown with spaces; many tables write New_York.
+        name = collapse_spaces(name.replace("_", " "))
+    return Node(fold(name), name)
+
+
+def _is_value(text: str) -> bool:
+    """Whether a cell is a number, a date or the like rather than the name of something."""
+    return not any(character.isalpha() for character in text) or _DATE_TIME.fullmatch(text) is not None

@@ -1,0 +1,340 @@
+"""Tables of triples: what becomes of the rows, and every way a row can be bad."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wikigr.build.build import BuildOptions, BuildReport, build_pack
+from wikigr.embeddings.embedder import Embedder
+from wikigr.errors import RecordError, SourceError
+from wikigr.pack.open import Pack
+from wikigr.pack.validate import validate_pack
+from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection, Triple
+from wikigr.sources.detect import detect_format, open_source
+from wikigr.sources.lines import Line
+from wikigr.sources.statements import LONGEST_NAME, BadStatement, readable_relation
+from wikigr.sources.triples import TriplesSource, read_rows
+
+ROWS = [
+    ("Ada_Lovelace", "born_in", "London"),
+    ("Ada_Lovelace", "birth_date", "1815-12-10"),
+    ("Ada_Lovelace", "instance of", "mathematician"),
+    ("Ada_Lovelace", "friendOf", "Charles Babbage"),
+    ("Ada_Lovelace", "description", "She wrote the first program."),
+    ("Ada_Lovelace", "alias", "Countess of Lovelace"),
+    ("London", "located_in", "England"),
+    ("Q1", "rdfs:label", "Charles Babbage"),
+    ("Q1", "born_in", "london"),
+    ("Q2", "rdfs:label", "Nobody"),
+]
+
+
+def write(path: Path, rows: list[tuple[str, ...]] = ROWS) -> Path:
+    path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def read(path: Path) -> tuple[list[SourceItem], list[str]]:
+    """The items of a source and its bad records."""
+    source = open_source(path)
+    items: list[SourceItem] = []
+    bad: list[str] = []
+    for record in source.records():
+        try:
+            items += source.parse(record)
+        except RecordError as error:
+            bad.append(error.message)
+    return items, bad
+
+
+def read_text(tmp_path: Path, text: str | bytes, name: str = "graph.tsv") -> tuple[dict[str, SourceArticle], list[str]]:
+    (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    items, bad = read(tmp_path / name)
+    return {item.title: item for item in items if isinstance(item, SourceArticle)}, bad
+
+
+def test_the_rows_of_a_subject_are_its_article(tmp_path: Path) -> None:
+    items, bad = read(write(tmp_path / "graph.tsv", [*ROWS[:6], ("london", "located_in", "England")]))
+    assert bad == []
+    line = "Ada Lovelace — {}."
+    lines = [
+        line.format(fact)
+        for fact in (
+            "birth date: 1815-12-10",
+            "born in: London",
+            "friend of: Charles Babbage",
+            "instance of: mathematician",
+        )
+    ]
+    assert items[0] == SourceArticle(
+        title="Ada Lovelace",
+        source_id="ada lovelace",
+        sections=(SourceSection((), "She wrote the first program."), SourceSection(("Facts",), "\n".join(lines))),
+        links=("London",),
+        categories=("mathematician",),
+        aliases=("Countess of Lovelace",),
+        triples=(
+            Triple("Ada Lovelace", "birth_date", "1815-12-10", None, lines[0]),
+            Triple("Ada Lovelace", "born_in", "London", "London", lines[1]),
+            Triple("Ada Lovelace", "friendOf", "Charles Babbage", "Charles Babbage", lines[2]),
+            Triple("Ada Lovelace", "instance of", "mathematician", "mathematician", lines[3]),
+        ),
+    )
+
+
+def test_labels_name_subjects_and_objects(tmp_path: Path) -> None:
+    articles, bad = read_text(
+        tmp_path,
+        "Q1\trdfs:label\tBabbage\nQ2\tknows\tQ1\nQ1\tknows\tQ2\nQ3\tknows\tQ1\n7\trdfs:label\tSeven\n7\tp\tQ1\n",
+    )
+    assert bad == []
+    assert articles["Q2"].links == ("Babbage",)
+    assert articles["Babbage"].aliases == ("Q1",)
+    # A number as an alias would be mentioned wherever it stands.
+    assert articles["Seven"].aliases == ()
+
+
+def test_a_name_without_facts_is_no_article_but_names_objects(tmp_path: Path) -> None:
+    items, _ = read(write(tmp_path / "graph.tsv", [("Q1", "rdfs:label", "Paris"), ("Ann", "born_in", "Q1")]))
+    assert Skipped("q1", "a name without facts") in items
+    (article,) = [item for item in items if isinstance(item, SourceArticle)]
+    assert article.triples[0].object_link == "Paris"
+    assert article.links == ()
+
+
+def test_two_things_of_one_label_are_told_apart(tmp_path: Path) -> None:
+    articles, _ = read_text(
+        tmp_path, "Q1\trdfs:label\tMercury\nQ2\trdfs:label\tmercury\nQ1\tkind\tplanet\nQ2\tkind\tmetal\nA\tsees\tQ2\n"
+    )
+    assert set(articles) == {"Mercury (Q1)", "mercury (Q2)", "A"}
+    assert articles["A"].links == ("mercury (Q2)",)
+    # The bare name is no alias: it would lead to one of them only.
+    assert articles["Mercury (Q1)"].aliases == ("Q1",)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_neither_the_order_of_rows_nor_repetition_shows(tmp_path: Path, seed: int) -> None:
+    rows = [*ROWS, ("ADA LOVELACE", "born_in", "LONDON"), ROWS[0]]
+    random.Random(seed).shuffle(rows)
+    shuffled, _ = read(write(tmp_path / "shuffled.tsv", rows))
+    in_order, _ = read(write(tmp_path / "graph.tsv"))
+    assert shuffled == in_order
+
+
+def test_a_header_names_the_columns(tmp_path: Path) -> None:
+    text = "source,object,weight,Predicate,Subject\nx,Paris,0.5,born_in,Ann\ny,Rome,,born_in,Ben\n"
+    articles, bad = read_text(tmp_path, text, "graph.csv")
+    assert (list(articles), bad) == (["Ann", "Ben"], [])
+    assert (articles["Ann"].triples[0].relation, articles["Ann"].triples[0].object) == ("born_in", "Paris")
+
+
+@pytest.mark.parametrize("delimiter", ["\t", ",", ";"])
+def test_delimiters_byte_order_mark_and_crlf(tmp_path: Path, delimiter: str) -> None:
+    text = "\ufeffAnn|born_in|Paris\r\n\r\nParis|located_in|France||\r\n".replace("|", delimiter)
+    articles, bad = read_text(tmp_path, text, "graph.csv")
+    assert (list(articles), bad) == (["Ann", "Paris"], [])
+
+
+def test_quotes_are_quotes_in_csv_and_characters_in_tsv(tmp_path: Path) -> None:
+    csv = '"Doe, Jane",says,"a ""word"""\nBob,description,"two\nlines"\nBob,height,6" tall\n'
+    articles, bad = read_text(tmp_path, csv, "graph.csv")
+    assert bad == []
+    assert articles["Doe, Jane"].triples[0].object == 'a "word"'
+    assert articles["Bob"].sections[0].text == "two\nlines"
+    assert articles["Bob"].triples[0].object == '6" tall'
+    articles, bad = read_text(tmp_path, 'Bob\tsays\t"word\n')
+    assert (articles["Bob"].triples[0].object, bad) == ('"word', [])
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("Ann\tborn_in", "2 columns where subject, relation and object are expected"),
+        ("Ann", "1 column where"),
+        ("Ann\tborn_in\tParis\tx", "4 columns where 3 are expected"),
+        ("\tborn_in\tParis", "the subject is empty"),
+        (" \t \t ", ""),
+        ("__\tborn_in\tParis", "the subject is empty"),
+        ("Ann\t \tParis", "the relation is empty"),
+        ("Ann\tborn_in\t", "the object is empty"),
+        ("x" * 301 + "\tborn_in\tParis", "the subject has 301 characters, more than the 300 of a name"),
+        ("Ann\t" + "x" * 301 + "\tParis", "the relation has 301 characters"),
+        ("Ann\trdfs:label\t" + "x" * 301, "the name has 301 characters"),
+    ],
+)
+def test_bad_rows_are_named_and_the_rest_is_kept(tmp_path: Path, row: str, reason: str) -> None:
+    articles, bad = read_text(tmp_path, f"A\tb\tC\n{row}\nD\te\tF\n")
+    assert list(articles) == ["A", "D"]
+    assert (bad == []) if not reason else (len(bad) == 1 and bad[0].startswith(f"line 2: {reason}"))
+
+
+def test_invalid_utf8_is_a_bad_row(tmp_path: Path) -> None:
+    articles, bad = read_text(tmp_path, b"A\tb\tC\nCaf\xe9\tb\tC\n")
+    assert (list(articles), bad) == (["A"], ["line 2: invalid UTF-8 at byte 4 of the line (0xe9)"])
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [('"open,b,C', "a quoted cell is never closed"), ('"a"x,b,C', "cell 1 goes on after its closing quote")],
+)
+def test_a_stray_quote_costs_one_row(tmp_path: Path, row: str, reason: str) -> None:
+    rows = "".join(f"S{n},b,C\n" for n in range(50))
+    articles, bad = read_text(tmp_path, f"A,b,C\n{row}\n{rows}", "graph.csv")
+    assert len(articles) == 51
+    assert len(bad) == 1 and bad[0].startswith(f"line 2: {reason}")
+
+
+@given(
+    st.lists(
+        st.lists(st.text(st.characters(exclude_categories=("Cs",)), min_size=1), min_size=3, max_size=3), min_size=1
+    )
+)
+def test_quoted_cells_come_back(rows: list[list[str]]) -> None:
+    # The reader takes \n for the end of a line, and space around a cell for no part of it.
+    rows = [["a" + cell.replace("\r", "").strip() + "z" for cell in row] for row in rows]
+    text = "x,y,z\n" + "".join(",".join('"' + cell.replace('"', '""') + '"' for cell in row) + "\n" for row in rows)
+    lines = [Line(number, line.encode()) for number, line in enumerate(text.split("\n"), 1)]
+    assert [row.cells for row in read_rows(lines)][1:] == rows
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "\ufeff"])
+def test_an_empty_file_is_an_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "graph.tsv").write_text(text)
+    with pytest.raises(SourceError, match=r"has no (content|triples)"):
+        read(tmp_path / "graph.tsv")
+
+
+def test_a_header_alone_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "graph.tsv").write_text("subject\trelation\tobject\n")
+    with pytest.raises(SourceError, match=r"graph\.tsv has no triples"):
+        read(tmp_path / "graph.tsv")
+
+
+def test_a_long_literal_is_text_in_full_and_no_long_entity(tmp_path: Path) -> None:
+    long = "word " * 200_000
+    articles, bad = read_text(tmp_path, f"A\tstory\t{long}\nA\tdescription\t{long}\nA\tb\tx\x00y\n")
+    assert bad == []
+    article = articles["A"]
+    assert article.sections[0].text == long.strip()
+    assert long.strip() in article.sections[1].text
+    story = next(triple for triple in article.triples if triple.relation == "story")
+    assert len(story.object) <= LONGEST_NAME and story.object.endswith("…") and story.object_link is None
+    assert max(len(triple.line) for triple in article.triples) <= LONGEST_NAME
+    assert "\x00" not in article.sections[1].text
+
+
+@pytest.mark.parametrize(
+    ("value", "linked"), [("Paris", True), ("1984", False), ("-3.5 %", False), ("1950-03-12T00:00:00Z", False)]
+)
+def test_numbers_and_dates_are_values(tmp_path: Path, value: str, linked: bool) -> None:
+    articles, _ = read_text(tmp_path, f"A\tb\t{value}\n")
+    assert (articles["A"].triples[0].object_link is not None) == linked
+    articles, _ = read_text(tmp_path, f"A\tb\t{value}\n{value}\tc\tD\n")
+    assert articles["A"].triples[0].object_link == value
+
+
+@pytest.mark.parametrize(
+    ("relation", "words"),
+    [("birthPlace", "birth place"), ("born_in", "born in"), ("P19", "P19"), ("DNA", "DNA")],
+)
+def test_relations_as_words(relation: str, words: str) -> None:
+    assert readable_relation(relation) == words
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "expected"),
+    [
+        ("graph.tsv", b"a\tb\tc\n", "triples"),
+        ("graph.CSV.gz", gzip.compress(b"a,b,c\n"), "triples"),
+        ("graph.tsv.bz2", bz2.compress(b"a\tb\tc\n"), "triples"),
+        ("train.txt", b"/m/027rn\t/location/country\t/m/06cx9\n", "triples"),
+        ("graph.nt", b"# c\n", "rdf"),
+        ("graph.ttl.xz", lzma.compress(b"@prefix e: <http://e/> ."), "rdf"),
+        ("graph", b"# a comment\n\n@prefix e: <http://e/> .\n", "rdf"),
+        ("graph", b'<http://e/a> <http://e/b> "c" .\n', "rdf"),
+        ("graph", b"PREFIX e: <http://e/>\n", "rdf"),
+    ],
+)
+def test_detection(tmp_path: Path, name: str, data: bytes, expected: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    assert detect_format(tmp_path / name) == expected
+    assert open_source(tmp_path / name).format == expected
+
+
+# -- whole builds
+
+
+def build(source: Path, pack: Path, encoder: Embedder, **options: object) -> BuildReport:
+    chosen = BuildOptions(name="graph", **options)  # type: ignore[arg-type]
+    return build_pack(open_source(source), str(source), pack, encoder, chosen)
+
+
+def test_the_triples_are_in_the_pack_with_their_evidence(tmp_path: Path, encoder: Embedder) -> None:
+    many = [("Ada_Lovelace", "wrote", f"Letter number {n} to a friend in the country") for n in range(60)]
+    loop = [("London", "twinned_with", "London")]
+    report = build(write(tmp_path / "graph.tsv", [*ROWS, *many, *loop]), tmp_path / "pack", encoder)
+    assert report.manifest.counts["articles"] == 3
+    assert report.manifest.counts["triples"] == 67
+    assert report.lost_links == 0
+    assert report.skipped == {"a name without facts": 1}
+    with Pack(tmp_path / "pack") as pack:
+        rows = pack.graph.rows(
+            "MATCH (a:Entity)-[r:RELATED_TO]->(b:Entity) RETURN a.name, r.relation, b.name, b.type, r.section_id "
+            "ORDER BY a.name, r.relation, b.name"
+        )
+        facts = {tuple(row[:4]) for row in rows}
+        assert {
+            ("Ada Lovelace", "born_in", "London", "article"),
+            ("Ada Lovelace", "birth_date", "1815-12-10", "value"),
+            ("Ada Lovelace", "friendOf", "Charles Babbage", "article"),
+            ("Ada Lovelace", "instance of", "mathematician", "entity"),
+            ("Charles Babbage", "born_in", "London", "article"),
+            ("London", "located_in", "England", "entity"),
+            ("London", "twinned_with", "London", "article"),
+        } <= facts
+        sections = dict(tuple(row) for row in pack.graph.rows("MATCH (s:Section) RETURN s.section_id, s.content"))
+        for subject, relation, value, _, evidence in rows:
+            assert f"{subject} — {readable_relation(relation)}: {value}." in sections[evidence]
+        assert len({row[4] for row in rows if row[0] == "Ada Lovelace"}) > 2
+        links = pack.graph.rows("MATCH (a:Article)-[:LINKS_TO]->(b:Article) RETURN a.title, b.title ORDER BY 1, 2")
+        assert [tuple(row) for row in links] == [
+            ("Ada Lovelace", "Charles Babbage"),
+            ("Ada Lovelace", "London"),
+            ("Charles Babbage", "London"),
+        ]
+        owned = pack.graph.rows("MATCH (:Article {title: 'London'})-[:HAS_ENTITY]->(e:Entity) RETURN e.name ORDER BY 1")
+        assert [row[0] for row in owned] == ["England", "London"]
+        aliases = pack.graph.rows("MATCH (a:Article {title: 'Charles Babbage'}) RETURN a.aliases, a.category")
+        assert list(aliases[0]) == [["Q1"], ""]
+    assert all(check.passed for check in validate_pack(tmp_path / "pack"))
+
+
+def test_the_digest_is_the_same_in_any_order(tmp_path: Path, encoder: Embedder) -> None:
+    first = build(write(tmp_path / "one.tsv"), tmp_path / "one", encoder)
+    again = build(write(tmp_path / "one.tsv"), tmp_path / "again", encoder)
+    other = build(write(tmp_path / "two.tsv", ROWS[::-1]), tmp_path / "two", encoder)
+    fewer = build(write(tmp_path / "three.tsv", ROWS[1:]), tmp_path / "three", encoder)
+    assert first.manifest.digest == again.manifest.digest == other.manifest.digest != fewer.manifest.digest
+
+
+def test_a_bad_row_stops_the_build_unless_told_to_go_on(tmp_path: Path, encoder: Embedder) -> None:
+    source = write(tmp_path / "graph.tsv", [*ROWS, ("Ann", "born_in")])
+    with pytest.raises(RecordError, match="line 11: 2 columns"):
+        build(source, tmp_path / "pack", encoder)
+    report = build(source, tmp_path / "pack", encoder, keep_going=True)
+    assert [bad.where for bad in report.bad_records] == ["line 11"]
+    assert report.manifest.counts["articles"] == 3
+
+
+def test_records_stream_in_order_of_title_after_the_bad_rows(tmp_path: Path) -> None:
+    records = list(TriplesSource(write(tmp_path / "graph.tsv", [("B", "x", "y"), ("b",), ("A", "x", "y")])).records())
+    assert isinstance(records[0], BadStatement)
+    assert [record.title for record in records[1:] if not isinstance(record, BadStatement)] == ["A", "B"]
