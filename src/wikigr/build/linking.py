@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from wikigr.build.progress import Progress
 from wikigr.build.staging import Staging
+from wikigr.names import FUNCTION_WORDS, bare_name, is_part_of_name
 from wikigr.text import words
 
 # Redirects may point to redirects; MediaWiki itself follows one step, exports hold chains of a few.
@@ -15,17 +16,6 @@ MAX_REDIRECT_STEPS = 5
 
 # A name of fewer letters is matched only as written ("Go" the game, not every "go").
 MIN_NAME_CHARS = 3
-
-_PARENTHESIS = re.compile(r"\s+\([^()]*\)$")
-
-# English function words: a name made of these alone ("It", "The Who") is matched only as written.
-FUNCTION_WORDS = frozenset(
-    """a about after all also an and any are as at be been before but by can could did do does for from had has have
-    he her here him his how i if in into is it its just like may me might more most must my no not now of on one
-    only or other our out over she should so some such than that the their them then there these they this those
-    to too two under until up upon us was we were what when where which while who whom whose why will with would
-    you your""".split()
-)
 
 
 def link_all(staging: Staging, progress: Progress, *, by_id: bool) -> int:
@@ -93,72 +83,109 @@ def find_mentions(staging: Staging, progress: Progress) -> None:
             progress.advance(1)
 
 
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """One way to write an article's name; ``qualifiers`` are the words of the title that it leaves out."""
+
+    written: str
+    article: int
+    qualifiers: frozenset[str]
+    only_as_written: bool
+
+
 class NameMatcher:
     """Finds names in running text: longest match first, at word boundaries.
 
-    A name of several words matches in any case. A single word matches as written or with its first letter in
-    lower case. Names of function words, digits or fewer than three letters match only as written. A
-    qualifier in parentheses ("Mercury (planet)") is no part of what a text would say: the bare name is
-    matched too, unless it is another article's name.
+    A name matches as it is written, or with its first letter in lower case ("wave function"): "band" is not the album
+    "Band on the Run", and "WHO" is not "who". Names of function words, digits or fewer than three letters match only
+    as written, and a single word does not match inside a longer name that the text spells ("United" in "United
+    States").
+
+    A title's qualifier, "(planet)" or ", New York", is no part of what a text would say: the bare name is matched too,
+    as written. Where a name may be several articles, the text decides: the ones stay whose qualifiers it holds.
     """
 
-    def __init__(self, names: Iterator[tuple[Any, ...]] | list[tuple[str, int]]) -> None:
+    def __init__(self, names: Iterable[tuple[Any, ...]]) -> None:
         import ahocorasick
 
         self._automaton = ahocorasick.Automaton()
-        bare: dict[str, set[int]] = {}
-        bare_spelling: dict[str, str] = {}
         count = 0
         for name, article in names:
-            self._add(name, article)
-            count += 1
-            short = _PARENTHESIS.sub("", name)
-            if short and short != name:
-                bare.setdefault(_lower(short), set()).add(article)
-                bare_spelling.setdefault(_lower(short), short)
-        for key, articles in bare.items():
-            if len(articles) == 1 and key not in self._automaton:
-                self._add(bare_spelling[key], next(iter(articles)))
+            count += self._add(name, article, frozenset())
+            bare = bare_name(name)
+            if bare != name:
+                self._add(bare, article, frozenset(words(name)) - frozenset(words(bare)) - FUNCTION_WORDS)
         self._usable = count > 0
         if self._usable:
             self._automaton.make_automaton()
 
-    def _add(self, name: str, article: int) -> None:
+    def _add(self, name: str, article: int, qualifiers: frozenset[str]) -> bool:
         key = _lower(name)
         if not any(c.isalnum() for c in key):
-            return
-        tokens = words(name)
-        exact = (
-            len(key) < MIN_NAME_CHARS or all(t in FUNCTION_WORDS for t in tokens) or not any(c.isalpha() for c in key)
+            return False
+        only_as_written = (
+            bool(qualifiers)
+            or len(key) < MIN_NAME_CHARS
+            or all(word in FUNCTION_WORDS for word in words(name))
+            or not any(c.isalpha() for c in key)
         )
-        if not self._automaton.exists(key):
-            self._automaton.add_word(key, (name, article, exact, len(tokens) > 1))
+        form = _Form(name, article, qualifiers, only_as_written)
+        if key in self._automaton:
+            self._automaton.get(key).append(form)
+        else:
+            self._automaton.add_word(key, [form])
+        return True
 
     def find(self, text: str) -> list[tuple[int, int, int]]:
-        """Return ``(start, end, article)`` of the names in ``text``, left to right, without overlaps."""
+        """Return ``(start, end, article)`` of the names in ``text``, left to right, without overlaps.
+
+        A name that may be several articles is there once for each of those that fit best.
+        """
         if not self._usable:
             return []
-        hits: list[tuple[int, int, int]] = []
-        for last, (name, article, exact, several) in self._automaton.iter(_lower(text)):
+        hits: list[tuple[int, int, list[_Form]]] = []
+        for last, forms in self._automaton.iter(_lower(text)):
             end = last + 1
-            start = end - len(name)
+            start = end - len(forms[0].written)
             if (start and _joins(text[start - 1], text[start])) or (
                 end < len(text) and _joins(text[end], text[end - 1])
             ):
                 continue
             written = text[start:end]
-            if written != name:
-                if exact:
-                    continue
-                if not several and not (written[1:] == name[1:] and written[0] == name[0].lower()):
-                    continue
-            hits.append((start, end, article))
+            fitting = [form for form in forms if _is_written(form, written)]
+            if fitting and not (" " not in written and is_part_of_name(text, start, end)):
+                hits.append((start, end, fitting))
         hits.sort(key=lambda hit: (hit[0], -hit[1]))
+        known: frozenset[str] | None = None
         chosen: list[tuple[int, int, int]] = []
-        for hit in hits:
-            if not chosen or hit[0] >= chosen[-1][1]:
-                chosen.append(hit)
+        free = 0
+        for start, end, forms in hits:
+            if start < free:
+                continue
+            free = end
+            if len(forms) > 1:
+                known = known or frozenset(words(text))
+                forms = _fitting_best(forms, known)
+            chosen += [(start, end, form.article) for form in forms]
         return chosen
+
+
+def _is_written(form: _Form, written: str) -> bool:
+    if written == form.written:
+        return True
+    return not form.only_as_written and written[1:] == form.written[1:] and written[0] == form.written[0].lower()
+
+
+# A form without a qualifier is as likely as one of whose qualifiers the text holds half.
+_UNQUALIFIED = 0.5
+
+
+def _fitting_best(forms: list[_Form], known: frozenset[str]) -> list[_Form]:
+    shares = [
+        len(form.qualifiers & known) / len(form.qualifiers) if form.qualifiers else _UNQUALIFIED for form in forms
+    ]
+    best = max(shares)
+    return [form for form, share in zip(forms, shares, strict=True) if share == best and best > 0]
 
 
 def _lower(text: str) -> str:
