@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util  # LadybugDB 0.15.3 uses importlib.util on an Arrow parameter without importing it
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, Self
@@ -123,6 +124,19 @@ class Graph:
             return self.connection.execute(cypher, dict(parameters) if parameters else None)
         except RuntimeError as error:
             raise QueryError(f"The database query failed: {_one_line(error)}.") from error
+
+    @contextmanager
+    def sibling(self, timeout: float) -> Iterator[Graph]:
+        """Open another connection to the same database, whose queries are interrupted after ``timeout`` seconds.
+
+        The limit is the connection's, so this graph keeps none. It is closed on leaving.
+        """
+        connection = type(self.connection)(self.connection.database, num_threads=self.connection.num_threads)
+        try:
+            connection.set_query_timeout(max(1, round(timeout * 1000)))  # 0 would mean no limit
+            yield Graph.of(connection)
+        finally:
+            connection.close()
 
     def close(self) -> None:
         """Close what this graph opened; a caller's own connection stays open."""
