@@ -8,7 +8,10 @@ import unicodedata
 from wikigr.text import words
 
 # "Mercury (planet)", "Oakdale, New York".
-_QUALIFIER = re.compile(r"(?:\s+\([^()]*\)|,\s[^,()]*)$")
+_QUALIFIER = re.compile(r"(?:(?<!\s)\s+\([^()]*\)|,\s[^,()]*)$")
+
+# As ``text.words`` has them.
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 # The words directly before and after a name.
 _WORD_BEFORE = re.compile(r"(?<!\w)(\w[\w'’]*)[ -]$")
@@ -32,8 +35,33 @@ def name_key(name: str) -> str:
 
     It is empty for a name without a letter or digit; several names may have one key ("C" and "C++").
     """
-    plain = unicodedata.normalize("NFKD", name.casefold())
-    return " ".join(words("".join(c for c in plain if not unicodedata.combining(c))))
+    return " ".join(words(_plain(name)))
+
+
+def name_words(text: str) -> list[tuple[str, int, int]]:
+    """Return the words of ``text`` as ``name_key`` has them, each with its ``(start, end)`` in ``text``.
+
+    A mark that is written after its letter belongs to the word.
+    """
+    plain: list[str] = []
+    origins: list[int] = []
+    for place, character in enumerate(text):
+        for part in _plain(character):
+            plain.append(part)
+            origins.append(place)
+    found = []
+    for match in _WORD.finditer("".join(plain)):
+        end = origins[match.end() - 1] + 1
+        while end < len(text) and unicodedata.combining(text[end]):
+            end += 1
+        found.append((words(match[0])[0], origins[match.start()], end))
+    return found
+
+
+def _plain(text: str) -> str:
+    """Return ``text`` without case and accents; folded characters may be compatibility forms, and the reverse."""
+    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    return "".join(c for c in folded if not unicodedata.combining(c))
 
 
 def bare_name(title: str) -> str:

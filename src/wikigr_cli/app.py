@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from wikigr.errors import WikigrError
-from wikigr_cli import ask, config, doctor, evaluation, model, pack, pagerank, profile, rerank, search
+from wikigr_cli import ask, config, doctor, evaluation, graph, model, pack, pagerank, profile, rerank, search, why
 from wikigr_cli.environment import Environment, ReaderGone, plain
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus, status_of
 
@@ -32,6 +32,8 @@ app = typer.Typer(
 app.command("ask", epilog=EXIT_CODES_HELP)(ask.ask)
 app.command("search", epilog=EXIT_CODES_HELP)(search.search)
 app.command("rerank", epilog=EXIT_CODES_HELP)(rerank.rerank)
+app.command("why", epilog=EXIT_CODES_HELP)(why.why)
+app.add_typer(graph.app, name="graph")
 app.add_typer(pack.app, name="pack")
 app.add_typer(pagerank.app, name="pagerank")
 app.add_typer(profile.app, name="profile")

@@ -90,7 +90,7 @@ def run(
         bool, typer.Option("--ablate", help="Switch each enhancement of the one profile off in turn.")
     ] = False,
     offline: options.Offline = False,
-    seed: Annotated[int, typer.Option(help="Of bootstrap and permutation tests.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of bootstrap and permutation tests.")] = 0,
     repeat: Annotated[int, typer.Option(min=1, max=100, help="Ask every question so often.")] = 1,
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Questions asked at once.")] = 1,
     strict: Annotated[
@@ -181,6 +181,9 @@ def run(
     environment.note(f"{folder}: {len(stored.samples)} samples")
     report_format = ReportFormat.JSON if json_output else ReportFormat.TEXT
     _print_report(environment, stored, primary, margin, report_format, labels=labels)
+    for name in stored.run.profiles:
+        if all(sample.error is not None for sample in stored.of(name)):
+            raise WikigrError(f"Every question failed under {name}: {stored.of(name)[0].error}")
     if floors or baseline is not None:
         _hold_to(environment, stored, None, floors, baseline, fail_on, max_errors, primary, margin)
 
@@ -344,8 +347,7 @@ def flips(
     one = load_run(first)
     caveats: list[str] = []
     if second is None:
-        names = list(one.run.profiles)
-        left, right = one.of(names[0]), one.of(profile or names[-1])
+        left, right = one.of(next(iter(one.run.profiles))), one.of(_profile_of(one, profile))
     else:
         other = load_run(second)
         caveats = _caveats(one, other, force=force)

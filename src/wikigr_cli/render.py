@@ -158,7 +158,7 @@ def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> dic
         "unverified_claims": list(answer.unverified),
         "entities": pipeline.entities(answer),
         "facts": pipeline.facts(answer),
-        "cypher_query": "",
+        "cypher_query": answer.cypher_query,
         "profile": answer.profile,
         "degraded": answer.trace.degraded,
         "warnings": answer.trace.warnings,
@@ -398,6 +398,8 @@ def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
 
     _table(environment, *text.profile_rows(document))
     environment.print(text.legend(document), style="dim")
+    for notice in document["notices"]:
+        environment.print(_one_line(notice), style="yellow")
     for profile in document["profiles"]:
         if profile["errors"] or profile["degraded"]:
             environment.print(
@@ -448,12 +450,12 @@ def flips(environment: Environment, found: Sequence[Mapping[str, Any]]) -> None:
     """Print the questions that changed, worse ones first."""
     for flip in found:
         mark = "worse" if flip["worse"] else "better"
-        environment.print(f"{plain(flip['question_id'])} {mark}: {plain(flip['question'])}", style="bold")
-        environment.print(f"  expected: {plain(' | '.join(flip['answers'])) or 'no answer'}")
+        environment.print(f"{_one_line(flip['question_id'])} {mark}: {_one_line(flip['question'])}", style="bold")
+        environment.print(f"  expected: {_one_line(' | '.join(flip['answers'])) or 'no answer'}")
         for side in flip["sides"]:
-            environment.print(f"  {plain(side['profile'])}: {plain(side['answer'])}")
-            environment.print(f"    read: {plain(', '.join(side['ranking']))}", style="dim")
-            environment.print(f"    {plain(side['command'])}", style="dim")
+            environment.print(f"  {_one_line(side['profile'])}: {_one_line(side['answer'])}")
+            environment.print(f"    read: {_one_line(', '.join(side['ranking']))}", style="dim")
+            environment.print(f"    {_one_line(side['command'])}", style="dim")
     if not found:
         environment.note("No question changed.")
 
@@ -465,7 +467,15 @@ def gate(environment: Environment, result: GateResult, questions: Mapping[str, M
         environment.print(f"{mark:<7}", style=style, end="")
         environment.print(f"{check.name}: {check.detail}")
     for id_ in result.regressed:
-        environment.print(f"       worse: {plain(id_)} {plain(str(questions.get(id_, {}).get('question', '')))}")
+        question = str(questions.get(id_, {}).get("question", ""))
+        environment.print(f"       worse: {_one_line(id_)} {_one_line(question)}")
+    for caveat in result.caveats:
+        environment.print(f"       note: {_one_line(caveat)}", style="yellow")
+
+
+def _one_line(text: str) -> str:
+    """Return ``text`` so that none of it can begin a line: on GitHub Actions a line may be a command."""
+    return plain(" ".join(text.split()))
 
 
 def _table(environment: Environment, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -102,5 +102,7 @@ def _with_flags(profile: Profile, mode: Mode | None, fusion: Fusion | None) -> P
         profile,
         retrieval=retrieval,
         graph_reranker=replace(profile.graph_reranker, enabled=False),
+        graph_walk=replace(profile.graph_walk, enabled=False),
+        multi_strategy=replace(profile.multi_strategy, enabled=False),
         cross_encoder=replace(profile.cross_encoder, enabled=False),
     )

@@ -62,11 +62,13 @@ def test_explain_shows_stages_scores_and_what_was_dropped(wikigr: Wikigr, physic
     explain = json.loads(result.out)["explain"]
     stages = {stage["stage"]: stage for stage in explain["stages"]}
     assert list(stages) == (
-        "encode dense lexical fuse graph_reranker documents fetch section_quality "
+        "encode dense lexical fuse graph_reranker entity_linking graph_walk documents fetch section_quality "
         "sentences abstention citations".split()
     )
     assert any("not among the best 5" in reason for reason in stages["documents"]["dropped"].values())
     assert stages["graph_reranker"]["notes"] == {"alpha": 0.95, "beta": 0.05}
+    assert stages["entity_linking"]["scored"] == len(stages["entity_linking"]["notes"]["links"]) > 0
+    assert stages["graph_walk"]["scored"] >= stages["fuse"]["scored"]
     assert {"strength", "threshold"} <= set(stages["abstention"]["notes"])
     assert {"dense", "lexical"} <= set(explain["candidates"][0]["scores"])
     best = explain["sentences"][0]

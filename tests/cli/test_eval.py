@@ -17,10 +17,12 @@ from xml.etree import ElementTree
 import pytest
 from tests.llm.server import MessagesServer, Response, reply, status
 
-from wikigr.evaluation.questions import load_questions
+from wikigr.evaluation import runner
+from wikigr.evaluation.questions import GoldQuestion, load_questions
 from wikigr.evaluation.run import read_run
 from wikigr.evaluation.runner import Evaluation, evaluate
-from wikigr.evaluation.samples import read_samples
+from wikigr.evaluation.samples import Sample, read_samples
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.settings import cache_folder
 
@@ -161,7 +163,7 @@ def test_ablation_takes_every_enhancement_away_in_turn(run: Run) -> None:
     document = json.loads(run("r", "--profile", "enhanced", "--ablate", "--json").out)
     names = [profile["name"].removeprefix("enhanced-without-") for profile in document["profiles"]]
     assert names == [
-        "enhanced", "lexical", "dense", "graph_reranker", "multi_doc", "section_quality", "few_shot",
+        "enhanced", "lexical", "dense", "graph_walk", "graph_reranker", "multi_doc", "section_quality", "few_shot",
     ]  # fmt: skip
     few_shot = next(c for c in document["comparisons"] if c["second"].endswith("few_shot"))
     assert few_shot["results"][0]["difference"] == 0.0
@@ -222,6 +224,63 @@ def test_flips_show_both_sides_and_how_to_reproduce_them(run: Run, wikigr: Wikig
         assert [side["profile"] for side in flip["sides"]] == ["baseline", "enhanced"]
         assert all("wikigr ask" in side["command"] for side in flip["sides"])
     assert wikigr("eval", "flips", "r").out.count("expected:") == len(found) > 0
+
+
+def test_flips_of_a_misspelt_profile_are_wrong_usage(run: Run, wikigr: Wikigr) -> None:
+    run("r")
+    result = wikigr("eval", "flips", "r", "--profile", "enhancd")
+    assert (result.code, "no profile 'enhancd'" in result.err) == (2, True)
+
+
+def test_a_run_with_another_seed_is_another_run(run: Run, tmp_path: Path) -> None:
+    assert run("r", "--profile", "baseline", "--seed", "1").code == 0
+    assert read_run(tmp_path / "r").seed == 1
+    other = run("r", "--profile", "baseline", "--seed", "2")
+    assert (other.code, "seed" in other.err) == (3, True)
+
+
+def test_gold_articles_that_the_pack_lacks_are_named(run: Run, questions: Path, wikigr: Wikigr) -> None:
+    assert "not in the pack" not in run("whole", "--profile", "baseline").out
+    rows = [json.loads(line) for line in questions.read_text().splitlines()]
+    rows[0]["gold"] = [{"title": "Nowhere"}]
+    questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = run("r", "--profile", "baseline")
+    said = "1 gold articles are not in the pack, and nothing can find them: 'Nowhere'"
+    assert (result.code, said in result.err, said in result.out) == (0, True, True)
+    assert said in wikigr("eval", "report", "r", "--format", "html").out.replace("&#x27;", "'").replace("&#39;", "'")
+
+
+def test_a_seed_is_no_negative_number(run: Run) -> None:
+    assert run("r", "--seed", "-1").code == 2
+
+
+def test_with_several_jobs_an_answer_does_not_wait_for_a_slower_one(
+    physics_pack: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = load_questions(questions)
+    seen: list[int] = []
+    ask = runner._ask
+
+    def slow(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
+        path, end = tmp_path / "r" / "samples.jsonl", time.monotonic() + 30
+        while question is loaded[0] and time.monotonic() < end and path.read_bytes().count(b"\n") < TOTAL - 1:
+            time.sleep(0.02)
+        if question is loaded[0]:
+            seen.append(path.read_bytes().count(b"\n"))
+        return ask(pipeline, question, repeat)
+
+    monkeypatch.setattr(runner, "_ask", slow)
+    evaluate(Evaluation(str(physics_pack), loaded, "", None, [Profile()], offline=True, jobs=2), tmp_path / "r")
+    assert seen == [TOTAL - 1]
+    assert len(read_samples(tmp_path / "r")) == TOTAL
+
+
+def test_profiles_of_different_budgets_are_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "rich.yaml").write_text("budget: {max_tokens: 900}\n")
+    (tmp_path / "poor.yaml").write_text("budget: {max_tokens: 100}\n")
+    result = run("r", "--profile", "rich.yaml", "--profile", "poor.yaml")
+    assert (result.code, "different budgets" in result.err) == (2, True)
+    assert not (tmp_path / "r" / "samples.jsonl").exists()
 
 
 def test_runs_over_other_questions_refuse_to_be_compared(run: Run, wikigr: Wikigr, questions: Path) -> None:
@@ -285,6 +344,22 @@ class TestGate:
         assert summary.read_text(encoding="utf-8").startswith("# Failed: enhanced")
         assert wikigr("eval", "gate", "bad", "--baseline", "baseline.json", "--fail-on", "never").code == 0
 
+    def test_a_question_is_no_command_of_the_workflow(
+        self, blessed: Path, wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        hostile = "a\n::stop-commands::x\r\n::error::y"
+        for name in ("questions.json", "samples.jsonl"):
+            path = tmp_path / "good" / name
+            path.write_text(path.read_text().replace('"accuracy": 1.0', '"accuracy": 0.0'))
+        path = tmp_path / "good" / "questions.json"
+        rows = {id_: row | {"question": hostile} for id_, row in json.loads(path.read_text()).items()}
+        path.write_text(json.dumps(rows))
+        monkeypatch.setenv("GITHUB_ACTIONS", "true")
+        result = wikigr("eval", "gate", "good", "--baseline", "baseline.json")
+        assert (result.code, "::stop-commands::x" in result.out) == (1, True)
+        commands = [line.split(" ")[0] for line in result.out.splitlines() if line.lstrip().startswith("::")]
+        assert set(commands) == {"::error", "::warning"}
+
     def test_a_floor_that_is_missed_fails(self, blessed: Path, wikigr: Wikigr) -> None:
         result = wikigr("eval", "gate", "good", "--min", "accuracy=1.0")
         assert (result.code, "FAILED accuracy ≥ 1" in result.out) == (1, True)
@@ -309,6 +384,32 @@ class TestGate:
         path.write_text("{}\n" + path.read_text())
         damaged = wikigr("eval", "gate", "good", "--min", "accuracy=0")
         assert (damaged.code, "Line 1" in damaged.err) == (3, True)
+
+    @pytest.mark.parametrize(
+        ("name", "change"),
+        [
+            ("run.json", {"schema_version": 0}),
+            ("run.json", {"profiles": ["enhanced"]}),
+            ("run.json", {"questions": 3}),
+            ("run.json", {"pack": {}}),
+            ("run.json", {"seed": "x"}),
+            ("run.json", {"unknown": 1}),
+            ("questions.json", {"q": {}}),
+            ("questions.json", {"q": 3}),
+        ],
+    )
+    def test_a_damaged_part_of_a_run_is_code_3(
+        self, blessed: Path, wikigr: Wikigr, tmp_path: Path, name: str, change: dict[str, object]
+    ) -> None:
+        path = tmp_path / "good" / name
+        path.write_text(json.dumps(json.loads(path.read_text()) | change))
+        assert wikigr("eval", "gate", "good", "--baseline", "baseline.json").code == 3
+
+    def test_samples_of_other_questions_are_code_3(self, blessed: Path, wikigr: Wikigr, tmp_path: Path) -> None:
+        path = tmp_path / "good" / "samples.jsonl"
+        path.write_text(path.read_text().replace('"question_id": "phys-', '"question_id": "other-'))
+        result = wikigr("eval", "report", "good")
+        assert (result.code, "not of its run" in result.err) == (3, True)
 
     def test_an_unfinished_run_fails_the_gate_and_cannot_be_blessed(
         self, blessed: Path, wikigr: Wikigr, tmp_path: Path
@@ -374,11 +475,29 @@ def test_a_model_that_fails_for_a_third_is_counted_apart(
     failed = [sample for sample in read_samples(tmp_path / "r") if sample.error]
     assert failed
     assert (result.code, "FAILED errors" in result.out) == (1, True)
+    used = read_run(tmp_path / "r").usage["answers"]["enhanced"]
+    assert used["calls"] == sum(sample.usage.get("calls", 0) for sample in read_samples(tmp_path / "r")) > 0
+    assert used["cost_usd"] > 0
     lenient = wikigr("eval", "gate", "r", "--min", "accuracy=0", "--max-errors", "0.5")
     assert lenient.code == 0
     messages_server.always(reply("The pack does not cover this."))
     wikigr(*arguments, "-o", "r")
     assert not [sample for sample in read_samples(tmp_path / "r") if sample.error]
+
+
+def test_a_run_of_which_every_answer_failed_is_broken_and_reported(
+    wikigr: Wikigr, physics_pack: Path, questions: Path, messages_server: MessagesServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
+    messages_server.always(status(400, "no"))
+    # Of these the pack is sure enough to ask a model.
+    rows = [line for line in GOLD.read_text().splitlines() if json.loads(line)["id"] in ("phys-002", "phys-004")]
+    questions.write_text("\n".join(rows) + "\n")
+    result = wikigr("eval", "run", "--pack", str(physics_pack), "--questions", str(questions), "-o", "r")
+    assert (result.code, "Every question failed under baseline" in result.err) == (3, True)
+    assert "baseline: 2 samples failed" in result.out
+    assert wikigr("eval", "report", "r").code == 0
 
 
 def test_calibrate_fits_and_stores_the_threshold(

@@ -15,6 +15,7 @@ def test_list_names_what_ships(wikigr: Wikigr) -> None:
         "baseline",
         "enhanced",
         "fast",
+        "multi-strategy",
         "precise",
         "recall",
     ]

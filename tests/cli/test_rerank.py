@@ -70,13 +70,26 @@ def test_nothing_found_is_nothing_reranked(wikigr: Wikigr, physics_pack: Path) -
     assert (result.code, json.loads(result.out)["results"]) == (0, [])
 
 
-def test_reranking_what_the_graph_has_ranked_already_changes_nothing(wikigr: Wikigr, physics_pack: Path) -> None:
+def test_reranking_what_the_graph_has_ranked_already_changes_nothing(
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path
+) -> None:
     pack = str(physics_pack)
-    found = wikigr("search", QUESTION, "--pack", pack, "-k", "8", "--json").out
+    profile = tmp_path / "still.yaml"
+    profile.write_text("extends: enhanced\ngraph_walk: {enabled: false}\n")
+    found = wikigr("search", QUESTION, "--pack", pack, "-k", "8", "--json", "--profile", str(profile)).out
     document = json.loads(wikigr("rerank", "--pack", pack, "--json", stdin=found).out)
     assert [r["score"] for r in document["results"]] == pytest.approx(
         [r["score"] for r in json.loads(found)["results"]], abs=1e-5
     )
+
+
+def test_reranking_keeps_what_a_walk_found(wikigr: Wikigr, physics_pack: Path) -> None:
+    pack = str(physics_pack)
+    found = wikigr("search", QUESTION, "--pack", pack, "-k", "8", "--json").out
+    document = json.loads(wikigr("rerank", "--pack", pack, "--json", stdin=found).out)
+    before = {r["section_id"]: r["score"] for r in json.loads(found)["results"]}
+    # With the documented weights for so small a pack, four fifths of a score are the walk's.
+    assert all(r["score"] >= 0.8 * before[r["section_id"]] - 1e-6 for r in document["results"])
 
 
 @pytest.mark.parametrize("title", ['"\\ud800"', '"x"'])

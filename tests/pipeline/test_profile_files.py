@@ -41,8 +41,8 @@ def test_the_schema_defaults_are_the_shipped_enhanced_profile() -> None:
 def test_baseline_is_one_article_by_vector_search() -> None:
     baseline = load_profile("baseline")
     assert baseline.retrieval.mode == "dense"
-    switched_off = (baseline.graph_reranker, baseline.multi_doc, baseline.section_quality, baseline.few_shot)
-    assert not any(options.enabled for options in switched_off)
+    switched_off = ("graph_reranker", "graph_walk", "multi_doc", "section_quality", "few_shot")
+    assert not any(getattr(baseline, name).enabled for name in switched_off)
 
 
 def test_a_profile_extends_another_by_name_or_by_file(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_profile_extends_another_by_name_or_by_file(tmp_path: Path) -> None:
     last = load_profile(write(tmp_path, "last.yaml", "extends: middle.yaml\nfew_shot: {enabled: true}\n"))
     assert (last.name, last.multi_doc.num_docs, last.multi_doc.max_sections) == ("last", 4, 2)
     assert last.few_shot.enabled
-    assert not last.graph_reranker.enabled
+    assert not (last.graph_reranker.enabled or last.graph_walk.enabled)
 
 
 def test_a_profile_without_parent_changes_the_defaults(tmp_path: Path) -> None:
@@ -83,6 +83,8 @@ def test_a_users_own_profile_comes_first_and_may_extend_its_namesake(own_folder:
         ("graph_reranker:\n  alpha: 0.9\n  beta: 0.2", 2, "must sum to 1, not 1.1", None),
         ("graph_reranker: {alpha: auto}", 1, "both be numbers or both be auto", None),
         ("graph_reranker: {alpha: 0.0, beta: 1.0}", 1, "greater than 0", None),
+        ("graph_walk: {restart: 0}", 1, "greater than 0", None),
+        ("graph_walk: {restart: 1.0}", 1, "less than 1", None),
         ("few_shot: {}\nfew_shot: {}", 2, "few_shot is given twice", None),
         ("extends: [fast]", 1, "must name one profile", None),
         ("- a list", 1, "a profile is a mapping", None),

@@ -222,7 +222,7 @@ class KnowledgeGraphAgent:
             "sources": [] if answer.abstained else list(dict.fromkeys([*answer.sources, *retrieved]))[:max_results],
             "entities": self._pipeline.entities(answer)[:max_results],
             "facts": self._pipeline.facts(answer)[:max_results],
-            "cypher_query": "",
+            "cypher_query": answer.cypher_query,
             "query_type": answer.query_type,
             "citations": [asdict(citation) for citation in answer.citations],
             "confidence": answer.confidence,

@@ -13,10 +13,13 @@ MAX_SENTENCES = 3
 SENTENCE_FLOOR = 0.75
 
 
-def quote(ranked: Sequence[SentenceScore]) -> tuple[Citation, ...]:
-    """Return citations of the best of ``ranked`` (best first): at most three, none far below the first."""
+def quote(ranked: Sequence[SentenceScore], stating: Sequence[SentenceScore] = ()) -> tuple[Citation, ...]:
+    """Return citations of ``stating``, the sentences that state a chain of facts which answers the question.
+
+    Without such a chain they are the best of ``ranked`` (best first): at most three, none far below the first.
+    """
     floor = SENTENCE_FLOOR * ranked[0].score if ranked else 0.0
-    chosen = [sentence for sentence in ranked[:MAX_SENTENCES] if sentence.score >= floor]
+    chosen = list(stating) or [sentence for sentence in ranked[:MAX_SENTENCES] if sentence.score >= floor]
     return tuple(
         Citation(
             n=n,

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
 from wikigr.answer.answer_kind import expected_kind
-from wikigr.retrieval.lexical import MAX_QUERY_WORDS, LexicalIndex
+from wikigr.retrieval.lexical import MAX_QUERY_WORDS, LexicalIndex, stems
 
 # Words of a question that say how it asks, not what it asks about.
 _QUESTION_WORDS = frozenset(
@@ -20,24 +17,6 @@ _QUESTION_WORDS = frozenset(
     than that the their them then there these they this those to too us was we were what when where which while
     who whom whose why will with would you your name called known kind type""".split()
 )
-
-
-@lru_cache(maxsize=1)
-def _analyzer() -> Any:
-    """Return the analysis that the index applies, so that stems agree."""
-    import tantivy
-
-    return (
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-        .filter(tantivy.Filter.lowercase())
-        .filter(tantivy.Filter.stemmer("english"))
-        .build()
-    )
-
-
-def stems(text: str) -> list[str]:
-    """Return the stemmed tokens of ``text`` as the lexical index has them."""
-    return list(_analyzer().analyze(text))
 
 
 # A stem counts in part when a word of the text shares most of its letters ("Norman", "Normandy").
@@ -96,13 +75,11 @@ def _related(stem: str, token: str) -> bool:
 
 def read_question(question: str, index: LexicalIndex) -> QuestionTerms:
     """Analyse ``question`` against the pack that ``index`` belongs to."""
-    sections = len(index)
     weights: dict[str, float] = {}
     for token in re.findall(r"\w+", question)[:MAX_QUERY_WORDS]:
         if token.lower() in _QUESTION_WORDS:
             continue
         for stem in stems(token):
-            frequency = index.frequency(stem)
-            weights[stem] = math.log(1 + (sections - frequency + 0.5) / (frequency + 0.5))
+            weights[stem] = index.rarity(stem)
     pairs = frozenset(pair for pair in pairwise(stems(question)) if weights.keys() & set(pair))
     return QuestionTerms(question.lower(), weights, pairs, expected_kind(question))

@@ -6,10 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from wikigr.answer.question_terms import QuestionTerms, stems
+from wikigr.answer.question_terms import QuestionTerms
 from wikigr.embeddings.embedder import Embedder
+from wikigr.graph.neighbourhood import Edge
 from wikigr.retrieval.candidate import Evidence, Section
-from wikigr.text import sentence_spans
+from wikigr.retrieval.lexical import stems
+from wikigr.text import fold, sentence_spans
 
 # Sentences that are encoded, chosen by their score without vectors: they are half the cost of a question. On SQuAD 2.0
 # eight of them find 0.3 % more answers among the first three, thirty-two no more than that.
@@ -132,3 +134,19 @@ def _split(evidence: Sequence[Evidence], terms: QuestionTerms) -> list[SentenceS
 
 def _order(sentence: SentenceScore) -> tuple[float, str, str, int]:
     return -sentence.score, sentence.section.title, sentence.section.section_id, sentence.start
+
+
+def sentences_stating(facts: Sequence[Edge], sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
+    """Return for each of ``facts`` the first of ``sentences`` in its section that names what it says, in order."""
+    found: dict[SentenceScore, None] = {}
+    for edge in facts:
+        names = {fold(edge.source.label), fold(edge.target.label)}
+        inside = [sentence for sentence in sentences if sentence.section.section_id == edge.section_id]
+        inside.sort(key=lambda sentence: sentence.start)
+        for sentence in inside:
+            # The article's own name need not be said in its text.
+            text, title = fold(sentence.text), fold(sentence.section.title)
+            if all(name in text or name == title for name in names) and any(name in text for name in names - {title}):
+                found[sentence] = None
+                break
+    return list(found)

@@ -20,7 +20,8 @@ from wikigr.build.progress import Progress, Silent
 from wikigr.build.staging import Staging
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import BuildError, PackError
-from wikigr.graph.engine import QueryError
+from wikigr.graph.engine import Graph, QueryError
+from wikigr.graph.graph_index import index_graph
 from wikigr.graph.link_graph import rank_articles
 from wikigr.graph.pagerank_cache import PageRankCache, Parameters, write_cache
 from wikigr.pack import layout as parts
@@ -128,6 +129,8 @@ class _Build:
         )
         digest = loading.content_digest(staging, encoder.identity)
         self._write_pagerank(digest)
+        with Graph(layout.new / parts.DATABASE) as graph:
+            index_graph(graph, digest).save(layout.new / parts.GRAPH_INDEX)
         if bundle is not None:
             shutil.copytree(bundle, layout.new / parts.ENCODER)
         manifest = Manifest(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -20,11 +20,12 @@ from wikigr.evaluation.judge import NO_JUDGE, Judge, JudgeOptions, judge_samples
 from wikigr.evaluation.leakage import Leak, find_leaks
 from wikigr.evaluation.metrics import score
 from wikigr.evaluation.questions import GoldQuestion, question_set_hash
-from wikigr.evaluation.reports.document import keep_questions
+from wikigr.evaluation.reports.document import keep_questions, missing_articles
 from wikigr.evaluation.run import RUN, Run, default_folder, read_run, versions
 from wikigr.evaluation.samples import SAMPLES, RunError, Sample, SampleStore, locked, read_samples
 from wikigr.llm.budget import BudgetError
 from wikigr.llm.response_cache import ResponseCache
+from wikigr.llm.usage import Usage
 from wikigr.pack.manifest import Manifest
 from wikigr.pipeline.builder import budget_of, build_pipeline, connect
 from wikigr.pipeline.pipeline import Pipeline
@@ -74,15 +75,21 @@ def evaluate(
     """Run ``evaluation`` into ``folder`` (or one named after what is run) and return both.
 
     What is there already of the same run, made by the same code, is kept. ``advance`` is called for each sample, and
-    with a judge once more for each. ``warn`` is told what is wrong with the cache of replies.
+    with a judge once more for each. ``warn`` is told what is wrong with the cache of replies, and of
+    gold articles that the pack lacks.
 
     A model that fails gives a sample with an ``error``; a budget that is used up, or a mistake in a profile, stops the
     run. Raises ``RunError`` when the folder holds another run or is in use, and ``UsageError`` for two profiles of one
-    name, a judge that is to work offline or cannot be asked and, under ``strict``, for leaks.
+    name or of different budgets, a judge that is to work offline or cannot be asked and, under ``strict``, for leaks.
     """
     names = [profile.name for profile in evaluation.profiles]
     if len(set(names)) != len(names):
         raise UsageError(f"Two of the profiles have the same name: {', '.join(names)}.")
+    if len({profile.budget for profile in evaluation.profiles}) > 1:
+        raise UsageError(
+            "The profiles have different budgets, and the smaller one would decide what is compared.",
+            hint="Give all of them the same `budget`.",
+        )
     cache = ResponseCache(cache_folder() / RESPONSES, fresh=evaluation.fresh, warn=warn)
     judge = _judge(evaluation, cache)
     with ExitStack() as stack:
@@ -93,7 +100,10 @@ def evaluate(
                 f"{len(leaks)} of the few-shot examples give gold questions away: {_in_words(leaks)}.",
                 hint="Remove them from few_shot_examples.json, or leave --strict out to run without them.",
             )
-        run = _describe(evaluation, first.manifest, leaks)
+        missing = _missing(first, evaluation.questions)
+        if missing:
+            warn(missing_articles(missing))
+        run = replace(_describe(evaluation, first.manifest, leaks), missing=missing)
         folder = folder or default_folder(run)
         stack.enter_context(locked(folder))
         done = _done(folder, run)
@@ -120,6 +130,8 @@ def evaluate(
                 judged += 1
                 advance(1)
             advance(len(answered) - judged)
+        run = replace(read_run(folder), usage=used(read_samples(folder)))
+        replace_file(folder / RUN, run.to_json())
         return run, folder
 
 
@@ -165,7 +177,7 @@ def _done(folder: Path, run: Run) -> set[tuple[str, str, int]]:
         return set()
     if read_run(folder).identity() != run.identity():
         raise RunError(
-            f"{folder} holds a run of something else (another pack, question set or profile).",
+            f"{folder} holds a run of something else (another pack, question set, profile, seed or version of wikigr).",
             hint="Choose another folder: -o",
         )
     if not (folder / SAMPLES).exists():
@@ -184,6 +196,12 @@ def _leaks(pack: CachedPack, questions: Sequence[GoldQuestion]) -> list[Leak]:
     return find_leaks(examples, questions, pack.encoder)
 
 
+def _missing(pack: CachedPack, questions: Sequence[GoldQuestion]) -> tuple[str, ...]:
+    """Return the gold titles of answerable questions that the pack has no article of, sorted."""
+    titles = {gold.title for question in questions if question.answerable for gold in question.gold}
+    return tuple(sorted(title for title in titles if pack.find_title(title) is None))
+
+
 def _in_words(leaks: Sequence[Leak]) -> str:
     return ", ".join(f"example {leak.example} (question {leak.question_id})" for leak in leaks[:5])
 
@@ -195,7 +213,7 @@ def _samples(
     leaking: set[int],
     cache: ResponseCache,
 ) -> Iterator[Sample]:
-    """Yield a sample for each of ``todo``, in order.
+    """Yield a sample for each of ``todo``: in order with one job, with several as they come.
 
     Every thread has a pack, pipelines and clients of its own: what an answer used is what its client counted
     meanwhile. All clients of a profile share its budget.
@@ -227,7 +245,14 @@ def _samples(
             yield from map(ask, todo)
         else:
             with ThreadPoolExecutor(evaluation.jobs) as pool:
-                yield from pool.map(ask, todo)
+                futures = [pool.submit(ask, item) for item in todo]
+                try:
+                    # An answer that is there does not wait for a slower one before it, lest a kill lose it.
+                    for future in as_completed(futures):
+                        yield future.result()
+                finally:
+                    for future in futures:
+                        future.cancel()
 
 
 def _ask(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
@@ -269,6 +294,16 @@ def _ask(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
     )
 
 
+def used(samples: Sequence[Sample]) -> dict[str, Any]:
+    """Return what ``samples`` used of models: the answers by profile, and the judge of all of them."""
+    answers: dict[str, Usage] = {}
+    judged = Usage()
+    for sample in samples:
+        answers[sample.profile] = answers.get(sample.profile, Usage()) + Usage(**sample.usage)
+        judged += Usage(**sample.judge_usage)
+    return {"answers": {name: usage.to_dict() for name, usage in answers.items()}, "judge": judged.to_dict()}
+
+
 def _usage(answer: Answer) -> dict[str, Any]:
     return answer.usage.to_dict() if answer.usage.calls else {}
 
@@ -285,7 +320,7 @@ def ablations(profile: Profile) -> list[Profile]:
         without("dense", retrieval=replace(profile.retrieval, mode="lexical"))
     if profile.retrieval.multi_query:
         without("multi_query", retrieval=replace(profile.retrieval, multi_query=False))
-    for name in ("graph_reranker", "cross_encoder", "multi_doc", "section_quality", "few_shot"):
+    for name in ("graph_walk", "graph_reranker", "cross_encoder", "multi_doc", "section_quality", "few_shot"):
         options = getattr(profile, name)
         if options.enabled:
             without(name, **{name: replace(options, enabled=False)})

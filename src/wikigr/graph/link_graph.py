@@ -24,13 +24,7 @@ class LinkGraph:
 
 
 def read_links(graph: Graph) -> LinkGraph:
-    """Read every article and every link between two articles; raises ``QueryError``.
-
-    The engine converts the rows of a result one after another, and holds all of them in its buffer pool first, but
-    writes a Parquet file on every core and as it goes, so the links pass through a temporary one (5 bytes a link).
-    """
-    import pyarrow.parquet as pq
-
+    """Read every article and every link between two articles; raises ``QueryError``."""
     articles = graph.arrow("MATCH (a:Article) RETURN offset(id(a)) AS number, a.title AS title")
     offsets = articles["number"].to_numpy()
     if (offsets[1:] <= offsets[:-1]).any():
@@ -39,20 +33,32 @@ def read_links(graph: Graph) -> LinkGraph:
     titles: list[str] = articles["title"].to_pylist()
     if not titles:
         return LinkGraph([], np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32))
-    with tempfile.TemporaryDirectory(prefix="wikigr-") as folder:
-        path = Path(folder) / "links.parquet"
-        graph.execute(
-            "COPY (MATCH (a:Article)-[:LINKS_TO]->(b:Article) "
-            "RETURN cast(offset(id(a)), 'INT32') AS source, cast(offset(id(b)), 'INT32') AS target) "
-            f"TO '{_escaped(path)}'"
-        )
-        links = pq.read_table(path, memory_map=False)
-    sources, targets = (links[name].to_numpy() for name in ("source", "target"))
+    sources, targets = read_edges(graph, "Article", "LINKS_TO", "Article")
     if int(offsets[-1]) + 1 != len(titles):  # articles were deleted: close the gaps
         number = np.zeros(int(offsets[-1]) + 1, dtype=np.int32)
         number[offsets] = np.arange(len(titles))
         sources, targets = number[sources], number[targets]
     return LinkGraph(titles, sources, targets)
+
+
+def read_edges(graph: Graph, source: str, relation: str, target: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the edges ``(:source)-[:relation]->(:target)`` as two arrays of offsets in their node tables.
+
+    The engine converts the rows of a result one after another, and holds all of them in its buffer pool first, but
+    writes a Parquet file on every core and as it goes, so the edges pass through a temporary one (5 bytes an edge).
+    The names are ours, never a user's. Raises ``QueryError``.
+    """
+    import pyarrow.parquet as pq
+
+    with tempfile.TemporaryDirectory(prefix="wikigr-") as folder:
+        path = Path(folder) / "edges.parquet"
+        graph.execute(
+            f"COPY (MATCH (a:{source})-[:{relation}]->(b:{target}) "
+            "RETURN cast(offset(id(a)), 'INT32') AS source, cast(offset(id(b)), 'INT32') AS target) "
+            f"TO '{_escaped(path)}'"
+        )
+        edges = pq.read_table(path, memory_map=False)
+    return edges["source"].to_numpy(), edges["target"].to_numpy()
 
 
 def rank_articles(links: LinkGraph, parameters: Parameters) -> dict[str, float]:

@@ -23,9 +23,10 @@ MANIFEST = "manifest.json"
 DATABASE = "pack.db"
 LEXICAL = "lexical"
 PAGERANK = "pagerank_cache.json"
+GRAPH_INDEX = "graph_index.npz"
 ENCODER = "encoder"
 # In the order in which they are moved into place. The encoder is optional: the manifest says whether it counts.
-PARTS = (DATABASE, LEXICAL, PAGERANK, ENCODER, MANIFEST)
+PARTS = (DATABASE, LEXICAL, PAGERANK, GRAPH_INDEX, ENCODER, MANIFEST)
 
 _WORK = ".wikigr"
 _NEW = "new"

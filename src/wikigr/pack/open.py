@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from wikigr.retrieval import dense
 from wikigr.retrieval.candidate import Scored, Section
 from wikigr.retrieval.lexical import LexicalIndex
 from wikigr.text import fold
+
+if TYPE_CHECKING:
+    from wikigr.graph.graph_index import GraphIndex
 
 
 def encoder_source(layout: Layout, manifest: Manifest) -> str:
@@ -56,6 +60,7 @@ class Pack:
             self._encoder_source = encoder or encoder_source(self.layout, self.manifest)
             self._encoder: Future[Embedder] | None = None
             self._titles: dict[str, str] | None = None
+            self.graph_index_warning = ""
             if preload:
                 self._start_encoder()
             self.graph = graph or Graph(self.layout.part(parts.DATABASE), read_only=read_only)
@@ -108,6 +113,21 @@ class Pack:
         )
         found = (row for section_id in section_ids for row in self.graph.rows(query, {"id": section_id}))
         return {row[0]: Section(*row) for row in found}
+
+    @cached_property
+    def graph_index(self) -> GraphIndex:
+        """The graph as arrays: as it was stored, or read from the database where that is missing or out of date."""
+        from wikigr.graph.graph_index import GraphIndexError, index_graph, load_graph_index
+
+        try:
+            index = load_graph_index(self.layout.part(parts.GRAPH_INDEX))
+            if index.digest == self.manifest.digest:
+                return index
+            cause = "The pack's graph index is of another content."
+        except GraphIndexError as error:
+            cause = error.message if self.layout.part(parts.GRAPH_INDEX).exists() else "The pack has no graph index."
+        self.graph_index_warning = f"{cause} It was made anew; `wikigr pack build` keeps one in the pack."
+        return index_graph(self.graph, self.manifest.digest)
 
     def find_title(self, name: str) -> str | None:
         """Return the title of the article called ``name``: case, underscores and Unicode form do not matter."""

@@ -14,7 +14,7 @@ from wikigr.answer.citations import verify_against
 from wikigr.answer.extractive import as_text, quote
 from wikigr.answer.facts import facts_among
 from wikigr.answer.question_terms import read_question
-from wikigr.answer.sentences import rank_sentences
+from wikigr.answer.sentences import rank_sentences, sentences_stating
 from wikigr.llm.usage import Usage
 from wikigr.pack.open import Pack
 from wikigr.pipeline.profile import Profile
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from wikigr.answer.synthesis import Request
     from wikigr.llm.client import Claude
     from wikigr.pipeline.synthesiser import Synthesiser
+    from wikigr.retrieval.multi_strategy import Exploration
 
 # Entities listed for each cited article.
 _MOST_ENTITIES = 20
@@ -80,6 +81,7 @@ class Pipeline:
         with trace.stage("sentences") as record:
             ranked = rank_sentences(evidence, question, read_question(question, self.pack.lexical), self.pack.encoder)
             record.scored = len(ranked)
+            record.ranking = tuple(dict.fromkeys(sentence.section.section_id for sentence in ranked))
         with trace.stage("abstention") as record:
             confidence = judge(evidence, ranked, self.pack.manifest.thresholds)
             record.notes.update(confidence.parts)
@@ -95,8 +97,14 @@ class Pipeline:
             trace=trace,
             profile=self.profile.name,
         )
+        if context.exploration is not None:
+            answer = replace(
+                answer,
+                graph_context=tuple(context.exploration.context.lines),
+                cypher_query="\n".join(context.exploration.queries),
+            )
         if not confidence.abstain:
-            answer = self.synthesiser.write(answer, on_text) if self.model else self._quote(answer)
+            answer = self.synthesiser.write(answer, on_text) if self.model else self._quote(answer, context.exploration)
         if answer.abstained and self.model and self.profile.synthesis.own_knowledge:
             answer = self.synthesiser.from_own_knowledge(answer)
         return replace(answer, usage=self.model.usage - before) if self.model else answer
@@ -106,8 +114,11 @@ class Pipeline:
         question = checked_question(question)
         return self.synthesiser.request(question, self.retriever.context(question, trace).evidence, trace)
 
-    def _quote(self, answer: Answer) -> Answer:
-        citations = quote(answer.sentences)
+    def _quote(self, answer: Answer, exploration: Exploration | None) -> Answer:
+        chain = exploration.chain if exploration is not None else ()
+        stating = sentences_stating(chain, answer.sentences)
+        # A way of which one step is not stated is no answer.
+        citations = quote(answer.sentences, stating if len(stating) == len(chain) else ())
         verify_against(self.pack, citations, answer.trace)
         return replace(answer, text=as_text(citations), query_type="extractive", citations=citations)
 

@@ -43,6 +43,35 @@ class GraphRerankerOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphWalkOptions:
+    """Following links and mentions from what the question names and finds; ``restart`` is how near it stays."""
+
+    enabled: bool = True
+    restart: Annotated[float, Interval(gt=0.0, lt=1.0)] = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class MultiStrategyOptions:
+    """Looking the question up in the graph: links, triplets, paths, Cypher (reference/multi-strategy-retrieval.md).
+
+    ``planner``: ``claude`` lets a model plan, ``rule`` needs none, ``auto`` takes Claude where there is a key or a
+    server. ``max_calls`` and ``max_seconds`` hold for the planning of one question, ``max_tokens`` for what it keeps.
+    """
+
+    enabled: bool = False
+    planner: Literal["auto", "rule", "claude"] = "auto"
+    iterations: Annotated[int, Interval(ge=1, le=10)] = 2
+    max_num_relations: Annotated[int, Interval(ge=1, le=50)] = 5
+    max_num_entities: Annotated[int, Interval(ge=1, le=50)] = 5
+    max_num_iterations: Annotated[int, Interval(ge=1, le=10)] = 3
+    max_num_triplets: Annotated[int, Interval(ge=1, le=1000)] = 60
+    max_nodes: Annotated[int, Interval(ge=1, le=10_000)] = 200
+    max_tokens: Annotated[int, Interval(ge=1, le=100_000)] = 2_000
+    max_calls: Annotated[int, Interval(ge=1, le=100)] = 12
+    max_seconds: Annotated[float, Interval(gt=0.0, le=3600.0)] = 60.0
+
+
+@dataclass(frozen=True, slots=True)
 class CrossEncoderOptions:
     """Scoring question and section together with a model of its own."""
 
@@ -111,6 +140,8 @@ class Profile:
     description: str = "Hybrid retrieval, graph reranking, five documents by three sections, few-shot, section quality"
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
     graph_reranker: GraphRerankerOptions = field(default_factory=GraphRerankerOptions)
+    graph_walk: GraphWalkOptions = field(default_factory=GraphWalkOptions)
+    multi_strategy: MultiStrategyOptions = field(default_factory=MultiStrategyOptions)
     cross_encoder: CrossEncoderOptions = field(default_factory=CrossEncoderOptions)
     multi_doc: MultiDocOptions = field(default_factory=MultiDocOptions)
     section_quality: SectionQualityOptions = field(default_factory=SectionQualityOptions)

@@ -69,9 +69,14 @@ def _cross_encoded(
 
 
 def _relevance(result: Mapping[str, Any]) -> float:
-    """Return what the result has to do with the question: a score that is mixed with PageRank holds it apart."""
+    """Return what the result has to do with the question: a score that is mixed with PageRank holds it apart.
+
+    A walk's score stands for itself: what it found for its neighbours' sake has little relevance of its own.
+    """
     scores = result.get("scores")
-    relevance = scores.get("relevance") if isinstance(scores, Mapping) else None
+    if not isinstance(scores, Mapping) or "walk" in scores:
+        return float(result["score"])
+    relevance = scores.get("relevance")
     return relevance if isinstance(relevance, float) and math.isfinite(relevance) else float(result["score"])
 
 

@@ -15,26 +15,38 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline import tuning
 from wikigr.pipeline.pagerank_scores import load_scores
 from wikigr.pipeline.profile import Profile
-from wikigr.retrieval.candidate import Candidate, Evidence
+from wikigr.retrieval.candidate import Candidate, Evidence, section_ids
 from wikigr.retrieval.documents import select_documents
+from wikigr.retrieval.entity_linking import EntityLinker, Link
 from wikigr.retrieval.fusion import best_of
+from wikigr.retrieval.graph_walk import rerank_by_walk, state_facts
 from wikigr.retrieval.hybrid import checked_question, fetch, find_candidates
 from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr.text import fold
 
 if TYPE_CHECKING:
     from wikigr.agent.cross_encoder import CrossEncoderReranker
+    from wikigr.agent.few_shot import FewShotManager
     from wikigr.llm.client import Claude
+    from wikigr.pipeline.explorer import Explorer
+    from wikigr.retrieval.multi_strategy import Exploration
 
 _Number = TypeVar("_Number", int, float)
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """All that was ranked, best first, and the sections chosen from it with their text."""
+    """All that was ranked, best first, the sections chosen from it with their text, and what the graph said."""
 
     ranking: tuple[Candidate, ...]
     evidence: list[Evidence]
+    exploration: Exploration | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    candidates: list[Candidate]
+    exploration: Exploration | None = None
 
 
 class Retriever:
@@ -45,12 +57,14 @@ class Retriever:
         self.profile = profile
         self._model = model
         self._offline = offline
+        # Worked examples of Cypher for a planner, if the user has some.
+        self.cypher_examples: FewShotManager | None = None
 
     def search(self, question: str, *, top_k: int, trace: Trace) -> list[Evidence]:
         """Return the best ``top_k`` sections, best first; raises ``UsageError`` for an empty question."""
         if top_k < 1:
             raise UsageError(f"top_k must be at least 1, not {top_k}.")
-        candidates = self._ranked(checked_question(question), top_k, top_k, trace)[:top_k]
+        candidates = self._ranked(checked_question(question), top_k, top_k, trace).candidates[:top_k]
         with trace.stage("fetch"):
             return fetch(self.pack, candidates)
 
@@ -60,7 +74,8 @@ class Retriever:
         options = self.profile.multi_doc
         num_docs = 1 if not options.enabled else _or(options.num_docs, breadth.num_docs)
         max_sections = _or(options.max_sections, breadth.max_sections)
-        candidates = self._ranked(question, 0, num_docs * max_sections, trace, within)
+        ranking = self._ranked(question, 0, num_docs * max_sections, trace, within)
+        candidates = ranking.candidates
         with trace.stage("documents") as record:
             floor = _or(options.min_relevance, tuning.min_relevance(self.pack.manifest.thresholds))
             selection = select_documents(
@@ -71,15 +86,16 @@ class Retriever:
             )
             record.scored = len(candidates)
             record.dropped = selection.dropped
+            record.ranking = section_ids(selection.kept)
         with trace.stage("fetch"):
             evidence = fetch(self.pack, selection.kept)
         if self.profile.section_quality.enabled:
             evidence = self._leave_out_stubs(question, evidence, trace)
-        return Context(tuple(candidates), evidence)
+        return Context(tuple(candidates), evidence, ranking.exploration)
 
     def _ranked(
         self, question: str, depth: int, wanted: int, trace: Trace, within: Collection[str] | None = None
-    ) -> list[Candidate]:
+    ) -> _Ranking:
         """Return all candidates, ranked by every stage that the profile has, or the best ``wanted`` that a
         cross-encoder leaves.
         """
@@ -97,15 +113,57 @@ class Retriever:
         candidates = runs[0]
         if len(runs) > 1:
             candidates = best_of(runs, key=lambda found: found.section_id, score=lambda found: found.score)
-        if within is not None:
-            titles = {fold(title) for title in within}
+        titles = {fold(title) for title in within} if within is not None else None
+        if titles is not None:
             candidates = [candidate for candidate in candidates if fold(candidate.title) in titles]
         if self.profile.cross_encoder.enabled and candidates:
             candidates = self._cross_encode(question, candidates, wanted, trace)
         if self.profile.graph_reranker.enabled and candidates:
             with trace.enhancement("graph_reranker") as record:
                 candidates = self._rerank_by_graph(candidates, record)
-        return candidates
+                record.ranking = section_ids(candidates)
+        if titles is None and candidates:
+            return self._along_graph(question, candidates, trace)
+        return _Ranking(candidates)
+
+    def _along_graph(self, question: str, candidates: list[Candidate], trace: Trace) -> _Ranking:
+        """Follow the graph from what the question names and from ``candidates``, as far as the profile says."""
+        walk, multi_strategy = self.profile.graph_walk, self.profile.multi_strategy
+        if not (walk.enabled or multi_strategy.enabled):
+            return _Ranking(candidates)
+        links: list[Link] = []
+        with trace.enhancement("entity_linking") as record:
+            cosines = {c.title: c.scores["dense"] for c in reversed(candidates) if "dense" in c.scores}
+            links = self.linker.link_question(question, relevance=cosines)
+            record.warning = self.pack.graph_index_warning
+            record.scored = len(links)
+            record.notes["links"] = [f"{link.mention} → {link.node.label} ({link.score:.2f})" for link in links]
+        if walk.enabled:
+            with trace.enhancement("graph_walk") as record:
+                candidates = rerank_by_walk(self.pack.graph_index, candidates, links, restart=walk.restart)
+                record.scored = len(candidates)
+                record.ranking = section_ids(candidates)
+        exploration = None
+        if multi_strategy.enabled:
+            with trace.enhancement("multi_strategy") as record:
+                exploration = self.explorer.explore(question, links, candidates, trace)
+                candidates = state_facts(candidates, exploration.facts)
+                record.scored = len(exploration.context.lines)
+                record.ranking = section_ids(candidates)
+                record.notes.update(
+                    stop_reason=exploration.stop_reason,
+                    iterations=exploration.iterations,
+                    context=exploration.context.lines,
+                    queries=list(exploration.queries),
+                )
+        return _Ranking(candidates, exploration)
+
+    @cached_property
+    def explorer(self) -> Explorer:
+        """Looks questions up in the graph."""
+        from wikigr.pipeline.explorer import Explorer
+
+        return Explorer(self.pack, self.profile, self.linker, self._model, self.cypher_examples)
 
     def _rephrased(self, question: str, trace: Trace) -> list[str]:
         with trace.enhancement("multi_query") as record:
@@ -134,6 +192,11 @@ class Retriever:
             )
             for result in mixed
         ]
+
+    @cached_property
+    def linker(self) -> EntityLinker:
+        """Links the names in a question to the pack's graph."""
+        return EntityLinker(self.pack.graph_index, self.pack.lexical)
 
     def graph_reranker(self, record: StageRecord) -> GraphReranker:
         """Return the reranker with the pack's precomputed PageRank; ``record`` notes its weights and what is wrong."""
@@ -168,7 +231,9 @@ class Retriever:
                     [{"content": e.section.content, "candidate": e.candidate} for e in evidence],
                     top_k=top_k,
                 )
-                return [_with_score(result["candidate"], result["ce_score"]) for result in results]
+                best = [_with_score(result["candidate"], result["ce_score"]) for result in results]
+                record.ranking = section_ids(best)
+                return best
         return list(candidates)
 
     @cached_property
@@ -183,7 +248,10 @@ class Retriever:
             record.scored = len(evidence)
             threshold = self.profile.section_quality.threshold
             scores = {e.section.section_id: score_section_quality(e.section.content, question) for e in evidence}
+            # A section that states a fact of the graph says enough.
+            scores.update((e.section.section_id, 1.0) for e in evidence if "fact" in e.candidate.scores)
             kept = [item for item in evidence if scores[item.section.section_id] >= threshold]
+            record.ranking = section_ids(item.candidate for item in kept or evidence)
             if not kept:
                 # As in the reference, where the whole articles then take their place.
                 record.notes["fallback"] = "every section scored below the threshold, so all were kept"

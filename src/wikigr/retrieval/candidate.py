@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from wikigr.graph.schema import article_title
@@ -42,6 +42,11 @@ class Candidate:
     def relevance(self) -> float:
         """What the section has to do with the question, about 0 to 1."""
         return self.scores.get("relevance", self.score)
+
+
+def section_ids(candidates: Iterable[Candidate]) -> tuple[str, ...]:
+    """Return the ids of the sections of ``candidates``, in order."""
+    return tuple(candidate.section_id for candidate in candidates)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,12 +22,12 @@ def select_documents(
     """Keep the best ``max_sections`` of each of the best ``num_docs`` articles of ``candidates`` (best first).
 
     An article counts as much as its best ``max_sections`` sections together: further ones would favour long articles.
-    A section whose cosine is known and lies below ``min_relevance`` is dropped.
+    A section whose cosine is known and lies below ``min_relevance`` is dropped, unless it states a fact of the graph.
     """
     dropped: dict[str, str] = {}
     by_title: dict[str, list[Candidate]] = {}
     for candidate in candidates:
-        if candidate.scores.get("dense", min_relevance) < min_relevance:
+        if candidate.scores.get("dense", min_relevance) < min_relevance and "fact" not in candidate.scores:
             dropped[candidate.section_id] = f"cosine below min_relevance {min_relevance:.2f}"
         elif len(by_title.setdefault(candidate.title, [])) >= max_sections:
             dropped[candidate.section_id] = f"its article has {max_sections} better ones"

@@ -8,7 +8,7 @@ from typing import Literal
 from wikigr.embeddings.embedder import Vectors
 from wikigr.errors import UsageError
 from wikigr.pack.open import Pack
-from wikigr.retrieval.candidate import Candidate, Evidence
+from wikigr.retrieval.candidate import Candidate, Evidence, section_ids
 from wikigr.retrieval.fusion import POOL, reciprocal_rank_fusion, weighted_fusion
 from wikigr.retrieval.trace import Trace
 from wikigr.text import scrub
@@ -44,11 +44,13 @@ def find_candidates(
         with trace.stage("dense") as record:
             runs["dense"] = pack.nearest(query, depth)
             record.scored = len(runs["dense"])
+            record.ranking = tuple(hit.section_id for hit in runs["dense"])
             record.notes["path"] = "index" if pack.uses_vector_index else "exact"
     if mode != "dense":
         with trace.stage("lexical") as record:
             runs["lexical"] = pack.lexical.search(question, depth)
             record.scored = len(runs["lexical"])
+            record.ranking = tuple(hit.section_id for hit in runs["lexical"])
     with trace.stage("fuse") as record:
         if len(runs) == 1:
             ((name, run),) = runs.items()
@@ -65,6 +67,7 @@ def find_candidates(
         else:
             candidates = weighted_fusion(runs, WEIGHTS)
         record.scored = len(candidates)
+        record.ranking = section_ids(candidates)
     return candidates
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -20,6 +22,24 @@ _WORD = re.compile(r"\w+")
 # Words of a query beyond this are ignored: BM25 over a pasted page finds nothing that its start does not.
 MAX_QUERY_WORDS = 64
 _WRITER_HEAP = 64_000_000
+
+
+@lru_cache(maxsize=1)
+def _analyzer() -> Any:
+    """Return the analysis that the index applies, so that stems agree."""
+    import tantivy
+
+    return (
+        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+        .filter(tantivy.Filter.lowercase())
+        .filter(tantivy.Filter.stemmer("english"))
+        .build()
+    )
+
+
+def stems(text: str) -> list[str]:
+    """Return the stemmed tokens of ``text`` as the lexical index has them."""
+    return list(_analyzer().analyze(text))
 
 
 def _schema() -> Any:
@@ -93,6 +113,11 @@ class LexicalIndex:
     def frequency(self, stem: str) -> int:
         """Return in how many sections' texts the stemmed word ``stem`` occurs."""
         return int(self._searcher.doc_freq("content", stem))
+
+    def rarity(self, stem: str) -> float:
+        """Return the inverse document frequency of ``stem``, above 0 (Robertson and Zaragoza 2009, with a 1 added)."""
+        frequency = self.frequency(stem)
+        return math.log(1 + (len(self) - frequency + 0.5) / (frequency + 0.5))
 
     def search(self, query: str, limit: int) -> list[Scored]:
         """Return the best ``limit`` sections by BM25, best first, ties by section id.

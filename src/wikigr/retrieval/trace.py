@@ -22,13 +22,15 @@ _FAILURES = (WikigrError, RuntimeError, ValueError, OSError, ImportError)
 class StageRecord:
     """What one stage did: how long it took (milliseconds), what it scored and what it dropped and why.
 
-    ``warning`` says what its user should know; ``degraded`` that it failed and the question went on without it.
+    ``ranking`` holds the ids of the sections that it ranked or kept, best first. ``warning`` says what its user should
+    know; ``degraded`` that it failed and the question went on without it.
     """
 
     stage: str
     milliseconds: float = 0.0
     scored: int = 0
     dropped: dict[str, str] = field(default_factory=dict)
+    ranking: tuple[str, ...] = ()
     notes: dict[str, Any] = field(default_factory=dict)
     warning: str = ""
     degraded: bool = False

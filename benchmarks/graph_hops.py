@@ -1,0 +1,132 @@
+"""Accuracy by hops on a graph of triples with known answers (see ``triple_graph.py``).
+
+    python benchmarks/graph_hops.py PACK QUESTIONS.jsonl [--limit N]
+
+For each number of hops: the share of questions whose answers the metapath gives exactly (``metapath``); the share for
+which the triplets that the rule chooser found name an answer (``any``) and all of them (``all``), and for which an
+answer is an end of a triplet of the last step (``last``) and of the best of these (``first``); and the median
+milliseconds of a question. The start is the longest name of the pack that the question contains, in whole words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from wikigr.graph.neighbourhood import Neighbourhood, Node, Step
+from wikigr.pack.open import Pack
+from wikigr.retrieval.paths import follow_metapath, parse_metapath
+from wikigr.retrieval.triplets import RuleChooser, TripletRetriever
+from wikigr.text import fold, words
+
+_LONGEST_NAME = 8
+
+
+def names_of(pack: Pack) -> dict[tuple[str, ...], Node]:
+    """Every name of the pack by its words; an article before an entity."""
+    names: dict[tuple[str, ...], Node] = {}
+    for key, name in pack.graph.rows("MATCH (e:Entity) RETURN e.entity_id, coalesce(e.name, '') ORDER BY e.entity_id"):
+        names[tuple(words(name))] = Node("entity", key, name)
+    for (title,) in pack.graph.rows("MATCH (a:Article) RETURN a.title ORDER BY a.title"):
+        names[tuple(words(title))] = Node("article", title, title)
+    return names
+
+
+def find_start(question: str, names: dict[tuple[str, ...], Node]) -> Node | None:
+    """The node of the longest name in ``question``, the first of equals."""
+    asked = words(question)
+    for length in range(min(_LONGEST_NAME, len(asked)), 0, -1):
+        for begin in range(len(asked) - length + 1):
+            if (node := names.get(tuple(asked[begin : begin + length]))) is not None:
+                return node
+    return None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pack", type=Path)
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("--limit", type=int, default=0, help="ask every n-th question, so many in all (0: all)")
+    parser.add_argument("--iterations", type=int, default=0, help="of the rule chooser (0: as many as hops)")
+    parser.add_argument("--relations", type=int, default=5, help="max_num_relations of the rule chooser")
+    parser.add_argument("--entities", type=int, default=5, help="max_num_entities of the rule chooser")
+    parser.add_argument("--by-pattern", action="store_true", help="one line for each metapath as well")
+    given = parser.parse_args()
+    questions = [json.loads(line) for line in given.questions.read_text(encoding="utf-8").splitlines()]
+    if given.limit:
+        questions = questions[:: max(1, len(questions) // given.limit)][: given.limit]
+    with Pack(given.pack) as pack:
+        names = names_of(pack)
+        neighbourhood = Neighbourhood(pack.graph)
+        chooser = RuleChooser(pack.encoder, pack.graph)
+        rows: dict[Any, list[tuple[float, ...]]] = defaultdict(list)
+        for asked in questions:
+            retriever = TripletRetriever(
+                neighbourhood,
+                chooser,
+                max_num_relations=given.relations,
+                max_num_entities=given.entities,
+                max_num_iterations=given.iterations or asked["hops"],
+            )
+            outcome = ask(asked, names, neighbourhood, retriever)
+            rows[asked["hops"]].append(outcome)
+            if given.by_pattern:
+                rows[asked["hops"], " -> ".join(asked["metapath"])].append(outcome)
+    print("hops  questions  metapath   ms  |  any    all    last  first      ms  triplets")
+    for hops in sorted(rows, key=str):
+        exact, path_ms, some, every, last, first, ms, triplets = zip(*rows[hops], strict=True)
+        shown = hops if isinstance(hops, int) else hops[0]
+        print(
+            f"{shown:>4}  {len(exact):>9}  {_percent(exact):>8} {statistics.median(path_ms):>5.1f} |"
+            f" {_percent(some):>5} {_percent(every):>6} {_percent(last):>6} {_percent(first):>6}"
+            f" {statistics.median(ms):>7.1f} {statistics.mean(triplets):>7.1f}"
+            + ("" if isinstance(hops, int) else f"  {hops[1]}")
+        )
+
+
+def ask(
+    asked: dict[str, Any],
+    names: dict[tuple[str, ...], Node],
+    neighbourhood: Neighbourhood,
+    retriever: TripletRetriever,
+) -> tuple[float, ...]:
+    """Exactness and milliseconds of the metapath; of the rule chooser any, all, last, first, milliseconds, triplets."""
+    start = find_start(asked["question"], names)
+    if start is None:
+        return (0.0,) * 8
+    answers = {fold(answer) for answer in asked["answers"]}
+    begun = time.perf_counter()
+    steps: list[Step] = []
+    for part in asked["metapath"]:
+        steps += parse_metapath(part, neighbourhood)
+    paths = follow_metapath(neighbourhood, start, steps).paths
+    path_ms = (time.perf_counter() - begun) * 1000
+    reached = {fold(path.nodes[-1].name) for path in paths}
+    begun = time.perf_counter()
+    result = retriever.retrieve(asked["question"], [start])
+    ms = (time.perf_counter() - begun) * 1000
+    found = {fold(end.name) for edge in result.triplets for end in (edge.source, edge.target)}
+    last = {fold(node.name) for node in result.last}
+    return (
+        float(reached == answers),
+        path_ms,
+        float(bool(found & answers)),
+        float(answers <= found),
+        float(bool(last & answers)),
+        float(bool(result.last) and fold(result.last[0].name) in answers),
+        ms,
+        float(len(result.triplets)),
+    )
+
+
+def _percent(values: tuple[float, ...]) -> str:
+    return f"{100 * statistics.mean(values):.1f}%"
+
+
+if __name__ == "__main__":
+    main()

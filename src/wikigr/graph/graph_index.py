@@ -1,0 +1,269 @@
+"""The graph of a pack as arrays, made once when it is built: what a question needs without reading the database.
+
+Nodes are the articles, then the entities that are more than a plain value and no article's namesake. Two nodes are
+neighbours where a link, a mention or a triple joins them, whatever its direction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+import zlib
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikigr.errors import PackError
+from wikigr.graph.engine import Graph
+from wikigr.graph.link_graph import read_edges
+from wikigr.graph.neighbourhood import Kind, Node
+from wikigr.names import bare_name, name_key
+from wikigr.text import fold
+
+_EDGES = (
+    ("Article", "LINKS_TO", "Article"),
+    ("Article", "MENTIONS", "Article"),
+    ("Article", "HAS_ENTITY", "Entity"),
+    ("Entity", "RELATED_TO", "Entity"),
+)
+
+_TYPES = {"ends": "int64", "indptr": "int64", "indices": "int32", "name_hashes": "uint64", "name_nodes": "int32"}
+
+# Raise it when an array changes meaning.
+_VERSION = 1
+
+
+class GraphIndexError(PackError):
+    """The file of a graph index is missing, damaged or of another version."""
+
+
+@dataclass(frozen=True, eq=False)
+class GraphIndex:
+    """``indices[indptr[n]:indptr[n + 1]]`` are the neighbours of node ``n``, ascending, without itself.
+
+    ``digest`` is that of the pack's content. The first ``articles`` nodes are articles; they, and the entities after
+    them, are in order of their keys. ``text`` holds every node's key and then its name (empty where it has none), in
+    UTF-8; ``ends`` (two a node) are where they end. ``name_hashes``, ascending, and ``name_nodes`` say which nodes
+    bear a name. Hashes have 64 bits: two names of a pack do not share one.
+    """
+
+    digest: str
+    articles: int
+    text: bytes
+    ends: NDArray[np.int64]
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    name_hashes: NDArray[np.uint64]
+    name_nodes: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+        return len(self.indptr) - 1
+
+    def node(self, number: int) -> Node:
+        """Return the node ``number``; raises ``IndexError``."""
+        if not 0 <= number < len(self):
+            raise IndexError(f"there is no node {number}")
+        begin = int(self.ends[2 * number - 1]) if number else 0
+        middle, end = (int(place) for place in self.ends[2 * number : 2 * number + 2])
+        kind: Kind = "article" if number < self.articles else "entity"
+        return Node(kind, self.text[begin:middle].decode(), self.text[middle:end].decode())
+
+    def named(self, key: str) -> list[int]:
+        """Return the nodes of which ``key`` is a name, ascending.
+
+        Every name is there folded (``text.fold``) and as a key (``names.name_key``): titles, titles without their
+        qualifier, aliases, names of entities, and the ids of those without a name.
+        """
+        wanted = _hash(key)
+        begin = int(np.searchsorted(self.name_hashes, wanted, side="left"))
+        end = int(np.searchsorted(self.name_hashes, wanted, side="right"))
+        return [int(number) for number in self.name_nodes[begin:end]]
+
+    def number_of(self, title: str) -> int | None:
+        """Return the number of the article ``title``, or ``None``."""
+        return self._number_of(title, 0, self.articles)
+
+    def number_of_node(self, node: Node) -> int | None:
+        """Return the number of ``node``, or ``None`` when it is not among the nodes."""
+        if node.kind == "article":
+            return self.number_of(node.key)
+        return self._number_of(node.key, self.articles, len(self))
+
+    def _number_of(self, key: str, begin: int, end: int) -> int | None:
+        """Return which of the nodes from ``begin`` to ``end`` has ``key``: they are in order of it."""
+        number = bisect_left(range(end), key, lo=begin, key=lambda n: self.node(n).key)
+        return number if number < end and self.node(number).key == key else None
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The name of every node, by number."""
+        ends = [0, *self.ends.tolist()]
+        return [self.text[ends[i] : ends[i + 1]].decode() for i in range(1, len(ends) - 1, 2)]
+
+    @cached_property
+    def degrees(self) -> NDArray[np.int64]:
+        """How many neighbours each node has."""
+        return np.diff(self.indptr)
+
+    def save(self, path: Path) -> None:
+        """Write the index to ``path``: the same bytes for the same graph."""
+        np.savez(
+            path,
+            version=np.array(_VERSION),
+            digest=np.array(self.digest),
+            articles=np.array(self.articles),
+            text=np.frombuffer(self.text, dtype=np.uint8),
+            ends=self.ends,
+            indptr=self.indptr,
+            indices=self.indices,
+            name_hashes=self.name_hashes,
+            name_nodes=self.name_nodes,
+        )
+
+
+# What the zip and npy formats fail with on bytes that are not what they say (a count of 10^18 is a MemoryError).
+_UNREADABLE = (
+    *(OSError, EOFError, ValueError, KeyError, TypeError, RuntimeError),
+    *(OverflowError, MemoryError, zipfile.BadZipFile, zlib.error),
+)
+
+
+def load_graph_index(path: Path) -> GraphIndex:
+    """Return the index kept at ``path``; raises ``GraphIndexError``."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if int(file["version"]) != _VERSION:
+                raise GraphIndexError(f"The graph index {path} is of version {file['version']}, not {_VERSION}.")
+            index = GraphIndex(
+                digest=str(file["digest"]),
+                articles=int(file["articles"]),
+                text=file["text"].tobytes(),
+                **{name: file[name] for name in _TYPES},
+            )
+    except _UNREADABLE as error:
+        raise GraphIndexError(f"The graph index {path} cannot be read: {' '.join(str(error).split())}.") from error
+    if not _is_sound(index):
+        raise GraphIndexError(f"The graph index {path} is damaged.")
+    return index
+
+
+def _is_sound(index: GraphIndex) -> bool:
+    """Tell whether every array is of its type and every number in it points to something."""
+    if not all(getattr(index, name).dtype == kind and getattr(index, name).ndim == 1 for name, kind in _TYPES.items()):
+        return False
+    nodes = len(index.indptr) - 1
+    return (
+        0 <= index.articles <= nodes
+        and int(index.indptr[0]) == 0
+        and _is_text(index.text, index.ends)
+        and len(index.ends) == 2 * nodes
+        and _ascends(index.ends, 0, len(index.text))
+        and _ascends(index.indptr, 0, len(index.indices))
+        and int(index.indptr[-1]) == len(index.indices)
+        and len(index.name_hashes) == len(index.name_nodes)
+        and _within(index.indices, nodes)
+        and _within(index.name_nodes, nodes)
+    )
+
+
+def _is_text(text: bytes, ends: NDArray[np.int64]) -> bool:
+    """Tell whether ``text`` is UTF-8 and none of ``ends`` lies within a character."""
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    inner = ends[(ends >= 0) & (ends < len(text))]
+    return bool((np.frombuffer(text, dtype=np.uint8)[inner] & 0xC0 != 0x80).all())
+
+
+def _ascends(values: NDArray[np.int64], low: int, high: int) -> bool:
+    return not len(values) or (int(values[0]) >= low and int(values[-1]) <= high and bool((np.diff(values) >= 0).all()))
+
+
+def _within(values: NDArray[np.int32], count: int) -> bool:
+    return not len(values) or (int(values.min()) >= 0 and int(values.max()) < count)
+
+
+def index_graph(graph: Graph, digest: str) -> GraphIndex:
+    """Read the whole graph of a pack, whose content has ``digest``, into an index; raises ``QueryError``."""
+    articles = sorted(graph.rows("MATCH (a:Article) RETURN a.title, offset(id(a)), a.aliases"), key=itemgetter(0))
+    rows = graph.rows("MATCH (e:Entity) RETURN e.entity_id, offset(id(e)), e.name, e.type, e.aliases")
+    by_fold: dict[str, int] = {}
+    for number, (title, *_) in enumerate(articles):
+        by_fold.setdefault(fold(title), number)
+    entities = sorted((row for row in rows if row[0] not in by_fold and row[3] != "value"), key=itemgetter(0))
+    # Where the rows of both tables stand among the nodes; -1 is nowhere.
+    places = {row[0]: len(articles) + i for i, row in enumerate(entities)} | by_fold
+    numbers = {
+        "Article": _numbers((offset, number) for number, (_, offset, _) in enumerate(articles)),
+        "Entity": _numbers((row[1], places.get(row[0], -1)) for row in rows),
+    }
+    edges = []
+    for source, relation, target in _EDGES:
+        sources, targets = read_edges(graph, source, relation, target)
+        edges.append((numbers[source][sources], numbers[target][targets]))
+    indptr, indices = _adjacency(len(articles) + len(entities), edges)
+
+    named = [(title, title, aliases) for title, _, aliases in articles]
+    named += [(key, name or "", aliases) for key, _, name, _, aliases in entities]
+    text = bytearray()
+    text_ends = []
+    for key, name, _ in named:
+        for part in (key, name):
+            text += part.encode("utf-8", "replace")
+            text_ends.append(len(text))
+    names = sorted(
+        (_hash(key), number)
+        for number, (own, name, aliases) in enumerate(named)
+        for key in _keys((name or own, bare_name(name or own), *(aliases or ())))
+    )
+    return GraphIndex(
+        digest=digest,
+        articles=len(articles),
+        text=bytes(text),
+        ends=np.array(text_ends, dtype=np.int64),
+        indptr=indptr,
+        indices=indices,
+        name_hashes=np.array([hashed for hashed, _ in names], dtype=np.uint64),
+        name_nodes=np.array([number for _, number in names], dtype=np.int32),
+    )
+
+
+def _numbers(pairs: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
+    """Return an array that maps offsets to numbers."""
+    known = list(pairs)
+    numbers = np.full(1 + max((offset for offset, _ in known), default=-1), -1, dtype=np.int64)
+    for offset, number in known:
+        numbers[offset] = number
+    return numbers
+
+
+def _adjacency(
+    nodes: int, edges: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return ``indptr`` and ``indices`` of the undirected simple graph of ``edges``; negative ends are no node."""
+    sources = np.concatenate([source for source, _ in edges])
+    targets = np.concatenate([target for _, target in edges])
+    kept = (sources >= 0) & (targets >= 0) & (sources != targets)
+    sources, targets = sources[kept], targets[kept]
+    both = np.unique(np.concatenate([sources * nodes + targets, targets * nodes + sources]))
+    rows, columns = np.divmod(both, max(nodes, 1))
+    indptr = np.zeros(nodes + 1, dtype=np.int64)
+    np.cumsum(np.bincount(rows, minlength=nodes), out=indptr[1:])
+    return indptr, columns.astype(np.int32)
+
+
+def _keys(names: Iterable[str]) -> list[str]:
+    found = dict.fromkeys(key for name in names for key in (fold(name), name_key(name)))
+    return [key for key in found if key]
+
+
+def _hash(key: str) -> np.uint64:
+    return np.uint64(int.from_bytes(hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).digest(), "big"))

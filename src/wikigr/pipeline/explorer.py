@@ -1,0 +1,110 @@
+"""The multi-strategy search of a profile over one pack: which planner, which limits, which parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from wikigr.agent.few_shot import FewShotManager
+from wikigr.errors import UsageError
+from wikigr.graph.neighbourhood import Neighbourhood, Node, article
+from wikigr.llm.allowance import Allowance
+from wikigr.llm.client import Claude
+from wikigr.pack.open import Pack
+from wikigr.pipeline.profile import Profile
+from wikigr.retrieval.candidate import Candidate
+from wikigr.retrieval.entity_linking import EntityLinker, Link
+from wikigr.retrieval.graph_schema import describe_schema
+from wikigr.retrieval.multi_strategy import Exploration, Limits, MultiStrategy
+from wikigr.retrieval.planning import ModelPlanner, Planner, RulePlanner
+from wikigr.retrieval.trace import Trace
+from wikigr.retrieval.triplets import Chooser, ModelChooser, RuleChooser, TripletRetriever
+
+# Links of a question below this are words that happen to be a name; articles that the rules also start from.
+_LEAST_SCORE = 0.3
+_MOST_FOUND = 3
+
+
+class Explorer:
+    """Explores the graph of ``pack`` for questions as ``profile`` says; ``model`` plans, where there is one to.
+
+    Raises ``UsageError`` when the profile insists on Claude and there is no model.
+    """
+
+    def __init__(
+        self,
+        pack: Pack,
+        profile: Profile,
+        linker: EntityLinker,
+        model: Claude | None,
+        cypher_examples: FewShotManager | None,
+    ) -> None:
+        options = profile.multi_strategy
+        if options.planner == "claude" and model is None:
+            raise UsageError(
+                "The profile plans with Claude (multi_strategy.planner), and there is no model.",
+                hint="Set ANTHROPIC_API_KEY, or multi_strategy.planner: auto.",
+            )
+        self._pack = pack
+        self._profile = profile
+        self._options = options
+        self._linker = linker
+        self._cypher_examples = cypher_examples
+        self._model = None if options.planner == "rule" else model
+
+    @cached_property
+    def neighbourhood(self) -> Neighbourhood:
+        """The edges of the pack's graph."""
+        return Neighbourhood(self._pack.graph)
+
+    def explore(
+        self,
+        question: str,
+        links: Sequence[Link],
+        candidates: Sequence[Candidate],
+        trace: Trace,
+    ) -> Exploration:
+        """Return what the graph says; ``links`` are the question's, ``candidates`` (best first) what was found."""
+        options = self._options
+        chooser: Chooser
+        planner: Planner
+        if self._model is None:
+            chooser = self._rules
+            planner = RulePlanner(self._named(links), [article(t) for t in _titles(candidates)[:_MOST_FOUND]])
+        else:
+            allowance = Allowance(self._model, calls=options.max_calls, seconds=options.max_seconds)
+            name = self._profile.synthesis.model
+            chooser = ModelChooser(allowance, name)
+            planner = ModelPlanner(allowance, name, self._schema, self._patterns(question), trace)
+        triplets = TripletRetriever(
+            self.neighbourhood,
+            chooser,
+            max_num_relations=options.max_num_relations,
+            max_num_entities=options.max_num_entities,
+            max_num_iterations=options.max_num_iterations,
+            max_num_triplets=options.max_num_triplets,
+        )
+        limits = Limits(options.iterations, options.max_nodes, options.max_seconds, options.max_tokens)
+        search = MultiStrategy(self._pack.graph, self.neighbourhood, self._linker, triplets, limits)
+        return search.explore(question, planner, trace)
+
+    def _named(self, links: Sequence[Link]) -> list[Node]:
+        sure = sorted((link for link in links if link.score >= _LEAST_SCORE), key=lambda link: -link.score)
+        return list(dict.fromkeys(self.neighbourhood.unified(link.node) for link in sure))
+
+    def _patterns(self, question: str) -> str:
+        if self._cypher_examples is None:
+            return ""
+        return self._cypher_examples.format_for_prompt(self._cypher_examples.get_examples(question))
+
+    @cached_property
+    def _rules(self) -> RuleChooser:
+        return RuleChooser(self._pack.encoder, self._pack.graph)
+
+    @cached_property
+    def _schema(self) -> str:
+        return describe_schema(self._pack.graph, self.neighbourhood).to_text()
+
+
+def _titles(candidates: Sequence[Candidate]) -> list[str]:
+    return list(dict.fromkeys(candidate.title for candidate in candidates))

@@ -1,0 +1,228 @@
+"""The orchestrator: link, follow triplets, follow paths, query, and again, until a planner or a limit ends it.
+
+After reference/multi-strategy-retrieval.md, with its two planners: rules, and a model.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Literal
+
+from wikigr.errors import UsageError
+from wikigr.graph.engine import Graph, QueryError
+from wikigr.graph.neighbourhood import STRUCTURAL, Edge, Neighbourhood, Node
+from wikigr.llm.budget import BudgetError
+from wikigr.retrieval.cypher import run_query
+from wikigr.retrieval.cypher_guard import BlockedQueryError
+from wikigr.retrieval.entity_linking import EntityLinker
+from wikigr.retrieval.graph_context import GraphContext, Piece
+from wikigr.retrieval.paths import Path, follow_metapath, parse_metapath, shortest_paths
+from wikigr.retrieval.planning import Plan, Planner, State
+from wikigr.retrieval.trace import Trace
+from wikigr.retrieval.triplets import TripletRetriever
+
+StopReason = Literal["finish", "no_progress", "iterations", "budget"]
+
+# Nodes of a question between which paths are looked for: pairs of the first ones.
+_MOST_JOINED = 3
+_MOST_PATHS = 20
+# A link is a weaker tie than a fact: between two things, one article that both link to says something, two do not.
+_LINK_HOPS = 2
+_FACT_HOPS = 3
+_MOST_ROWS = 20
+_SHOWN_VALUE = 200
+# A mention links to no more nodes than this.
+_MOST_MEANT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """``nodes`` that may be explored, ``seconds`` after which no further iteration begins, ``tokens`` of context."""
+
+    iterations: int = 2
+    nodes: int = 200
+    seconds: float = 60.0
+    tokens: int = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """What was found: the context, the queries that ran, and every node explored, in order.
+
+    ``chain`` are the facts that lead from a node of the question to what most likely answers it.
+    """
+
+    context: GraphContext
+    explored: tuple[Node, ...]
+    queries: tuple[str, ...]
+    chain: tuple[Edge, ...]
+    stop_reason: StopReason
+    iterations: int
+
+    @property
+    def facts(self) -> tuple[Edge, ...]:
+        """The facts that a section states: those of the chain, then all others, in the order found."""
+        edges = (*self.chain, *(edge for piece in self.context.pieces for edge in piece.edges))
+        return tuple(dict.fromkeys(edge for edge in edges if edge.section_id))
+
+
+@dataclass(slots=True)
+class _Search:
+    context: GraphContext
+    explored: dict[Node, None] = field(default_factory=dict)
+    queries: list[str] = field(default_factory=list)
+    feedback: list[str] = field(default_factory=list)
+    chain: tuple[Edge, ...] = ()
+
+
+class MultiStrategy:
+    """Looks a question up in the graph of a pack; ``limits`` hold for every question."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        neighbourhood: Neighbourhood,
+        linker: EntityLinker,
+        triplets: TripletRetriever,
+        limits: Limits,
+    ) -> None:
+        self._graph = graph
+        self._neighbourhood = neighbourhood
+        self._linker = linker
+        self._triplets = triplets
+        self._limits = limits
+
+    def explore(self, question: str, planner: Planner, trace: Trace) -> Exploration:
+        """Return what the graph says about ``question``; every iteration adds a stage to ``trace``.
+
+        Raises ``QueryError``, and what ``planner`` raises, but for ``BudgetError``, which ends the search.
+        """
+        search = _Search(GraphContext(self._limits.tokens))
+        ends = time.monotonic() + self._limits.seconds
+        stop: StopReason = "iterations"
+        iteration = 0
+        for iteration in range(self._limits.iterations):
+            if time.monotonic() >= ends or len(search.explored) >= self._limits.nodes:
+                stop = "budget"
+                break
+            with trace.stage(f"graph_{iteration + 1}") as record:
+                before = len(search.context.lines), len(search.explored)
+                try:
+                    plan = planner.plan(
+                        State(question, iteration, search.context.lines, tuple(search.feedback), tuple(search.explored))
+                    )
+                    record.notes["plan"] = _noted(plan)
+                    if plan.finish:
+                        stop = "finish"
+                        break
+                    search.feedback.clear()
+                    self._follow(question, plan, search)
+                except BudgetError as error:
+                    stop = "budget"
+                    record.warning = error.message
+                    break
+                finally:
+                    record.scored = len(search.context.lines) - before[0]
+                    record.notes["explored"] = [node.label for node in list(search.explored)[before[1] :]]
+                    record.notes["feedback"] = list(search.feedback)
+                if (len(search.context.lines), len(search.explored)) == before and not search.feedback:
+                    stop = "no_progress"
+                    break
+        else:
+            iteration = self._limits.iterations
+        return Exploration(search.context, tuple(search.explored), tuple(search.queries), search.chain, stop, iteration)
+
+    def _follow(self, question: str, plan: Plan, search: _Search) -> None:
+        nodes = [*plan.nodes, *self._linked(plan.mentions)]
+        room = max(0, self._limits.nodes - len(search.explored))
+        fresh = [node for node in dict.fromkeys(nodes) if node not in search.explored][:room]
+        if fresh:
+            self._read_triplets(question, fresh, search)
+        if plan.metapaths:
+            self._follow_metapaths(plan.metapaths, search)
+        elif len(fresh) > 1:
+            self._join(fresh, search)
+        for query in plan.queries:
+            self._run(query, search)
+
+    def _linked(self, mentions: Sequence[str]) -> list[Node]:
+        linked = []
+        for mention in mentions:
+            linked += [link.node for link in self._linker.link_mention(mention)[:_MOST_MEANT]]
+        return [self._neighbourhood.unified(node) for node in linked]
+
+    def _read_triplets(self, question: str, nodes: Sequence[Node], search: _Search) -> None:
+        # Before the search: a budget may end it midway, and what it has begun is not begun again.
+        search.explored.update(dict.fromkeys(nodes))
+        result = self._triplets.retrieve(question, nodes)
+        search.explored.update(dict.fromkeys(result.explored))
+        search.context.add(Piece(str(edge), "triplets", (edge,)) for edge in result.triplets)
+        search.chain = search.chain or result.chain
+        if result.stop_reason == "budget":
+            raise BudgetError("The budget ended the search for triplets.")
+
+    def _follow_metapaths(self, metapaths: Sequence[str], search: _Search) -> None:
+        for text in metapaths:
+            try:
+                steps = parse_metapath(text, self._neighbourhood)
+            except UsageError as error:
+                search.feedback.append(f"The metapath {text} cannot be followed: {error.message} {error.hint or ''}")
+                continue
+            for node in tuple(search.explored):
+                found = follow_metapath(self._neighbourhood, node, steps, max_paths=_MOST_PATHS)
+                search.context.add(_piece(path) for path in found.paths)
+                search.explored.update(dict.fromkeys(path.nodes[-1] for path in found.paths))
+
+    def _join(self, nodes: Sequence[Node], search: _Search) -> None:
+        """Add the shortest paths between the first nodes: along facts, or else over one article that both link to."""
+        facts = [name for name in self._neighbourhood.relations if name not in STRUCTURAL]
+        for one, other in combinations(nodes[:_MOST_JOINED], 2):
+            for relations, hops in ((facts, _FACT_HOPS), (None, _LINK_HOPS)):
+                if relations == []:
+                    continue
+                found = shortest_paths(
+                    self._neighbourhood, one, other, max_hops=hops, max_paths=_MOST_PATHS, relations=relations
+                )
+                search.context.add(_piece(path) for path in found.paths)
+                if found.paths:
+                    break
+
+    def _run(self, query: str, search: _Search) -> None:
+        try:
+            result = run_query(self._graph, query, max_rows=_MOST_ROWS)
+        except BlockedQueryError as error:
+            search.feedback.append(f"Blocked, never run: {query}\n{error.message} {error.hint or ''}")
+            return
+        except QueryError as error:
+            search.feedback.append(f"Failed with {type(error).__name__}: {query}\n{error.message}")
+            return
+        search.queries.append(query)
+        if not result.rows:
+            search.feedback.append(
+                f"Ran, and found nothing: {query}\nCheck names, directions and spelling against the schema."
+            )
+        lines = (_row(result.columns, row) for row in result.rows)
+        search.context.add(Piece(line, "cypher", query=query) for line in lines)
+
+
+def _piece(path: Path) -> Piece:
+    return Piece(str(path), "paths", path.edges)
+
+
+def _row(columns: Sequence[str], row: Sequence[object]) -> str:
+    values = (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in row)
+    return "; ".join(f"{name}: {value[:_SHOWN_VALUE]}" for name, value in zip(columns, values, strict=True))
+
+
+def _noted(plan: Plan) -> dict[str, object]:
+    return {
+        "mentions": list(plan.mentions),
+        "nodes": [node.label for node in plan.nodes],
+        "metapaths": list(plan.metapaths),
+        "queries": list(plan.queries),
+        "finish": plan.finish,
+    }

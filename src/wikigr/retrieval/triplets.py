@@ -1,0 +1,759 @@
+"""Triplets around given entities: a search that goes on, step by step, where a chooser says that the answer lies.
+
+``RuleChooser`` compares names with the question and needs no model; ``ModelChooser`` asks one
+(reference/multi-strategy-retrieval.md, "Agentic triplet retrieval").
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+import numpy as np
+
+from wikigr.embeddings.embedder import Embedder, Vectors
+from wikigr.errors import UsageError
+from wikigr.graph.engine import Graph
+from wikigr.graph.neighbourhood import STRUCTURAL, Edge, Neighbourhood, Node, Step
+from wikigr.graph.schema import section_id
+from wikigr.llm.budget import BudgetError
+from wikigr.llm.prompts import prompt
+from wikigr.llm.reply import Reply
+from wikigr.names import FUNCTION_WORDS
+from wikigr.retrieval.trace import StageRecord
+from wikigr.text import words
+
+StopReason = Literal["finish", "no_progress", "max_iterations", "max_triplets", "budget"]
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A relation that leads on from a node, and how many edges it has there (at least, for links and mentions)."""
+
+    node: Node
+    step: Step
+    edges: int
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """A triplet as the search came to it: from ``node`` along ``edge``."""
+
+    node: Node
+    edge: Edge
+
+    @property
+    def end(self) -> Node:
+        return self.edge.other(self.node)
+
+    @property
+    def step(self) -> Step:
+        return self.edge.step_from(self.node)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen(Generic[_T]):
+    """What a chooser chose, the best first; ``finish`` says that what was found is enough."""
+
+    items: tuple[_T, ...] = ()
+    finish: bool = False
+
+
+class Guide(Protocol):
+    """Chooses for one question. What it returns beyond ``most``, or did not get, is left out."""
+
+    def relations(self, options: Sequence[Option], most: int) -> Chosen[Step]:
+        """Choose the relations whose triplets are to be read."""
+        ...
+
+    def ranked(self, walked: Sequence[Walked]) -> Sequence[Walked]:
+        """Order the triplets of these relations, the best first."""
+        ...
+
+    def entities(self, found: Sequence[Edge], walked: Sequence[Walked], most: int) -> Chosen[Node]:
+        """Choose the entities to go on from among the ends of ``walked``, or finish with what was ``found``."""
+        ...
+
+    def answer(self, found: Collection[Edge]) -> tuple[Edge, ...]:
+        """Return the way, along edges of ``found``, from a source to what most likely answers; empty if unknown."""
+        ...
+
+
+class Chooser(Protocol):
+    """Makes a guide for each question. ``always_links``: links are options even where there are facts enough."""
+
+    @property
+    def always_links(self) -> bool: ...
+
+    def begin(self, question: str, sources: Sequence[Node]) -> Guide: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TripletResult:
+    """``triplets`` and ``explored`` entities in the order found; ``last``: the ends of the last iteration's triplets.
+
+    ``chain`` is the way from a source to what most likely answers the question, where the chooser can tell.
+    ``truncated`` says that a limit left triplets out of what was chosen.
+    """
+
+    triplets: tuple[Edge, ...]
+    explored: tuple[Node, ...]
+    last: tuple[Node, ...]
+    iterations: int
+    truncated: bool
+    stop_reason: StopReason
+    chain: tuple[Edge, ...] = ()
+
+
+class TripletRetriever:
+    """Explores the graph from the entities of a question and returns the triplets on the way.
+
+    Each iteration reads the relations at no more than ``max_num_entities`` entities that were not explored before,
+    follows no more than ``max_num_relations`` of them, and keeps the best of their triplets: all iterations together
+    ``max_num_triplets``, of which each may use an even share of what is left. At a node no more than
+    ``max_edges_per_relation`` edges of a relation are read. Raises ``UsageError`` for a limit below 1.
+    """
+
+    def __init__(
+        self,
+        neighbourhood: Neighbourhood,
+        chooser: Chooser,
+        *,
+        max_num_relations: int = 5,
+        max_num_entities: int = 5,
+        max_num_iterations: int = 3,
+        max_num_triplets: int = 60,
+        max_edges_per_relation: int = 100,
+    ) -> None:
+        limits = {
+            "max_num_relations": max_num_relations,
+            "max_num_entities": max_num_entities,
+            "max_num_iterations": max_num_iterations,
+            "max_num_triplets": max_num_triplets,
+            "max_edges_per_relation": max_edges_per_relation,
+        }
+        for name, limit in limits.items():
+            if limit < 1:
+                raise UsageError(f"{name} cannot be {limit}: it is at least 1.")
+        self._neighbourhood = neighbourhood
+        self._chooser = chooser
+        self.max_num_relations = max_num_relations
+        self.max_num_entities = max_num_entities
+        self.max_num_iterations = max_num_iterations
+        self.max_num_triplets = max_num_triplets
+        self.max_edges_per_relation = max_edges_per_relation
+
+    def retrieve(
+        self, question: str, source_entities: Sequence[Node], record: StageRecord | None = None
+    ) -> TripletResult:
+        """Return the triplets found for ``question`` from ``source_entities``, the most important first.
+
+        Entities that are not in the pack are left out. ``record`` gets what was scored, and the outcome in its notes. A
+        budget that is used up ends the search with what it found (``stop_reason`` "budget"). Raises ``QueryError``, and
+        ``LlmError`` where a model is asked.
+        """
+        stored = self._neighbourhood.nodes((node.kind, node.key) for node in source_entities)
+        sources = list(dict.fromkeys(self._neighbourhood.unified(node) for node in stored))
+        search = _Search(self._chooser.begin(question, sources))
+        stop = self._search(search, sources)
+        result = TripletResult(
+            tuple(search.found.values()),
+            tuple(search.explored),
+            search.last,
+            search.iterations,
+            search.truncated,
+            stop,
+            search.guide.answer(tuple(search.found.values())),
+        )
+        if record is not None:
+            record.scored += search.read
+            record.notes.update(
+                stop_reason=stop,
+                iterations=result.iterations,
+                explored=[node.label for node in result.explored],
+                triplets=[str(edge) for edge in result.triplets],
+                truncated=result.truncated,
+            )
+        return result
+
+    def _search(self, search: _Search, frontier: Sequence[Node]) -> StopReason:
+        for iteration in range(self.max_num_iterations):
+            search.truncated = search.truncated or len(frontier) > self.max_num_entities
+            fresh = frontier[: self.max_num_entities]
+            if not fresh:
+                return "no_progress"
+            options = self._options(fresh)
+            if not options:
+                search.explored.update(dict.fromkeys(fresh))
+                return "no_progress"
+            try:
+                relations = search.guide.relations(options, self.max_num_relations)
+            except BudgetError:
+                return "budget"
+            if relations.finish:
+                return "finish"
+            search.explored.update(dict.fromkeys(fresh))
+            search.iterations += 1
+            offered = {option.step for option in options}
+            steps = [step for step in dict.fromkeys(relations.items) if step in offered][: self.max_num_relations]
+            kept = self._keep(search, options, steps, self.max_num_iterations - iteration)
+            if not kept:
+                return "max_triplets" if len(search.found) >= self.max_num_triplets else "no_progress"
+            if len(search.found) >= self.max_num_triplets:
+                return "max_triplets"
+            onwards = [walked for walked in kept if walked.end not in search.explored]
+            if iteration + 1 == self.max_num_iterations:
+                # Nobody needs the next entities, nor to be asked whether this is enough.
+                return "max_iterations"
+            try:
+                entities = search.guide.entities(list(search.found.values()), onwards, self.max_num_entities)
+            except BudgetError:
+                return "budget"
+            if entities.finish:
+                return "finish"
+            reached = {walked.end for walked in onwards}
+            frontier = [node for node in dict.fromkeys(entities.items) if node in reached]
+        return "max_iterations"
+
+    def _options(self, nodes: Sequence[Node]) -> list[Option]:
+        """What leads on from the nodes: facts, then links where facts are few or the chooser wants them always."""
+        options = [
+            Option(node, step, count) for node in nodes for step, count in self._neighbourhood.facts_at(node).items()
+        ]
+        if self._chooser.always_links or len({option.step for option in options}) < self.max_num_relations:
+            links = self._neighbourhood.expand(nodes, relations=STRUCTURAL, most=self.max_edges_per_relation)
+            for node in nodes:
+                counts: dict[Step, int] = {}
+                for edge in links.edges[node]:
+                    step = edge.step_from(node)
+                    counts[step] = counts.get(step, 0) + 1
+                options += (Option(node, step, count) for step, count in counts.items())
+        return options
+
+    def _keep(
+        self, search: _Search, options: Sequence[Option], steps: Sequence[Step], iterations_left: int
+    ) -> list[Walked]:
+        """Read the triplets of the chosen relations, and keep the best that are new."""
+        walked: dict[tuple[Node, str, Node], Walked] = {}
+        for step in steps:
+            nodes = [option.node for option in options if option.step == step]
+            read = self._neighbourhood.expand(
+                nodes, relations=[step.relation], inverse=step.inverse, most=self.max_edges_per_relation
+            )
+            search.truncated = search.truncated or bool(read.cut)
+            for node in nodes:
+                for edge in read.edges[node]:
+                    search.read += 1
+                    if _key(edge) not in search.found:
+                        walked.setdefault(_key(edge), Walked(node, edge))
+        room = self.max_num_triplets - len(search.found)
+        share = max(1, room // iterations_left)
+        ranked = list(search.guide.ranked(list(walked.values())))
+        search.truncated = search.truncated or len(ranked) > share
+        kept = ranked[: min(share, room)]
+        search.found.update((_key(item.edge), item.edge) for item in kept)
+        if kept:
+            search.last = tuple(dict.fromkeys(item.end for item in kept))
+        return kept
+
+
+@dataclass(slots=True)
+class _Search:
+    """How far one search has come."""
+
+    guide: Guide
+    # By ends and relation: the same thing stated in two sections is one triplet.
+    found: dict[tuple[Node, str, Node], Edge] = field(default_factory=dict)
+    explored: dict[Node, None] = field(default_factory=dict)
+    last: tuple[Node, ...] = ()
+    iterations: int = 0
+    read: int = 0
+    truncated: bool = False
+
+
+def _key(edge: Edge) -> tuple[Node, str, Node]:
+    return edge.source, edge.relation, edge.target
+
+
+# -- without a model
+
+# What a relation's score is made of: the likeness of its words to the part of the question that no earlier step
+# accounts for and to the end of it that comes next, to the one word of it that is most alike, and the share of its
+# words that stand there.
+_BY_TEXT = 0.25
+_BY_NEXT = 0.25
+_BY_WORD = 0.3
+_BY_STEM = 0.4
+# Questions nest ("the mayor of the city where X was born"): what is nearest to the entity comes first, so that each
+# content word between counts for less.
+_NEARNESS = 0.85
+_NEXT_WORDS = 3
+# What a relation with many edges at a node loses for each doubling, and one that leads back the way the search came.
+_BY_EDGES = 0.02
+_BACK = 0.2
+# A step that has less to do with what is left of the question than this ends the search; unrelated words have 0.1.
+_FLOOR = 0.15
+# A word is accounted for by a relation that is alike to it as synonyms are.
+_SYNONYM = 0.35
+# What a triplet's own words add to the score of its relation, and what each sibling before it takes off, so that one
+# relation with many ends does not fill the next step alone.
+_BY_NAME = 0.3
+_BY_TRIPLET = 0.2
+_SIBLING = 0.02
+# What an end that is no article is behind one that is, as a way on: most are plain values.
+_BARE = 0.1
+# What a way must gain with each step, about what a relation scores that the question plainly names, and what it loses
+# with each word of the question that no step says. Below the least worth it answers something else.
+_PLAIN_STEP = 0.6
+_UNSAID = 0.3
+_LEAST_WORTH = -0.3
+_ASKED = re.compile(r"\b(?:which|what)\s+(\w+)", re.IGNORECASE)
+# Texts that are encoded for a question: a millisecond each.
+_MOST_RELATIONS = 128
+_MOST_TRIPLETS = 12
+_MOST_WORDS = 32
+_MOST_CACHED = 20_000
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NOT_WORD = re.compile(r"[\W_]+")
+_ALIKE_PREFIX = 4
+_ALIKE_SHARE = 0.6
+
+
+def relation_words(relation: str) -> str:
+    """Return a relation's name as words: ``born_in`` and ``bornIn`` are "born in"; of an IRI its last part."""
+    local = re.split(r"[/#]", relation.rstrip("/#"))[-1] or relation
+    return " ".join(_NOT_WORD.sub(" ", _CAMEL.sub(" ", local)).lower().split())
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two words are forms of one, as far as their beginnings tell ("founder", "founded")."""
+    if one == other:
+        return True
+    shared = 0
+    for ours, theirs in zip(one, other, strict=False):
+        if ours != theirs:
+            break
+        shared += 1
+    return shared >= _ALIKE_PREFIX and shared >= _ALIKE_SHARE * max(len(one), len(other))
+
+
+class RuleChooser:
+    """Chooses by what names have in common with the question; needs no model but the encoder of the pack.
+
+    A question of several hops names its relations, and each step accounts for some of its words: the next is compared
+    with the words that are left. With ``graph``, articles are compared by the vectors of their first sections as well.
+    Vectors of relations are kept. Not for use from several threads.
+    """
+
+    always_links = False
+
+    def __init__(self, encoder: Embedder, graph: Graph | None = None) -> None:
+        self._encoder = encoder
+        self._graph = graph
+        self._vectors: dict[str, Vectors] = {}
+
+    def begin(self, question: str, sources: Sequence[Node]) -> Guide:
+        return _RuleGuide(self, question, sources)
+
+    def encode(self, texts: Sequence[str]) -> dict[str, Vectors]:
+        """Return the unit vector of each text, from memory where it was asked for before."""
+        new = list(dict.fromkeys(text for text in texts if text not in self._vectors))
+        if len(self._vectors) + len(new) > _MOST_CACHED:
+            self._vectors.clear()
+            new = list(dict.fromkeys(texts))
+        if new:
+            self._vectors.update(zip(new, self._encoder.encode(new), strict=True))
+        return {text: self._vectors[text] for text in texts}
+
+    def leads(self, titles: Sequence[str]) -> dict[str, Vectors]:
+        """Return the vectors of the first sections of these articles."""
+        if self._graph is None or not titles:
+            return {}
+        rows = self._graph.rows(
+            "UNWIND $keys AS key MATCH (s:Section {section_id: key}) RETURN s.article_title, s.embedding",
+            {"keys": [section_id(title, 0) for title in titles]},
+        )
+        return {str(title): np.asarray(vector, dtype=np.float32) for title, vector in rows}
+
+
+# The words of a question with their places.
+_Words = tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How the search came to a node: the score of its steps, the words of the question that are left, and the place in
+    it that was reached."""
+
+    score: float
+    left: _Words
+    at: int
+    by: Walked | None = None
+
+
+class _RuleGuide:
+    def __init__(self, chooser: RuleChooser, question: str, sources: Sequence[Node]) -> None:
+        self._chooser = chooser
+        self._question = question
+        left, places = _without_names(words(question)[:_MOST_WORDS], sources)
+        # A source that the question does not name is asked about at its end.
+        self._ways = {node: _Way(0.0, left, places.get(node, _MOST_WORDS)) for node in sources}
+        self._scores: dict[tuple[str, _Words, int], float] = {}
+        self._begun = False
+        # What kind of thing the answer is: graphs seldom say, so no step must account for it.
+        asked = _ASKED.search(question)
+        self._asked = asked[1].lower() if asked else ""
+
+    def relations(self, options: Sequence[Option], most: int) -> Chosen[Step]:
+        facts = [option for option in options if option.step.relation not in STRUCTURAL]
+        facts = self._likely(facts)
+        self._prepare(facts)
+        best: dict[Step, float] = {}
+        likely = 0.0
+        for option in facts:
+            way = self._ways[option.node]
+            score = self._score(option.step, way)
+            likely = max(likely, score)
+            rare = score - _BY_EDGES * math.log2(option.edges)
+            best[option.step] = max(best.get(option.step, -math.inf), way.score + rare)
+        if self._begun and (likely < _FLOOR or not any(_content(self._ways[o.node].left) for o in options)):
+            return Chosen(finish=True)
+        self._begun = True
+        ordered = sorted(best, key=lambda step: (-round(best[step], 6), step))
+        links = {option.step for option in options if option.step.relation in STRUCTURAL}
+        ordered += sorted(links, key=lambda step: (step.inverse, STRUCTURAL.index(step.relation)))
+        return Chosen(tuple(ordered[:most]))
+
+    def ranked(self, walked: Sequence[Walked]) -> Sequence[Walked]:
+        base = {item: self._base(item) for item in walked}
+        ordered = sorted(walked, key=lambda item: (-round(base[item], 6), _order(item)))
+        score: dict[Walked, float] = {}
+        siblings: dict[tuple[Node, Step], int] = {}
+        likeness = self._likeness(ordered)
+        for item in sorted(walked, key=lambda i: (-round(base[i] + likeness.get(i, 0.0), 6), _order(i))):
+            number = siblings.get((item.node, item.step), 0)
+            siblings[item.node, item.step] = number + 1
+            score[item] = base[item] + likeness.get(item, 0.0) - _SIBLING * number
+        # Facts before links, whatever their scores.
+        ranked = sorted(walked, key=lambda i: (i.edge.relation in STRUCTURAL, -round(score[i], 6), _order(i)))
+        for item in ranked:
+            if item.end not in self._ways or score[item] > self._ways[item.end].score:
+                way = self._ways[item.node]
+                left, at = self._left(item.edge.relation, way)
+                self._ways[item.end] = _Way(score[item], left, at, item)
+        return ranked
+
+    def entities(self, found: Sequence[Edge], walked: Sequence[Walked], most: int) -> Chosen[Node]:
+        def behind(place: tuple[int, Node]) -> tuple[float, int]:
+            number, node = place
+            return -round(self._ways[node].score - (_BARE if node.kind == "entity" else 0.0), 6), number
+
+        facts = dict.fromkeys(item.end for item in walked if item.edge.relation not in STRUCTURAL)
+        ordered = [node for _, node in sorted(enumerate(facts), key=behind)]
+        return Chosen(tuple(dict.fromkeys([*ordered, *(item.end for item in walked)]))[:most])
+
+    def answer(self, found: Collection[Edge]) -> tuple[Edge, ...]:
+        """The way of facts whose steps say most of what is asked, if they say enough of it."""
+        ways = []
+        for node, way in self._ways.items():
+            chain: list[Edge] = []
+            here = node
+            while (by := self._ways[here].by) is not None and by.edge in found and by.edge not in chain:
+                chain.append(by.edge)
+                here = by.node
+            factual = all(edge.relation not in STRUCTURAL for edge in chain)
+            if chain and by is None and factual:
+                unsaid = sum(word != self._asked for word in _content(way.left))
+                worth = way.score - _PLAIN_STEP * len(chain) - _UNSAID * unsaid
+                ways.append((-round(worth, 6), node.rank, chain))
+        if not ways or -min(ways)[0] < _LEAST_WORTH:
+            return ()
+        return tuple(reversed(min(ways)[-1]))
+
+    def _likely(self, facts: list[Option]) -> list[Option]:
+        """The options whose relations are worth encoding: those that share a word, then those with the fewest edges."""
+        edges: dict[str, int] = {}
+        for option in facts:
+            relation = option.step.relation
+            edges[relation] = min(edges.get(relation, option.edges), option.edges)
+        if len(edges) <= _MOST_RELATIONS:
+            return facts
+        asked = {word for node in {option.node for option in facts} for word in _content(self._ways[node].left)}
+
+        def unlikely(relation: str) -> tuple[bool, int, str]:
+            named = any(_alike(w, a) for w in relation_words(relation).split() for a in asked)
+            return not named, edges[relation], relation
+
+        kept = set(sorted(edges, key=unlikely)[:_MOST_RELATIONS])
+        return [option for option in facts if option.step.relation in kept]
+
+    def _prepare(self, facts: Sequence[Option]) -> None:
+        """Encode all that the scores of these options need in one call."""
+        texts = {relation_words(option.step.relation) for option in facts}
+        for way in {self._ways[option.node] for option in facts}:
+            texts |= {_said(way.left), _said(_next(way)), *_content(way.left)}
+        self._chooser.encode(sorted(texts))
+
+    def _score(self, step: Step, way: _Way) -> float:
+        """What a step has to do with what is left of the question."""
+        key = (step.relation, way.left, way.at)
+        if key not in self._scores:
+            self._scores[key] = self._likeness_to(relation_words(step.relation), way) if way.left else 0.0
+        # The one that a thing was reached by leads back to others like the thing before it.
+        came = way.by.step if way.by is not None else None
+        back = came is not None and came.relation == step.relation and came.inverse is not step.inverse
+        return self._scores[key] - (_BACK if back else 0.0)
+
+    def _likeness_to(self, named: str, way: _Way) -> float:
+        whole, following, near = _said(way.left), _said(_next(way)), _by_nearness(way)
+        vectors = self._chooser.encode([named, whole, following, *near])
+        relation = vectors[named]
+        weights = [_NEARNESS**number for number in range(len(near))]
+        by_word = max((w * float(relation @ vectors[x]) for w, x in zip(weights, near, strict=True)), default=0.0)
+        own = [word for word in named.split() if word not in FUNCTION_WORDS] or named.split()
+        stems = [max((w for w, x in zip(weights, near, strict=True) if _alike(word, x)), default=0.0) for word in own]
+        return (
+            _BY_TEXT * float(relation @ vectors[whole])
+            + _BY_NEXT * float(relation @ vectors[following])
+            + _BY_WORD * by_word
+            + _BY_STEM * (sum(stems) / len(stems) if stems else 0.0)
+        )
+
+    def _left(self, relation: str, way: _Way) -> tuple[_Words, int]:
+        """The words of the question that this step leaves, and the place in it that it reaches."""
+        if relation in STRUCTURAL or not way.left:
+            return way.left, way.at
+        named = relation_words(relation)
+        near = _by_nearness(way)
+        same = {asked for asked in near if any(_alike(asked, word) for word in named.split())}
+        if not same and near:
+            vectors = self._chooser.encode([named, *near])
+            likeness = [_NEARNESS**number * float(vectors[named] @ vectors[word]) for number, word in enumerate(near)]
+            best = max(range(len(near)), key=lambda number: (round(likeness[number], 6), -number))
+            same = {near[best]} if likeness[best] >= _SYNONYM else set()
+        places = [place for place, word in way.left if word in same]
+        at = min(places, key=lambda place: (abs(place - way.at), place)) if places else way.at
+        return tuple((place, word) for place, word in way.left if word not in same), at
+
+    def _base(self, item: Walked) -> float:
+        way = self._ways[item.node]
+        score = 0.0 if item.edge.relation in STRUCTURAL else self._score(item.step, way)
+        name = {word for word in words(item.end.label) if word not in FUNCTION_WORDS}
+        asked = _content(way.left)
+        named = sum(any(_alike(word, other) for other in asked) for word in name) / len(name) if name else 0.0
+        return way.score + score + _BY_NAME * named
+
+    def _likeness(self, ordered: Sequence[Walked]) -> dict[Walked, float]:
+        """What a triplet's own words add to it, against others of its relation at its node: no others, nothing.
+
+        Ends that are articles linked to are compared by their text, of the other triplets the first few by their words.
+        """
+        groups: dict[tuple[Node, Step], list[Walked]] = {}
+        for item in ordered:
+            groups.setdefault((item.node, item.step), []).append(item)
+        several = [item for item in ordered if len(groups[item.node, item.step]) > 1]
+        if not several:
+            return {}
+        asked = self._chooser.encode([self._question])[self._question]
+        links = [item for item in several if item.edge.relation in STRUCTURAL and item.end.kind == "article"]
+        leads = self._chooser.leads(sorted({item.end.key for item in links}))
+        near = {item: float(leads[item.end.key] @ asked) for item in links if item.end.key in leads}
+        texts = {item: _verbalised(item.edge) for item in several if item not in near}
+        texts = dict(list(texts.items())[:_MOST_TRIPLETS])
+        vectors = self._chooser.encode(list(texts.values()))
+        near.update((item, float(vectors[text] @ asked)) for item, text in texts.items())
+        added: dict[Walked, float] = {}
+        for group in groups.values():
+            compared = [near[item] for item in group if item in near]
+            usual = sum(compared) / len(compared) if compared else 0.0
+            added.update((item, _BY_TRIPLET * (near.get(item, usual) - usual)) for item in group)
+        return added
+
+
+def _content(left: _Words) -> list[str]:
+    return list(dict.fromkeys(word for _, word in left if word not in FUNCTION_WORDS))
+
+
+def _by_nearness(way: _Way) -> list[str]:
+    """The content words that are left, those nearest to the place that was reached first."""
+    ordered = sorted(way.left, key=lambda item: (abs(item[0] - way.at), item[0]))
+    return _content(tuple(ordered))
+
+
+def _next(way: _Way) -> _Words:
+    """The words around the nearest content words."""
+    near = set(_by_nearness(way)[:_NEXT_WORDS])
+    places = [place for place, word in way.left if word in near]
+    return tuple(item for item in way.left if places and min(places) <= item[0] <= max(places))
+
+
+def _said(left: _Words) -> str:
+    return " ".join(word for _, word in left)
+
+
+def _without_names(asked: list[str], sources: Sequence[Node]) -> tuple[_Words, dict[Node, int]]:
+    """The words of a question without the names of the entities that it starts from, and the places of these."""
+    left = dict(enumerate(asked))
+    places: dict[Node, int] = {}
+    for node in sorted(sources, key=lambda node: (-len(words(node.label)), node.rank)):
+        name = words(node.label)
+        for begin in range(len(asked) - len(name) + 1):
+            span = range(begin, begin + len(name))
+            if name and asked[begin : begin + len(name)] == name and all(place in left for place in span):
+                places[node] = begin
+                for place in span:
+                    del left[place]
+                break
+    return tuple(left.items()), places
+
+
+def _verbalised(edge: Edge) -> str:
+    return f"{edge.source.label} {relation_words(edge.relation)} {edge.target.label}"[:200]
+
+
+def _order(item: Walked) -> tuple[object, ...]:
+    return item.step, item.end.rank, item.node.rank, item.edge.section_id
+
+
+# -- with a model
+
+MAX_QUESTION_CHARS = 2000
+# What is shown of names and lists, so that a prompt stays bounded whatever the pack holds.
+_NAME_CHARS = 120
+_SHOWN_OPTIONS = 200
+_SHOWN_TRIPLETS = 100
+_REPLY_TOKENS = 300
+
+_NUMBER = re.compile(r"\d{1,6}")
+_LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,6}[.):]\s)\s*")
+
+
+class Asked(Protocol):
+    """A model that can be asked, such as ``Claude`` or what limits its calls."""
+
+    def complete(
+        self,
+        *,
+        system: Sequence[Mapping[str, Any]] | str,
+        messages: Sequence[Mapping[str, Any]],
+        max_tokens: int,
+        model: str | None = None,
+    ) -> Reply: ...
+
+
+class ModelChooser:
+    """Asks a model for the relations and then the entities of each step: two calls at most for each iteration.
+
+    The model's reply alone is read for tags, and only numbers and names that it was offered count. Raises from a call
+    what ``Claude.complete`` raises.
+    """
+
+    always_links = True
+
+    def __init__(self, client: Asked, model: str | None = None) -> None:
+        self.client = client
+        self.model = model
+
+    def begin(self, question: str, sources: Sequence[Node]) -> Guide:
+        return _ModelGuide(self, question)
+
+
+class _ModelGuide:
+    def __init__(self, chooser: ModelChooser, question: str) -> None:
+        self._chooser = chooser
+        self._question = question[:MAX_QUESTION_CHARS]
+
+    def relations(self, options: Sequence[Option], most: int) -> Chosen[Step]:
+        counts: dict[Step, int] = {}
+        for option in options:
+            counts[option.step] = counts.get(option.step, 0) + option.edges
+        # The rarest first: what a thing has one of says more about it than what it has hundreds of.
+        steps = sorted(counts, key=lambda step: (step.relation in STRUCTURAL, counts[step], step))[:_SHOWN_OPTIONS]
+        here = dict.fromkeys(option.node.label for option in options)
+        reply = self._ask(
+            "triplet_relations",
+            most,
+            ("entities-here", [_shown(label) for label in here]),
+            ("relations-offered", _numbered(_shown(str(step)) for step in steps)),
+        )
+        return Chosen(_named(_tagged(reply, "relations"), {i: (str(s), s) for i, s in enumerate(steps, 1)}))
+
+    def ranked(self, walked: Sequence[Walked]) -> Sequence[Walked]:
+        """One of each relation and node in turn, in the order that the model gave the relations."""
+        turns: dict[tuple[Node, Step], int] = {}
+        keyed = []
+        for item in walked:
+            turn = turns.get((item.node, item.step), 0)
+            turns[item.node, item.step] = turn + 1
+            keyed.append((turn, item))
+        return [item for _, item in sorted(keyed, key=lambda pair: pair[0])]
+
+    def entities(self, found: Sequence[Edge], walked: Sequence[Walked], most: int) -> Chosen[Node]:
+        nodes = list(dict.fromkeys(item.end for item in walked))[:_SHOWN_OPTIONS]
+        reply = self._ask(
+            "triplet_entities",
+            most,
+            ("facts", [_shown(str(edge), 3 * _NAME_CHARS) for edge in found[-_SHOWN_TRIPLETS:]]),
+            ("entities-offered", _numbered(_shown(node.label) for node in nodes)),
+        )
+        completion = _tagged(reply, "task-completion")
+        if any("FINISH" in text for text in completion):
+            return Chosen(finish=True)
+        return Chosen(_named(_tagged(reply, "entities"), {i: (n.label, n) for i, n in enumerate(nodes, 1)}))
+
+    def answer(self, found: Collection[Edge]) -> tuple[Edge, ...]:
+        # The model that writes the answer chooses among all that was found.
+        return ()
+
+    def _ask(self, name: str, most: int, *blocks: tuple[str, Sequence[str]]) -> str:
+        asked = [("question", [_unsteering(self._question)]), *blocks]
+        content = "\n\n".join(f"<{tag}>\n" + "\n".join(lines) + f"\n</{tag}>" for tag, lines in asked)
+        return self._chooser.client.complete(
+            model=self._chooser.model,
+            system=prompt(name).format(most=most),
+            messages=[{"role": "user", "content": content}],
+            max_tokens=_REPLY_TOKENS,
+        ).text
+
+
+def _unsteering(text: str) -> str:
+    """Text of a user or a pack, which can open or close no block."""
+    return text.replace("<", "‹").replace(">", "›")
+
+
+def _shown(text: str, chars: int = _NAME_CHARS) -> str:
+    # The arrows are ours.
+    cut = text if len(text) <= chars else f"{text[: chars - 1]}…"
+    return " -> ".join(_unsteering(part) for part in cut.split(" -> "))
+
+
+def _numbered(lines: Iterable[str]) -> list[str]:
+    return [f"{number}. {line}" for number, line in enumerate(lines, start=1)]
+
+
+def _tagged(reply: str, tag: str) -> list[str]:
+    return re.findall(rf"<{tag}>(.*?)</{tag}>", reply, re.DOTALL)
+
+
+def _named(texts: Sequence[str], offered: Mapping[int, tuple[str, _T]]) -> tuple[_T, ...]:
+    """What was offered and is named in ``texts``: by number, or by name on a line of its own. Others are dropped."""
+    by_name: dict[str, _T] = {}
+    for name, item in offered.values():
+        by_name.setdefault(_shown(name).casefold(), item)
+    found: dict[_T, None] = {}
+    for line in (line.strip() for text in texts for line in text.splitlines()):
+        whole = _LIST_MARK.sub("", line).strip(" \"'").casefold()
+        for part in [whole] if whole in by_name and not whole.isdigit() else line.split(","):
+            plain = part.strip(" .\"'").casefold()
+            number = int(plain) if _NUMBER.fullmatch(plain) else 0
+            if number in offered:
+                found[offered[number][1]] = None
+            elif plain in by_name or part in by_name:
+                found[by_name[part if part in by_name else plain]] = None
+    return tuple(found)

@@ -1,0 +1,469 @@
+"""The graph as arrays: what is a node, what is an edge, what bears a name, and what a file may not do to us."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wikigr.build.build import BuildOptions, build_pack
+from wikigr.embeddings.embedder import Embedder
+from wikigr.graph.engine import Graph
+from wikigr.graph.graph_index import GraphIndex, GraphIndexError, index_graph, load_graph_index
+from wikigr.graph.neighbourhood import Neighbourhood, Node, article
+from wikigr.graph.schema import ddl
+from wikigr.pack import layout as parts
+from wikigr.pack.open import Pack
+from wikigr.pack.validate import validate_pack
+from wikigr.pipeline.profile import Profile
+from wikigr.pipeline.retriever import Retriever
+from wikigr.retrieval.trace import Trace
+from wikigr.sources.detect import open_source
+
+Edges = Sequence[tuple[str, str]]
+_ARRAYS = ("ends", "indptr", "indices", "name_hashes", "name_nodes")
+
+
+@contextmanager
+def database(
+    folder: Path,
+    articles: Sequence[str] | dict[str, Sequence[str]] = (),
+    *,
+    links: Edges = (),
+    mentions: Edges = (),
+    entities: Sequence[tuple[str, str | None, str | None]] = (),
+    owned: Edges = (),
+    facts: Edges = (),
+) -> Iterator[Graph]:
+    """Make a database with articles (and their aliases), entities (id, name, type) and edges between their keys."""
+    with Graph(folder / "pack.db", read_only=False) as graph:
+        for statement in ddl(4):
+            graph.execute(statement)
+        aliases = articles if isinstance(articles, dict) else dict.fromkeys(articles)
+        for title, names in aliases.items():
+            graph.execute(
+                "CREATE (:Article {title: $title, aliases: $names})", {"title": title, "names": names or None}
+            )
+        for key, name, kind in entities:
+            graph.execute("CREATE (:Entity {entity_id: $k, name: $n, type: $t})", {"k": key, "n": name, "t": kind})
+        for table, edges in (("LINKS_TO", links), ("MENTIONS", mentions), ("HAS_ENTITY", owned)):
+            if edges:
+                graph.copy(table, pa.table({"from": [a for a, _ in edges], "to": [b for _, b in edges]}))
+        if facts:
+            unknown = pa.array([None] * len(facts), pa.string())
+            ends = {"from": [a for a, _ in facts], "to": [b for _, b in facts]}
+            graph.copy("RELATED_TO", pa.table({**ends, "relation": ["r"] * len(facts), "section_id": unknown}))
+        yield graph
+
+
+def edges_of(index: GraphIndex) -> set[tuple[str, str]]:
+    pairs = set()
+    for number in range(len(index)):
+        row = index.indices[index.indptr[number] : index.indptr[number + 1]].tolist()
+        assert row == sorted(set(row))
+        assert number not in row
+        pairs |= {(index.node(number).key, index.node(int(other)).key) for other in row}
+    return pairs
+
+
+def both(edges: Edges) -> set[tuple[str, str]]:
+    return {pair for a, b in edges for pair in ((a, b), (b, a))}
+
+
+def same(one: GraphIndex, other: GraphIndex) -> bool:
+    plain = (one.digest, one.articles, one.text) == (other.digest, other.articles, other.text)
+    return plain and all(np.array_equal(getattr(one, name), getattr(other, name)) for name in _ARRAYS)
+
+
+# -- what is in it
+
+
+def test_nodes_edges_and_names(tmp_path: Path) -> None:
+    articles = {"Beta (letter)": ["Second letter"], "Alpha": [], "Lonely": []}
+    with database(
+        tmp_path,
+        articles,
+        links=[("Alpha", "Beta (letter)"), ("Alpha", "Beta (letter)"), ("Beta (letter)", "Alpha"), ("Alpha", "Alpha")],
+        mentions=[("Beta (letter)", "Alpha")],
+        entities=[
+            ("alpha", "Alpha", "article"),
+            ("greece", "Greece", "entity"),
+            ("x9", None, "entity"),
+            ("x8", "", None),
+            ("1905", "1905", "value"),
+            ("beta (letter)", "Beta (letter)", "value"),
+        ],
+        owned=[("Alpha", "alpha"), ("Alpha", "greece"), ("Alpha", "1905")],
+        facts=[("alpha", "greece"), ("greece", "greece"), ("greece", "x9"), ("x9", "1905"), ("beta (letter)", "x9")],
+    ) as graph:
+        index = index_graph(graph, "d")
+        assert [index.node(number) for number in range(len(index))] == [
+            article("Alpha"),
+            article("Beta (letter)"),
+            article("Lonely"),
+            Node("entity", "greece", "Greece"),
+            Node("entity", "x8", ""),
+            Node("entity", "x9", ""),
+        ]
+        # A nameless entity is the same node to those who read the database.
+        assert Neighbourhood(graph).nodes([("entity", "x8"), ("entity", "x9")]) == [index.node(4), index.node(5)]
+    assert edges_of(index) == both(
+        [("Alpha", "Beta (letter)"), ("Alpha", "greece"), ("greece", "x9"), ("Beta (letter)", "x9")]
+    )
+    assert index.degrees.tolist() == [2, 2, 0, 2, 0, 2]
+    assert index.names == ["Alpha", "Beta (letter)", "Lonely", "Greece", "", ""]
+    for name in ("beta", "beta (letter)", "beta letter", "second letter"):
+        assert index.named(name) == [1]
+    assert (index.named("x9"), index.named("1905"), index.named(""), index.named("Alpha")) == ([5], [], [], [])
+    assert index.number_of("Lonely") == 2
+    assert [index.number_of(title) for title in ("lonely", "Greece", "greece", "", "Zeta")] == [None] * 5
+    assert [index.number_of_node(index.node(number)) for number in range(6)] == list(range(6))
+    assert index.number_of_node(Node("entity", "alpha", "Alpha")) is None
+    assert index.number_of_node(Node("entity", "zeta", "Zeta")) is None
+    for number in (-1, 6):
+        with pytest.raises(IndexError):
+            index.node(number)
+
+
+def test_titles_that_differ_in_case_are_two_nodes_of_one_name(tmp_path: Path) -> None:
+    with database(
+        tmp_path,
+        ["SPIN", "Spin"],
+        links=[("Spin", "SPIN")],
+        entities=[("spin", "Spin", "article")],
+        owned=[("Spin", "spin")],
+    ) as graph:
+        index = index_graph(graph, "")
+    assert index.named("spin") == [0, 1]
+    assert (index.number_of("SPIN"), index.number_of("Spin")) == (0, 1)
+    assert edges_of(index) == both([("SPIN", "Spin")])
+
+
+@pytest.mark.parametrize("articles", [[], ["A", "B"]])
+def test_a_graph_without_edges(tmp_path: Path, articles: list[str]) -> None:
+    with database(tmp_path, articles) as graph:
+        index = index_graph(graph, "")
+    index.save(tmp_path / "index.npz")
+    loaded = load_graph_index(tmp_path / "index.npz")
+    assert same(index, loaded)
+    assert (len(loaded), loaded.articles, loaded.degrees.tolist()) == (
+        len(articles),
+        len(articles),
+        [0] * len(articles),
+    )
+    assert loaded.names == articles
+    assert loaded.number_of("C") is None
+
+
+def test_deleted_rows_leave_no_gap(tmp_path: Path) -> None:
+    with database(tmp_path, ["C", "A", "B"], links=[("A", "B"), ("C", "A")]) as graph:
+        graph.execute("MATCH (a:Article {title: 'C'}) DETACH DELETE a")
+        graph.execute("CREATE (:Article {title: 'D'})")
+        graph.execute("MATCH (a:Article {title: 'D'}), (b:Article {title: 'B'}) CREATE (a)-[:LINKS_TO]->(b)")
+        index = index_graph(graph, "")
+    assert index.names == ["A", "B", "D"]
+    assert edges_of(index) == both([("A", "B"), ("B", "D")])
+
+
+NAMES = st.text(
+    st.one_of(st.characters(codec="utf-8", exclude_characters="\0"), st.sampled_from("aA_ éß(),’𝚺\u0301")),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=25)
+@given(titles=st.lists(NAMES, unique=True, max_size=8), keys=st.lists(NAMES, unique=True, max_size=5), data=st.data())
+def test_any_graph_is_symmetric_is_found_again_and_is_kept(
+    tmp_path_factory: pytest.TempPathFactory, titles: list[str], keys: list[str], data: st.DataObject
+) -> None:
+    def some(sources: list[str], targets: list[str]) -> list[tuple[str, str]]:
+        if not sources or not targets:
+            return []
+        pair = st.tuples(st.sampled_from(sources), st.sampled_from(targets))
+        return data.draw(st.lists(pair, max_size=12))
+
+    folder = tmp_path_factory.mktemp("any")
+    entities = [
+        (key, data.draw(st.none() | NAMES), data.draw(st.sampled_from(["entity", "value", None]))) for key in keys
+    ]
+    with database(
+        folder, titles, links=some(titles, titles), owned=some(titles, keys), facts=some(keys, keys), entities=entities
+    ) as graph:
+        index = index_graph(graph, "digest")
+    pairs = edges_of(index)
+    assert pairs == {(b, a) for a, b in pairs}
+    assert index.articles == len(titles)
+    for title in titles:
+        number = index.number_of(title)
+        assert number is not None
+        assert index.node(number) == article(title)
+    for number in range(len(index)):
+        assert index.number_of_node(index.node(number)) == number
+    index.save(folder / "index.npz")
+    assert same(load_graph_index(folder / "index.npz"), index)
+
+
+# -- the file
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> GraphIndex:
+    links = [("Ä", "Beta"), ("Beta", "Gamma")]
+    with database(tmp_path, {"Ä": ["A umlaut"], "Beta": [], "Gamma": []}, links=links) as graph:
+        return index_graph(graph, "digest")
+
+
+def test_the_same_graph_gives_the_same_bytes_under_any_hash_seed_and_at_any_time(tmp_path: Path) -> None:
+    code = f"""
+import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
+from pathlib import Path
+from test_graph_index import database
+from wikigr.graph.graph_index import index_graph
+order = sys.argv[2:]
+folder = Path(sys.argv[1]); folder.mkdir()
+with database(folder, {{title: ["Other " + title, "One more"] for title in order}},
+              links=[(a, b) for a in order for b in order if a < b], entities=[("e", "E", "entity")],
+              owned=[(order[0], "e"), (order[1], "e")]) as graph:
+    index_graph(graph, "d").save(folder / "index.npz")
+"""
+    written = []
+    for seed, order in (("0", ["A", "B", "C"]), ("1", ["B", "A", "C"]), ("4242", ["A", "B", "C"])):
+        # The rows of the database are in another order the second time; its nodes are not.
+        folder = tmp_path / seed
+        command = [sys.executable, "-c", code, str(folder), *order]
+        subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": seed}, timeout=120)
+        written.append((folder / "index.npz").read_bytes())
+    assert written[0] == written[1] == written[2]
+    with zipfile.ZipFile(tmp_path / "0" / "index.npz") as file:
+        assert {entry.date_time for entry in file.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+
+
+def contents(index: GraphIndex, **changed: Any) -> dict[str, Any]:
+    fields = {name: getattr(index, name) for name in _ARRAYS}
+    plain = {"version": 1, "digest": index.digest, "articles": index.articles}
+    return {**plain, "text": np.frombuffer(index.text, dtype=np.uint8), **fields, **changed}
+
+
+def test_what_the_tests_write_by_hand_is_read(tmp_path: Path, index: GraphIndex) -> None:
+    np.savez(tmp_path / "index.npz", **contents(index))
+    assert same(load_graph_index(tmp_path / "index.npz"), index)
+
+
+def changes(index: GraphIndex) -> dict[str, dict[str, Any]]:
+    return {
+        "articles": {"articles": 4},
+        "no articles": {"articles": -1},
+        "articles of another shape": {"articles": np.array([1, 2])},
+        "ends": {"ends": index.ends[:-1]},
+        "ends past the text": {"ends": index.ends + 1},
+        "ends within a character": {"ends": np.array([*index.ends[:-2], 21, 22])},
+        "ends that go back": {"ends": index.ends[::-1]},
+        "no text": {"text": np.full(len(index.text), 0xFF, dtype=np.uint8)},
+        "indptr": {"indptr": index.indptr[:-1]},
+        "indptr that starts late": {"indptr": np.array([1, 3, 4, 4])},
+        "indptr that goes back": {"indptr": np.array([0, 3, 1, 4])},
+        "negative indptr": {"indptr": np.array([-1, 1, 3, 4])},
+        "empty indptr": {"indptr": index.indptr[:0]},
+        "one number for indptr": {"indptr": np.array(3)},
+        "indices": {"indices": index.indices + np.int32(9)},
+        "negative indices": {"indices": index.indices - np.int32(9)},
+        "two dimensions": {"indices": index.indices.reshape(2, -1)},
+        "other numbers": {"indices": index.indices.astype(np.float32)},
+        "text for hashes": {"name_hashes": np.array([str(n) for n in index.name_hashes])},
+        "name_nodes": {"name_nodes": index.name_nodes[:-1]},
+        "name_nodes of nothing": {"name_nodes": index.name_nodes + np.int32(9)},
+        "version": {"version": 2},
+        "endless version": {"version": float("inf")},
+        "a word for a version": {"version": "one"},
+    }
+
+
+@pytest.mark.parametrize("what", [
+    "articles", "no articles", "articles of another shape", "ends", "ends past the text", "ends within a character",
+    "ends that go back", "no text", "indptr", "indptr that starts late", "indptr that goes back", "negative indptr",
+    "empty indptr", "one number for indptr", "indices", "negative indices", "two dimensions", "other numbers",
+    "text for hashes", "name_nodes", "name_nodes of nothing", "version", "endless version", "a word for a version",
+])  # fmt: skip
+def test_numbers_that_point_to_nothing_are_refused(tmp_path: Path, index: GraphIndex, what: str) -> None:
+    np.savez(tmp_path / "index.npz", **contents(index, **changes(index)[what]))
+    with pytest.raises(GraphIndexError, match=r"index\.npz"):
+        load_graph_index(tmp_path / "index.npz")
+
+
+def test_every_change_is_tried(index: GraphIndex) -> None:
+    (mark,) = test_numbers_that_point_to_nothing_are_refused.pytestmark  # type: ignore[attr-defined]
+    assert list(changes(index)) == mark.args[1]
+
+
+@pytest.mark.parametrize("left_out", ["version", "digest", "text", *_ARRAYS])
+def test_a_file_without_one_of_the_arrays_is_refused(tmp_path: Path, index: GraphIndex, left_out: str) -> None:
+    fields = contents(index)
+    del fields[left_out]
+    np.savez(tmp_path / "index.npz", **fields)
+    with pytest.raises(GraphIndexError, match=left_out):
+        load_graph_index(tmp_path / "index.npz")
+
+
+class Trap:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.mark.parametrize("field", ["version", "digest", "articles", "text", *_ARRAYS])
+def test_a_pickle_is_never_opened(tmp_path: Path, index: GraphIndex, field: str) -> None:
+    trapped = np.array([Trap(tmp_path / "sprung")], dtype=object)
+    np.savez(tmp_path / "index.npz", **contents(index, **{field: trapped}))
+    with pytest.raises(GraphIndexError, match="allow_pickle"):
+        load_graph_index(tmp_path / "index.npz")
+    assert not (tmp_path / "sprung").exists()
+    np.load(tmp_path / "index.npz", allow_pickle=True)[field]
+    assert (tmp_path / "sprung").exists(), "the trap is none"
+
+
+@pytest.mark.parametrize("claimed", [10**9, 10**12, 10**18, 10**30])
+def test_a_count_that_lies_is_no_reason_to_fail_otherwise(tmp_path: Path, index: GraphIndex, claimed: int) -> None:
+    index.save(tmp_path / "honest.npz")
+    with zipfile.ZipFile(tmp_path / "honest.npz") as old, zipfile.ZipFile(tmp_path / "index.npz", "w") as new:
+        for entry in old.namelist():
+            data = old.read(entry)
+            if entry == "indices.npy":
+                shape, lie = f"({len(index.indices)},)".encode(), f"({claimed},)".encode()
+                assert shape in data
+                data = data.replace(shape + b", }" + b" " * (len(lie) - len(shape)), lie + b", }")
+                assert lie in data
+            new.writestr(entry, data)
+    with pytest.raises(GraphIndexError):
+        load_graph_index(tmp_path / "index.npz")
+
+
+def test_any_damage_is_told_or_harmless(tmp_path: Path, index: GraphIndex) -> None:
+    index.save(tmp_path / "index.npz")
+    whole = (tmp_path / "index.npz").read_bytes()
+    random = np.random.default_rng(1)
+    refused = 0
+    for _ in range(600):
+        broken = bytearray(whole)
+        if random.random() < 0.3:
+            del broken[random.integers(len(broken)) :]
+        else:
+            for place in random.integers(len(broken), size=random.integers(1, 4)):
+                broken[place] = random.integers(256)
+        (tmp_path / "broken.npz").write_bytes(broken)
+        try:
+            loaded = load_graph_index(tmp_path / "broken.npz")
+        except GraphIndexError:
+            refused += 1
+        else:
+            # Bytes that nothing reads: dates, attributes, filling. A digest that is another says so itself.
+            assert same(replace(loaded, digest=index.digest), index)
+    assert refused > 300
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"PK", b"not a zip", b"\x80\x04K\x01.", b"\x93NUMPY\x01\x00", b"PK\x05\x06" + bytes(18)]
+)
+def test_a_foreign_file_is_refused(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "index.npz").write_bytes(data)
+    with pytest.raises(GraphIndexError, match="cannot be read"):
+        load_graph_index(tmp_path / "index.npz")
+
+
+def test_a_single_array_a_folder_and_nothing_are_refused(tmp_path: Path) -> None:
+    with (tmp_path / "index.npz").open("wb") as file:
+        np.save(file, np.arange(3))
+    (tmp_path / "folder.npz").mkdir()
+    for name in ("index.npz", "folder.npz", "missing.npz"):
+        with pytest.raises(GraphIndexError, match="cannot be read"):
+            load_graph_index(tmp_path / name)
+
+
+# -- in a pack
+
+RECORDS: list[dict[str, object]] = [
+    {"id": "a", "title": "Alpha", "text": "Alpha is the first letter. See Beta.", "links": ["b"]},
+    {"id": "b", "title": "Beta", "text": "Beta is the second letter.", "aliases": ["Letter two"]},
+    {"id": "g", "title": "Gamma", "text": "Gamma is the third letter.", "links": ["Beta"]},
+]
+
+
+@pytest.fixture
+def letters(tmp_path: Path, encoder: Embedder) -> Path:
+    return build(tmp_path, encoder, RECORDS)
+
+
+def build(folder: Path, encoder: Embedder, records: Sequence[dict[str, object]], name: str = "letters") -> Path:
+    source = folder / f"{name}.jsonl"
+    source.write_text("".join(json.dumps(record) + "\n" for record in records))
+    build_pack(open_source(source), str(source), folder / name, encoder, BuildOptions(name="letters"))
+    return folder / name
+
+
+def test_a_build_keeps_the_index_and_the_pack_uses_it(letters: Path) -> None:
+    assert all(check.passed for check in validate_pack(letters))
+    with Pack(letters) as pack:
+        stored = load_graph_index(letters / parts.GRAPH_INDEX)
+        assert same(pack.graph_index, stored)
+        assert pack.graph_index_warning == ""
+        assert same(stored, index_graph(pack.graph, pack.manifest.digest))
+        assert pack.graph_index is pack.graph_index
+        assert edges_of(stored) == both([("Alpha", "Beta"), ("Gamma", "Beta")])
+        assert stored.named("letter two") == [1]
+
+
+@pytest.mark.parametrize("damage", ["missing", "truncated", "foreign", "of another content"])
+def test_a_pack_whose_index_is_of_no_use_makes_it_anew_and_says_so(
+    letters: Path, tmp_path: Path, encoder: Embedder, damage: str
+) -> None:
+    path = letters / parts.GRAPH_INDEX
+    good = load_graph_index(path)
+    if damage == "missing":
+        path.unlink()
+    elif damage == "truncated":
+        path.write_bytes(path.read_bytes()[:-100])
+    elif damage == "foreign":
+        path.write_text("{}")
+    else:
+        other = build(tmp_path, encoder, RECORDS[:2], "other")
+        path.write_bytes((other / parts.GRAPH_INDEX).read_bytes())
+    with Pack(letters) as pack:
+        trace = Trace()
+        found = Retriever(pack, Profile()).search("What is Alpha?", top_k=3, trace=trace)
+        assert same(pack.graph_index, good)
+        assert found[0].section.title == "Alpha"
+        (warning,) = trace.warnings
+        assert "It was made anew; `wikigr pack build` keeps one in the pack." in warning
+        assert ("of another content" in warning) is (damage == "of another content")
+        assert not trace.degraded
+
+
+def test_a_question_goes_on_where_no_index_can_be_made(letters: Path) -> None:
+    (letters / parts.GRAPH_INDEX).unlink()
+    with Graph(letters / parts.DATABASE, read_only=False) as graph:
+        graph.execute("DROP TABLE MENTIONS")
+    plain = replace(Profile(), graph_walk=replace(Profile().graph_walk, enabled=False))
+    with Pack(letters) as pack:
+        trace = Trace()
+        found = Retriever(pack, Profile()).search("What is Alpha?", top_k=3, trace=trace)
+        assert trace.degraded
+        assert {"graph_walk"} <= {record.stage for record in trace.stages if record.degraded}
+        assert any("MENTIONS" in warning for warning in trace.warnings)
+        assert found == Retriever(pack, plain).search("What is Alpha?", top_k=3, trace=Trace())

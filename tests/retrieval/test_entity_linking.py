@@ -1,0 +1,334 @@
+"""Names in questions: what they link to, how sure that is, and what is no name."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wikigr.graph.engine import Graph
+from wikigr.graph.graph_index import index_graph
+from wikigr.graph.neighbourhood import Node, article
+from wikigr.graph.schema import ddl
+from wikigr.retrieval.entity_linking import EntityLinker, Link
+from wikigr.retrieval.lexical import LexicalIndex, LexicalWriter
+
+ARTICLES: dict[str, list[str]] = {
+    "Albert Einstein": ["Einstein", "Father of relativity"],
+    "Albert": [],
+    "Amélie": [],
+    "Apollo 11": [],
+    "C++": [],
+    "Go": [],
+    "It": [],
+    "Mercury (planet)": [],
+    "Mercury (element)": ["Quicksilver"],
+    "New York": [],
+    "New York City": [],
+    "Photosynthesis": [],
+    "SPIN": [],
+    "Spin": [],
+    "The Who": [],
+    "What": [],
+    "Łódź": [],
+    "東京": ["Tōkyō"],
+}
+ENTITIES = [
+    ("olympia academy", "Olympia Academy", "entity"),
+    ("mercury (planet)", "Mercury (planet)", "entity"),
+    ("mercury", "Mercury", "entity"),
+    ("x9-key", None, "entity"),
+    ("14 march", "14 March", "value"),
+]
+FILLER = "It is the what of some common words, and Albert is common. "
+
+Linker = Callable[..., EntityLinker]
+
+
+def make_linker(
+    folder: Path, articles: dict[str, list[str]], entities: Sequence[tuple[str, str | None, str]]
+) -> EntityLinker:
+    folder.mkdir(exist_ok=True)
+    with Graph(folder / "pack.db", read_only=False) as graph:
+        for statement in ddl(4):
+            graph.execute(statement)
+        for title, aliases in articles.items():
+            graph.execute("CREATE (:Article {title: $t, aliases: $a})", {"t": title, "a": aliases or None})
+        for key, name, kind in entities:
+            graph.execute("CREATE (:Entity {entity_id: $k, name: $n, type: $t})", {"k": key, "n": name, "t": kind})
+        index = index_graph(graph, "")
+    with LexicalWriter(folder / "lexical") as writer:
+        for title in articles:
+            writer.add(f"{title}#0", title, "", f"{FILLER} {title}")
+    return EntityLinker(index, LexicalIndex(folder / "lexical"))
+
+
+@pytest.fixture(scope="module")
+def linker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EntityLinker]:
+    yield make_linker(tmp_path_factory.mktemp("linking"), ARTICLES, ENTITIES)
+
+
+def named(links: Sequence[Link]) -> list[tuple[str, str]]:
+    return [(link.mention, link.node.label) for link in links]
+
+
+# -- exactly
+
+
+@pytest.mark.parametrize(
+    ("question", "mention", "label"),
+    [
+        ("where did photosynthesis begin", "photosynthesis", "Photosynthesis"),
+        ("where did PHOTOSYNTHESIS begin?", "PHOTOSYNTHESIS", "Photosynthesis"),
+        ("the father of relativity was", "father of relativity", "Albert Einstein"),
+        ("when was the olympia_academy founded", "olympia_academy", "Olympia Academy"),
+        ("the olympia - academy?", "olympia - academy", "Olympia Academy"),
+        ("who is in Amelie", "Amelie", "Amélie"),
+        ("who is in Amélie", "Amélie", "Amélie"),
+        (unicodedata.normalize("NFD", "who is in Amélie"), "Ame\u0301lie", "Amélie"),
+        ("who is in ＡＭＥＬＩＥ", "ＡＭＥＬＩＥ", "Amélie"),
+        ("where is Łódź", "Łódź", "Łódź"),
+        ("where is 東京", "東京", "東京"),
+        ("where is TOKYO", "TOKYO", "東京"),
+        ("is quicksilver a metal", "quicksilver", "Mercury (element)"),
+        ("the moon and Apollo 11", "Apollo 11", "Apollo 11"),
+        ("was einstein's theory right", "einstein's", "Albert Einstein"),
+        ("was Einstein’s theory right", "Einstein’s", "Albert Einstein"),
+        ("what is x9-key", "x9-key", "x9-key"),
+        ("how is it to go there", "go", "Go"),
+    ],
+)
+def test_a_name_is_found_however_it_is_written(linker: EntityLinker, question: str, mention: str, label: str) -> None:
+    (link,) = linker.link_question(question)
+    assert (link.mention, link.node.label, link.method) == (mention, label, "exact")
+    assert question[link.start : link.end] == mention
+    assert 0.0 < link.score <= 1.0
+
+
+def test_the_longest_of_overlapping_names_counts(linker: EntityLinker) -> None:
+    found = linker.link_question("Did Albert Einstein live in New York City or in New York?")
+    assert named(found) == [
+        ("Albert Einstein", "Albert Einstein"),
+        ("New York City", "New York City"),
+        ("New York", "New York"),
+    ]
+    assert [link.start for link in found] == sorted(link.start for link in found)
+
+
+def test_a_single_word_within_a_longer_name_is_not_that_name(linker: EntityLinker) -> None:
+    assert linker.link_question("who was Albert Hall", fuzzy=False) == []
+    assert named(linker.link_question("who was albert of the hall")) == [("albert", "Albert")]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "",
+        "   ",
+        "?!",
+        "_",
+        "who is it",
+        "What is it?",
+        "what's it",
+        "Who's who, and what's what?",
+        "It’s what it is",
+        "1905 11",
+        "c",
+        "zzzz",
+        "is there a Zzzz in here",
+        "Zzzzzzzzzzzz and Qqqqqqqqqqq",
+        "the 14 march",
+        "\0\ud800\udfff",
+        "\u0301\u0301",
+    ],
+)
+def test_what_names_nothing_links_to_nothing(linker: EntityLinker, question: str) -> None:
+    assert linker.link_question(question) == []
+    assert linker.link_mention("zzzz") == linker.link_mention("") == []
+
+
+# -- with a typo
+
+
+@pytest.mark.parametrize(
+    ("question", "mention", "label", "likeness"),
+    [
+        ("what is Photosythesis", "Photosythesis", "Photosynthesis", 12 / 13),
+        ("what is Photosnythesis", "Photosnythesis", "Photosynthesis", 13 / 14),
+        ("what is Photosinthesys", "Photosinthesys", "Photosynthesis", 12 / 14),
+        ("when was Olympia Acadmy founded", "Olympia Acadmy", "Olympia Academy", 13 / 14),
+        ("was Einstien right", "Einstien", None, 0.0),
+        ("was Albert Einstien right", "Albert Einstien", "Albert Einstein", 14 / 15),
+    ],
+)
+def test_a_typo_in_a_capitalised_name_is_forgiven(
+    linker: EntityLinker, question: str, mention: str, label: str | None, likeness: float
+) -> None:
+    found = linker.link_question(question)
+    if label is None:  # of an alias: only names are compared
+        assert found == []
+        return
+    (link,) = found
+    assert (link.mention, link.node.label, link.method) == (mention, label, "fuzzy")
+    # Its rarest word is in no text, so that only the spelling lowers the score.
+    assert link.score == pytest.approx(likeness)
+    assert linker.link_question(question, fuzzy=False) == []
+
+
+@pytest.mark.parametrize("question", ["what is photosythesis", "what is Gp", "what is Spim", "what is Photosxxxhesis"])
+def test_small_letters_short_names_and_more_typos_are_not(linker: EntityLinker, question: str) -> None:
+    assert linker.link_question(question) == []
+
+
+def test_a_mention_links_as_a_whole(linker: EntityLinker) -> None:
+    assert named(linker.link_mention("photosythesis")) == [("photosythesis", "Photosynthesis")]
+    assert [link.method for link in linker.link_mention("Olympia Academy")] == ["exact"]
+    assert [(link.node.label, link.method) for link in linker.link_mention("Photosynthesis's")] == [
+        ("Photosynthesis", "exact")
+    ]
+    assert linker.link_mention("Albert Einstein in New York") == []
+    assert linker.link_mention("y" * 1_000_000) == []
+
+
+def test_another_number_is_no_typo(linker: EntityLinker) -> None:
+    assert linker.link_mention("Apollo 12") == []
+    assert linker.link_mention("Apollo 111") == []
+    assert named(linker.link_mention("Apolo 11")) == [("Apolo 11", "Apollo 11")]
+
+
+# -- which of several
+
+
+def test_names_of_several_articles_are_ranked_by_relevance(linker: EntityLinker) -> None:
+    planet, element = article("Mercury (planet)"), article("Mercury (element)")
+    entity = Node("entity", "mercury", "Mercury")
+    question = "how heavy is mercury"
+    for first, second in ((planet, element), (element, planet)):
+        found = linker.link_question(question, relevance={first.key: 0.8, second.key: 0.7, "Spin": 0.1})
+        assert [link.node for link in found] == [first, second, entity]
+        assert found[0].score > 2 * found[1].score > 0
+    known = linker.link_question(question, relevance={planet.key: 0.8, "Spin": 0.1})
+    even = linker.link_question(question)
+    assert [link.node for link in even] == [element, planet, entity]
+    assert len({round(link.score, 12) for link in even}) == 1
+    # However it is divided, the name says as much.
+    assert sum(link.score for link in even) == pytest.approx(sum(link.score for link in known))
+
+
+def test_titles_that_differ_in_case_are_both_meant(linker: EntityLinker) -> None:
+    assert [link.node.key for link in linker.link_question("what is spin")] == ["SPIN", "Spin"]
+    best = linker.link_question("what is spin", relevance={"Spin": 0.9, "SPIN": 0.2})[0]
+    assert best.node.key == "Spin"
+
+
+def test_an_entity_of_an_articles_name_is_the_article(linker: EntityLinker) -> None:
+    assert [link.node for link in linker.link_mention("mercury (planet)")] == [article("Mercury (planet)")]
+
+
+def test_a_rare_name_says_more_than_a_common_one(linker: EntityLinker) -> None:
+    rare, common = linker.link_question("photosynthesis of albert")
+    assert (rare.node.key, common.node.key) == ("Photosynthesis", "Albert")
+    assert rare.score > 5 * common.score
+    # The s of a possessive is no rare word.
+    (owner,) = linker.link_question("albert's life")
+    assert owner.score == pytest.approx(common.score)
+
+
+# -- bounds
+
+
+def test_a_name_that_hundreds_bear_links_to_ten(tmp_path: Path) -> None:
+    towns = {f"Oakdale, State {n:03}": [] for n in range(300)}
+    linker = make_linker(tmp_path / "towns", towns, [])
+    found = linker.link_question("where is oakdale", relevance={"Oakdale, State 200": 0.9, "Oakdale, State 100": 0.1})
+    assert len(found) == 10
+    assert found[0].node.key == "Oakdale, State 200"
+    assert sum(link.score for link in found) <= 1.0
+
+
+class Counting:
+    """The real index, counting the names that are looked up."""
+
+    def __init__(self, linker: EntityLinker) -> None:
+        self._index = linker._index
+        self.asked = 0
+
+    def named(self, key: str) -> list[int]:
+        self.asked += 1
+        return self._index.named(key)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._index, name)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "word " * 20_000,
+        "Xxxxxxx'S " * 10_000,
+        "x" * 100_000,
+        " " * 100_000 + "spin",
+        "a-b" * 33_000,
+        "\u0301" * 100_000,
+        "Photosynthesis, New York City? " * 3_000,
+        "\U0001d6ba" * 25_000,
+    ],
+)
+def test_a_question_of_100_kb_costs_a_bounded_number_of_look_ups(linker: EntityLinker, question: str) -> None:
+    counting = Counting(linker)
+    counted = EntityLinker(counting, linker._lexical)  # type: ignore[arg-type]
+    found = counted.link_question(question)
+    # 12 lengths of at most 128 words, each with and without its possessive.
+    assert counting.asked <= 12 * 128 * 2
+    assert len(found) <= 128 * 10
+    assert bool(found) is question.startswith("Photo")
+
+
+def test_a_question_that_links_to_everything(linker: EntityLinker) -> None:
+    question = ", ".join(ARTICLES).replace(" (planet)", "").replace(" (element)", "")
+    found = linker.link_question(question)
+    assert {link.node.key for link in found} >= set(ARTICLES) - {"It", "The Who", "What", "C++"}
+    assert all(question[link.start : link.end] == link.mention for link in found)
+
+
+@given(st.text(st.one_of(st.characters(), st.sampled_from("aA SpinMercuryGo'’\u0301")), max_size=60))
+def test_any_question_is_read(linker: EntityLinker, question: str) -> None:
+    found = linker.link_question(question)
+    assert found == linker.link_question(question)
+    by_place: dict[tuple[int, int], float] = {}
+    for link in found:
+        assert question[link.start : link.end] == link.mention != ""
+        assert 0.0 < link.score <= 1.0
+        by_place[link.start, link.end] = by_place.get((link.start, link.end), 0.0) + link.score
+    assert all(total <= 1.0 + 1e-9 for total in by_place.values())
+    places = sorted(by_place)
+    assert all(one[1] <= other[0] for one, other in pairwise(places))
+
+
+def test_the_same_links_under_any_hash_seed(tmp_path: Path) -> None:
+    code = f"""
+import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
+from dataclasses import asdict
+from pathlib import Path
+import json, test_entity_linking as t
+linker = t.make_linker(Path(sys.argv[1]), t.ARTICLES, t.ENTITIES)
+questions = ["What is spin of Mercury in New York City?", "Is Photosythesis of Albert Einstien", "mercury's"]
+print(json.dumps([asdict(link) for q in questions for link in linker.link_question(q, relevance={{"Spin": 0.5}})]))
+"""
+    printed = set()
+    for seed in ("0", "1", "4242"):
+        command = [sys.executable, "-c", code, str(tmp_path / seed)]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        ran = subprocess.run(command, check=True, env=environment, capture_output=True, text=True, timeout=120)
+        printed.add(ran.stdout)
+    assert len(printed) == 1
+    assert len(json.loads(printed.pop())) == 11

@@ -1,0 +1,300 @@
+"""The walk over the graph: its weights beside networkx's, and what it brings into the running."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from wikigr.build.build import BuildOptions, build_pack
+from wikigr.embeddings.embedder import Embedder
+from wikigr.graph.engine import Graph
+from wikigr.graph.graph_index import GraphIndex, index_graph
+from wikigr.graph.neighbourhood import Node, article
+from wikigr.graph.schema import ddl
+from wikigr.pack.open import Pack
+from wikigr.pipeline.profile import GraphWalkOptions, Profile
+from wikigr.pipeline.retriever import Retriever
+from wikigr.retrieval.candidate import Candidate
+from wikigr.retrieval.entity_linking import Link
+from wikigr.retrieval.graph_walk import personalised_pagerank, rerank_by_walk, seed_weights
+from wikigr.retrieval.trace import Trace
+from wikigr.sources.detect import open_source
+
+RESTART = 0.4
+STEPS = 5
+
+
+def adjacency(nodes: int, edges: Sequence[tuple[int, int]]) -> GraphIndex:
+    """An index of ``nodes`` without names: enough to walk on."""
+    linked = nx.Graph(edge for edge in edges if edge[0] != edge[1])
+    rows = [sorted(linked[n]) if n in linked else [] for n in range(nodes)]
+    return GraphIndex(
+        digest="",
+        articles=nodes,
+        text=b"",
+        ends=np.zeros(2 * nodes, dtype=np.int64),
+        indptr=np.cumsum([0, *map(len, rows)], dtype=np.int64),
+        indices=np.array([n for row in rows for n in row], dtype=np.int32),
+        name_hashes=np.zeros(0, dtype=np.uint64),
+        name_nodes=np.zeros(0, dtype=np.int32),
+    )
+
+
+def transition(index: GraphIndex) -> np.ndarray:
+    """Dense: column n is where a step from n goes, in proportion to 1 / sqrt(degree) of the target."""
+    matrix = np.zeros((len(index), len(index)))
+    for n in range(len(index)):
+        neighbours = index.indices[index.indptr[n] : index.indptr[n + 1]]
+        if len(neighbours):
+            matrix[neighbours, n] = 1 / np.sqrt(index.degrees[neighbours])
+            matrix[:, n] /= matrix[:, n].sum()
+    return matrix
+
+
+def directed(index: GraphIndex) -> nx.DiGraph:
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(len(index)))
+    matrix = transition(index)
+    graph.add_weighted_edges_from((s, t, matrix[t, s]) for t, s in zip(*np.nonzero(matrix), strict=True))
+    return graph
+
+
+@st.composite
+def walks(draw: st.DrawFn) -> tuple[GraphIndex, dict[int, float], float]:
+    nodes = draw(st.integers(1, 12))
+    number = st.integers(0, nodes - 1)
+    edges = draw(st.lists(st.tuples(number, number), max_size=30))
+    seeds = draw(st.dictionaries(number, st.floats(1e-3, 10.0), min_size=1, max_size=4))
+    return adjacency(nodes, edges), seeds, draw(st.floats(0.05, 0.95))
+
+
+@given(walks())
+def test_five_steps_are_those_of_the_dense_computation(walk: tuple[GraphIndex, dict[int, float], float]) -> None:
+    index, seeds, restart = walk
+    start = np.array([seeds.get(n, 0.0) for n in range(len(index))])
+    start /= start.sum()
+    weights = start
+    for _ in range(STEPS):
+        weights = restart * start + (1 - restart) * transition(index) @ weights
+    found = personalised_pagerank(index, seeds, restart=restart)
+    np.testing.assert_allclose(found, weights / weights.max(), rtol=1e-9, atol=1e-15)
+    assert found.max() == 1.0
+
+
+@given(walks())
+def test_the_rest_of_the_way_is_no_longer_than_said(walk: tuple[GraphIndex, dict[int, float], float]) -> None:
+    index, seeds, restart = walk
+    # Of what is at a seed without neighbours, networkx sends the rest back to all seeds and we do not.
+    seeds = {number: weight for number, weight in seeds.items() if index.degrees[number]}
+    assume(seeds)
+    truth = nx.pagerank(directed(index), alpha=1 - restart, personalization=seeds, tol=1e-14, max_iter=10_000)
+    expected = np.array([truth[n] for n in range(len(index))])
+    found = personalised_pagerank(index, seeds, restart=restart)
+    distance = np.abs(found / found.sum() - expected).sum() / 2
+    assert distance <= (1 - restart) ** STEPS + 1e-9
+
+
+def test_on_a_larger_graph_the_first_ones_are_those_of_the_whole_way() -> None:
+    graph = nx.barabasi_albert_graph(2_000, 3, seed=7)
+    index = adjacency(2_000, list(graph.edges))
+    seeds = {1500: 1.0, 1700: 0.5}
+    truth = nx.pagerank(directed(index), alpha=1 - RESTART, personalization=seeds, tol=1e-12, max_iter=1_000)
+    found = personalised_pagerank(index, seeds, restart=RESTART)
+    expected = sorted(truth, key=lambda n: -truth[n])[:10]
+    assert len(set(expected) & set(np.argsort(-found)[:10].tolist())) >= 9
+
+
+def test_without_seeds_nothing_has_weight() -> None:
+    index = adjacency(3, [(0, 1)])
+    assert personalised_pagerank(index, {}, restart=RESTART).tolist() == [0, 0, 0]
+    assert personalised_pagerank(index, {1: 0.0}, restart=RESTART).tolist() == [0, 0, 0]
+    assert personalised_pagerank(adjacency(0, []), {}, restart=RESTART).tolist() == []
+
+
+def test_without_edges_the_weight_stays_at_the_seeds() -> None:
+    assert personalised_pagerank(adjacency(3, []), {2: 3.0, 1: 1.5}, restart=RESTART).tolist() == [0, 0.5, 1]
+
+
+def test_a_hub_does_not_drown_a_particular_neighbour() -> None:
+    """The seed links to a hub, which 500 others link to as well, and to an article that only it links to."""
+    seed, hub, particular = 0, 1, 2
+    index = adjacency(503, [(seed, hub), (seed, particular), *((hub, n) for n in range(3, 503))])
+    weights = personalised_pagerank(index, {seed: 1.0}, restart=RESTART)
+    assert weights[particular] > 5 * weights[hub]
+    assert weights[particular] > 1_000 * weights[3:].max()
+
+
+# -- candidates
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> GraphIndex:
+    """Seed - Bridge - Far, Seed - thing - Other, and Alone."""
+    with Graph(tmp_path / "pack.db", read_only=False) as graph:
+        for statement in ddl(4):
+            graph.execute(statement)
+        for title in ("Alone", "Bridge", "Far", "Other", "Seed"):
+            graph.execute("CREATE (:Article {title: $title})", {"title": title})
+        graph.execute("CREATE (:Entity {entity_id: 'thing', name: 'Thing', type: 'entity'})")
+        graph.copy("LINKS_TO", pa.table({"from": ["Seed", "Far"], "to": ["Bridge", "Bridge"]}))
+        graph.copy("HAS_ENTITY", pa.table({"from": ["Seed", "Other"], "to": ["thing", "thing"]}))
+        return index_graph(graph, "")
+
+
+def found(section: str, relevance: float, **scores: float) -> Candidate:
+    return Candidate(section, relevance, {"relevance": relevance, **scores})
+
+
+def link(node: Node, score: float) -> Link:
+    return Link(node.name, 0, len(node.name), node, "exact", score)
+
+
+def by_section(candidates: Sequence[Candidate]) -> Mapping[str, Candidate]:
+    return {candidate.section_id: candidate for candidate in candidates}
+
+
+def test_a_walk_starts_at_links_and_at_the_best_candidates(index: GraphIndex) -> None:
+    candidates = [found("Seed#0", 0.5), found("Seed#1", 0.8), found("Nowhere#0", 0.7), found("Far#0", -0.2)]
+    links = [link(article("Seed"), 0.25), link(Node("entity", "thing", "Thing"), 0.5), link(article("Gone"), 1.0)]
+    seeds = seed_weights(index, candidates, links)
+    seed, thing = index.number_of("Seed"), index.named("thing")[0]
+    assert seeds == {seed: pytest.approx(0.25 + 0.8**4), thing: 0.5}
+
+
+def test_only_the_first_twenty_articles_are_seeds(tmp_path: Path) -> None:
+    titles = [f"T{n:02}" for n in range(30)]
+    with Graph(tmp_path / "pack.db", read_only=False) as graph:
+        for statement in ddl(4):
+            graph.execute(statement)
+        for title in titles:
+            graph.execute("CREATE (:Article {title: $title})", {"title": title})
+        index = index_graph(graph, "")
+    candidates = [found(f"{title}#{n}", 0.5) for title in titles for n in (0, 1)]
+    assert sorted(seed_weights(index, candidates, [])) == list(range(20))
+
+
+def test_an_article_that_only_the_graph_reaches_comes_with_its_lead(index: GraphIndex) -> None:
+    candidates = [found("Seed#2", 0.9, dense=0.9), found("Alone#0", 0.3, dense=0.3)]
+    ranked = rerank_by_walk(index, candidates, [], restart=RESTART)
+    sections = by_section(ranked)
+    assert set(sections) == {"Seed#2", "Bridge#0", "Far#0", "Other#0", "Alone#0"}
+    assert (sections["Bridge#0"].relevance, "dense" in sections["Bridge#0"].scores) == (0.0, False)
+    assert sections["Seed#2"].score > sections["Bridge#0"].score > sections["Far#0"].score > 0
+    # What was known of a candidate stays, and its relevance is still that to the question.
+    assert (sections["Seed#2"].relevance, sections["Seed#2"].scores["dense"]) == (0.9, 0.9)
+    assert sections["Seed#2"].scores["walk"] == 1.0
+    assert all(0.0 <= c.score <= 1.0 for c in ranked)
+    assert [c.score for c in ranked] == sorted((c.score for c in ranked), reverse=True)
+
+
+def test_a_section_counts_as_much_of_its_article_as_it_is_relevant(index: GraphIndex) -> None:
+    ranked = by_section(rerank_by_walk(index, [found("Seed#0", 0.8), found("Seed#1", 0.4)], [], restart=RESTART))
+    assert ranked["Seed#0"].score == pytest.approx((1.0 + 0.05 * 0.8) / 1.05)
+    assert ranked["Seed#1"].score == pytest.approx((0.5 + 0.05 * 0.4) / 1.05)
+
+
+def test_links_turn_the_walk(index: GraphIndex) -> None:
+    candidates = [found("Seed#0", 0.3), found("Alone#0", 0.4)]
+    assert rerank_by_walk(index, candidates, [], restart=RESTART)[0].title == "Alone"
+    ranked = rerank_by_walk(index, candidates, [link(article("Far"), 1.0)], restart=RESTART)
+    assert ranked[0].section_id == "Far#0"
+    assert by_section(ranked)["Bridge#0"].score > by_section(ranked)["Alone#0"].score
+
+
+def test_without_a_seed_the_order_is_kept(index: GraphIndex) -> None:
+    candidates = [
+        Candidate("Seed#3", 0.5, {"relevance": 0.0}),
+        Candidate("Alone#0", 0.4, {"relevance": 0.0}),
+        Candidate("Far#0", 0.3, {"relevance": -0.1}),
+        Candidate("Bridge#0", 0.2, {"relevance": 0.0}),
+    ]
+    assert rerank_by_walk(index, candidates, [], restart=RESTART) == candidates
+    assert rerank_by_walk(index, [], [], restart=RESTART) == []
+
+
+def test_ties_are_broken_by_section(index: GraphIndex) -> None:
+    candidates = [found("Seed#1", 0.5), found("Seed#0", 0.5)]
+    ranked = rerank_by_walk(index, candidates, [], restart=RESTART)
+    again = rerank_by_walk(index, candidates[::-1], [], restart=RESTART)
+    assert [c.section_id for c in ranked[:2]] == ["Seed#0", "Seed#1"]
+    assert ranked == again
+
+
+# -- as a stage
+
+# "Breslau" answers where the author of the book was born, and has no word of the question.
+RECORDS: list[dict[str, object]] = [
+    {"id": "1", "title": "The Silent Orchard", "text": "The Silent Orchard is a novel by Ada Nowak.", "links": ["2"]},
+    {"id": "2", "title": "Ada Nowak", "text": "Ada Nowak wrote. She came from Breslau.", "links": ["3"]},
+    {"id": "3", "title": "Breslau", "text": "# Trams\nSteel rails need grease.\n# Ferries\nBoats cross."},
+    *(
+        {"id": f"n{n}", "title": f"Novel {n}", "text": f"Novel {n} is a book whose author was born in a town."}
+        for n in range(220)
+    ),
+]
+QUESTION = "In what town was the author of the novel The Silent Orchard born?"
+
+
+@pytest.fixture(scope="module")
+def books(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    folder = tmp_path_factory.mktemp("books")
+    source = folder / "books.jsonl"
+    source.write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+    build_pack(open_source(source), str(source), folder / "books", encoder, BuildOptions(name="books"))
+    return folder / "books"
+
+
+def without_walk() -> Profile:
+    return replace(Profile(), graph_walk=GraphWalkOptions(enabled=False))
+
+
+def test_the_stage_finds_what_the_words_do_not(books: Path) -> None:
+    with Pack(books) as pack:
+        trace, plain = Trace(), Trace()
+        context = Retriever(pack, Profile()).context(QUESTION, trace)
+        before = Retriever(pack, without_walk()).context(QUESTION, plain)
+    assert "Breslau" not in {c.title for c in before.ranking}
+    assert "Breslau" not in {e.section.title for e in before.evidence}
+    (lead,) = [e for e in context.evidence if e.section.title == "Breslau"]
+    assert (lead.section.section_id, lead.section.position) == ("Breslau#0", 0)
+    assert context.ranking[0].title == "The Silent Orchard"
+    stages = {record.stage: record for record in trace.stages}
+    assert stages["graph_walk"].scored == len(context.ranking) > len(before.ranking)
+    notes = [note for record in trace.stages for note in record.notes.get("links", [])]
+    assert any(note.startswith("The Silent Orchard → The Silent Orchard (") for note in notes)
+    assert trace.warnings == []
+
+
+def test_switched_off_the_ranking_is_as_before(books: Path) -> None:
+    with Pack(books) as pack:
+        trace = Trace()
+        context = Retriever(pack, without_walk()).context(QUESTION, trace)
+    assert not {"graph_walk", "entity_linking"} & {record.stage for record in trace.stages}
+    assert not any("walk" in candidate.scores for candidate in context.ranking)
+
+
+def test_within_given_articles_there_is_no_walk(books: Path) -> None:
+    with Pack(books) as pack:
+        trace, plain = Trace(), Trace()
+        context = Retriever(pack, Profile()).context(QUESTION, trace, within=["Ada Nowak", "Novel 7"])
+        before = Retriever(pack, without_walk()).context(QUESTION, plain, within=["Ada Nowak", "Novel 7"])
+    assert {c.title for c in context.ranking} == {"Ada Nowak", "Novel 7"}
+    assert context.ranking == before.ranking
+    assert "graph_walk" not in {record.stage for record in trace.stages}
+
+
+def test_a_search_and_a_repeated_one_agree(books: Path) -> None:
+    with Pack(books) as pack:
+        retriever = Retriever(pack, Profile())
+        once = retriever.search(QUESTION, top_k=5, trace=Trace())
+        assert once == Retriever(pack, Profile()).search(QUESTION, top_k=5, trace=Trace())
+    assert {"The Silent Orchard", "Ada Nowak", "Breslau"} <= {e.section.title for e in once}
