@@ -82,3 +82,22 @@ def test_flips_are_what_changed_worse_ones_first() -> None:
     first = arm("a", {"q1": 1.0, "q2": 0.0, "q3": 1.0, "q4": 1.0})
     second = arm("b", {"q1": 0.0, "q2": 1.0, "q3": 1.0, "q5": 0.0})
     assert [(flip.question_id, flip.difference) for flip in flips(first, second)] == [("q1", -1.0), ("q2", 1.0)]
+
+
+def test_the_order_of_the_samples_changes_nothing() -> None:
+    draw = random.Random(5)
+    left = arm("a", {f"q{n}": draw.random() for n in range(40)}, "f1")
+    right = arm("b", {f"q{n}": draw.random() for n in range(40)}, "f1")
+    options = {"names": ("a", "b"), "seed": 1, "primary": "f1"}
+    ordered = compare(left, right, **options)  # type: ignore[arg-type]
+    assert ordered.result("f1").test == "permutation"
+    assert compare(left[::-1], draw.sample(right, 40), **options) == ordered  # type: ignore[arg-type]
+
+
+def test_a_margin_is_a_number_and_a_metric_that_is_missing_has_no_result() -> None:
+    left, right = arm("a", {"q": 1.0}), arm("b", {"q": 1.0})
+    for margin in (float("nan"), float("inf"), -0.1):
+        with pytest.raises(UsageError, match="margin"):
+            compare(left, right, names=("a", "b"), seed=0, margin=margin)
+    with pytest.raises(KeyError):
+        compare(left, right, names=("a", "b"), seed=0).result("f1")

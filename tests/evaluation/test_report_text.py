@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -206,3 +207,58 @@ def test_intervals_of_means_respect_clusters() -> None:
     together = document(two_profiles(), cluster="c")["profiles"][1]["metrics"]["accuracy"]
     assert alone["low"] < alone["mean"] < alone["high"]
     assert together["low"] == together["mean"] == together["high"] == alone["mean"]
+
+
+def test_a_run_that_is_not_whole_says_so_in_every_report() -> None:
+    assert document(two_profiles())["notices"] == []
+    made = document([each for each in two_profiles() if (each.profile, each.question_id) != ("two", "a3")])
+    notice = "two: the run is not whole, 4 of 5 samples are there."
+    assert made["notices"] == [notice]
+    for report in (markdown_report, github_report, html_report):
+        assert notice in report(made)
+    assert notice in _printed(made)
+
+
+def test_an_arm_that_failed_everywhere_is_reported_and_not_compared() -> None:
+    failed = [sample("three", id_, 0.0, error="down", metrics={}) for id_ in QUESTIONS]
+    made = document([*two_profiles(), *failed])
+    assert [comparison["second"] for comparison in made["comparisons"]] == ["two"]
+    assert made["notices"] == ["three is not compared with one: they have no answered question in common."]
+    assert [(profile["name"], profile["errors"]) for profile in made["profiles"]][-1] == ("three", 5)
+    every = document([replace(each, error="down", metrics={}) for each in two_profiles()])
+    assert "No question was answered by two profiles" in html_report(every)
+    assert "one: 5 samples failed" in _printed(every)
+
+
+def test_models_that_may_write_more_are_told_apart() -> None:
+    made = stored(two_profiles())
+    profiles = {"one": {"synthesis": {"max_tokens": 512}}, "two": {"synthesis": {"max_tokens": 1024}}}
+    run = replace(made.run, profiles=profiles, offline=False)
+    report = report_document(replace(made, run=run), primary="accuracy", margin=0.02, resamples=99)
+    assert report["notices"] == ["The profiles may write answers of different length (tokens: one 512, two 1024)."]
+
+
+def test_junit_takes_any_id_and_skips_what_has_no_grade() -> None:
+    samples = [sample("p\x01", "a1", 1.0), sample("p\x01", "a2", 0.0), sample("p\x01", "a3", 0.0, metrics={})]
+    suite = ElementTree.fromstring(junit_report(document(samples, id="id\x01"))).find("testsuite")
+    assert suite is not None
+    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["3", "1", "0", "1"]
+    assert suite.get("name") == "p\ufffd"
+
+
+def test_a_name_is_no_markdown() -> None:
+    made = document(two_profiles())
+    made["run"]["pack"]["name"] = "a\n# <b>x</b>"
+    assert markdown_report(made).splitlines()[0] == "# a # \\<b\\>x\\</b\\>: 5 questions"
+
+
+def test_of_several_repeats_the_first_answer_is_shown() -> None:
+    samples = [sample("one", id_, 1.0, repeat, answer=f"answer {repeat}") for id_ in QUESTIONS for repeat in (0, 1)]
+    made = document(samples, repeat=2)
+    assert {row["by_profile"]["one"]["answer"] for row in made["questions"]} == {"answer 0"}
+
+
+def _printed(made: dict[str, Any]) -> str:
+    out = io.StringIO()
+    evaluation(Environment(stdout=out, variables={}), made)
+    return out.getvalue()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,42 @@ def test_a_torn_last_line_costs_only_itself(tmp_path: Path, cut: int) -> None:
     again.append(Sample("p", "q2", 0))
     again.close()
     assert [sample.question_id for sample in read_samples(tmp_path)] == ["q0", "q1", "q2"]
+
+
+def test_a_line_torn_within_a_character_costs_only_itself(tmp_path: Path) -> None:
+    store = SampleStore(tmp_path)
+    for n in range(2):
+        store.append(Sample("p", f"q{n}", 0, answer="ä"))
+    store.close()
+    path = tmp_path / SAMPLES
+    content = path.read_bytes()
+    path.write_bytes(content[: content.rindex("ä".encode()) + 1])
+    assert [sample.question_id for sample in read_samples(tmp_path)] == ["q0"]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"metrics": {"accuracy": "x"}},
+        {"metrics": {"accuracy": float("inf")}},
+        {"metrics": {"accuracy": float("nan")}},
+        {"metrics": {"accuracy": None}},
+        {"metrics": {"accuracy": True}},
+        {"metrics": []},
+        {"timings": {"total_ms": "x"}},
+        {"repeat": "0"},
+        {"error": 3},
+        {"profile": None},
+        {"answer": 3},
+        {"usage": {"tokens": 3}},
+        {"judge_usage": []},
+    ],
+)
+def test_a_field_of_another_type_is_named(tmp_path: Path, fields: dict[str, object]) -> None:
+    whole = json.loads(write_line(Sample("p", "q", 0, metrics={"accuracy": 1.0})))
+    (tmp_path / SAMPLES).write_text(json.dumps(whole | fields) + "\n")
+    with pytest.raises(RunError, match="Line 1"):
+        read_samples(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -36,7 +37,10 @@ class Comparison:
 
     def result(self, metric: str) -> PairedResult:
         """Return the result of ``metric``; raises ``KeyError``."""
-        return next(result for result in self.results if result.metric == metric)
+        for result in self.results:
+            if result.metric == metric:
+                return result
+        raise KeyError(metric)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +85,12 @@ def compare(
 ) -> Comparison:
     """Compare two arms; only questions that both answered count.
 
-    Raises ``UsageError`` for an unknown primary metric, and when no question was answered by both.
+    Raises ``UsageError`` for an unknown primary metric or a margin that is no number, and when no question was
+    answered by both.
     """
     _known(primary)
+    if not 0.0 <= margin < math.inf:
+        raise UsageError(f"The margin must be a number from 0 on, not {margin}.")
     left, right = means_by_question(first), means_by_question(second)
     shared = [question for question in left if question in right]
     if not shared:

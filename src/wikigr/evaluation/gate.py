@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,10 +14,12 @@ from wikigr.evaluation.comparison import Comparison, compare, means_by_question,
 from wikigr.evaluation.metrics import METRICS
 from wikigr.evaluation.run import Run
 from wikigr.evaluation.samples import RunError, Sample
-from wikigr.evaluation.statistics import Verdict
+from wikigr.evaluation.statistics import PairedResult, Verdict
 from wikigr.whole_file import replace_file
 
 SCHEMA_VERSION = 1
+# Over fewer questions no paired test can reach 0.05.
+_FEWEST = 6
 FailOn = Literal["regression", "inconclusive", "never"]
 
 
@@ -40,7 +43,8 @@ class Requirements:
     """What a run must reach. ``floors`` by metric; ``errors`` is the largest share of samples that may fail.
 
     ``fail_on`` says which verdict on the primary metric against the baseline fails: ``regression``, also an
-    ``inconclusive`` one, or ``never``. ``margin`` is how much worse still counts as no worse.
+    ``inconclusive`` one, or ``never``. ``margin`` is how much worse still counts as no worse: where the whole interval
+    is above it, the run is not inferior, and passes whatever else is unclear.
     """
 
     floors: Mapping[str, float]
@@ -59,12 +63,16 @@ class GateCheck:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """``regressed`` are the questions that the baseline had right, or righter, by id."""
+    """``regressed`` are the questions that the baseline had right, or righter, by id.
+
+    ``caveats`` say what else than the profile was not the same for run and baseline.
+    """
 
     profile: str
     checks: tuple[GateCheck, ...]
     comparison: Comparison | None
     regressed: tuple[str, ...]
+    caveats: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -79,6 +87,9 @@ def check_gate(
     Raises ``RunError`` when there is nothing to judge, and ``UsageError`` for an unknown metric or a baseline of
     another question set.
     """
+    for name, number in (("share of errors", wanted.errors), *wanted.floors.items()):
+        if not math.isfinite(number):
+            raise UsageError(f"The limit of {name} must be a number, not {number}.")
     mine = [sample for sample in samples if sample.profile == profile]
     if not mine:
         raise RunError(f"The run has no samples of the profile {profile!r}.")
@@ -101,7 +112,7 @@ def check_gate(
         checks.append(GateCheck(f"{metric} {'≥' if upward else '≤'} {floor:g}", passed, shown))
     if baseline is None:
         return GateResult(profile, tuple(checks), None, ())
-    if baseline.question_hash != run.questions["hash"]:
+    if baseline.question_hash != run.questions["hash"] or len(baseline.means) != int(run.questions["count"]):
         raise UsageError(
             "The baseline was measured on another question set.", hint="Bless a new one: wikigr eval bless RUN"
         )
@@ -113,10 +124,14 @@ def check_gate(
         primary=wanted.primary,
         margin=wanted.margin,
     )
-    result = comparison.result(wanted.primary)
-    checks.append(
-        _against_baseline(result.verdict, result.difference, result.interval.low, result.interval.high, wanted)
-    )
+    try:
+        result = comparison.result(wanted.primary)
+    except KeyError:
+        raise UsageError(
+            f"{wanted.primary} applies to no question of both the run and the baseline.",
+            hint="Name another metric: --primary",
+        ) from None
+    checks.append(_against_baseline(result, wanted))
     sign = 1.0 if METRICS[wanted.primary].higher_is_better else -1.0
     regressed = tuple(
         question
@@ -126,17 +141,31 @@ def check_gate(
         * (metrics[wanted.primary] - baseline.means.get(question, {}).get(wanted.primary, metrics[wanted.primary]))
         < 0
     )
-    return GateResult(profile, tuple(checks), comparison, regressed)
+    return GateResult(profile, tuple(checks), comparison, regressed, tuple(_caveats(run, baseline)))
 
 
-def _against_baseline(verdict: Verdict, difference: float, low: float, high: float, wanted: Requirements) -> GateCheck:
-    fatal = {
-        "regression": {Verdict.REGRESSED},
-        "inconclusive": {Verdict.REGRESSED, Verdict.INCONCLUSIVE},
-        "never": set(),
+def _caveats(run: Run, baseline: Baseline) -> list[str]:
+    """Return what else than the profile may have made a difference: none of it keeps a gate from judging."""
+    found = []
+    if baseline.pack_digest != run.pack["digest"]:
+        found.append("the baseline was measured on another build of the pack")
+    if baseline.wikigr_version != run.wikigr_version:
+        found.append(f"the baseline was measured by wikigr {baseline.wikigr_version}")
+    return found
+
+
+def _against_baseline(result: PairedResult, wanted: Requirements) -> GateCheck:
+    low, high = result.interval.low, result.interval.high
+    worst = low if METRICS[wanted.primary].higher_is_better else -high
+    # A verdict from too few questions is inconclusive whatever the interval says.
+    unclear = result.verdict is Verdict.INCONCLUSIVE and (worst < -wanted.margin or result.n < _FEWEST)
+    failed = {
+        "regression": result.verdict is Verdict.REGRESSED,
+        "inconclusive": result.verdict is Verdict.REGRESSED or unclear,
+        "never": False,
     }[wanted.fail_on]
-    detail = f"{verdict}: {difference:+.4f} (95 % interval {low:+.4f} to {high:+.4f})"
-    return GateCheck(f"{wanted.primary} against the baseline", verdict not in fatal, detail)
+    detail = f"{result.verdict}: {result.difference:+.4f} (95 % interval {low:+.4f} to {high:+.4f})"
+    return GateCheck(f"{wanted.primary} against the baseline", not failed, detail)
 
 
 def bless(run: Run, samples: Sequence[Sample], profile: str) -> Baseline:
@@ -171,8 +200,16 @@ def read_baseline(path: Path) -> Baseline:
         values = json.loads(path.read_text(encoding="utf-8"))
         if values.pop("schema_version") != SCHEMA_VERSION:
             raise ValueError("it is of another version")
+        for name in ("profile", "pack_digest", "question_hash", "wikigr_version"):
+            if not isinstance(values.get(name), str):
+                raise ValueError(f"{name} is missing or no text")
+        for question, metrics in values["means"].items():
+            for metric, value in metrics.items():
+                # Every metric lies in [0, 1]; NaN does not.
+                if type(value) not in (int, float) or not 0.0 <= value <= 1.0:
+                    raise ValueError(f"{metric} of {question!r} is {value!r}, and not from 0 to 1")
         return Baseline(**values)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise UsageError(
             f"The baseline {path} cannot be used: {error}.", hint="Make one: wikigr eval bless RUN"
         ) from error

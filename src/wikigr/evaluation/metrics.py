@@ -55,7 +55,12 @@ METRICS: Mapping[str, Metric] = {
         Metric("recall@10", False, True, "share of the gold articles among the first 10"),
         Metric("ndcg@10", False, True, "normalised discounted cumulative gain of the first 10 articles"),
         Metric("mrr", False, True, "reciprocal rank of the first gold article"),
+        Metric("section_recall@1", False, True, "share of the gold sections that rank first"),
+        Metric("section_recall@2", False, True, "share of the gold sections among the first 2 sections"),
         Metric("section_recall@5", False, True, "share of the gold sections among the first 5 sections"),
+        Metric("section_recall@10", False, True, "share of the gold sections among the first 10 sections"),
+        Metric("section_ndcg@10", False, True, "normalised discounted cumulative gain of the first 10 sections"),
+        Metric("section_mrr", False, True, "reciprocal rank of the first gold section"),
         Metric("citation_precision", False, True, "share of the citations that point to a gold place"),
         Metric("citation_recall", False, True, "share of the gold places that are cited"),
         Metric("verified", False, True, "share of the citations whose quotation is the stored text"),
@@ -76,7 +81,8 @@ def score(question: GoldQuestion, answer: Answer, ranking: Sequence[Evidence]) -
       unanswerable one gives 1 for abstaining and 0 for any answer, as in SQuAD 2.0. Citation numbers are no words.
     - recall, ndcg, mrr: over articles, see ``ranked_articles``. NaN without gold and for an unanswerable question:
       the passage that such a one was written about does not answer it.
-    - section_recall@5: NaN also when no gold place names a section.
+    - section_recall, section_ndcg, section_mrr: over sections by article and heading. NaN also when no gold place
+      names a section.
     - citation_precision: NaN without citations; citation_recall: 0 then. Both are NaN where recall is.
     - verified: NaN without citations and claims that failed the check; such a claim counts as a citation that fails.
     - hallucination: NaN for an abstention and for an answer without content words.
@@ -98,11 +104,12 @@ def score(question: GoldQuestion, answer: Answer, ranking: Sequence[Evidence]) -
             values[f"recall@{k}"] = recall_at(articles, relevant, k)
         values["ndcg@10"] = ndcg_at(articles, relevant, 10)
         values["mrr"] = reciprocal_rank(articles, relevant)
-        values["section_recall@5"] = recall_at(
-            [(fold(e.section.title), fold(e.section.heading)) for e in ranking],
-            {(fold(gold.title), fold(gold.section)) for gold in question.gold if gold.section is not None},
-            5,
-        )
+        sections = [(fold(e.section.title), fold(e.section.heading)) for e in ranking]
+        wanted = {(fold(gold.title), fold(gold.section)) for gold in question.gold if gold.section is not None}
+        for k in (1, 2, 5, 10):
+            values[f"section_recall@{k}"] = recall_at(sections, wanted, k)
+        values["section_ndcg@10"] = ndcg_at(sections, wanted, 10)
+        values["section_mrr"] = reciprocal_rank(sections, wanted)
         values["citation_precision"] = citation_precision(answer.citations, question.gold)
         values["citation_recall"] = citation_recall(answer.citations, question.gold)
     stored = {item.section.section_id: item.section for item in (*ranking, *answer.evidence)}

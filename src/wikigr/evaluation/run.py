@@ -25,6 +25,8 @@ class Run:
     """What was run. ``profiles`` holds every profile in full, by name, in the order given.
 
     ``commit`` is that of wikigr's own code, ``dirty`` whether there were changes on top of it, ``changes`` their hash.
+    ``usage`` is what the answers of each profile and the judge used of models, ``cost_usd`` among it (None: a price is
+    unknown); empty until the run is done. ``missing`` are the gold titles that the pack has no article of.
     """
 
     pack: Mapping[str, str]
@@ -35,22 +37,25 @@ class Run:
     repeat: int
     offline: bool
     leaks: tuple[Mapping[str, Any], ...] = ()
+    missing: tuple[str, ...] = ()
     judge: str = "none"
     commit: str = ""
     dirty: bool = False
     changes: str = ""
     argv: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+    usage: Mapping[str, Any] = field(default_factory=dict)
     wikigr_version: str = __version__
     schema_version: int = SCHEMA_VERSION
 
     def identity(self) -> str:
-        """Return a hash of all that decides the samples, so that a run is resumed only as itself."""
+        """Return a hash of all that decides the samples and their figures, so that a run is resumed only as itself."""
         decides = (
             self.pack,
             self.questions["hash"],
             self.encoder,
             self.repeat,
+            self.seed,
             self.profiles,
             self.offline,
             self.judge,
@@ -82,13 +87,31 @@ def read_run(folder: Path) -> Run:
         values = json.loads(path.read_text(encoding="utf-8"))
         if values.get("schema_version") != SCHEMA_VERSION:
             raise RunError(f"The run {folder} is of version {values.get('schema_version')!r}, not {SCHEMA_VERSION}.")
-        for name in ("argv", "leaks"):
-            values[name] = tuple(values[name])
-        return Run(**values)
+        for name in ("argv", "leaks", "missing"):
+            values[name] = tuple(values.get(name, ()))
+        run = Run(**values)
+        _check(run)
+        return run
     except FileNotFoundError as error:
         raise RunError(f"{folder} holds no run.", hint="Make one: wikigr eval run --pack PACK -o FOLDER") from error
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise RunError(f"The run {path} cannot be read: {error}.") from error
+
+
+def _check(run: Run) -> None:
+    """Raise ``TypeError`` or ``KeyError`` for a run that lacks what its reports need."""
+    for part, name, kind in (
+        (run.pack, "name", str),
+        (run.pack, "digest", str),
+        (run.questions, "hash", str),
+        (run.questions, "count", int),
+    ):
+        if not isinstance(part[name], kind):
+            raise TypeError(f"{name} has another type")
+    if not isinstance(run.profiles, dict) or not run.profiles:
+        raise TypeError("profiles are missing")
+    if type(run.seed) is not int or type(run.repeat) is not int:
+        raise TypeError("seed and repeat must be whole numbers")
 
 
 def differences(first: Run, second: Run) -> list[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.errors import WikigrError
+from wikigr.llm.usage import Usage
 
 SAMPLES = "samples.jsonl"
 
@@ -96,30 +97,49 @@ def read_samples(folder: Path) -> list[Sample]:
     """
     path = folder / SAMPLES
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RunError(f"The samples {path} cannot be read: {error}.") from error
+        content = path.read_bytes()
+    except OSError as error:
+        raise RunError(f"The samples {path} cannot be read: {error.strerror}.") from error
     found: dict[tuple[str, str, int], Sample] = {}
-    lines = text.split("\n")
-    for number, line in enumerate(lines[:-1], start=1):
+    # In bytes: what a kill left of the last line may end within a character.
+    for number, line in enumerate(content.split(b"\n")[:-1], start=1):
         sample = _parse(line, path, number)
         found[sample.key] = sample
     return sorted(found.values(), key=lambda sample: sample.key)
 
 
-def _parse(line: str, path: Path, number: int) -> Sample:
+def _parse(line: bytes, path: Path, number: int) -> Sample:
     try:
         values = json.loads(line)
         for name in ("citations", "ranking", "warnings"):
             values[name] = tuple(values[name])
         sample = Sample(**values)
-        if not isinstance(sample.question_id, str) or not isinstance(sample.metrics, dict):
-            raise TypeError("a field has another type")
-        if sample.judgment is not None and "verdict" not in sample.judgment:
-            raise TypeError("a judgment has no verdict")
+        _check(sample)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise RunError(f"Line {number} of {path} is no sample: {error}.") from error
     return sample
+
+
+def _check(sample: Sample) -> None:
+    """Raise ``TypeError`` for a field of another type, and ``ValueError`` for a figure that is no number."""
+    for name in ("profile", "question_id", "answer", "query_type"):
+        if not isinstance(getattr(sample, name), str):
+            raise TypeError(f"{name} is no text")
+    if type(sample.repeat) is not int:
+        raise TypeError("repeat is no whole number")
+    if sample.error is not None and not isinstance(sample.error, str):
+        raise TypeError("error is no text")
+    for name in ("metrics", "timings"):
+        numbers = getattr(sample, name)
+        if not isinstance(numbers, dict):
+            raise TypeError(f"{name} are no numbers by name")
+        for key, value in numbers.items():
+            if type(value) not in (int, float) or not math.isfinite(value):
+                raise ValueError(f"{name}: {key} is {value!r}, which is no number")
+    for name in ("usage", "judge_usage"):
+        Usage(**getattr(sample, name))
+    if sample.judgment is not None and "verdict" not in sample.judgment:
+        raise TypeError("a judgment has no verdict")
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from wikigr.whole_file import replace_file
 
 SCHEMA_VERSION = 1
 QUESTIONS = "questions.json"
+_QUESTION_FIELDS = {"id", "question", "answers", "gold", "answerable", "type", "line"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,18 @@ def load_run(folder: Path) -> StoredRun:
         questions = json.loads((folder / QUESTIONS).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise RunError(f"The questions of the run {folder} cannot be read: {error}.") from error
-    return StoredRun(folder, run, read_samples(folder), questions)
+    if not isinstance(questions, dict) or not all(
+        isinstance(row, dict) and row.keys() >= _QUESTION_FIELDS for row in questions.values()
+    ):
+        raise RunError(f"The questions of the run {folder} are not those of a run.")
+    samples = read_samples(folder)
+    for sample in samples:
+        if sample.question_id not in questions or sample.profile not in run.profiles:
+            raise RunError(
+                f"The samples in {folder} are not of its run: "
+                f"it has no question {sample.question_id!r} under {sample.profile!r}."
+            )
+    return StoredRun(folder, run, samples, questions)
 
 
 def gold_questions(stored: StoredRun) -> list[GoldQuestion]:
@@ -127,6 +139,7 @@ def report_document(
     Everything but ``latency`` and ``latency_cached`` is the same, byte for byte, for the same samples and seed.
     """
     names = [name for name in stored.run.profiles if stored.of(name)]
+    against = _compared(stored)
     comparisons = [
         compare(
             stored.of(names[0]),
@@ -137,7 +150,7 @@ def report_document(
             margin=margin,
             clusters=stored.clusters,
         )
-        for name in names[1:]
+        for name in against
     ]
     first_answers: dict[str, list[Sample]] = {}
     for sample in stored.samples:
@@ -163,10 +176,51 @@ def report_document(
             name: [
                 flip_document(stored, flip, primary) for flip in flips(stored.of(names[0]), stored.of(name), primary)
             ]
-            for name in names[1:]
+            for name in against
         },
+        "notices": _notices(stored, against),
         "questions": [_question(stored.questions[id_], first_answers.get(id_, [])) for id_ in sorted(stored.questions)],
     }
+
+
+def _compared(stored: StoredRun) -> list[str]:
+    """Return the profiles that have an answered question in common with the run's first one."""
+    first, *others = stored.run.profiles
+    answered = means_by_question(stored.of(first)).keys()
+    return [name for name in others if answered & means_by_question(stored.of(name)).keys()]
+
+
+def _notices(stored: StoredRun, against: Sequence[str]) -> list[str]:
+    """Return, in sentences, what keeps the figures of a run from being what they seem."""
+    found = []
+    expected = len(stored.questions) * stored.run.repeat
+    for name in stored.run.profiles:
+        count = len(stored.of(name))
+        if count != expected:
+            found.append(f"{name}: the run is not whole, {count} of {expected} samples are there.")
+    if stored.run.missing:
+        found.append(missing_articles(stored.run.missing))
+    first, *others = stored.run.profiles
+    found += [
+        f"{name} is not compared with {first}: they have no answered question in common."
+        for name in others
+        if name not in against
+    ]
+    # A model that may write more is another arm, whatever else is the same.
+    limits = {name: profile.get("synthesis", {}).get("max_tokens") for name, profile in stored.run.profiles.items()}
+    if not stored.run.offline and len(set(limits.values())) > 1:
+        each = ", ".join(f"{name} {limit}" for name, limit in limits.items())
+        found.append(f"The profiles may write answers of different length (tokens: {each}).")
+    return found
+
+
+def missing_articles(titles: Sequence[str]) -> str:
+    """Return what is to be said of gold titles that a pack has no article of."""
+    named = ", ".join(repr(title) for title in titles[:3])
+    return (
+        f"{len(titles)} gold articles are not in the pack, and nothing can find them: {named}"
+        f"{' and others' if len(titles) > 3 else ''} (wikigr eval validate lists them)."
+    )
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:

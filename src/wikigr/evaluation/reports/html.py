@@ -317,6 +317,8 @@ def _verdicts(document: Document) -> _Html:
     if not cards:
         name = document["profiles"][0]["name"] if document["profiles"] else None
         text = "No profile has samples." if name is None else f"Only {name} was run: there is nothing to compare."
+        if len(document["profiles"]) > 1:
+            text = "No question was answered by two profiles: there is nothing to compare."
         cards.append(_el("p", text, class_="quiet"))
     return _section("verdicts", "Verdicts", *cards)
 
@@ -378,7 +380,8 @@ def _errors(document: Document, profile: object) -> _Html | None:
 
 def _run_warnings(document: Document) -> list[_Html]:
     run = document["run"]
-    found = [
+    found = [str(notice) for notice in document.get("notices", ())]
+    found += [
         f"{comparison['first']} and {comparison['second']}: {_count(comparison['unpaired'], 'question')} that only "
         "one of them answered are left out."
         for comparison in document["comparisons"]

@@ -192,16 +192,17 @@ def markdown_report(document: Document) -> str:
     """Return the report in Markdown."""
     run = document["run"]
     parts = [
-        f"# {run['pack']['name']}: {run['questions']['count']} questions",
+        f"# {_inline(run['pack']['name'])}: {run['questions']['count']} questions",
         f"Pack {run['pack']['digest'][:16]}, questions {run['questions']['hash'][:16]}, seed {run['seed']}, wikigr "
         f"{run['wikigr_version']} {run['commit'][:12]}{' (with changes)' if run['dirty'] else ''}.",
-        *(headline(comparison) for comparison in document["comparisons"]),
+        *(_inline(notice) for notice in document["notices"]),
+        *(_inline(headline(comparison)) for comparison in document["comparisons"]),
         _markdown_table(*profile_rows(document)),
         legend(document),
     ]
     for comparison in document["comparisons"]:
         parts += [
-            f"## {comparison['second']} against {comparison['first']}",
+            f"## {_inline(comparison['second'])} against {_inline(comparison['first'])}",
             _markdown_table(*comparison_rows(comparison)),
         ]
     for title, table, note in (
@@ -213,7 +214,8 @@ def markdown_report(document: Document) -> str:
             parts += [f"## {title}", _markdown_table(*table), *([note] if note else [])]
     for profile in document["profiles"]:
         if profile["errors"] or profile["degraded"]:
-            parts.append(f"{profile['name']}: {profile['errors']} samples failed, {profile['degraded']} degraded.")
+            name = _inline(profile["name"])
+            parts.append(f"{name}: {profile['errors']} samples failed, {profile['degraded']} degraded.")
     judged = judge_line(document)
     if judged is not None:
         parts.append(judged)
@@ -223,28 +225,43 @@ def markdown_report(document: Document) -> str:
 
 
 def _markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    # Names from outside stand in the head; the marks of the rows are our own.
+    named, told = [_inline(cell) for cell in head], [[_inline(cell, keep="*[]") for cell in row] for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in (named, ["---"] * len(head), *told))
+
+
+def _inline(text: str, *, keep: str = "") -> str:
+    """Return ``text`` for one line of Markdown: no mark-up, HTML or table in it, save the marks of ``keep``."""
+    marks = "".join(mark for mark in "\\`*[]<>|&" if mark not in keep)
+    line = " ".join(text.split())
+    return "".join(
+        f"\\{character}" if character in marks else character if character.isprintable() else "\ufffd"
+        for character in line
+    )
 
 
 def markdown_gate(result: GateResult, questions: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the outcome of a gate in Markdown, for a job's summary."""
-    parts = [f"# {'Passed' if result.passed else 'Failed'}: {result.profile}"]
+    parts = [f"# {'Passed' if result.passed else 'Failed'}: {_inline(result.profile)}"]
     parts.append(
         _markdown_table(
             ["check", "", "detail"], [[c.name, "ok" if c.passed else "**failed**", c.detail] for c in result.checks]
         )
     )
     if result.regressed:
-        rows = [f"- `{id_}` {questions.get(id_, {}).get('question', '')}" for id_ in result.regressed]
+        rows = [
+            f"- {_inline(id_)}: {_inline(str(questions.get(id_, {}).get('question', '')))}" for id_ in result.regressed
+        ]
         parts.append("\n".join(["Questions that got worse:", "", *rows]))
+    parts += [f"Note: {_inline(caveat)}." for caveat in result.caveats]
     return "\n\n".join(parts) + "\n"
 
 
 def github_report(document: Document) -> str:
     """Return workflow commands: a notice for each comparison, and a warning for each question that got worse."""
     path = _property(str(document["run"]["questions"]["path"]))
-    lines = [f"::notice title=wikigr eval::{_command(headline(c))}" for c in document["comparisons"]]
+    lines = [f"::notice title=wikigr eval::{_command(notice)}" for notice in document["notices"]]
+    lines += [f"::notice title=wikigr eval::{_command(headline(c))}" for c in document["comparisons"]]
     where = {question["id"]: question["line"] for question in document["questions"]}
     for name, found in document["flips"].items():
         for flip in found:
@@ -286,19 +303,25 @@ def junit_report(document: Document) -> str:
         cases = [
             (q, q["by_profile"][profile["name"]]) for q in document["questions"] if profile["name"] in q["by_profile"]
         ]
-        suite = ElementTree.SubElement(root, "testsuite", name=profile["name"], tests=str(len(cases)))
-        failures = errors = 0
+        suite = ElementTree.SubElement(root, "testsuite", name=_xml(profile["name"]), tests=str(len(cases)))
+        failures = errors = skipped = 0
         for question, sample in cases:
-            case = ElementTree.SubElement(suite, "testcase", name=question["id"], classname=profile["name"])
+            name, group = _xml(question["id"]), _xml(profile["name"])
+            case = ElementTree.SubElement(suite, "testcase", name=name, classname=group)
             if sample["error"] is not None:
                 errors += 1
                 ElementTree.SubElement(case, "error", message=_xml(sample["error"]))
-            elif sample["metrics"].get(document["primary"], best) != best:
+            elif document["primary"] not in sample["metrics"]:
+                # Neither right nor wrong: the metric does not apply, or its judge gave no grade.
+                skipped += 1
+                ElementTree.SubElement(case, "skipped", message=f"{document['primary']} does not apply")
+            elif sample["metrics"][document["primary"]] != best:
                 failures += 1
                 failure = ElementTree.SubElement(case, "failure", message=_xml(question["question"]))
                 failure.text = _xml(f"expected {question['answers']}, got: {sample['answer']}")
         suite.set("failures", str(failures))
         suite.set("errors", str(errors))
+        suite.set("skipped", str(skipped))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 

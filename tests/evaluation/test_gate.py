@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wikigr.errors import UsageError
+from wikigr.evaluation.gate import Baseline, GateResult, Requirements, check_gate, read_baseline, write_baseline
+from wikigr.evaluation.reports.text import markdown_gate
+from wikigr.evaluation.run import Run
+from wikigr.evaluation.samples import Sample
+
+
+def values(metric: str, right: int, of: int) -> dict[str, dict[str, float]]:
+    return {f"q{n:03}": {metric: float(n < right)} for n in range(of)}
+
+
+def held(
+    before: dict[str, dict[str, float]], after: dict[str, dict[str, float]], digest: str = "d", **wanted: Any
+) -> GateResult:
+    run = Run(
+        pack={"name": "pack", "version": "1", "digest": digest},
+        questions={"path": "gold.jsonl", "split": None, "count": len(after), "hash": "h"},
+        profiles={"p": {}},
+        encoder={},
+        seed=0,
+        repeat=1,
+        offline=True,
+    )
+    baseline = Baseline("p", "d", "h", run.wikigr_version, before)
+    samples = [Sample("p", question, 0, metrics=metrics) for question, metrics in after.items()]
+    return check_gate(run, samples, "p", Requirements(**{"floors": {}, **wanted}), baseline)
+
+
+def test_no_worse_than_the_margin_passes_however_unclear_the_rest_is() -> None:
+    better = held(values("accuracy", 50, 100), values("accuracy", 53, 100), fail_on="inconclusive", margin=0.02)
+    assert better.comparison is not None
+    assert better.comparison.result("accuracy").verdict == "inconclusive"
+    assert better.passed
+    worse = held(values("accuracy", 53, 100), values("accuracy", 50, 100), fail_on="inconclusive", margin=0.02)
+    assert not worse.passed
+
+
+def test_of_a_metric_of_which_less_is_better_more_is_inferior() -> None:
+    options = {"fail_on": "inconclusive", "margin": 0.02, "primary": "hallucination"}
+    before, after = values("hallucination", 50, 100), values("hallucination", 53, 100)
+    assert not held(before, after, **options).passed
+    assert held(after, before, **options).passed
+
+
+def test_so_few_questions_that_nothing_could_show_are_unclear() -> None:
+    same = values("accuracy", 2, 5)
+    assert not held(same, same, fail_on="inconclusive").passed
+    assert held(same, same, fail_on="regression").passed
+
+
+def test_a_primary_metric_that_applies_to_no_question_is_wrong_usage() -> None:
+    same = values("accuracy", 50, 100)
+    with pytest.raises(UsageError, match="judged applies to no question"):
+        held(same, same, primary="judged")
+
+
+@pytest.mark.parametrize("wanted", [{"floors": {"accuracy": math.nan}}, {"errors": math.nan}, {"margin": math.nan}])
+def test_limits_that_are_no_numbers_are_wrong_usage(wanted: dict[str, Any]) -> None:
+    same = values("accuracy", 5, 10)
+    with pytest.raises(UsageError, match="must be a number"):
+        held(same, same, **wanted)
+
+
+def test_a_baseline_that_lacks_questions_is_another_one() -> None:
+    same = values("accuracy", 5, 10)
+    with pytest.raises(UsageError, match="another question set"):
+        held(dict(list(same.items())[:3]), same)
+
+
+def test_another_pack_is_named_and_judged_all_the_same() -> None:
+    same = values("accuracy", 5, 10)
+    assert held(same, same).caveats == ()
+    other = held(same, same, digest="e")
+    assert (other.passed, len(other.caveats)) == (True, 1)
+    assert "another build of the pack" in markdown_gate(other, {})
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "7", '"x"', "null", "true", "[]"])
+def test_a_baseline_holds_figures_from_0_to_1(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "baseline.json"
+    write_baseline(path, Baseline("p", "d", "h", "1", {"q": {"accuracy": 0.25}}))
+    assert read_baseline(path).means == {"q": {"accuracy": 0.25}}
+    path.write_text(path.read_text().replace("0.25", value))
+    with pytest.raises(UsageError, match="cannot be used"):
+        read_baseline(path)
+
+
+@pytest.mark.parametrize(
+    "change", [{"means": []}, {"means": {"q": []}}, {"profile": 3}, {"pack_digest": None}, {"x": 1}]
+)
+def test_a_baseline_of_another_form(tmp_path: Path, change: dict[str, Any]) -> None:
+    path = tmp_path / "baseline.json"
+    write_baseline(path, Baseline("p", "d", "h", "1", {"q": {"accuracy": 0.25}}))
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(UsageError, match="cannot be used"):
+        read_baseline(path)
+
+
+def test_a_summary_holds_no_marks_of_a_question() -> None:
+    before = values("accuracy", 100, 100)
+    result = held(before, values("accuracy", 0, 100))
+    question = {"question": "a\n# b <img src=x> [l](javascript:x) `c`\x1b[31m | d"}
+    told = markdown_gate(replace(result, regressed=("q000",)), {"q000": question})
+    (line,) = [line for line in told.splitlines() if line.startswith("- q000")]
+    assert line == "- q000: a # b \\<img src=x\\> \\[l\\](javascript:x) \\`c\\`�\\[31m \\| d"
