@@ -103,10 +103,15 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
         return ExitStatus.RUNTIME
     except Exception as error:
         usage = _usage_error(error)
-        if usage is None:
-            raise
-        environment.complain(usage)
-        return ExitStatus.USAGE
+        if usage is not None:
+            environment.complain(usage)
+            return ExitStatus.USAGE
+        # A bug of ours. Python's own exit code for it, 1, would read as a gate that failed.
+        if environment.debug:
+            environment.complain("".join(traceback.format_exception(error)))
+        environment.complain(f"wikigr: a bug: {type(error).__name__}: {plain(str(error))}")
+        environment.complain("--debug shows where. Please report it.")
+        return ExitStatus.RUNTIME
 
 
 def _file_of(error: OSError) -> str:

@@ -59,6 +59,18 @@ def test_debug_shows_the_traceback_and_keeps_the_exit_code(wikigr: Wikigr) -> No
     assert "Traceback" in result.err
 
 
+def test_a_bug_is_no_failed_gate(wikigr: Wikigr, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise LookupError("no such thing")
+
+    monkeypatch.setattr("wikigr.pipeline.profile_files.profile_names", broken)
+    result = wikigr("profile", "list")
+    assert result.code == 3
+    assert "a bug: LookupError: no such thing" in result.err
+    assert "Traceback" not in result.err
+    assert "in broken" in wikigr("--debug", "profile", "list").err
+
+
 def test_config_show_says_where_each_value_comes_from(
     wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
