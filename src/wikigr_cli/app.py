@@ -101,7 +101,7 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
             environment.complain("".join(traceback.format_exception(error)))
         environment.complain(f"wikigr: {plain(str(error.strerror or error))}" + _file_of(error))
         return ExitStatus.RUNTIME
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 -- the one place where what nobody foresaw becomes a message
         usage = _usage_error(error)
         if usage is not None:
             environment.complain(usage)

@@ -33,6 +33,10 @@ def ask(
         str | None, typer.Option(metavar="ID", help="The model that writes the answer; the profile's when left out.")
     ] = None,
     offline: options.Offline = False,
+    iterations: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="How often a profile with multi_strategy may plan: 1 to 10."),
+    ] = None,
     stream: Annotated[
         bool | None,
         typer.Option("--stream/--no-stream", help="Print a model's answer as it comes; by default in a terminal."),
@@ -69,7 +73,7 @@ def ask(
     from wikigr.pack.open import Pack
     from wikigr.pipeline.profile_files import load_profile
 
-    chosen = _with_flags(load_profile(profile), model, max_cost)
+    chosen = _with_flags(load_profile(profile), model, max_cost, iterations)
     with Pack(pack, encoder=embedding_model, preload=True) as opened:
         from wikigr.pipeline.builder import build_pipeline  # while the encoder loads
 
@@ -132,7 +136,7 @@ def _ask_batch(environment: Environment, pipeline: Pipeline, location: str, *, e
     return abstained, failed
 
 
-def _with_flags(profile: Profile, model: str | None, max_cost: float | None) -> Profile:
+def _with_flags(profile: Profile, model: str | None, max_cost: float | None, iterations: int | None) -> Profile:
     if model is not None:
         if not model.strip():
             raise UsageError("--model names no model.")
@@ -141,6 +145,15 @@ def _with_flags(profile: Profile, model: str | None, max_cost: float | None) -> 
         if not 0.0 < max_cost <= 10_000.0:
             raise UsageError(f"--max-cost must be a number of dollars above 0, not {max_cost:g}.")
         profile = replace(profile, budget=replace(profile.budget, max_cost_usd=max_cost))
+    if iterations is not None:
+        if not profile.multi_strategy.enabled:
+            raise UsageError(
+                f"The profile {profile.name} does not use multi_strategy, so --iterations says nothing.",
+                hint="Add --profile multi-strategy.",
+            )
+        if not 1 <= iterations <= 10:
+            raise UsageError(f"--iterations must be 1 to 10, not {iterations}.")
+        profile = replace(profile, multi_strategy=replace(profile.multi_strategy, iterations=iterations))
     return profile
 
 

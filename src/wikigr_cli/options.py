@@ -48,7 +48,7 @@ ProfileName = Annotated[
     typer.Option(
         "--profile",
         metavar="NAME",
-        help="A profile: baseline, enhanced, fast, precise, recall, one of your own, or a YAML file.",
+        help="A profile: baseline, enhanced, fast, precise, recall, multi-strategy, one of your own, or a YAML file.",
     ),
 ]
 DEFAULT_PROFILE = "enhanced"

@@ -7,6 +7,7 @@ import json
 import logging
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from wikigr.agent.kg_agent import KnowledgeGraphAgent
 from wikigr.agent.multi_doc_synthesis import MultiDocSynthesizer
 from wikigr.agent.reranker import GraphReranker
 from wikigr.errors import PackError, UsageError
+from wikigr.pipeline.profile_files import load_profile
 
 QUESTION = "What is quantum entanglement?"
 KEYS = {"answer", "sources", "entities", "facts", "cypher_query", "query_type"}
@@ -160,6 +162,23 @@ def test_cypher_patterns_are_read_when_the_agent_is_made(db_path: str, tmp_path:
     (tmp_path / "few_shot_examples.json").write_text("{")
     with pytest.raises(json.JSONDecodeError):
         KnowledgeGraphAgent(db_path, cypher_pack_path=str(tmp_path))
+
+
+def test_cypher_patterns_reach_the_planner(
+    db_path: str, tmp_path: Path, messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pattern = {"question": "Who links to X?", "context": {}, "answer": "MATCH (a:Article)-[:LINKS_TO]->(b) RETURN a"}
+    (tmp_path / "few_shot_examples.json").write_text(json.dumps({"examples": [pattern]}))
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
+    profile = load_profile("multi-strategy")
+    profile = replace(profile, synthesis=replace(profile.synthesis, model="local"))
+    monkeypatch.setattr(KnowledgeGraphAgent, "_profile", lambda *_: profile)
+    messages_server.always(reply("<task-completion>FINISH</task-completion>"))
+    with KnowledgeGraphAgent(db_path, cypher_pack_path=str(tmp_path)) as agent:
+        agent.query(QUESTION)
+    sent = messages_server.requests[0].json["messages"][0]["content"]
+    examples = sent.split("<cypher-examples>")[1].split("</cypher-examples>")[0]
+    assert "Answer: MATCH (a:Article)-[:LINKS_TO]->(b) RETURN a" in examples
 
 
 def test_from_connection_leaves_the_connection_open(db_path: str) -> None:

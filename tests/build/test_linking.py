@@ -46,7 +46,9 @@ def test_a_single_word_inside_a_longer_name_is_another_name(text: str) -> None:
     assert found({"United": 1}, text) == []
 
 
-@pytest.mark.parametrize("text", ["The United won.", "See United.", "United, States", "a United won", "they are United"])
+@pytest.mark.parametrize(
+    "text", ["The United won.", "See United.", "United, States", "a United won", "they are United"]
+)
 def test_a_single_word_beside_other_words_is_a_name(text: str) -> None:
     assert found({"United": 1}, text) == [("United", 1)]
 

@@ -222,6 +222,41 @@ def test_nothing_to_begin_with(graph: Graph, encoder: Embedder) -> None:
     assert by_rule(graph, encoder, "The Iron Bell").triplets
 
 
+PEOPLE = [
+    ("Ada Lorn", "death_date", "22 November 1963"),
+    ("Ada Lorn", "death_place", "Ostia"),
+    ("Zorland", "capital", "Kelburg"),
+    ("Kelburg", "mayor", "Ida"),
+    ("Kelburg", "located_in", "Zorland"),
+    ("Borland", "capital", "Dorn"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "chain"),
+    [
+        ("Where did Ada Lorn die?", ["Ada Lorn -> death_place -> Ostia"]),
+        ("When did Ada Lorn die?", ["Ada Lorn -> death_date -> 22 November 1963"]),
+        ("Why did Ada Lorn die?", []),
+        ("How did Ada Lorn die?", []),
+        ("What is the capital of Zorland?", ["Zorland -> capital -> Kelburg"]),
+        ("What was the first capital of Zorland?", []),
+        ("What was the capital of Zorland in 1850?", []),
+        # Kelburg is where the way begins, though another source leads there.
+        ("Who is the mayor of Kelburg?", ["Kelburg -> mayor -> Ida"]),
+        # The source that the question names is Borland, whatever else the search began from.
+        ("What is the capital of Borland?", ["Borland -> capital -> Dorn"]),
+    ],
+)
+def test_the_way_that_answers_is_of_the_kind_asked_for(
+    tmp_path: Path, encoder: Embedder, question: str, chain: list[str]
+) -> None:
+    with Graph(tmp_path / "pack.db", read_only=False) as graph:
+        fill(graph, PEOPLE, [])
+        result = by_rule(graph, encoder, question, *map(entity, ("Zorland", "Ada Lorn", "Borland", "Kelburg")))
+    assert [str(edge) for edge in result.chain] == chain
+
+
 def test_limits_below_one_are_errors(graph: Graph, encoder: Embedder) -> None:
     for name in ("max_num_relations", "max_num_entities", "max_num_iterations", "max_num_triplets"):
         with pytest.raises(UsageError, match=f"{name} cannot be 0"):

@@ -153,6 +153,7 @@ class KnowledgeGraphAgent:
         self.cypher_examples: FewShotManager | None = None
         if self.cypher_pack_path is not None:
             self.cypher_examples = FewShotManager(self.cypher_pack_path, encoder=self.pack.encoder)
+            self._pipeline.retriever.cypher_examples = self.cypher_examples
 
     @property
     def reranker(self) -> GraphReranker | None:

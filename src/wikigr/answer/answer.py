@@ -23,7 +23,7 @@ class Answer:
     which the text says (``own_knowledge``). ``confidence`` lies in [0, 1]. ``citations[i].n == i + 1``, the text
     refers to them as ``[1]``, ``[2]`` …, and each was checked against the database. ``unverified`` are the claims
     whose citation did not hold; the text marks them. ``ranking`` is all that was retrieved, ``evidence`` what was read
-    of it. ``graph_context`` is what a search of the graph found, and ``cypher_query`` the queries that it ran, in order.
+    of it. ``graph_context`` is what a search of the graph found, ``cypher_query`` the queries that it ran, in order.
     ``usage`` is what the model used for this answer.
     """
 

@@ -137,16 +137,21 @@ def _order(sentence: SentenceScore) -> tuple[float, str, str, int]:
 
 
 def sentences_stating(facts: Sequence[Edge], sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
-    """Return for each of ``facts`` the first of ``sentences`` in its section that names what it says, in order."""
+    """Return for each of ``facts`` the first of ``sentences`` in its section that names what it says, in order.
+
+    A name is found as whole words: "de" is not in "developed".
+    """
     found: dict[SentenceScore, None] = {}
     for edge in facts:
         names = {fold(edge.source.label), fold(edge.target.label)}
+        patterns = {name: re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in names}
         inside = [sentence for sentence in sentences if sentence.section.section_id == edge.section_id]
         inside.sort(key=lambda sentence: sentence.start)
         for sentence in inside:
             # The article's own name need not be said in its text.
             text, title = fold(sentence.text), fold(sentence.section.title)
-            if all(name in text or name == title for name in names) and any(name in text for name in names - {title}):
+            said = {name for name in names if patterns[name].search(text)}
+            if names <= said | {title} and said - {title}:
                 found[sentence] = None
                 break
     return list(found)

@@ -65,8 +65,17 @@ class Written:
     declined: bool
 
 
-def build_request(question: str, evidence: Sequence[Evidence], *, style: CitationStyle, examples: str = "") -> Request:
+def build_request(
+    question: str,
+    evidence: Sequence[Evidence],
+    *,
+    style: CitationStyle,
+    examples: str = "",
+    graph_context: Sequence[str] = (),
+) -> Request:
     """Return the request for ``question``; raises ``UsageError`` for one that is too long to send.
+
+    ``graph_context`` are lines that a search of the graph found; they are material that cannot be cited.
 
     The instructions, which never change, come first and are marked for the server's prompt cache.
     """
@@ -79,6 +88,10 @@ def build_request(question: str, evidence: Sequence[Evidence], *, style: Citatio
     if examples:
         # Examples are text of the pack: in a block of their own, and never among the instructions.
         asked.insert(0, {"type": "text", "text": f"<examples>\n{prompt('examples')}\n\n{examples}\n</examples>"})
+    if graph_context:
+        lines = "\n".join(line.replace("<", "&lt;") for line in graph_context)
+        block = f"<graph-context>\n{prompt('graph_context')}\n\n{lines}\n</graph-context>"
+        asked.insert(0, {"type": "text", "text": block})
     if style == "native":
         content = [*(_search_result(item.section) for item in evidence), *asked]
     else:

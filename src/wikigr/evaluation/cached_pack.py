@@ -26,10 +26,10 @@ class _RememberingEncoder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         # One at a time: a text's last digits must not depend on what shared its batch, and so on what was known.
+        if len(self._known) + len(texts) > _MOST_TEXTS:
+            self._known.clear()
         for text in texts:
             if text not in self._known:
-                if len(self._known) >= _MOST_TEXTS:
-                    self._known.clear()
                 self._known[text] = self._encoder.encode([text])[0]
         return np.stack([self._known[text] for text in texts]) if len(texts) else self._encoder.encode([])
 

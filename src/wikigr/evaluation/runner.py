@@ -320,7 +320,15 @@ def ablations(profile: Profile) -> list[Profile]:
         without("dense", retrieval=replace(profile.retrieval, mode="lexical"))
     if profile.retrieval.multi_query:
         without("multi_query", retrieval=replace(profile.retrieval, multi_query=False))
-    for name in ("graph_walk", "graph_reranker", "cross_encoder", "multi_doc", "section_quality", "few_shot"):
+    for name in (
+        "multi_strategy",
+        "graph_walk",
+        "graph_reranker",
+        "cross_encoder",
+        "multi_doc",
+        "section_quality",
+        "few_shot",
+    ):
         options = getattr(profile, name)
         if options.enabled:
             without(name, **{name: replace(options, enabled=False)})

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 
 from wikigr.agent.few_shot import FewShotManager
 from wikigr.errors import UsageError
-from wikigr.graph.neighbourhood import Neighbourhood, Node, article
+from wikigr.graph.neighbourhood import STRUCTURAL, Edge, Neighbourhood, Node, article
 from wikigr.llm.allowance import Allowance
 from wikigr.llm.client import Claude
+from wikigr.names import FUNCTION_WORDS
 from wikigr.pack.open import Pack
 from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.candidate import Candidate
@@ -19,6 +21,7 @@ from wikigr.retrieval.multi_strategy import Exploration, Limits, MultiStrategy
 from wikigr.retrieval.planning import ModelPlanner, Planner, RulePlanner
 from wikigr.retrieval.trace import Trace
 from wikigr.retrieval.triplets import Chooser, ModelChooser, RuleChooser, TripletRetriever
+from wikigr.text import words
 
 # Links of a question below this are words that happen to be a name; articles that the rules also start from.
 _LEAST_SCORE = 0.3
@@ -70,32 +73,47 @@ class Explorer:
         planner: Planner
         if self._model is None:
             chooser = self._rules
-            planner = RulePlanner(self._named(links), [article(t) for t in _titles(candidates)[:_MOST_FOUND]])
+            # A graph of links alone holds nothing that rules could tell from what the walk over it has found.
+            found = [article(title) for title in _titles(candidates)[:_MOST_FOUND]]
+            planner = RulePlanner(self._named(links), found) if self._has_facts else RulePlanner((), ())
         else:
             allowance = Allowance(self._model, calls=options.max_calls, seconds=options.max_seconds)
             name = self._profile.synthesis.model
             chooser = ModelChooser(allowance, name)
             planner = ModelPlanner(allowance, name, self._schema, self._patterns(question), trace)
-        triplets = TripletRetriever(
+        triplets = partial(
+            TripletRetriever,
             self.neighbourhood,
-            chooser,
             max_num_relations=options.max_num_relations,
             max_num_entities=options.max_num_entities,
             max_num_iterations=options.max_num_iterations,
             max_num_triplets=options.max_num_triplets,
         )
         limits = Limits(options.iterations, options.max_nodes, options.max_seconds, options.max_tokens)
-        search = MultiStrategy(self._pack.graph, self.neighbourhood, self._linker, triplets, limits)
-        return search.explore(question, planner, trace)
+        search = MultiStrategy(self._pack.graph, self.neighbourhood, self._linker, chooser, triplets, limits)
+        explored = search.explore(question, planner, trace)
+        # The rules also start from articles that were found; what is true of these alone was not asked.
+        return explored if self._is_asked(explored.chain, question, links) else replace(explored, chain=())
+
+    def _is_asked(self, chain: Sequence[Edge], question: str, links: Sequence[Link]) -> bool:
+        """Tell whether an end of the first fact of ``chain`` is linked or shares a word with ``question``."""
+        named = {self.neighbourhood.unified(link.node) for link in links}
+        asked = set(words(question)) - FUNCTION_WORDS
+        ends = [end for edge in chain[:1] for end in (edge.source, edge.target)]
+        return any(end in named or not asked.isdisjoint(words(end.label)) for end in ends)
 
     def _named(self, links: Sequence[Link]) -> list[Node]:
-        sure = sorted((link for link in links if link.score >= _LEAST_SCORE), key=lambda link: -link.score)
+        sure = sorted((link for link in links if _is_sure(link)), key=lambda link: -link.score)
         return list(dict.fromkeys(self.neighbourhood.unified(link.node) for link in sure))
 
     def _patterns(self, question: str) -> str:
         if self._cypher_examples is None:
             return ""
         return self._cypher_examples.format_for_prompt(self._cypher_examples.get_examples(question))
+
+    @cached_property
+    def _has_facts(self) -> bool:
+        return any(relation not in STRUCTURAL for relation in self.neighbourhood.relations)
 
     @cached_property
     def _rules(self) -> RuleChooser:
@@ -108,3 +126,8 @@ class Explorer:
 
 def _titles(candidates: Sequence[Candidate]) -> list[str]:
     return list(dict.fromkeys(candidate.title for candidate in candidates))
+
+
+def _is_sure(link: Link) -> bool:
+    """Tell whether the question means a name: it is rare in the pack, or spelt with a capital within the question."""
+    return link.score >= _LEAST_SCORE or (link.method == "exact" and link.start > 0 and link.mention[0].isupper())

@@ -112,7 +112,9 @@ class Pipeline:
     def request(self, question: str, trace: Trace) -> Request:
         """Return what a model would be sent for ``question``, whether or not there is one; sends nothing."""
         question = checked_question(question)
-        return self.synthesiser.request(question, self.retriever.context(question, trace).evidence, trace)
+        context = self.retriever.context(question, trace)
+        lines = context.exploration.context.lines if context.exploration is not None else ()
+        return self.synthesiser.request(question, context.evidence, trace, graph_context=lines)
 
     def _quote(self, answer: Answer, exploration: Exploration | None) -> Answer:
         chain = exploration.chain if exploration is not None else ()

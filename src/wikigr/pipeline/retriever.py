@@ -147,7 +147,8 @@ class Retriever:
         if multi_strategy.enabled:
             with trace.enhancement("multi_strategy") as record:
                 exploration = self.explorer.explore(question, links, candidates, trace)
-                candidates = state_facts(candidates, exploration.facts)
+                # A model sorts out what bears on the question; without one only the facts that answer it do.
+                candidates = state_facts(candidates, exploration.facts if self._model else exploration.chain)
                 record.scored = len(exploration.context.lines)
                 record.ranking = section_ids(candidates)
                 record.notes.update(

@@ -47,11 +47,22 @@ class Synthesiser:
         self._few_shot_path = few_shot_path
 
     def request(
-        self, question: str, evidence: Sequence[Evidence], trace: Trace, style: CitationStyle | None = None
+        self,
+        question: str,
+        evidence: Sequence[Evidence],
+        trace: Trace,
+        style: CitationStyle | None = None,
+        graph_context: Sequence[str] = (),
     ) -> Request:
         """Return what the model is sent for ``question``, in the profile's citation style if in no other."""
         style = style or self._citation_style()
-        return build_request(question, evidence, style=style, examples=self._examples(question, trace))
+        return build_request(
+            question,
+            evidence,
+            style=style,
+            examples=self._examples(question, trace),
+            graph_context=graph_context,
+        )
 
     def write(self, answer: Answer, on_text: Callable[[str], None] | None) -> Answer:
         """Return ``answer``, whose evidence stands, as the model writes it; or as it is when the model declines.
@@ -99,7 +110,7 @@ class Synthesiser:
 
     def _write(self, answer: Answer, style: CitationStyle, on_text: Callable[[str], None] | None) -> Written:
         assert self._model is not None
-        request = self.request(answer.question, answer.evidence, answer.trace, style)
+        request = self.request(answer.question, answer.evidence, answer.trace, style, answer.graph_context)
         options = self._profile.synthesis
         with answer.trace.stage("synthesis") as record:
             warnings: list[str] = []

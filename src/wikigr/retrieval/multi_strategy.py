@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal
 
 from wikigr.errors import UsageError
 from wikigr.graph.engine import Graph, QueryError
-from wikigr.graph.neighbourhood import STRUCTURAL, Edge, Neighbourhood, Node
+from wikigr.graph.neighbourhood import STRUCTURAL, Edge, Neighbourhood, Node, Step
 from wikigr.llm.budget import BudgetError
+from wikigr.llm.failures import LlmError
 from wikigr.retrieval.cypher import run_query
 from wikigr.retrieval.cypher_guard import BlockedQueryError
 from wikigr.retrieval.entity_linking import EntityLinker
@@ -23,9 +24,9 @@ from wikigr.retrieval.graph_context import GraphContext, Piece
 from wikigr.retrieval.paths import Path, follow_metapath, parse_metapath, shortest_paths
 from wikigr.retrieval.planning import Plan, Planner, State
 from wikigr.retrieval.trace import Trace
-from wikigr.retrieval.triplets import TripletRetriever
+from wikigr.retrieval.triplets import Chooser, Chosen, Guide, Option, TripletRetriever, Walked
 
-StopReason = Literal["finish", "no_progress", "iterations", "budget"]
+StopReason = Literal["finish", "no_progress", "iterations", "budget", "failed"]
 
 # Nodes of a question between which paths are looked for: pairs of the first ones.
 _MOST_JOINED = 3
@@ -51,9 +52,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """What was found: the context, the queries that ran, and every node explored, in order.
+    """What was found: the context, the queries as they ran, and every node explored, in order.
 
-    ``chain`` are the facts that lead from a node of the question to what most likely answers it.
+    ``iterations`` are those that looked something up. ``chain`` are the facts that lead from a node of the question to
+    what most likely answers it.
     """
 
     context: GraphContext
@@ -73,6 +75,8 @@ class Exploration:
 @dataclass(slots=True)
 class _Search:
     context: GraphContext
+    # What the question was linked to: metapaths start there, whether or not its triplets were read.
+    linked: dict[Node, None] = field(default_factory=dict)
     explored: dict[Node, None] = field(default_factory=dict)
     queries: list[str] = field(default_factory=list)
     feedback: list[str] = field(default_factory=list)
@@ -80,31 +84,36 @@ class _Search:
 
 
 class MultiStrategy:
-    """Looks a question up in the graph of a pack; ``limits`` hold for every question."""
+    """Looks a question up in the graph of a pack; ``limits`` hold for every question.
+
+    ``triplets`` makes a retriever of triplets with a chooser: ``chooser``, kept from what was explored before.
+    """
 
     def __init__(
         self,
         graph: Graph,
         neighbourhood: Neighbourhood,
         linker: EntityLinker,
-        triplets: TripletRetriever,
+        chooser: Chooser,
+        triplets: Callable[[Chooser], TripletRetriever],
         limits: Limits,
     ) -> None:
         self._graph = graph
         self._neighbourhood = neighbourhood
         self._linker = linker
+        self._chooser = chooser
         self._triplets = triplets
         self._limits = limits
 
     def explore(self, question: str, planner: Planner, trace: Trace) -> Exploration:
         """Return what the graph says about ``question``; every iteration adds a stage to ``trace``.
 
-        Raises ``QueryError``, and what ``planner`` raises, but for ``BudgetError``, which ends the search.
+        Raises ``QueryError``, and what ``planner`` raises; ``BudgetError`` and ``LlmError`` only end the search.
         """
         search = _Search(GraphContext(self._limits.tokens))
         ends = time.monotonic() + self._limits.seconds
         stop: StopReason = "iterations"
-        iteration = 0
+        followed = 0
         for iteration in range(self._limits.iterations):
             if time.monotonic() >= ends or len(search.explored) >= self._limits.nodes:
                 stop = "budget"
@@ -120,26 +129,32 @@ class MultiStrategy:
                         stop = "finish"
                         break
                     search.feedback.clear()
+                    followed += 1
                     self._follow(question, plan, search)
                 except BudgetError as error:
                     stop = "budget"
                     record.warning = error.message
                     break
+                except LlmError as error:
+                    # What was found before it stands.
+                    stop = "failed"
+                    record.degrade(error.message)
+                    break
                 finally:
                     record.scored = len(search.context.lines) - before[0]
                     record.notes["explored"] = [node.label for node in list(search.explored)[before[1] :]]
                     record.notes["feedback"] = list(search.feedback)
+                    record.notes["truncated"] = search.context.truncated
                 if (len(search.context.lines), len(search.explored)) == before and not search.feedback:
                     stop = "no_progress"
                     break
-        else:
-            iteration = self._limits.iterations
-        return Exploration(search.context, tuple(search.explored), tuple(search.queries), search.chain, stop, iteration)
+        return Exploration(search.context, tuple(search.explored), tuple(search.queries), search.chain, stop, followed)
 
     def _follow(self, question: str, plan: Plan, search: _Search) -> None:
         nodes = [*plan.nodes, *self._linked(plan.mentions)]
         room = max(0, self._limits.nodes - len(search.explored))
         fresh = [node for node in dict.fromkeys(nodes) if node not in search.explored][:room]
+        search.linked.update(dict.fromkeys(nodes))
         if fresh:
             self._read_triplets(question, fresh, search)
         if plan.metapaths:
@@ -156,9 +171,8 @@ class MultiStrategy:
         return [self._neighbourhood.unified(node) for node in linked]
 
     def _read_triplets(self, question: str, nodes: Sequence[Node], search: _Search) -> None:
-        # Before the search: a budget may end it midway, and what it has begun is not begun again.
-        search.explored.update(dict.fromkeys(nodes))
-        result = self._triplets.retrieve(question, nodes)
+        bounded = _Bounded(self._chooser, search.explored, self._limits.nodes)
+        result = self._triplets(bounded).retrieve(question, nodes)
         search.explored.update(dict.fromkeys(result.explored))
         search.context.add(Piece(str(edge), "triplets", (edge,)) for edge in result.triplets)
         search.chain = search.chain or result.chain
@@ -172,10 +186,9 @@ class MultiStrategy:
             except UsageError as error:
                 search.feedback.append(f"The metapath {text} cannot be followed: {error.message} {error.hint or ''}")
                 continue
-            for node in tuple(search.explored):
+            for node in list({**search.linked, **search.explored})[: self._limits.nodes]:
                 found = follow_metapath(self._neighbourhood, node, steps, max_paths=_MOST_PATHS)
                 search.context.add(_piece(path) for path in found.paths)
-                search.explored.update(dict.fromkeys(path.nodes[-1] for path in found.paths))
 
     def _join(self, nodes: Sequence[Node], search: _Search) -> None:
         """Add the shortest paths between the first nodes: along facts, or else over one article that both link to."""
@@ -200,13 +213,56 @@ class MultiStrategy:
         except QueryError as error:
             search.feedback.append(f"Failed with {type(error).__name__}: {query}\n{error.message}")
             return
-        search.queries.append(query)
+        search.queries.append(result.executed)
         if not result.rows:
             search.feedback.append(
                 f"Ran, and found nothing: {query}\nCheck names, directions and spelling against the schema."
             )
         lines = (_row(result.columns, row) for row in result.rows)
-        search.context.add(Piece(line, "cypher", query=query) for line in lines)
+        search.context.add(Piece(line, "cypher", query=result.executed) for line in lines)
+
+
+class _Bounded:
+    """A chooser that leads to nothing that was ``explored`` before, and to no more than ``most`` nodes in all."""
+
+    def __init__(self, chooser: Chooser, explored: dict[Node, None], most: int) -> None:
+        self._chooser = chooser
+        self._explored = explored
+        self._most = most
+
+    @property
+    def always_links(self) -> bool:
+        return self._chooser.always_links
+
+    def begin(self, question: str, sources: Sequence[Node]) -> Guide:
+        return _BoundedGuide(self._chooser.begin(question, sources), self._explored, self._most)
+
+
+@dataclass(frozen=True, slots=True)
+class _BoundedGuide:
+    guide: Guide
+    explored: dict[Node, None]
+    most: int
+
+    def relations(self, options: Sequence[Option], most: int) -> Chosen[Step]:
+        chosen = self.guide.relations(options, most)
+        if not chosen.finish:
+            self.explored.update(dict.fromkeys(option.node for option in options))
+        return chosen
+
+    def ranked(self, walked: Sequence[Walked]) -> Sequence[Walked]:
+        return self.guide.ranked(walked)
+
+    def entities(self, found: Sequence[Edge], walked: Sequence[Walked], most: int) -> Chosen[Node]:
+        onwards = [item for item in walked if item.end not in self.explored]
+        room = min(most, self.most - len(self.explored))
+        if not onwards or room < 1:
+            return Chosen()
+        chosen = self.guide.entities(found, onwards, room)
+        return Chosen(chosen.items[:room], chosen.finish)
+
+    def answer(self, found: Collection[Edge]) -> tuple[Edge, ...]:
+        return self.guide.answer(found)
 
 
 def _piece(path: Path) -> Piece:
@@ -215,7 +271,9 @@ def _piece(path: Path) -> Piece:
 
 def _row(columns: Sequence[str], row: Sequence[object]) -> str:
     values = (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in row)
-    return "; ".join(f"{name}: {value[:_SHOWN_VALUE]}" for name, value in zip(columns, values, strict=True))
+    # A line, whatever the value is made of.
+    shown = (" ".join(value[:_SHOWN_VALUE].split()) for value in values)
+    return "; ".join(f"{name}: {value}" for name, value in zip(columns, shown, strict=True))
 
 
 def _noted(plan: Plan) -> dict[str, object]:

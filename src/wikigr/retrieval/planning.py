@@ -141,13 +141,16 @@ def _tool() -> dict[str, Any]:
 
 
 def _block(tag: str, lines: Sequence[str]) -> str:
-    # Material can neither open nor close a block; the arrows of paths are ours and stay.
-    inside = "\n".join(" -> ".join(_inert(part) for part in line.split(" -> ")) for line in lines)
+    inside = "\n".join(_inert(line) for line in lines)
     return f"<{tag}>\n{inside}\n</{tag}>"
 
 
+# What could open or close a block. The arrows of paths and the patterns of Cypher are none and stay as they are.
+_TAG = re.compile(r"<(?=\s*[/!?]|[^\W\d])")
+
+
 def _inert(text: str) -> str:
-    return scrub(text).replace("<", "‹").replace(">", "›")
+    return _TAG.sub("‹", scrub(text))
 
 
 def _plan_of_tool(given: Mapping[str, Any]) -> Plan:
@@ -160,9 +163,13 @@ def _plan_of_tool(given: Mapping[str, Any]) -> Plan:
     return Plan(mentions=texts("entities"), metapaths=texts("metapaths"), queries=texts("cypher"))
 
 
+_LOOKED_UP = re.compile(r"<(entity-extraction|path-extraction|opencypher)>.*?</\1>", re.DOTALL)
+
+
 def _plan_of_tags(reply: str) -> Plan:
     """Read the tags of the reference document; one that is there twice counts as one, a missing one is empty."""
-    if any(text.strip() == "FINISH" for text in _tagged(reply, "task-completion")):
+    # A name that the reply repeats from the pack, in a query for example, finishes nothing.
+    if any(text.strip() == "FINISH" for text in _tagged(_LOOKED_UP.sub("", reply), "task-completion")):
         return Plan(finish=True)
     return Plan(
         mentions=_cleaned(line for text in _tagged(reply, "entity-extraction") for line in text.splitlines()),
@@ -175,9 +182,10 @@ def _tagged(reply: str, tag: str) -> list[str]:
     return re.findall(rf"<{tag}>(.*?)</{tag}>", reply, re.DOTALL)
 
 
+_FENCE = re.compile(r"\A```\w*\s+|\s*```\Z")
 _LIST_MARK = re.compile(r"^(?:[-*•]\s+|\d{1,3}[.)]\s+)")
 
 
 def _cleaned(texts: Any) -> tuple[str, ...]:
-    stripped = (_LIST_MARK.sub("", text.strip())[:_MOST_CHARS] for text in texts)
+    stripped = (_LIST_MARK.sub("", _FENCE.sub("", text.strip()))[:_MOST_CHARS] for text in texts)
     return tuple(dict.fromkeys(text for text in stripped if text))[:_MOST_ITEMS]

@@ -23,7 +23,8 @@ class StageRecord:
     """What one stage did: how long it took (milliseconds), what it scored and what it dropped and why.
 
     ``ranking`` holds the ids of the sections that it ranked or kept, best first. ``warning`` says what its user should
-    know; ``degraded`` that it failed and the question went on without it.
+    know; ``degraded`` that it failed and the question went on without it; ``nested`` that it is a part of the stage
+    before it.
     """
 
     stage: str
@@ -34,6 +35,7 @@ class StageRecord:
     notes: dict[str, Any] = field(default_factory=dict)
     warning: str = ""
     degraded: bool = False
+    nested: bool = False
 
     def degrade(self, cause: object) -> None:
         """Record that this stage failed and that the question goes on without it."""
@@ -47,16 +49,19 @@ class Trace:
     """The stages of one question, in order."""
 
     stages: list[StageRecord] = field(default_factory=list)
+    _open: int = 0
 
     @contextmanager
     def stage(self, name: str) -> Iterator[StageRecord]:
         """Time a stage and keep its record, whether or not it fails."""
-        record = StageRecord(name)
+        record = StageRecord(name, nested=self._open > 0)
         self.stages.append(record)
+        self._open += 1
         begun = time.perf_counter()
         try:
             yield record
         finally:
+            self._open -= 1
             record.milliseconds = (time.perf_counter() - begun) * 1000.0
 
     @contextmanager
@@ -80,9 +85,10 @@ class Trace:
         return [f"{record.stage}: {record.warning}" for record in self.stages if record.warning]
 
     def timings(self) -> Mapping[str, float]:
-        """Return milliseconds by stage and their sum, ``total_ms``."""
+        """Return milliseconds by stage, and ``total_ms``, the sum of those that are no part of another."""
         by_stage: dict[str, float] = {}
         for record in self.stages:
             key = f"{record.stage}_ms"
             by_stage[key] = round(by_stage.get(key, 0.0) + record.milliseconds, 3)
-        return {**by_stage, "total_ms": round(sum(by_stage.values()), 3)}
+        total = sum(record.milliseconds for record in self.stages if not record.nested)
+        return {**by_stage, "total_ms": round(total, 3)}

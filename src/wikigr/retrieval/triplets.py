@@ -313,6 +313,27 @@ _PLAIN_STEP = 0.6
 _UNSAID = 0.3
 _LEAST_WORTH = -0.3
 _ASKED = re.compile(r"\b(?:which|what)\s+(\w+)", re.IGNORECASE)
+# Words that no fact says of itself: one that such a word is left of answers another question.
+_RESTRICTING = frozenset(
+    """first second third last former previous original early earlier earliest late later latest next only oldest
+    youngest newest largest biggest smallest highest lowest longest shortest tallest""".split()
+)
+# Questions that name the kind of their answer: no fact is a reason or a manner; a time or a number is no person or
+# place, nor the other way round.
+_MEASURE = r"(?:many|much|long|old|far|fast|tall|large|big|high|deep|heavy|often)"
+_ASKS_REASON = re.compile(rf"\bwhy\b|\bhow\b(?!\s+{_MEASURE}\b)", re.IGNORECASE)
+_ASKS_NUMBER = re.compile(
+    rf"\bwhen\b|\bhow\s+{_MEASURE}\b|\b(?:what|which)\s+(?:year|date|century|decade|day)\b", re.IGNORECASE
+)
+_ASKS_NAME = re.compile(
+    r"\b(?:who|whom|whose|where|(?:what|which)\s+(?:city|town|country|state|place|person|company))\b", re.IGNORECASE
+)
+_MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+_NO_NAME = re.compile(
+    rf"[\d\W_]+$|.*(?:\b{_MONTH}\W*\d|\d\W*{_MONTH}\b|\b\d+\s*(?:BCE?|CE|AD)\b)", re.IGNORECASE | re.DOTALL
+)
+# A value can be a megabyte; its beginning tells what kind of thing it is.
+_LABEL_CHARS = 200
 # Texts that are encoded for a question: a millisecond each.
 _MOST_RELATIONS = 128
 _MOST_TRIPLETS = 12
@@ -404,6 +425,7 @@ class _RuleGuide:
         left, places = _without_names(words(question)[:_MOST_WORDS], sources)
         # A source that the question does not name is asked about at its end.
         self._ways = {node: _Way(0.0, left, places.get(node, _MOST_WORDS)) for node in sources}
+        self._named = frozenset(places)
         self._scores: dict[tuple[str, _Words, int], float] = {}
         self._begun = False
         # What kind of thing the answer is: graphs seldom say, so no step must account for it.
@@ -443,6 +465,9 @@ class _RuleGuide:
         # Facts before links, whatever their scores.
         ranked = sorted(walked, key=lambda i: (i.edge.relation in STRUCTURAL, -round(score[i], 6), _order(i)))
         for item in ranked:
+            # What the question names is where ways begin, however well another leads there.
+            if item.end in self._named:
+                continue
             if item.end not in self._ways or score[item] > self._ways[item.end].score:
                 way = self._ways[item.node]
                 left, at = self._left(item.edge.relation, way)
@@ -459,18 +484,25 @@ class _RuleGuide:
         return Chosen(tuple(dict.fromkeys([*ordered, *(item.end for item in walked)]))[:most])
 
     def answer(self, found: Collection[Edge]) -> tuple[Edge, ...]:
-        """The way of facts whose steps say most of what is asked, if they say enough of it."""
+        """The way of facts whose steps say most of what is asked, if they say enough of it.
+
+        It leads from what the question names, where it names any of the sources, to a thing of the kind asked for.
+        """
         ways = []
         for node, way in self._ways.items():
+            if not _may_answer(self._question, node):
+                continue
             chain: list[Edge] = []
             here = node
             while (by := self._ways[here].by) is not None and by.edge in found and by.edge not in chain:
                 chain.append(by.edge)
                 here = by.node
             factual = all(edge.relation not in STRUCTURAL for edge in chain)
-            if chain and by is None and factual:
-                unsaid = sum(word != self._asked for word in _content(way.left))
-                worth = way.score - _PLAIN_STEP * len(chain) - _UNSAID * unsaid
+            if chain and by is None and factual and (here in self._named or not self._named):
+                unsaid = [word for word in _content(way.left) if word != self._asked]
+                if any(word in _RESTRICTING or word.isdigit() for word in unsaid):
+                    continue
+                worth = way.score - _PLAIN_STEP * len(chain) - _UNSAID * len(unsaid)
                 ways.append((-round(worth, 6), node.rank, chain))
         if not ways or -min(ways)[0] < _LEAST_WORTH:
             return ()
@@ -574,6 +606,15 @@ class _RuleGuide:
             usual = sum(compared) / len(compared) if compared else 0.0
             added.update((item, _BY_TRIPLET * (near.get(item, usual) - usual)) for item in group)
         return added
+
+
+def _may_answer(question: str, node: Node) -> bool:
+    """Whether ``node`` is of the kind that ``question`` asks for, as far as both tell by their words."""
+    if _ASKS_REASON.search(question):
+        return False
+    if _ASKS_NUMBER.search(question):
+        return any(character.isdigit() for character in node.label)
+    return not (_ASKS_NAME.search(question) and _NO_NAME.match(node.label[:_LABEL_CHARS]))
 
 
 def _content(left: _Words) -> list[str]:
@@ -703,7 +744,7 @@ class _ModelGuide:
             ("entities-offered", _numbered(_shown(node.label) for node in nodes)),
         )
         completion = _tagged(reply, "task-completion")
-        if any("FINISH" in text for text in completion):
+        if any(text.strip() == "FINISH" for text in completion):
             return Chosen(finish=True)
         return Chosen(_named(_tagged(reply, "entities"), {i: (n.label, n) for i, n in enumerate(nodes, 1)}))
 

@@ -1,0 +1,30 @@
+"""The sentences that state a chain of facts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.answer.test_extractive import evidence, ranked
+
+from wikigr.answer.sentences import sentences_stating
+from wikigr.graph.neighbourhood import Edge, Node, article
+from wikigr.pack.open import Pack
+
+TEXT = "Light is described by physics. Light is a wave (de Broglie). It has no mass in C++ or elsewhere."
+
+
+@pytest.mark.parametrize(
+    ("name", "stated"),
+    [
+        ("de", "Light is a wave (de Broglie)."),
+        ("C++", "It has no mass in C++ or elsewhere."),
+        ("physic", None),
+        ("Light", None),
+    ],
+)
+def test_a_name_is_found_as_whole_words(physics_pack: Path, name: str, stated: str | None) -> None:
+    with Pack(physics_pack) as pack:
+        sentences = ranked(pack, "What is light?", evidence("Light#0", TEXT, 0.9))
+    edge = Edge(article("Light"), "has", Node("entity", name.casefold(), name), "Light#0")
+    assert [sentence.text for sentence in sentences_stating([edge], sentences)] == ([stated] if stated else [])
