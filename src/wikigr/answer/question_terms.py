@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from wikigr.answer.answer_kind import expected_kind
@@ -25,7 +26,7 @@ _RELATED_PREFIX = 4
 _RELATED_SHARE = 0.7
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QuestionTerms:
     """``weights`` maps each content stem of the question to its inverse document frequency in the pack.
 
@@ -43,15 +44,28 @@ class QuestionTerms:
         total = sum(self.weights.values())
         if not total:
             return 0.0
+        related = {
+            stem
+            for token in tokens
+            for stem in self._stems_by_start.get(token[:_RELATED_PREFIX], ())
+            if _related(stem, token)
+        }
         found = 0.0
         for stem, weight in self.weights.items():
             if stem in tokens:
                 found += weight
-            elif len(stem) > _RELATED_PREFIX:
-                start = stem[:_RELATED_PREFIX]
-                if any(token.startswith(start) and _related(stem, token) for token in tokens):
-                    found += _RELATED * weight
+            elif stem in related:
+                found += _RELATED * weight
         return found / total
+
+    @cached_property
+    def _stems_by_start(self) -> dict[str, list[str]]:
+        """The stems that count in part, by their first letters."""
+        starts: dict[str, list[str]] = {}
+        for stem in self.weights:
+            if len(stem) > _RELATED_PREFIX:
+                starts.setdefault(stem[:_RELATED_PREFIX], []).append(stem)
+        return starts
 
     def phrase_coverage(self, tokens: Sequence[str]) -> float:
         """Return the share of the question's pairs that stand side by side in ``tokens``, in [0, 1]."""

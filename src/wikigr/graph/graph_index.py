@@ -70,10 +70,13 @@ class GraphIndex:
         """Return the node ``number``; raises ``IndexError``."""
         if not 0 <= number < len(self):
             raise IndexError(f"there is no node {number}")
-        begin = int(self.ends[2 * number - 1]) if number else 0
         middle, end = (int(place) for place in self.ends[2 * number : 2 * number + 2])
         kind: Kind = "article" if number < self.articles else "entity"
-        return Node(kind, self.text[begin:middle].decode(), self.text[middle:end].decode())
+        return Node(kind, self._key(number).decode(), self.text[middle:end].decode())
+
+    def _key(self, number: int) -> bytes:
+        begin = self.ends.item(2 * number - 1) if number else 0
+        return self.text[begin : self.ends.item(2 * number)]
 
     def named(self, key: str) -> list[int]:
         """Return the nodes of which ``key`` is a name, ascending.
@@ -98,8 +101,10 @@ class GraphIndex:
 
     def _number_of(self, key: str, begin: int, end: int) -> int | None:
         """Return which of the nodes from ``begin`` to ``end`` has ``key``: they are in order of it."""
-        number = bisect_left(range(end), key, lo=begin, key=lambda n: self.node(n).key)
-        return number if number < end and self.node(number).key == key else None
+        # The order of UTF-8 is that of the characters.
+        wanted = key.encode("utf-8", "surrogatepass")
+        number = bisect_left(range(end), wanted, lo=begin, key=self._key)
+        return number if number < end and self._key(number) == wanted else None
 
     @cached_property
     def names(self) -> list[str]:
@@ -111,6 +116,31 @@ class GraphIndex:
     def degrees(self) -> NDArray[np.int64]:
         """How many neighbours each node has."""
         return np.diff(self.indptr)
+
+    @cached_property
+    def pull(self) -> NDArray[np.float64]:
+        """How strongly each node draws a walk's next step: 1 / sqrt(degree), so that hubs do not drown the others."""
+        return np.asarray(1.0 / np.sqrt(np.maximum(self.degrees, 1)))
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """What a walk at a node gives to each neighbour per unit of its pull: 1 / the sum of all their pulls."""
+        pulls = self.sum_over_neighbours(self.pull)
+        return np.divide(1.0, pulls, out=np.zeros_like(pulls), where=pulls > 0)
+
+    def sum_over_neighbours(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return for every node the sum of its neighbours' ``values``."""
+        sums = np.zeros(len(self))
+        linked, starts, neighbours = self._linked
+        if len(starts):
+            sums[linked] = np.add.reduceat(values.take(neighbours), starts)
+        return sums
+
+    @cached_property
+    def _linked(self) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.intp]]:
+        """The nodes with neighbours, where those begin, and all neighbours in the type that numpy looks up by."""
+        linked = self.degrees > 0
+        return linked, self.indptr[:-1][linked], self.indices.astype(np.intp)
 
     def save(self, path: Path) -> None:
         """Write the index to ``path``: the same bytes for the same graph."""

@@ -44,25 +44,12 @@ def personalised_pagerank(index: GraphIndex, seeds: Mapping[int, float], *, rest
     if not total:
         return start
     start /= total
-    pull = 1.0 / np.sqrt(np.maximum(index.degrees, 1))
-    # What a node shares out is divided by the pull of all its neighbours.
-    shared = _sum_over_neighbours(index, pull)
-    shares = np.divide(1.0, shared, out=np.zeros_like(shared), where=shared > 0)
     weights = start
     for _ in range(_STEPS):
-        arriving = pull * _sum_over_neighbours(index, weights * shares)
+        arriving = index.pull * index.sum_over_neighbours(weights * index.shares)
         weights = restart * start + (1.0 - restart) * arriving
     highest: float = weights.max()
     return weights / highest
-
-
-def _sum_over_neighbours(index: GraphIndex, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for every node the sum of its neighbours' ``values``."""
-    sums = np.zeros(len(index))
-    linked = index.degrees > 0
-    if linked.any():
-        sums[linked] = np.add.reduceat(values[index.indices], index.indptr[:-1][linked])
-    return sums
 
 
 def seed_weights(index: GraphIndex, candidates: Sequence[Candidate], links: Sequence[Link]) -> dict[int, float]:
