@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import ir_measures
 import pytest
 from tests.llm.server import MessagesServer, Response, reply, status
 
@@ -203,7 +204,6 @@ def test_a_report_shows_abstention_repeats_and_latency(run: Run, wikigr: Wikigr)
 
 
 def test_trec_files_give_other_tools_our_figures(run: Run, wikigr: Wikigr, tmp_path: Path) -> None:
-    ir_measures = pytest.importorskip("ir_measures")
     document = json.loads(run("r", "--json").out)
     result = wikigr("eval", "trec", "r", "-o", "trec")
     assert [Path(line).name for line in result.out.splitlines()] == ["qrels.txt", "baseline.run", "enhanced.run"]

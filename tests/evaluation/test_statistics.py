@@ -9,6 +9,11 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from statsmodels.regression.linear_model import OLS
+from statsmodels.stats import inter_rater
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.power import TTestPower
 
 from wikigr.evaluation.statistics import (
     Interval,
@@ -219,8 +224,7 @@ def outcomes(both: int, wins: int, losses: int, neither: int) -> tuple[list[bool
 def test_mcnemar_agrees_with_scipy_and_statsmodels(wins: int, losses: int) -> None:
     found = mcnemar_p(*outcomes(7, wins, losses, 5))
     assert found == pytest.approx(stats.binomtest(wins, wins + losses).pvalue)
-    tables = pytest.importorskip("statsmodels.stats.contingency_tables")
-    assert found == pytest.approx(tables.mcnemar([[7, losses], [wins, 5]], exact=True).pvalue)
+    assert found == pytest.approx(mcnemar([[7, losses], [wins, 5]], exact=True).pvalue)
 
 
 def test_mcnemar_worked_by_hand() -> None:
@@ -253,12 +257,12 @@ def test_holm_worked_by_hand() -> None:
     assert holm({}) == {}
 
 
-@settings(max_examples=100, deadline=None)
+# Few: every call of theirs collects all garbage, half a second in a large run.
+@settings(max_examples=8, deadline=None)
 @given(several)
 def test_holm_agrees_with_statsmodels(p_values: dict[str, float]) -> None:
-    multitest = pytest.importorskip("statsmodels.stats.multitest")
     assume(p_values)
-    expected = multitest.multipletests(list(p_values.values()), method="holm")[1]
+    expected = multipletests(list(p_values.values()), method="holm")[1]
     assert list(holm(p_values).values()) == pytest.approx(list(expected))
 
 
@@ -282,9 +286,8 @@ def test_holm_refuses_what_is_no_probability(p: float) -> None:
 @pytest.mark.parametrize("n", [10, 60, 300])
 @pytest.mark.parametrize("power", [0.8, 0.9])
 def test_detectable_effect_has_the_power_that_statsmodels_finds(n: int, power: float) -> None:
-    statsmodels = pytest.importorskip("statsmodels.stats.power")
     differences = draws(n, n)
-    exact = statsmodels.TTestPower().solve_power(nobs=n, alpha=0.05, power=power) * differences.std(ddof=1)
+    exact = TTestPower().solve_power(nobs=n, alpha=0.05, power=power) * differences.std(ddof=1)
     assert minimal_detectable_effect(differences, power=power) == pytest.approx(exact, rel=0.02)
 
 
@@ -304,11 +307,10 @@ def test_detectable_effect_of_one_pair_is_nan_and_of_pairs_without_spread_zero()
 
 @pytest.mark.parametrize("seed", range(3))
 def test_clustered_error_is_that_of_statsmodels_regression_on_a_constant(seed: int) -> None:
-    api = pytest.importorskip("statsmodels.api")
     generator = np.random.default_rng(seed)
     groups = generator.integers(0, 12, 80)
     differences = generator.normal(size=80) + generator.normal(size=12)[groups]
-    fit = api.OLS(differences, np.ones(80)).fit(cov_type="cluster", cov_kwds={"groups": groups})
+    fit = OLS(differences, np.ones(80)).fit(cov_type="cluster", cov_kwds={"groups": groups})
     assert clustered_standard_error(differences, groups.tolist()) == pytest.approx(fit.bse[0])
 
 
@@ -349,12 +351,11 @@ def test_kappa_worked_by_hand() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40))
 def test_kappa_agrees_with_statsmodels(pairs: list[tuple[int, int]]) -> None:
-    raters = pytest.importorskip("statsmodels.stats.inter_rater")
     first, second = [one for one, _ in pairs], [other for _, other in pairs]
     assume(len(set(first + second)) > 1)
     table = np.zeros((4, 4))
     np.add.at(table, (first, second), 1)
-    assert cohens_kappa(first, second) == pytest.approx(raters.cohens_kappa(table, return_results=False))
+    assert cohens_kappa(first, second) == pytest.approx(inter_rater.cohens_kappa(table, return_results=False))
 
 
 # --- The verdict ---

@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 from urllib.parse import unquote
 
+import ir_measures
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,7 +88,6 @@ def test_an_empty_tag_is_refused(tmp_path: Path) -> None:
 
 
 def test_our_figures_are_those_of_ir_measures(tmp_path: Path) -> None:
-    ir_measures = pytest.importorskip("ir_measures")
     chance = random.Random(4)
     documents = [f"doc {n}" for n in range(40)]
     questions = [
