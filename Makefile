@@ -5,7 +5,7 @@ BIN := .venv/bin
 MODEL := sentence-transformers/all-MiniLM-L6-v2
 QUESTION ?= When and where was Werner Heisenberg born?
 
-.PHONY: demo eval test test-llm lint types check bench clean
+.PHONY: demo eval test test-trust test-llm lint types check bench clean
 
 demo: .venv/.installed
 	$(BIN)/wikigr model prepare $(MODEL)
@@ -15,7 +15,12 @@ demo: .venv/.installed
 
 test: .venv/.test
 	$(BIN)/wikigr model prepare $(MODEL)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore=tests/trust
+
+# Attacks, faults and loads, with a table of what was tried; about ten minutes.
+test-trust: .venv/.test
+	$(BIN)/wikigr model prepare $(MODEL)
+	$(BIN)/python -m pytest tests/trust
 
 # The path to a model against a real llama.cpp server with a small model; 300 MB to install.
 test-llm: .venv/.llm

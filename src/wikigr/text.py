@@ -51,8 +51,9 @@ def word_count(text: str) -> int:
 
 
 @lru_cache(maxsize=1)
-def _segmenter():  # type: ignore[no-untyped-def]
-    from nupunkt import sent_spans  # 30 ms: only when sentences are needed
+def load_segmenter():  # type: ignore[no-untyped-def]
+    """Return the segmenter that ``sentence_spans`` uses: 30 ms the first time, so only when sentences are needed."""
+    from nupunkt import sent_spans
 
     return sent_spans
 
@@ -66,7 +67,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     for block in _BLOCK.finditer(text):
         pending: int | None = None
-        for left, right in _segmenter()(block.group()):
+        for left, right in load_segmenter()(block.group()):
             span = _trim(text, block.start() + left if pending is None else pending, block.start() + right)
             if span is None:
                 continue

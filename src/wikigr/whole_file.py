@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
 
 def replace_file(path: Path, content: str | bytes) -> None:
     """Put ``content`` (text as UTF-8) in the place of ``path``, or of the file that it links to; raises ``OSError``."""
-    path = path.resolve()
+    try:
+        path = path.resolve()
+    except RuntimeError as error:  # a link to itself, before Python 3.13
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with temporary.open("xb") as file:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -52,6 +57,10 @@ def ask(
         bool,
         typer.Option("--explain", help="Show where every candidate's score came from and why it was dropped."),
     ] = False,
+    receipt: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write what the answer stands on to FILE; `wikigr replay` checks it later."),
+    ] = None,
     batch: options.Batch = None,
     json_output: options.Json = False,
     embedding_model: options.EncoderModel = None,
@@ -69,11 +78,17 @@ def ask(
             hint='Example: wikigr ask "Who found the electron?" --pack packs/physics',
         )
     pack = options.named(pack)
+    if receipt is not None:
+        _check_receipt(receipt, batch, show_prompt=show_prompt)
 
     from wikigr.pack.open import Pack
     from wikigr.pipeline.profile_files import load_profile
+    from wikigr.text import load_segmenter
 
-    chosen = _with_flags(load_profile(profile), model, max_cost, iterations)
+    named = load_profile(profile)
+    chosen = _with_flags(named, model, max_cost, iterations)
+    # While the engine reads the vectors.
+    Thread(target=load_segmenter, daemon=True).start()
     with Pack(pack, encoder=embedding_model, preload=True) as opened:
         from wikigr.pipeline.builder import build_pipeline  # while the encoder loads
 
@@ -89,7 +104,8 @@ def ask(
             render.warnings(environment, trace)
             return
         if batch is not None:
-            abstained, failed = _ask_batch(environment, pipeline, batch, explain=explain)
+            with _receipts(environment, receipt, pipeline, named, pack, lines=True) as keep:
+                abstained, failed = _ask_batch(environment, pipeline, batch, keep, explain=explain)
             if failed:
                 raise WikigrError(f"{failed} of the questions could not be answered.")
         else:
@@ -98,19 +114,59 @@ def ask(
             live = (
                 client is not None and not json_output and (environment.stdout.isatty() if stream is None else stream)
             )
-            answer = pipeline.answer(question, on_text=environment.write_text if live else None)
-            render.warnings(environment, answer.trace)
-            # An answer of which nothing could be verified is none to a script.
-            abstained = answer.abstained or not answer.citations
-            if json_output:
-                render.json_document(environment, render.answer_document(answer, pipeline, explain=explain))
-            else:
-                render.print_answer(environment, answer, explain=explain, streamed=live)
+            with _receipts(environment, receipt, pipeline, named, pack, lines=False) as keep:
+                answer = pipeline.answer(question, on_text=environment.write_text if live else None)
+                keep(answer, None)
+                render.warnings(environment, answer.trace)
+                # An answer of which nothing could be verified is none to a script.
+                abstained = answer.abstained or not answer.citations
+                if json_output:
+                    render.json_document(environment, render.answer_document(answer, pipeline, explain=explain))
+                else:
+                    render.print_answer(environment, answer, explain=explain, streamed=live)
     if strict and abstained:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 
 
-def _ask_batch(environment: Environment, pipeline: Pipeline, location: str, *, explain: bool) -> tuple[bool, int]:
+def _check_receipt(path: Path, batch: str | None, *, show_prompt: bool) -> None:
+    from wikigr.pipeline.receipt_file import check_target
+
+    if show_prompt:
+        raise UsageError("--show-prompt gives no answer that --receipt could be of.")
+    if batch is not None and batch != "-" and path.exists() and Path(batch).exists() and path.samefile(batch):
+        raise UsageError(f"The receipts would replace the questions in {path}.", hint="Give --receipt another file.")
+    check_target(path)
+
+
+@contextmanager
+def _receipts(
+    environment: Environment, path: Path | None, pipeline: Pipeline, named: Profile, pack: str, *, lines: bool
+) -> Iterator[Callable[[Answer, str | int | None], None]]:
+    """Give what keeps the receipt of an answer, and write those that were kept, whatever ends the questions."""
+    if path is None:
+        yield lambda answer, id_: None
+        return
+    from wikigr.pipeline.receipt import Receipt, make_receipt
+    from wikigr.pipeline.receipt_file import write_receipts
+
+    kept: list[Receipt] = []
+    try:
+        yield lambda answer, id_: kept.append(make_receipt(answer, pipeline, base=named, id_=id_))
+    finally:
+        if kept:
+            write_receipts(path, kept, lines=lines)
+            command = ("wikigr", "replay", str(path), "--pack", pack)
+            environment.note(f"To check the receipt: {plain(shlex.join(command))}")
+
+
+def _ask_batch(
+    environment: Environment,
+    pipeline: Pipeline,
+    location: str,
+    keep: Callable[[Answer, str | int | None], None],
+    *,
+    explain: bool,
+) -> tuple[bool, int]:
     """Answer the questions of a file or standard input; tell whether one was not covered, and how many failed.
 
     A question whose model fails gives a line with ``error``, and the next one is asked; a budget that is used up
@@ -132,6 +188,7 @@ def _ask_batch(environment: Environment, pipeline: Pipeline, location: str, *, e
             continue
         render.warnings(environment, answer.trace)
         abstained = abstained or answer.abstained or not answer.citations
+        keep(answer, item.id)
         render.json_line(environment, {"id": item.id, **render.answer_document(answer, pipeline, explain=explain)})
     return abstained, failed
 

@@ -55,11 +55,11 @@ def _option(key: object) -> str:
     return str(key).replace("_", "-")
 
 
-def _children(command: Any) -> dict[str, Any]:
+def _children(command: Any) -> Mapping[str, Any]:
     """Return what a settings file may say below ``command``: subcommands, or options (``None``)."""
     commands = getattr(command, "commands", None)
     if commands is not None:
-        return dict(commands)
+        return commands  # type: ignore[no-any-return]
     return {_long_name(p): None for p in command.params if p.param_type_name == "option"}
 
 

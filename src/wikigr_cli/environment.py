@@ -25,12 +25,18 @@ class ReaderGone(Exception):  # noqa: N818
 
 
 # Terminal control characters, C0 and C1, but for tab and newline, and those that turn the direction of text.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def plain(text: str) -> str:
     """Return ``text`` with control characters made visible: text from outside must not drive a terminal."""
     return _CONTROL.sub("�", text)
+
+
+def plain_json(text: str) -> str:
+    """Return a document of JSON that means the same and drives no terminal: control characters as ``\\uXXXX``."""
+    # In JSON they stand in strings only; the line breaks of an indented document are none of them.
+    return _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 # SGR codes; rich would cost a question 40 ms for these.
@@ -80,7 +86,11 @@ class Environment:
         )
 
     def print(self, text: str = "", *, style: str = "", end: str = "\n") -> None:
-        """Write a piece of the result, in a ``style`` (``bold``, ``dim`` or a colour) where stdout has colour."""
+        """Write a piece of the result, in a ``style`` (``bold``, ``dim`` or a colour) where stdout has colour.
+
+        Of codes there is the style's: a name or a path in ``text`` may come from anywhere.
+        """
+        text = plain(text)
         if style and self.colour(self.stdout):
             text = f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
         self.write(text + end)
@@ -105,5 +115,5 @@ class Environment:
     def complain(self, message: str) -> None:
         """Say something on stderr, whatever the verbosity; a stderr that is gone is no reason to fail."""
         with suppress(OSError, ValueError):
-            self.stderr.write(f"{message}\n")
+            self.stderr.write(f"{plain(message)}\n")
             self.stderr.flush()

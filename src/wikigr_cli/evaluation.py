@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wikigr.errors import UsageError, WikigrError
-from wikigr_cli import options, render
-from wikigr_cli.environment import Environment, plain
+from wikigr_cli import completion, options, render
+from wikigr_cli.environment import Environment, plain, plain_json
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
 
 if TYPE_CHECKING:
@@ -83,7 +83,12 @@ def run(
     questions: Questions = None,
     profiles: Annotated[
         list[str] | None,
-        typer.Option("--profile", metavar="NAME", help="A profile; the first is what the others are compared with."),
+        typer.Option(
+            "--profile",
+            metavar="NAME",
+            help="A profile; the first is what the others are compared with.",
+            autocompletion=completion.profiles,
+        ),
     ] = None,
     split: Split = None,
     ablate: Annotated[
@@ -246,7 +251,7 @@ def _print_report(
         return
     text = _as_text(document, report_format)
     if output is None:
-        environment.write(text)
+        environment.write_text(text)
         return
     try:
         replace_file(output, text)
@@ -258,7 +263,7 @@ def _as_text(document: dict[str, Any], report_format: ReportFormat) -> str:
     import json
 
     if report_format is ReportFormat.JSON:
-        return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+        return plain_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
     if report_format is ReportFormat.HTML:
         from wikigr.evaluation.reports.html import html_report
 
@@ -450,7 +455,7 @@ def _tell_github(environment: Environment, result: GateResult, stored: StoredRun
         return
     from wikigr.evaluation.reports.text import github_annotations, markdown_gate
 
-    environment.write(github_annotations(result, stored.questions, str(stored.run.questions["path"])))
+    environment.write_text(github_annotations(result, stored.questions, str(stored.run.questions["path"])))
     summary = environment.variables.get("GITHUB_STEP_SUMMARY")
     if summary:
         try:
@@ -497,9 +502,9 @@ def calibrate(
     environment = context.ensure_object(Environment)
     pack = options.named(pack)
 
+    from wikigr.evaluation.calibration import FittedOn, store_threshold
     from wikigr.evaluation.calibration import calibrate as fit
-    from wikigr.evaluation.calibration import store_threshold
-    from wikigr.evaluation.questions import load_questions
+    from wikigr.evaluation.questions import load_questions, question_set_hash
     from wikigr.pack.locate import find_pack
     from wikigr.pack.open import Pack
     from wikigr.pipeline.profile_files import load_profile
@@ -511,7 +516,7 @@ def calibrate(
         progress.start("asking", len(loaded), "questions")
         found = fit(opened, loaded, load_profile(profile), advance=progress.advance)
     if not dry_run:
-        store_threshold(layout, found.threshold)
+        store_threshold(layout, found.threshold, FittedOn(question_set_hash(loaded), split or "", profile))
     if json_output:
         document = {"schema_version": render.SCHEMA_VERSION, "stored": not dry_run, **asdict(found)}
         render.json_document(environment, document)

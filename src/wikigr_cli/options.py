@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from wikigr.errors import UsageError
+from wikigr_cli import completion
 
 
 def pack_option(command: str) -> typer.models.OptionInfo:
@@ -17,7 +18,8 @@ def pack_option(command: str) -> typer.models.OptionInfo:
         metavar="PACK",
         envvar=[f"WIKIGR_{command.upper()}_PACK", "WIKIGR_PACK"],
         show_envvar=False,
-        help="The pack: a folder or its .db file. WIKIGR_PACK is the default.",
+        help="The pack: its folder, its .db file or an installed pack's name. WIKIGR_PACK is the default.",
+        autocompletion=completion.packs,
     )
     return option
 
@@ -49,6 +51,7 @@ ProfileName = Annotated[
         "--profile",
         metavar="NAME",
         help="A profile: baseline, enhanced, fast, precise, recall, multi-strategy, one of your own, or a YAML file.",
+        autocompletion=completion.profiles,
     ),
 ]
 DEFAULT_PROFILE = "enhanced"

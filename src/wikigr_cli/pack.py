@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from wikigr.errors import PackError, UsageError
-from wikigr_cli import options, render
-from wikigr_cli.environment import Environment
+from wikigr_cli import completion, options, pack_archive, pack_changes, pack_install, render
+from wikigr_cli.environment import Environment, plain
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
+
+if TYPE_CHECKING:
+    from wikigr.build.extraction import Extractor
 
 app = typer.Typer(
     help="Build, describe and check knowledge packs.",
@@ -59,6 +62,24 @@ def build(
         bool, typer.Option("--keep-going", help="Leave out records that cannot be read instead of stopping.")
     ] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that parse.")] = _processors(),
+    extract: Annotated[
+        bool,
+        typer.Option(
+            "--extract", help="Have Claude read entities and relations from every section; costs money, off by default."
+        ),
+    ] = False,
+    extract_model: Annotated[
+        str | None,
+        typer.Option("--extract-model", metavar="ID", help="The model that reads; claude-haiku-4-5 by default."),
+    ] = None,
+    extract_max_cost: Annotated[
+        float | None,
+        typer.Option(
+            "--extract-max-cost",
+            metavar="USD",
+            help="The most that --extract may cost, runs that were stopped included; 5 by default, inf for no limit.",
+        ),
+    ] = None,
     json_output: options.Json = False,
 ) -> None:
     """Build a pack from SOURCE. Until the last moment the pack that was there stays as it was."""
@@ -71,6 +92,7 @@ def build(
 
     if output.exists() and not output.is_dir():
         raise UsageError(f"{output} is a file; -o takes a folder.")
+    extractor = _extractor(environment, extract_model, extract_max_cost, wanted=extract)
     opened = open_source(source, source_format)
     encoder = open_encoder(embedding_model, purpose="bulk")
     bundle = None
@@ -89,7 +111,9 @@ def build(
         keep_going=keep_going,
     )
     with TerminalProgress(environment) as progress:
-        report = build_pack(opened, source, output, encoder, build_options, bundle=bundle, progress=progress)
+        report = build_pack(
+            opened, source, output, encoder, build_options, bundle=bundle, progress=progress, extractor=extractor
+        )
     document = render.build_document(report, output)
     if json_output:
         render.json_document(environment, document)
@@ -97,11 +121,33 @@ def build(
         render.build_report(environment, document)
 
 
+def _extractor(
+    environment: Environment, model: str | None, max_cost: float | None, *, wanted: bool
+) -> Extractor | None:
+    """Return what reads entities and relations, if that is wanted; nothing of a model is loaded otherwise."""
+    if not wanted:
+        if model is not None or max_cost is not None:
+            raise UsageError("There is no extraction that this could be said of.", hint="Add --extract.")
+        return None
+
+    from wikigr.build.extraction import MAX_COST_USD, MODEL, ExtractionOptions, Extractor
+    from wikigr.llm.response_cache import ResponseCache
+    from wikigr.settings import cache_folder
+
+    cache = ResponseCache(cache_folder() / "responses", warn=lambda message: environment.note(plain(message)))
+    return Extractor(
+        ExtractionOptions(MODEL if model is None else model, MAX_COST_USD if max_cost is None else max_cost), cache
+    )
+
+
 @app.command("info", epilog=EXIT_CODES_HELP)
 def info(
     context: typer.Context,
     pack: Annotated[
-        str | None, typer.Argument(help="The pack; WIKIGR_PACK when left out.", envvar="WIKIGR_PACK")
+        str | None,
+        typer.Argument(
+            help="The pack; WIKIGR_PACK when left out.", envvar="WIKIGR_PACK", autocompletion=completion.packs
+        ),
     ] = None,
     json_output: options.Json = False,
 ) -> None:
@@ -160,7 +206,10 @@ def list_packs(
 def validate(
     context: typer.Context,
     pack: Annotated[
-        str | None, typer.Argument(help="The pack; WIKIGR_PACK when left out.", envvar="WIKIGR_PACK")
+        str | None,
+        typer.Argument(
+            help="The pack; WIKIGR_PACK when left out.", envvar="WIKIGR_PACK", autocompletion=completion.packs
+        ),
     ] = None,
     json_output: options.Json = False,
 ) -> None:
@@ -178,3 +227,8 @@ def validate(
         render.checks_list(environment, checks)
     if not all(check.passed or not check.required for check in checks):
         raise typer.Exit(ExitStatus.PACK)
+
+
+pack_changes.register(app)
+pack_archive.register(app)
+pack_install.register(app)

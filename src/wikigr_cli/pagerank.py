@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wikigr.errors import UsageError, WikigrError
-from wikigr_cli import options, render
+from wikigr_cli import completion, options, render
 from wikigr_cli.environment import Environment, plain
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus, status_of
 
@@ -38,7 +38,10 @@ class Format(StrEnum):
 @app.command("build", epilog=EXIT_CODES_HELP)
 def build(
     context: typer.Context,
-    packs: Annotated[list[str], typer.Argument(metavar="PACK...", help="Packs: folders, .db files or names.")],
+    packs: Annotated[
+        list[str],
+        typer.Argument(metavar="PACK...", help="Packs: folders, .db files or names.", autocompletion=completion.packs),
+    ],
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write here; the pack's own cache when left out."),
@@ -165,7 +168,10 @@ def show(
 @app.command("verify", epilog=EXIT_CODES_HELP)
 def verify(
     context: typer.Context,
-    packs: Annotated[list[str], typer.Argument(metavar="PACK...", help="Packs: folders, .db files or names.")],
+    packs: Annotated[
+        list[str],
+        typer.Argument(metavar="PACK...", help="Packs: folders, .db files or names.", autocompletion=completion.packs),
+    ],
     json_output: options.Json = False,
 ) -> None:
     """Compute PageRank anew and compare it with the packs' caches. Exit 1 when one differs by more than 1e-6."""

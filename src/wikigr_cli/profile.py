@@ -7,14 +7,17 @@ from typing import Annotated
 import typer
 
 from wikigr.errors import UsageError
-from wikigr_cli import options, render
+from wikigr_cli import completion, options, render
 from wikigr_cli.environment import Environment, plain
 from wikigr_cli.exit_codes import EXIT_CODES_HELP
 
 app = typer.Typer(
     help="Show, check and compare profiles.", rich_markup_mode=None, no_args_is_help=True, epilog=EXIT_CODES_HELP
 )
-Name = Annotated[str, typer.Argument(metavar="PROFILE", help="A profile's name or its YAML file.")]
+Name = Annotated[
+    str,
+    typer.Argument(metavar="PROFILE", help="A profile's name or its YAML file.", autocompletion=completion.profiles),
+]
 
 
 @app.command("list", epilog=EXIT_CODES_HELP)
@@ -55,7 +58,10 @@ def show(context: typer.Context, name: Name, json_output: options.Json = False) 
 @app.command("validate", epilog=EXIT_CODES_HELP)
 def validate(
     context: typer.Context,
-    names: Annotated[list[str], typer.Argument(metavar="PROFILE...", help="Profiles' names or YAML files.")],
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="PROFILE...", help="Profiles' names or YAML files.", autocompletion=completion.profiles),
+    ],
 ) -> None:
     """Check profiles; the first mistake of each is named with file, line and key. Exit 2 if there is one."""
     environment = context.ensure_object(Environment)
@@ -81,7 +87,9 @@ def validate(
 def diff(
     context: typer.Context,
     first: Name,
-    second: Annotated[str, typer.Argument(metavar="OTHER", help="The profile to compare it with.")],
+    second: Annotated[
+        str, typer.Argument(metavar="OTHER", help="The profile to compare it with.", autocompletion=completion.profiles)
+    ],
     json_output: options.Json = False,
 ) -> None:
     """Print the keys in which two profiles differ, with both values."""

@@ -9,11 +9,12 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from wikigr_cli.environment import Environment, plain
+from wikigr_cli.environment import Environment, plain, plain_json
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
     from wikigr.build.build import BuildReport
+    from wikigr.build.extraction import ExtractionReport
     from wikigr.checks import Check
     from wikigr.embeddings.models import PreparedModel
     from wikigr.errors import WikigrError
@@ -33,11 +34,11 @@ _NARROWEST = 10
 
 
 def json_document(environment: Environment, document: Mapping[str, Any]) -> None:
-    environment.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    environment.write(plain_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n")
 
 
 def json_line(environment: Environment, document: Mapping[str, Any]) -> None:
-    environment.write(json.dumps(document, ensure_ascii=False) + "\n")
+    environment.write(plain_json(json.dumps(document, ensure_ascii=False)) + "\n")
 
 
 def warnings(environment: Environment, trace: Trace) -> None:
@@ -285,6 +286,23 @@ def build_document(report: BuildReport, folder: Path) -> dict[str, Any]:
         "links_to_nowhere": report.lost_links,
         "embedded": report.embedded,
         "reused": report.reused,
+        "extraction": _extraction(report.extraction),
+    }
+
+
+def _extraction(report: ExtractionReport | None) -> dict[str, Any] | None:
+    if report is None:
+        return None
+    return {
+        "model": report.model,
+        "prompt": report.prompt,
+        "sections": report.sections,
+        "failed": [asdict(failed) for failed in report.failed],
+        "kept": report.kept,
+        "asked": report.asked,
+        "cached": report.cached,
+        "dropped": dict(report.dropped),
+        "usage": report.usage.to_dict(),
     }
 
 
@@ -296,11 +314,27 @@ def build_report(environment: Environment, document: Mapping[str, Any]) -> None:
         environment.note(f"Skipped {count:,}: {reason}")
     if document["links_to_nowhere"]:
         environment.note(f"{document['links_to_nowhere']:,} hyperlinks lead to nothing in the pack and were dropped.")
+    extraction = document["extraction"]
+    if extraction is not None:
+        _tell_extraction(environment, extraction)
     counts = ", ".join(f"{count:,} {name}" for name, count in document["counts"].items() if count)
     environment.print(f"{document['pack']}: {counts}")
     environment.print(
         f"digest {document['digest'][:16]}, {document['embedded']:,} sections embedded, {document['reused']:,} reused",
         style="dim",
+    )
+
+
+def _tell_extraction(environment: Environment, extraction: Mapping[str, Any]) -> None:
+    for failed in extraction["failed"]:
+        environment.note(f"Not read: {plain(failed['section_id'])}: {plain(failed['reason'])}")
+    for reason, count in extraction["dropped"].items():
+        environment.note(f"Not believed {count:,}: {reason}")
+    usage = extraction["usage"]
+    price = "cost unknown" if usage["cost_usd"] is None else f"${usage['cost_usd']:.4f}"
+    environment.note(
+        f"{plain(extraction['model'])} read {extraction['sections']:,} sections ({extraction['kept']:,} in an earlier "
+        f"run, {extraction['cached']:,} from the cache of replies): {extraction['asked']:,} calls, {price}."
     )
 
 
@@ -324,12 +358,20 @@ def manifest(environment: Environment, document: Mapping[str, Any]) -> None:
         + (" (bundled)" if document["bundled_encoder"] else ""),
         "engine": f"{document['engine']} {document['engine_version']} (storage {document['storage_version']})",
         "vectors": "index" if document["vector_index"] else "exact scan",
+        "extraction": _read_by(document["extraction"]),
         "digest": document["digest"],
         "made by": f"wikigr {document['wikigr_version']}",
     }
     for label, value in rows.items():
         if value:
             environment.print(f"  {label:<12} {plain(str(value))}")
+
+
+def _read_by(extraction: Mapping[str, Any]) -> str:
+    if not extraction:
+        return ""
+    failed = f", {extraction['failed']} failed" if extraction.get("failed") else ""
+    return f"{extraction.get('model')}, {extraction.get('sections')} sections read{failed}"
 
 
 def pack_table(environment: Environment, packs: Sequence[Mapping[str, Any]], roots: Sequence[Path]) -> None:
@@ -355,7 +397,7 @@ def pack_table(environment: Environment, packs: Sequence[Mapping[str, Any]], roo
             plain(pack["version"]),
             f"{counts['articles']:,}",
             f"{counts['sections']:,}",
-            pack["path"],
+            plain(pack["path"]),
         )
     environment.console(environment.stdout).print(table)
 

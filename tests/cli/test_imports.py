@@ -46,3 +46,39 @@ def test_a_question_needs_neither_parsers_nor_training_libraries(command: str, p
 def test_a_lexical_search_needs_no_encoder(physics_pack: Path) -> None:
     used = imported("search", "spin", "--mode", "lexical", "--pack", str(physics_pack), "--json")
     assert not used & {"onnxruntime", "tokenizers"}
+
+
+def test_a_command_imports_no_other_command() -> None:
+    program = """
+import os, sys
+from wikigr_cli import app
+sys.argv = ["wikigr", "profile", "show", "fast"]
+leave = os._exit
+def report(status):
+    print("COMMANDS", *sorted(m.partition(".")[2] for m in sys.modules if m.startswith("wikigr_cli.")), flush=True)
+    leave(status)
+os._exit = report
+app.main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = next(line for line in done.stdout.splitlines() if line.startswith("COMMANDS ")).split()[1:]
+    assert "profile" in loaded
+    assert not {"ask", "search", "graph", "pack", "evaluation", "doctor", "pagerank"} & set(loaded)
+
+
+def test_the_console_script_asks_without_asyncio(physics_pack: Path) -> None:
+    program = """
+import os, sys
+from wikigr_cli import app
+sys.argv = ["wikigr", "ask", "What is spin?", "--offline", "--json", "--pack", sys.argv[1]]
+leave = os._exit
+def report(status):
+    print("ASYNC", "asyncio" in sys.modules, flush=True)
+    leave(status)
+os._exit = report
+app.main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(physics_pack)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "ASYNC False"

@@ -14,6 +14,7 @@ from wikigr.errors import RecordError, SourceError, UsageError
 from wikigr.sources.detect import detect_format, open_source
 from wikigr.sources.folder import Folder
 from wikigr.sources.html import HtmlSource
+from wikigr.sources.html_document import HtmlDocument
 from wikigr.sources.html_text import parse_html
 from wikigr.sources.jsonl import split_sections
 from wikigr.sources.markdown import MarkdownRecord, MarkdownSource
@@ -183,3 +184,10 @@ def test_superscripts_nested_in_each_other() -> None:
         parse_html("<p>x" + "<sup>n" * 3000)
         text = "x" + "<sup>n" * 3000 + "</sup>" * 3000
         list(MarkdownSource(Path("a.md")).parse(MarkdownRecord("a.md", text.encode(), "a")))
+
+
+def test_a_tag_of_very_many_attributes_is_refused_before_it_is_parsed() -> None:
+    # The parser would take minutes: its time grows with the square of their number.
+    with pytest.raises(RecordError, match="more than 20,000 attributes"):
+        HtmlDocument("<p " + " ".join(f"a{n}=x" for n in range(200_000)) + ">x")
+    assert HtmlDocument("<p " + " ".join(f"a{n}=x" for n in range(2_000)) + ">x").root.text().strip() == "x"

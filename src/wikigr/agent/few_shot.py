@@ -22,7 +22,8 @@ _LINES = ".jsonl"
 _DECIMALS = 6
 
 _HEADER = re.compile(r"^[^\S\n]*={3,}|={3,}(?=\s*Example)", re.IGNORECASE | re.MULTILINE)
-_TAG = re.compile(r"<(?=[^\W\d]|[/!?])")
+# Also of a tag that white space or an unseen character hides from a strict reader, and not from a model.
+_TAG = re.compile(r"<(?=[\s\u200b-\u200f\u2060-\u206f\ufeff]*[/!?]|[\u200b-\u200f\u2060-\u206f\ufeff]*[^\W\d])")
 
 
 class FewShotManager:

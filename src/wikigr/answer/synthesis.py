@@ -84,7 +84,7 @@ def build_request(
     system: list[Mapping[str, Any]] = [
         {"type": "text", "text": instructions, "cache_control": {"type": "ephemeral"}},
     ]
-    asked = [{"type": "text", "text": f"Question: {question}"}]
+    asked = [_asked(question)]
     if examples:
         # Examples are text of the pack: in a block of their own, and never among the instructions.
         asked.insert(0, {"type": "text", "text": f"<examples>\n{prompt('examples')}\n\n{examples}\n</examples>"})
@@ -104,7 +104,12 @@ def own_knowledge_request(question: str) -> Request:
     """Return the request that asks the model itself; only for users who chose that. Raises as ``build_request``."""
     _check_length(question)
     system = {"type": "text", "text": prompt("own_knowledge")}
-    return Request((system,), ({"role": "user", "content": [{"type": "text", "text": f"Question: {question}"}]},))
+    return Request((system,), ({"role": "user", "content": [_asked(question)]},))
+
+
+def _asked(question: str) -> dict[str, Any]:
+    # A question may come from a file of somebody else's: it passes for no section and no example.
+    return {"type": "text", "text": f"Question: {question.replace('<', '&lt;')}"}
 
 
 def _check_length(question: str) -> None:

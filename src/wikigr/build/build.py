@@ -11,9 +11,10 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from wikigr import __version__
-from wikigr.build import drafting, embedding, linking, loading, reading
+from wikigr.build import drafting, embedding, extracted_graph, linking, loading, reading
 from wikigr.build.calibration import least_relevance
 from wikigr.build.isolation import run_isolated
 from wikigr.build.progress import Progress, Silent
@@ -28,6 +29,9 @@ from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import MIN_RELEVANCE, Manifest, describe_files, read_manifest
 from wikigr.sources.article import Source
+
+if TYPE_CHECKING:
+    from wikigr.build.extraction import ExtractionReport, Extractor
 
 # In these formats a link is a title and never a record's id: page 1905 is not the year 1905.
 _TITLE_LINKS_ONLY = {"mediawiki"}
@@ -65,6 +69,23 @@ class BuildReport:
     embedded: int
     reused: int
     bad_records: tuple[BadRecord, ...]
+    extraction: ExtractionReport | None = None
+
+
+class Review(Protocol):
+    """Somebody who looks at a build before it takes the place of the old pack. What they raise ends it."""
+
+    def staged(self, staging: Staging) -> None:
+        """Look at what was read, cut and linked, before anything is encoded; may raise ``ReviewStopped``."""
+        ...
+
+    def built(self, folder: Path, manifest: Manifest) -> Manifest:
+        """Look at the new pack in ``folder``, and return the manifest that it is to have."""
+        ...
+
+
+class ReviewStopped(Exception):  # noqa: N818
+    """A review has seen enough: the build ends, its working files are removed, the old pack stays as it is."""
 
 
 def build_pack(
@@ -76,18 +97,26 @@ def build_pack(
     *,
     bundle: Path | None = None,
     progress: Progress | None = None,
+    review: Review | None = None,
+    extractor: Extractor | None = None,
 ) -> BuildReport:
     """Build a pack from ``source`` (read from ``location``) in the folder ``destination``.
 
-    ``bundle`` is a prepared encoder's folder to put into the pack. Whatever happens before the last step, the
-    pack that was there stays as it was. Raises ``SourceError``, ``BuildError`` or ``ModelError``.
+    ``bundle`` is a prepared encoder's folder to put into the pack, ``extractor`` reads entities and relations from the
+    text. Whatever happens before the last step, the pack that was there stays as it was. Raises ``SourceError``,
+    ``BuildError`` or ``ModelError``, with an ``extractor`` ``LlmError``, and what ``review`` raises.
     """
     layout = Layout(destination)
     with layout.building(), ExitStack() as stack:
         try:
             staging = Staging(layout.staging, fresh=not options.resume)
             stack.callback(staging.close)
-            return _Build(staging, layout, source, location, encoder, options, progress or Silent()).run(bundle)
+            build = _Build(staging, layout, source, location, encoder, options, progress or Silent())
+            return build.run(bundle, review, extractor)
+        except ReviewStopped:
+            stack.close()
+            layout.drop_staging()
+            raise
         except OSError as error:
             raise BuildError(
                 f"The build failed: {error.strerror or error}" + (f" ({error.filename})." if error.filename else "."),
@@ -107,7 +136,7 @@ class _Build:
     options: BuildOptions
     progress: Progress
 
-    def run(self, bundle: Path | None) -> BuildReport:
+    def run(self, bundle: Path | None, review: Review | None, extractor: Extractor | None) -> BuildReport:
         staging, layout, encoder, progress = self.staging, self.layout, self.encoder, self.progress
         self._check_resumed()
         reading.read_source(
@@ -120,6 +149,13 @@ class _Build:
         )
         drafting.draft_all(staging, progress)
         lost_links = linking.link_all(staging, progress, by_id=self.source.format not in _TITLE_LINKS_ONLY)
+        extraction = None
+        if extractor is not None:
+            extraction = extractor.extract(staging, progress)
+        else:
+            extracted_graph.forget(staging)
+        if review is not None:
+            review.staged(staging)
         reused = self._reuse()
         embedded = embedding.embed_all(staging, encoder, progress)
 
@@ -151,12 +187,16 @@ class _Build:
             bundled_encoder=bundle is not None,
             wikigr_version=__version__,
             thresholds={MIN_RELEVANCE: least_relevance(staging, encoder)},
+            extraction=extraction.to_record() if extraction is not None else {},
         )
         (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
+        if review is not None:
+            manifest = review.built(layout.new, manifest)
+            (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         skipped = staging.skipped()
         bad = tuple(BadRecord(*row) for row in staging.rows("SELECT place, reason FROM bad ORDER BY n"))
         layout.commit(keep_encoder=bundle is not None)
-        return BuildReport(manifest, skipped, lost_links, embedded, reused, bad)
+        return BuildReport(manifest, skipped, lost_links, embedded, reused, bad, extraction)
 
     def _check_resumed(self) -> None:
         """Keep of an interrupted build only what still holds for this source, these options and this encoder."""

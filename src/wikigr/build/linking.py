@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wikigr.build.progress import Progress
+from wikigr.build.reading import MAX_TITLE_CHARS
 from wikigr.build.staging import Staging
 from wikigr.names import FUNCTION_WORDS, bare_name, is_part_of_name
 from wikigr.text import words
@@ -36,7 +37,9 @@ def link_all(staging: Staging, progress: Progress, *, by_id: bool) -> int:
 def resolve_names(staging: Staging) -> None:
     """Fill ``name``: every title (rank 0) and every alias (rank 1) that leads to an article.
 
-    An alias equal to a title is dropped; the first of several articles that claim one alias (by title) has it.
+    An alias equal to a title is dropped, and so is one that is longer than a title may be: the matcher of names ends
+    the process on one of a million characters (pyahocorasick 2.3). The first of several articles that claim one alias
+    (by title) has it.
     """
     with staging.transaction():
         staging.write("INSERT OR IGNORE INTO name SELECT title_fold, title, id, 0 FROM article ORDER BY title", [()])
@@ -44,8 +47,8 @@ def resolve_names(staging: Staging) -> None:
             staging.write(
                 f"INSERT OR IGNORE INTO name SELECT r.alias_fold, r.alias, n.article, 1 FROM {table} r "
                 "JOIN name n ON n.fold = r.target_fold JOIN article a ON a.id = n.article "
-                "WHERE r.alias_fold != '' ORDER BY a.title, r.alias",
-                [()],
+                "WHERE r.alias_fold != '' AND length(r.alias) <= ? ORDER BY a.title, r.alias",
+                [(MAX_TITLE_CHARS,)],
             )
 
 

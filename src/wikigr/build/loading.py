@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -19,15 +18,17 @@ from wikigr.build.staging import Staging
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.graph.engine import Graph
 from wikigr.graph.link_graph import LinkGraph
-from wikigr.graph.schema import FORMAT_VERSION, ddl, section_id
+from wikigr.graph.schema import ddl, section_id
+from wikigr.pack.digest import ARTICLE_PAGE, ENTITY_PAGE, SECTION_PAGE, digest_rows
 from wikigr.pack.layout import DATABASE, LEXICAL
 from wikigr.retrieval.dense import create_vector_index, load_vector_extension
 from wikigr.retrieval.lexical import LexicalWriter
 from wikigr.text import fold, word_count
 
-# Rows copied at a time: bounds memory to some tens of megabytes.
-_CHUNK = 10_000
-_ARTICLE_CHUNK = 1_000
+# Edges, and triples read, at a time. Nodes are copied by the pages of ``pack.digest``; all of them bound memory to
+# some tens of megabytes.
+_EDGES = 100_000
+_TRIPLES_AT_ONCE = 10_000
 
 _STRINGS = pa.list_(pa.string())
 
@@ -107,46 +108,43 @@ def load_lexical(staging: Staging, folder: Path, progress: Progress) -> None:
 
 
 def content_digest(staging: Staging, identity: EncoderIdentity) -> str:
-    """Return the SHA-256 of everything that the source and the build put into a pack, in canonical order.
+    """Return the SHA-256 of everything that the source and the build put into a pack (see ``pack.digest``).
 
-    Vectors are represented by their encoder's identity: their last bits depend on the machine.
+    Entities and facts are those that ``load`` has derived.
     """
-    digest = hashlib.sha256()
-
-    def feed(*values: Any) -> None:
-        digest.update(json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
-        digest.update(b"\n")
-
-    feed("wikigr", FORMAT_VERSION, identity.model_id, identity.dimension, identity.weights_sha256)
-    for row in staging.rows("SELECT title, categories, content, url, revision FROM article ORDER BY title"):
-        feed("article", *row)
-    for row in staging.rows(
-        "SELECT section_id, s.title, heading_path, start, end, source_id FROM section s "
-        "JOIN article a ON a.id = s.article ORDER BY a.title, s.position"
-    ):
-        feed("section", *row)
-    for row in staging.rows(
-        "SELECT n.name, a.title FROM name n JOIN article a ON a.id = n.article WHERE n.rank = 1 ORDER BY n.fold"
-    ):
-        feed("alias", *row)
-    for table in ("link", "mention"):
-        for row in staging.rows(_edge_query(table)):
-            feed(table, *row)
-    for row in staging.rows(_TRIPLES):
-        feed("triple", *row)
-    return digest.hexdigest()
+    return digest_rows(
+        identity,
+        {
+            "article": staging.rows("SELECT title, categories, content, url, revision FROM article ORDER BY title"),
+            "section": staging.rows(
+                "SELECT section_id, s.title, heading_path, start, end, source_id FROM section s "
+                "JOIN article a ON a.id = s.article ORDER BY a.title, s.position"
+            ),
+            "alias": staging.rows(
+                "SELECT n.name, a.title FROM name n JOIN article a ON a.id = n.article WHERE n.rank = 1 ORDER BY n.fold"
+            ),
+            "link": staging.rows(_edge_query("link")),
+            "mention": staging.rows(_edge_query("mention")),
+            "entity": (
+                (*entity, json.dumps(json.loads(aliases), ensure_ascii=False))
+                for *entity, aliases in staging.rows(_ENTITIES)
+            ),
+            "owned": staging.rows(_OWNED),
+            "fact": staging.rows(_FACTS),
+        },
+    )
 
 
-def article_links(staging: Staging) -> LinkGraph:
-    """Return the hyperlinks between the articles that are to be loaded."""
+def article_links(staging: Staging, table: Literal["link", "mention"] = "link") -> LinkGraph:
+    """Return the hyperlinks, or the mentions, between the articles that are to be loaded."""
     titles: list[str] = []
     number: dict[int, int] = {}
     for article, title in staging.rows("SELECT id, title FROM article ORDER BY title"):
         number[article] = len(titles)
         titles.append(title)
-    count = staging.count("link")
+    count = staging.count(table)
     flat = np.fromiter(
-        (number[end] for edge in staging.rows("SELECT source, target FROM link") for end in edge),
+        (number[end] for edge in staging.rows(f"SELECT source, target FROM {table}") for end in edge),
         dtype=np.int32,
         count=2 * count,
     )
@@ -162,7 +160,7 @@ def _chunks(rows: Iterable[tuple[Any, ...]], size: int) -> Iterator[list[tuple[A
 def _load_articles(graph: Graph, staging: Staging) -> tuple[int, int]:
     rows = staging.rows("SELECT id, title, categories, word_count, content, url, revision FROM article ORDER BY title")
     articles = aliases = 0
-    for chunk in _chunks(rows, _ARTICLE_CHUNK):
+    for chunk in _chunks(rows, ARTICLE_PAGE):
         ids, titles, categories, counts, contents, urls, revisions = zip(*chunk, strict=True)
         lists = [[str(c) for c in json.loads(stored)] for stored in categories]
         names = [aliases_of(staging, number) for number in ids]
@@ -192,7 +190,7 @@ def _load_sections(graph: Graph, staging: Staging, dimension: int, progress: Pro
         "s.source_id FROM section s JOIN article a ON a.id = s.article JOIN vector v ON v.hash = s.hash "
         "ORDER BY a.title, s.position"
     )
-    for chunk in _chunks(rows, _CHUNK):
+    for chunk in _chunks(rows, SECTION_PAGE):
         articles, ids, titles, paths, contents, vectors, positions, starts, ends, sources = zip(*chunk, strict=True)
         headings = [json.loads(path) for path in paths]
         flat = np.frombuffer(b"".join(vectors), dtype=np.float32)
@@ -228,7 +226,7 @@ def _edge_query(table: str) -> str:
 
 def _load_edges(graph: Graph, staging: Staging, relation: str, table: str) -> int:
     loaded = 0
-    for chunk in _chunks(staging.rows(_edge_query(table)), 10 * _CHUNK):
+    for chunk in _chunks(staging.rows(_edge_query(table)), _EDGES):
         sources, targets = zip(*chunk, strict=True)
         graph.copy(relation, pa.table({"from": sources, "to": targets}))
         loaded += len(chunk)
@@ -246,16 +244,17 @@ _TRIPLES = (
 )
 
 
-def _load_triples(graph: Graph, staging: Staging) -> tuple[int, int]:
-    """Load entities and the triples between them; returns how many of each.
+def derive_entities(staging: Staging) -> None:
+    """Fill ``entity``, ``owned`` and ``fact`` from the triples; what was there is made anew.
 
     An entity is an article's subject (``type`` "article"), a linked thing without an article of its own
-    ("entity"), or a plain value ("value"); a value that is spelt like a known entity is that entity.
+    ("entity"), or a plain value ("value"); a value that is spelt like a known entity is that entity. What was read
+    from the text (see ``extracted_graph.merge``) joins them, with types of its own.
     """
     with staging.transaction():
         for table in _DERIVED_FROM_TRIPLES:
             staging.write(f"DELETE FROM {table}", [()])
-        for triples in _chunks(staging.rows(_TRIPLES), _CHUNK):
+        for triples in _chunks(staging.rows(_TRIPLES), _TRIPLES_AT_ONCE):
             entities: list[tuple[str, str, str]] = []
             owned: list[tuple[str, str]] = []
             facts: list[tuple[str, str, str, str]] = []
@@ -272,21 +271,27 @@ def _load_triples(graph: Graph, staging: Staging) -> tuple[int, int]:
                 facts.append((subject_id, object_id, relation, section_id(article, position)))
             # "article" before "entity" before "value", which is their alphabetical order.
             staging.write(
-                "INSERT INTO entity VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET name = excluded.name, "
-                "type = excluded.type WHERE excluded.type < entity.type",
+                "INSERT INTO entity (id, name, type) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+                "name = excluded.name, type = excluded.type WHERE excluded.type < entity.type",
                 entities,
             )
             staging.write("INSERT OR IGNORE INTO owned VALUES (?, ?)", owned)
             staging.write("INSERT OR IGNORE INTO fact VALUES (?, ?, ?, ?)", facts)
-    for chunk in _chunks(staging.rows("SELECT id, name, type FROM entity ORDER BY id"), _CHUNK):
-        ids, names, kinds = zip(*chunk, strict=True)
-        aliases = pa.array([[] for _ in ids], type=_STRINGS)
+        for statement in _ADD_EXTRACTED:
+            staging.write(statement, [()])
+
+
+def _load_triples(graph: Graph, staging: Staging) -> tuple[int, int]:
+    """Load entities and the triples between them; returns how many of each."""
+    derive_entities(staging)
+    for chunk in _chunks(staging.rows(_ENTITIES), ENTITY_PAGE):
+        ids, names, kinds, lists = zip(*chunk, strict=True)
+        aliases = pa.array([json.loads(stored) for stored in lists], type=_STRINGS)
         graph.copy("Entity", pa.table({"entity_id": ids, "name": names, "type": kinds, "aliases": aliases}))
-    for chunk in _chunks(staging.rows("SELECT article, entity FROM owned ORDER BY 1, 2"), 10 * _CHUNK):
+    for chunk in _chunks(staging.rows(_OWNED), _EDGES):
         articles, ids = zip(*chunk, strict=True)
         graph.copy("HAS_ENTITY", pa.table({"from": articles, "to": ids}))
-    rows = staging.rows("SELECT subject, object, relation, section_id FROM fact ORDER BY 1, 2, 3, 4")
-    for chunk in _chunks(rows, 10 * _CHUNK):
+    for chunk in _chunks(staging.rows(_FACTS), _EDGES):
         subjects, objects, relations, evidence = zip(*chunk, strict=True)
         graph.copy(
             "RELATED_TO",
@@ -295,4 +300,16 @@ def _load_triples(graph: Graph, staging: Staging) -> tuple[int, int]:
     return staging.count("entity"), staging.count("fact")
 
 
+# What was read from text joins the triples. A type that was read says more than that something has an article or is
+# linked; an article keeps its title as its entity's name.
+_ADD_EXTRACTED = (
+    "INSERT INTO entity SELECT id, name, type, aliases FROM extracted_entity WHERE true ON CONFLICT (id) DO UPDATE SET "
+    "name = CASE entity.type WHEN 'article' THEN entity.name ELSE excluded.name END, "
+    "type = CASE excluded.type WHEN 'value' THEN entity.type ELSE excluded.type END, aliases = excluded.aliases",
+    "INSERT OR IGNORE INTO owned SELECT article, entity FROM extracted_owner",
+    "INSERT OR IGNORE INTO fact SELECT subject, object, relation, section_id FROM extracted_fact",
+)
 _DERIVED_FROM_TRIPLES = ("entity", "owned", "fact")
+_ENTITIES = "SELECT id, name, type, aliases FROM entity ORDER BY id"
+_OWNED = "SELECT article, entity FROM owned ORDER BY 1, 2"
+_FACTS = "SELECT subject, object, relation, section_id FROM fact ORDER BY 1, 2, 3, 4"

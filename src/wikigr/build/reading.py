@@ -14,11 +14,15 @@ from wikigr.build.isolation import die_with_parent
 from wikigr.build.progress import Progress
 from wikigr.build.staging import Staging
 from wikigr.errors import BuildError, RecordError, SourceError
-from wikigr.sources.article import Redirect, Skipped, Source, SourceItem
+from wikigr.sources.article import Redirect, Skipped, Source, SourceArticle, SourceItem
 
 # Records given to a worker at a time, and records in one transaction.
 CHUNK = 16
 BATCH = 512
+
+# Both are repeated in every section of an article; a file's path, which may be an id, has up to 4,096 characters.
+MAX_TITLE_CHARS = 1_000
+MAX_ID_CHARS = 5_000
 
 # Formats whose parsing costs much more than handing a record to another process.
 _HEAVY = {"mediawiki", "zim", "html"}
@@ -66,6 +70,8 @@ def read_source(
                     elif limit is not None and titles == limit and not staging.has_title(item.title):
                         within_limit = False
                         break
+                    elif (too_long := _too_long(item)) is not None:
+                        leave_out(f"record {number}", too_long, "bad record")
                     else:
                         titles += limit is not None and not staging.has_title(item.title)
                         if not staging.add_article(item):
@@ -78,6 +84,14 @@ def read_source(
         progress.advance(len(batch))
     with staging.transaction():
         staging.set_meta("read", "complete")
+
+
+def _too_long(article: SourceArticle) -> str | None:
+    """Return what is wrong with the names of ``article``, if anything is."""
+    for what, name, most in (("title", article.title, MAX_TITLE_CHARS), ("id", article.source_id, MAX_ID_CHARS)):
+        if len(name) > most:
+            return f"the {what} {name[:60]!r}… has {len(name):,} characters, more than {most:,}"
+    return None
 
 
 Parsed = list[SourceItem] | RecordError

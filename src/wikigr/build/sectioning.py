@@ -14,6 +14,8 @@ from wikigr.text import sentence_spans, word_count
 MAX_SECTION_CHARS = 1_200
 # A last piece shorter than this joins the piece before it.
 MIN_PIECE_CHARS = 200
+# Every section under a heading repeats it; what is longer is cut there, and whole in the article's text.
+MAX_HEADING_CHARS = 500
 
 LEAD_TITLE = "Introduction"
 
@@ -83,13 +85,14 @@ def draft_article(title: str, records: Sequence[SourceArticle]) -> ArticleDraft:
                 append("\n\n")
             if section.heading_path:
                 append(f"{'#' * (len(section.heading_path) + 1)} {section.heading_path[-1]}\n\n")
+            path = tuple(map(_short, section.heading_path))
             for start, end in split(body):
                 position = len(drafts)
                 drafts.append(
                     SectionDraft(
                         section_id=section_id(title, position),
-                        title=section.heading_path[-1] if section.heading_path else lead_title,
-                        heading_path=section.heading_path,
+                        title=path[-1] if path else lead_title,
+                        heading_path=path,
                         content=body[start:end],
                         start=length + start,
                         end=length + end,
@@ -99,6 +102,10 @@ def draft_article(title: str, records: Sequence[SourceArticle]) -> ArticleDraft:
                 )
             append(body)
     return ArticleDraft(title, "".join(text), tuple(drafts))
+
+
+def _short(heading: str) -> str:
+    return heading if len(heading) <= MAX_HEADING_CHARS else f"{heading[: MAX_HEADING_CHARS - 1]}…"
 
 
 def split(text: str, limit: int = MAX_SECTION_CHARS) -> list[tuple[int, int]]:

@@ -46,13 +46,24 @@ CREATE TABLE IF NOT EXISTS raw_link (article INTEGER, target TEXT, target_fold T
 CREATE TABLE IF NOT EXISTS triple (
     n INTEGER PRIMARY KEY, article INTEGER, subject TEXT, relation TEXT, object TEXT, object_link TEXT,
     position INTEGER);
-CREATE TABLE IF NOT EXISTS entity (id TEXT PRIMARY KEY, name TEXT, type TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS extraction (
+    hash BLOB, prompt TEXT, model TEXT, reply TEXT, PRIMARY KEY (hash, prompt, model)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS extracted_entity (id TEXT PRIMARY KEY, name TEXT, type TEXT, aliases TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS extracted_owner (
+    article TEXT, entity TEXT, PRIMARY KEY (article, entity)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS extracted_fact (
+    subject TEXT, object TEXT, relation TEXT, section_id TEXT,
+    PRIMARY KEY (subject, object, relation, section_id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS entity (
+    id TEXT PRIMARY KEY, name TEXT, type TEXT, aliases TEXT DEFAULT '[]') WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS owned (article TEXT, entity TEXT, PRIMARY KEY (article, entity)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS fact (
     subject TEXT, object TEXT, relation TEXT, section_id TEXT,
     PRIMARY KEY (subject, object, relation, section_id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS vector (hash BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID;
 """
+# What a model read from the sections, merged: its replies, which cost money, outlive a change of source as vectors do.
+EXTRACTED_TABLES = ("extracted_entity", "extracted_owner", "extracted_fact")
 # Everything that is derived from the source, as opposed to vectors, which outlive a change of source.
 _SOURCE_TABLES = ("record", "redirect", "bad", "skipped")
 _DERIVED_TABLES = (
@@ -64,6 +75,7 @@ _DERIVED_TABLES = (
     "mention",
     "raw_link",
     "triple",
+    *EXTRACTED_TABLES,
     "entity",
     "owned",
     "fact",
@@ -128,7 +140,7 @@ class Staging:
         with self.transaction():
             for table in (*_SOURCE_TABLES, *_DERIVED_TABLES):
                 self._db.execute(f"DELETE FROM {table}")
-            self._db.execute("DELETE FROM meta WHERE key NOT IN ('encoder', 'source', 'layout')")
+            self._db.execute("DELETE FROM meta WHERE key NOT IN ('encoder', 'source', 'layout', 'extraction_usd')")
 
     def forget_derived(self) -> None:
         with self.transaction():

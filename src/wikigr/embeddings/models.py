@@ -33,7 +33,10 @@ def find_prepared(model_id: str, *, cache_dir: Path | None = None) -> PreparedMo
             return PreparedModel.from_folder(folder)
         weights = folder / "model.safetensors"
         if not weights.is_file():
-            raise ModelError(f"There is no encoder in {folder}: neither {DESCRIPTION} nor {weights.name}.")
+            raise ModelError(
+                f"There is no encoder in {folder}: neither {DESCRIPTION} nor {weights.name}.",
+                hint="Name the folder that `wikigr model prepare` wrote, or the id of a model.",
+            )
         name = local_id(folder, sha256_of(weights))
     else:
         name = canonical_id(model_id)

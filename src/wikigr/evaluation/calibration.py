@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from wikigr.errors import UsageError
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
-from wikigr.pack.manifest import read_manifest
+from wikigr.pack.manifest import Manifest, read_manifest
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
 from wikigr.pipeline.profile import Profile
@@ -76,11 +76,26 @@ def _best_threshold(strengths: np.ndarray, labels: np.ndarray) -> float:
     return round(float(cuts[best[np.argmax(gaps[best])]]), 4)
 
 
-def store_threshold(layout: Layout, threshold: float) -> None:
+@dataclass(frozen=True, slots=True)
+class FittedOn:
+    """What a threshold was fitted on: the hash of its questions, their split (empty: all), the profile that asked."""
+
+    questions: str
+    split: str
+    profile: str
+
+
+def with_threshold(manifest: Manifest, threshold: float, fitted_on: FittedOn) -> Manifest:
+    """Return ``manifest`` with the threshold and what it was fitted on."""
+    thresholds = {**manifest.thresholds, THRESHOLD_NAME: threshold}
+    return replace(manifest, thresholds=thresholds, calibration=asdict(fitted_on))
+
+
+def store_threshold(layout: Layout, threshold: float, fitted_on: FittedOn) -> None:
     """Put the threshold into the manifest, as a whole or not at all; raises ``BuildError`` while the pack is built."""
     with layout.building():
         manifest = read_manifest(layout.part(parts.MANIFEST))
         layout.clear_new()
-        changed = replace(manifest, thresholds={**manifest.thresholds, THRESHOLD_NAME: threshold})
+        changed = with_threshold(manifest, threshold, fitted_on)
         (layout.new / parts.MANIFEST).write_text(changed.to_json(), encoding="utf-8")
         layout.replace_parts()

@@ -34,13 +34,30 @@ class Graph:
     extension linked in (the tests run the index path on it).
     """
 
-    def __init__(self, path: Path, *, read_only: bool = True, engine: str = "real_ladybug", threads: int = 0) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        read_only: bool = True,
+        engine: str = "real_ladybug",
+        threads: int = 0,
+        address_space: int | None = None,
+    ) -> None:
+        """Open the database at ``path``, or one in memory for ``:memory:``; raises ``PackError``.
+
+        ``address_space`` is how many bytes the engine reserves (a power of two, larger than the file) in the place of
+        its 8 TiB, which no limit on a process would allow.
+        """
         module = importlib.import_module(engine)
         pool = READ_BUFFER_POOL if read_only else WRITE_BUFFER_POOL
         if read_only and not path.is_file():
-            raise PackError(f"There is no database at {path}.")
+            raise PackError(f"There is no database at {path}.", hint="Build the pack again with `wikigr pack build`.")
+        # The engine would take an empty file for a new database.
+        if read_only and path.stat().st_size == 0:
+            raise PackError(f"The database {path} is empty.", hint="Build the pack again with `wikigr pack build`.")
         try:
-            database = module.Database(str(path), read_only=read_only, buffer_pool_size=pool)
+            reserved = {} if address_space is None else {"max_db_size": address_space}
+            database = module.Database(str(path), read_only=read_only, buffer_pool_size=pool, **reserved)
             connection = module.Connection(database, num_threads=threads)
         except (RuntimeError, IndexError, MemoryError) as error:
             raise PackError(

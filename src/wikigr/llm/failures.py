@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
+from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from wikigr.errors import WikigrError
 
@@ -42,12 +43,15 @@ class BadRequestError(LlmError):
 class Server:
     """The server that a client asks: how messages name it, and what its failures mean.
 
-    ``secret`` is the API key, which no message shows.
+    ``secret`` is the API key; no message shows it, nor the user name and password of ``base_url``.
     """
 
     def __init__(self, base_url: str, secret: str | None) -> None:
-        self._secret = secret
         parts = urlsplit(base_url)
+        # A server may repeat what it was sent: the key, or the user name and password of its URL.
+        named, _, _ = parts.netloc.rpartition("@")
+        sent = (secret, *named.split(":", 1), b64encode(unquote_to_bytes(named)).decode())
+        self._secrets = sorted({text for text in sent if text and len(text) >= _SHORTEST_KEY}, key=len, reverse=True)
         # A user name and a password may stand before the host.
         self.name = self.clean(parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl())
 
@@ -58,8 +62,8 @@ class Server:
             for char in text
             if char.isspace() or not unicodedata.category(char).startswith("C")
         )
-        if self._secret and len(self._secret) >= _SHORTEST_KEY:
-            line = line.replace(self._secret, "[key]")
+        for secret in self._secrets:
+            line = line.replace(secret, "[key]")
         line = " ".join(line.split())
         return line if len(line) <= _DETAIL_LIMIT else line[: _DETAIL_LIMIT - 1] + "…"
 

@@ -140,6 +140,10 @@ class Layout:
         self.replace_parts()
         if not keep_encoder:
             _discard(self.root / ENCODER)
+        self.drop_staging()
+
+    def drop_staging(self) -> None:
+        """Remove the working store of a build that is finished or given up."""
         for leftover in self.work.glob(f"{_STAGING}*"):
             leftover.unlink()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -9,19 +10,50 @@ from wikigr.errors import PackError
 from wikigr.pack.layout import Layout
 from wikigr.settings import data_folder
 
+VERSIONS = ".versions"
+# What an installed pack may be called: a plain file name, neither hidden nor like an option.
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
+
 
 def installed_packs() -> Path:
-    """Return the folder that holds the installed packs, one folder each; it need not exist."""
+    """Return the folder that holds the installed packs by name; it need not exist.
+
+    What `wikigr pack install` has put there is a link to the version that is used, in ``.versions/NAME``.
+    """
     return data_folder() / "packs"
 
 
+def is_pack_name(text: str) -> bool:
+    """Tell whether an installed pack may be called ``text``."""
+    return _NAME.fullmatch(text) is not None
+
+
+def installed_names() -> list[str]:
+    """Return the names of the installed packs, in order; raises ``OSError`` when their folder cannot be read."""
+    root = installed_packs()
+    return sorted(entry.name for entry in root.iterdir() if _is_installed(entry)) if root.is_dir() else []
+
+
+def installed_name(folder: Path) -> str | None:
+    """Return the name of the installed pack whose version lies in ``folder``; ``None`` for any other folder."""
+    versions = folder.parent.parent
+    is_version = versions.name == VERSIONS and versions.parent.resolve() == installed_packs().resolve()
+    return folder.parent.name if is_version else None
+
+
 def find_pack(location: str | Path) -> Layout:
-    """Return the layout of the pack at ``location``; raises ``PackError`` when there is none."""
+    """Return the layout of the pack at ``location``; raises ``PackError`` when there is none.
+
+    Of an installed pack it is the folder of the version in use, so that a pack once found stays as it is when another
+    version is installed.
+    """
     path = Path(location)
     if path.is_file():
         path = path.parent
-    elif not path.exists() and len(path.parts) == 1 and (installed_packs() / path).is_dir():
+    elif not path.exists() and len(path.parts) == 1 and _is_installed(installed_packs() / path):
         path = installed_packs() / path
+    if path.is_symlink() and path.parent.resolve() == installed_packs().resolve():
+        path = path.parent / path.readlink()
     layout = Layout(path)
     if layout.exists():
         return layout
@@ -39,6 +71,11 @@ def find_pack(location: str | Path) -> Layout:
     )
 
 
+def _is_installed(entry: Path) -> bool:
+    return is_pack_name(entry.name) and entry.is_dir()
+
+
 def _known_names(folder: Path) -> list[str]:
     places = [folder, installed_packs()]
-    return sorted({found.name for place in places if place.is_dir() for found in place.iterdir() if found.is_dir()})
+    found = {entry.name for place in places if place.is_dir() for entry in place.iterdir() if entry.is_dir()}
+    return sorted(name for name in found if not name.startswith("."))

@@ -13,7 +13,7 @@ from wikigr.graph.engine import QueryError
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
-from wikigr.pack.manifest import FileRecord, check_file, read_manifest
+from wikigr.pack.manifest import FileRecord, Manifest, check_file, file_path, is_pack_file, read_manifest
 from wikigr.pack.open import Pack
 
 _REBUILD = "Build the pack again with `wikigr pack build`."
@@ -30,7 +30,15 @@ def validate_pack(location: str | Path) -> list[Check]:
     The files are compared with the manifest first: the engine is not let loose on a damaged database.
     """
     layout = find_pack(location)
-    manifest = read_manifest(layout.part(parts.MANIFEST))
+    files = check_files(layout, read_manifest(layout.part(parts.MANIFEST)))
+    if not all(check.passed for check in files):
+        return files
+    with Pack(location) as pack:
+        return [*files, *check_parts(pack)]
+
+
+def check_files(layout: Layout, manifest: Manifest) -> list[Check]:
+    """Compare the files of a pack with its manifest: one check for all, or one for each that is wrong."""
     files = [_file(layout, name, record) for name, record in manifest.files.items()]
     files += [
         Check(name, False, "is not listed in the manifest", _REBUILD)
@@ -38,21 +46,18 @@ def validate_pack(location: str | Path) -> list[Check]:
         if name not in manifest.files
     ]
     broken = [check for check in files if not check.passed]
-    if broken:
-        return broken
-    with Pack(location) as pack:
-        return [Check("files", True, f"{len(files)} as they were built"), *_checks(pack)]
+    return broken or [Check("files", True, f"{len(files)} as they were built")]
 
 
 def _file(layout: Layout, name: str, record: FileRecord) -> Check:
-    first, *rest = name.split("/")
-    if first not in parts.PARTS or ".." in rest:
+    if not is_pack_file(name):
         return Check(name, False, "is no part of a pack", _REBUILD)
-    wrong = check_file(layout.part(first).joinpath(*rest), record)
+    wrong = check_file(file_path(layout, name), record)
     return Check(name, wrong is None, wrong or "as it was built", _REBUILD)
 
 
-def _checks(pack: Pack) -> Iterator[Check]:
+def check_parts(pack: Pack) -> Iterator[Check]:
+    """Compare the parts of an open pack with each other and with its manifest; raises ``QueryError``."""
     manifest, graph = pack.manifest, pack.graph
     counted = {
         "articles": "MATCH (a:Article) RETURN count(a)",

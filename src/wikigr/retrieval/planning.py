@@ -145,8 +145,9 @@ def _block(tag: str, lines: Sequence[str]) -> str:
     return f"<{tag}>\n{inside}\n</{tag}>"
 
 
-# What could open or close a block. The arrows of paths and the patterns of Cypher are none and stay as they are.
-_TAG = re.compile(r"<(?=\s*[/!?]|[^\W\d])")
+# What could open or close a block, with white space or an unseen character in it as well. The arrows of paths and the
+# patterns of Cypher are none and stay as they are.
+_TAG = re.compile(r"<(?=[\s\u200b-\u200f\u2060-\u206f\ufeff]*[/!?]|[\u200b-\u200f\u2060-\u206f\ufeff]*[^\W\d])")
 
 
 def _inert(text: str) -> str:

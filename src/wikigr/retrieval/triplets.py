@@ -672,6 +672,7 @@ _SHOWN_TRIPLETS = 100
 _REPLY_TOKENS = 300
 
 _NUMBER = re.compile(r"\d{1,6}")
+_CHOSEN = re.compile(r"<entities>.*?</entities>", re.DOTALL)
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,6}[.):]\s)\s*")
 
 
@@ -743,7 +744,8 @@ class _ModelGuide:
             ("facts", [_shown(str(edge), 3 * _NAME_CHARS) for edge in found[-_SHOWN_TRIPLETS:]]),
             ("entities-offered", _numbered(_shown(node.label) for node in nodes)),
         )
-        completion = _tagged(reply, "task-completion")
+        # A name of the pack that the reply repeats finishes nothing.
+        completion = _tagged(_CHOSEN.sub("", reply), "task-completion")
         if any(text.strip() == "FINISH" for text in completion):
             return Chosen(finish=True)
         return Chosen(_named(_tagged(reply, "entities"), {i: (n.label, n) for i, n in enumerate(nodes, 1)}))

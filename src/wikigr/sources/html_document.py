@@ -102,6 +102,9 @@ _NESTING = re.compile(
     re.IGNORECASE,
 )
 _DEEPEST_NESTING = 5000
+# The parser compares every attribute of a tag with all before it: 20,000 take half a second, 200,000 a minute.
+_LONG_TAG = re.compile(rb"<[a-zA-Z][^<>]{20000,}")
+_MOST_ATTRIBUTES = 20_000
 _NEIGHBOURS = 8
 _REFRESH = re.compile(r"^\s*(?P<delay>\d{1,6})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?['\"]?(?P<url>[^'\"]+)", re.IGNORECASE)
 _LONGEST_REDIRECT_DELAY_S = 10
@@ -115,10 +118,12 @@ class HtmlDocument:
     """
 
     def __init__(self, markup: bytes | str, where: str = "HTML") -> None:
-        """Parse ``markup``; raises ``RecordError`` at ``where`` when its elements are nested without bound."""
+        """Parse ``markup``; raises ``RecordError`` at ``where`` when its nesting or attributes have no bound."""
         markup = _open_self_closed(_decode(markup))
         if _is_nested_too_deeply(markup):
             raise RecordError(where, f"its elements are nested too deeply (more than {_DEEPEST_NESTING:,} levels)")
+        if _has_too_many_attributes(markup):
+            raise RecordError(where, f"one of its tags has more than {_MOST_ATTRIBUTES:,} attributes")
         self._tree = LexborHTMLParser(markup, encoding=True)
         self.root: LexborNode = self._tree.root or self._tree.create_node("html")
         self.skip = {node.mem_id for node in self.root.css(BOILERPLATE)}
@@ -235,6 +240,11 @@ def _is_nested_too_deeply(markup: bytes | str) -> bool:
         if depth > _DEEPEST_NESTING:
             return True
     return False
+
+
+def _has_too_many_attributes(markup: bytes | str) -> bool:
+    data = markup.encode("utf-8", "replace") if isinstance(markup, str) else markup
+    return any(len(tag.group().split()) > _MOST_ATTRIBUTES for tag in _LONG_TAG.finditer(data))
 
 
 def _is_note(aside: LexborNode) -> bool:

@@ -1,0 +1,186 @@
+"""Gold questions that no longer stand as they did: what a change of the pack did to their articles and answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from wikigr.answer.answer import Answer
+from wikigr.errors import ModelError
+from wikigr.evaluation.questions import Gold, GoldQuestion, load_questions
+from wikigr.pack.contents import Contents, PackContents, SectionText
+from wikigr.text import fold
+
+if TYPE_CHECKING:
+    from wikigr.pack.content_diff import ArticleChange, ContentDiff
+    from wikigr.pack.manifest import Manifest
+    from wikigr.pack.open import Pack
+
+MoveKind = Literal[
+    "article-removed", "article-renamed", "section-gone", "passage-gone", "answer-gone", "answer-moved", "text-changed",
+    "now-answered",
+]  # fmt: skip
+_LEAD = "Introduction"
+
+
+@dataclass(frozen=True, slots=True)
+class MovedQuestion:
+    """What moved under a gold question, from ``before`` to ``after`` (``None``: nothing there).
+
+    - ``article-removed``, ``article-renamed``: a gold title, and what it is called now;
+    - ``section-gone``, ``passage-gone``: the gold section (its heading) or passage (its id in the source) is not there;
+    - ``answer-gone``: the accepted answer that the gold article held, and holds no longer;
+    - ``answer-moved``: the headings of the sections that held an accepted answer, and of those that hold it now;
+    - ``text-changed``: the gold article has another text, and what else is told of it here does not apply;
+    - ``now-answered``: marked as unanswerable; the first pack declined, and this is what the second one answers.
+    """
+
+    question_id: str
+    kind: MoveKind
+    title: str
+    before: str | None
+    after: str | None
+
+
+def find_moved(
+    file: Path, content: ContentDiff, before: Pack, contents: Contents, after: Pack | None, notes: list[str]
+) -> list[MovedQuestion]:
+    """Return what moved under the questions in ``file``, in their order, from the pack ``before`` to ``contents``.
+
+    Unanswerable questions are put to ``before`` and ``after``; ``notes`` is told when they cannot be. Raises
+    ``QuestionError`` for a file that cannot be read.
+    """
+    questions = load_questions(file)
+    moved = moved_places(questions, PackContents(before.graph), contents, content)
+    unanswerable = [question for question in questions if not question.answerable]
+    if unanswerable and after is None and content != type(content)():
+        notes.append(f"The {len(unanswerable)} unanswerable questions were not asked: the new pack is not built yet.")
+    elif unanswerable and after is not None and _may_answer_otherwise(before.manifest, after.manifest):
+        from wikigr.pipeline.builder import build_pipeline
+        from wikigr.pipeline.profile import Profile
+
+        try:
+            one, two = (build_pipeline(Profile(), pack, offline=True).answer for pack in (before, after))
+            moved += now_answered(unanswerable, one, two)
+        except ModelError as error:
+            notes.append(
+                f"The {len(unanswerable)} unanswerable questions were not asked, because the encoder cannot be opened: "
+                f"{error.message}"
+            )
+    order = {question.id: number for number, question in enumerate(questions)}
+    return sorted(moved, key=lambda move: order[move.question_id])
+
+
+def _may_answer_otherwise(before: Manifest, after: Manifest) -> bool:
+    return (before.digest, before.thresholds) != (after.digest, after.thresholds)
+
+
+def now_answered(
+    questions: Sequence[GoldQuestion], before: Callable[[str], Answer], after: Callable[[str], Answer]
+) -> list[MovedQuestion]:
+    """Return the unanswerable ``questions`` that ``before`` declined to answer and ``after`` does not."""
+    found = []
+    for question in questions:
+        new = after(question.question)
+        if not new.abstained and before(question.question).abstained:
+            source = new.citations[0].title if new.citations else ""
+            found.append(MovedQuestion(question.id, "now-answered", source, None, " ".join(new.text.split())))
+    return found
+
+
+def moved_places(
+    questions: Sequence[GoldQuestion], a: Contents, b: Contents, content: ContentDiff
+) -> list[MovedQuestion]:
+    """Return what moved under the gold places of ``questions``. What was never there has not moved."""
+    return _Places(a, b, content).of_all(questions)
+
+
+class _Places:
+    """The gold articles of both packs; only those that changed are read, each once."""
+
+    def __init__(self, a: Contents, b: Contents, content: ContentDiff) -> None:
+        self._removed = {fold(article.title): article for article in content.removed}
+        self._renamed = {fold(change.before): change for change in content.renamed}
+        old_title = {change.after: change.before for change in content.renamed}
+        # A gold set that came with the second pack already has the new titles.
+        self._changed: Mapping[str, tuple[str, ArticleChange]] = {
+            fold(name): (old_title.get(change.title, change.title), change)
+            for change in content.changed
+            for name in (change.title, old_title.get(change.title, change.title))
+        }
+        self._before, self._after = cache(a.sections_of), cache(b.sections_of)
+
+    def of_all(self, questions: Sequence[GoldQuestion]) -> list[MovedQuestion]:
+        return [
+            MovedQuestion(question.id, kind, title, before, after)
+            for question in questions
+            for gold in question.gold
+            for kind, title, before, after in self._of(question, gold)
+        ]
+
+    def _of(self, question: GoldQuestion, gold: Gold) -> Iterator[tuple[MoveKind, str, str | None, str | None]]:
+        name = fold(gold.title)
+        if name in self._removed:
+            article = self._removed[name]
+            yield "article-removed", article.title, article.title, article.now
+            return
+        if name in self._renamed:
+            renamed = self._renamed[name]
+            yield "article-renamed", renamed.before, renamed.before, renamed.after
+        if name not in self._changed:
+            return
+        old, change = self._changed[name]
+        if not change.changes_text:
+            return
+        one, two = self._before(old), self._after(change.title)
+        told = list(self._within(question, gold, change.title, one, two))
+        yield from told
+        if not told:
+            size = f"{change.words_added} words added, {change.words_removed} removed"
+            yield "text-changed", change.title, None, size
+
+    def _within(
+        self, question: GoldQuestion, gold: Gold, title: str, one: Sequence[SectionText], two: Sequence[SectionText]
+    ) -> Iterator[tuple[MoveKind, str, str | None, str | None]]:
+        if gold.section is not None:
+            wanted = fold(gold.section)
+            if wanted in {fold(_heading(section)) for section in one} - {fold(_heading(section)) for section in two}:
+                yield "section-gone", title, gold.section, None
+        if gold.source_id is not None:
+            passages = [{section.source_id for section in side} for side in (one, two)]
+            if gold.source_id in passages[0] - passages[1]:
+                yield "passage-gone", title, gold.source_id, None
+        if not question.answers:
+            return
+        whole = ["\n".join(section.content for section in side) for side in (one, two)]
+        held = [answer for answer in question.answers if states(whole[0], answer)]
+        if held and not any(states(whole[1], answer) for answer in question.answers):
+            yield "answer-gone", title, held[0], None
+            return
+        places = [
+            dict.fromkeys(
+                _heading(section)
+                for section in side
+                if any(states(section.content, answer) for answer in question.answers)
+            )
+            for side in (one, two)
+        ]
+        if places[0].keys() - places[1].keys():
+            yield "answer-moved", title, _listed(places[0]), _listed(places[1])
+
+
+def states(text: str, answer: str) -> bool:
+    """Tell whether ``text`` holds ``answer`` as whole words; case, spaces and Unicode form do not matter."""
+    return re.search(rf"(?<!\w){re.escape(fold(answer))}(?!\w)", fold(text)) is not None
+
+
+def _heading(section: SectionText) -> str:
+    return section.heading_path[-1] if section.heading_path else _LEAD
+
+
+def _listed(headings: Mapping[str, None]) -> str | None:
+    return "; ".join(headings) or None

@@ -1,0 +1,121 @@
+"""The content digest of a pack: from the staged rows of a build, and again from the finished database."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from wikigr.embeddings.embedder import EncoderIdentity
+from wikigr.graph.engine import Graph
+from wikigr.graph.schema import FORMAT_VERSION
+from wikigr.text import fold
+
+Row = tuple[Any, ...]
+
+# What is fed, in this order, and the columns of each; rows come in order of the columns named in brackets.
+#   article  [title], categories as JSON, content, url, revision
+#   section  section_id, heading, heading path as JSON, start, end, source_id   [article's title, position]
+#   alias    alias, article's title                                             [folded alias]
+#   link, mention   [source title, target title]
+#   entity   [entity_id], name, type, aliases as JSON
+#   owned    [article's title, entity_id]
+#   fact     [subject, object, relation, section_id]
+KINDS = ("article", "section", "alias", "link", "mention", "entity", "owned", "fact")
+
+# Rows that a build copies at once, and that are read at once here. The engine may shuffle the rows of one copy among
+# themselves and never with those of another, so that sorting within these pages restores the order.
+ARTICLE_PAGE = 1_000
+SECTION_PAGE = 10_000
+ENTITY_PAGE = 10_000
+
+
+def digest_rows(identity: EncoderIdentity, rows: Mapping[str, Iterable[Row]]) -> str:
+    """Return the SHA-256 of a pack's content: ``rows`` holds those of each of ``KINDS``, in its order.
+
+    Vectors are represented by their encoder's identity: their last bits depend on the machine.
+    """
+    digest = hashlib.sha256()
+
+    def feed(*values: Any) -> None:
+        digest.update(json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
+        digest.update(b"\n")
+
+    feed("wikigr", FORMAT_VERSION, identity.model_id, identity.dimension, identity.weights_sha256)
+    for kind in KINDS:
+        for row in rows[kind]:
+            feed(kind, *row)
+    return digest.hexdigest()
+
+
+def database_digest(graph: Graph, identity: EncoderIdentity) -> str:
+    """Return the content digest of the pack whose database is ``graph``; raises ``QueryError``.
+
+    It is that of the manifest, unless somebody changed the content. Memory holds a page of rows, and every alias.
+    """
+    reading = _Reading(graph)
+    return digest_rows(
+        identity,
+        {
+            "article": reading.articles(),
+            "section": reading.sections(),
+            "alias": reading.aliases(),
+            "link": reading.edges("LINKS_TO"),
+            "mention": reading.edges("MENTIONS"),
+            "entity": reading.entities(),
+            "owned": reading.owned(),
+            "fact": reading.facts(),
+        },
+    )
+
+
+class _Reading:
+    """Reads each kind of row from a database, in its order."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def articles(self) -> Iterator[Row]:
+        columns = "a.title, a.categories, a.content, a.url, a.revision"
+        for title, categories, *rest in self._pages("(a:Article)", "a", "Article", ARTICLE_PAGE, columns):
+            yield (title, json.dumps(categories, ensure_ascii=False), *rest)
+
+    def sections(self) -> Iterator[Row]:
+        columns = (
+            "s.article_title, s.position, s.section_id, s.title, s.heading_path, s.start_offset, s.end_offset, "
+            "s.source_id"
+        )
+        for row in self._pages("(s:Section)", "s", "Section", SECTION_PAGE, columns):
+            _, _, section_id, title, path, *rest = row
+            yield (section_id, title, json.dumps(path, ensure_ascii=False), *rest)
+
+    def aliases(self) -> Iterator[Row]:
+        rows = self._pages("(a:Article)", "a", "Article", SECTION_PAGE, "a.title, a.aliases")
+        known = sorted((fold(alias), alias, title) for title, aliases in rows for alias in aliases)
+        return ((alias, title) for _, alias, title in known)
+
+    def edges(self, relation: str) -> Iterator[Row]:
+        pattern = f"(a:Article)-[:{relation}]->(b:Article)"
+        return self._pages(pattern, "a", "Article", ARTICLE_PAGE, "a.title, b.title")
+
+    def entities(self) -> Iterator[Row]:
+        columns = "e.entity_id, e.name, e.type, e.aliases"
+        for *row, aliases in self._pages("(e:Entity)", "e", "Entity", ENTITY_PAGE, columns):
+            yield (*row, json.dumps(aliases, ensure_ascii=False))
+
+    def owned(self) -> Iterator[Row]:
+        pattern = "(a:Article)-[:HAS_ENTITY]->(e:Entity)"
+        return self._pages(pattern, "a", "Article", ARTICLE_PAGE, "a.title, e.entity_id")
+
+    def facts(self) -> Iterator[Row]:
+        pattern = "(a:Entity)-[r:RELATED_TO]->(b:Entity)"
+        columns = "a.entity_id, b.entity_id, r.relation, r.section_id"
+        return self._pages(pattern, "a", "Entity", ENTITY_PAGE, columns)
+
+    def _pages(self, pattern: str, node: str, table: str, size: int, columns: str) -> Iterator[Row]:
+        """Yield the rows of ``pattern``, ``size`` nodes of ``table`` at a time, sorted within each page."""
+        last = self._graph.rows(f"MATCH (n:{table}) RETURN max(offset(id(n)))")[0][0]
+        query = f"MATCH {pattern} WHERE offset(id({node})) >= $first AND offset(id({node})) < $last RETURN {columns}"
+        for first in range(0, 0 if last is None else int(last) + 1, size):
+            yield from sorted(tuple(row) for row in self._graph.rows(query, {"first": first, "last": first + size}))

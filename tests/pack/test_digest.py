@@ -1,0 +1,75 @@
+"""The content digest, recomputed from the database."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.pack.letters import build_letters, build_triples
+
+from wikigr.embeddings.embedder import Embedder
+from wikigr.graph.engine import Graph
+from wikigr.pack import digest
+from wikigr.pack.digest import database_digest
+from wikigr.pack.layout import DATABASE, MANIFEST
+from wikigr.pack.manifest import read_manifest
+
+
+@pytest.fixture(scope="module")
+def letters(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    return build_letters(tmp_path_factory.mktemp("digest") / "letters", encoder)
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    return build_triples(tmp_path_factory.mktemp("digest") / "people", encoder)
+
+
+def recomputed(pack: Path) -> str:
+    with Graph(pack / DATABASE) as graph:
+        return database_digest(graph, read_manifest(pack / MANIFEST).encoder)
+
+
+def test_it_is_the_one_of_the_build(letters: Path, people: Path, physics_pack: Path) -> None:
+    for pack in (letters, people, physics_pack):
+        assert recomputed(pack) == read_manifest(pack / MANIFEST).digest
+
+
+def test_it_is_the_same_whatever_the_pages(physics_pack: Path, people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ARTICLE_PAGE", "SECTION_PAGE", "ENTITY_PAGE"):
+        monkeypatch.setattr(digest, name, 3)
+    for pack in (physics_pack, people):
+        assert recomputed(pack) == read_manifest(pack / MANIFEST).digest
+
+
+@pytest.mark.parametrize(
+    ("which", "change"),
+    [
+        ("letters", "MATCH (a:Article {title: 'Alpha'}) SET a.content = 'Alpha is the last letter.'"),
+        ("letters", "MATCH (a:Article {title: 'Gamma'}) SET a.categories = ['Physics']"),
+        ("letters", "MATCH (a:Article {title: 'Alpha'}) SET a.url = 'https://example.org'"),
+        ("letters", "MATCH (a:Article {title: 'Beta'}) SET a.aliases = ['Letter three']"),
+        ("letters", "MATCH (s:Section {section_id: 'Alpha#1'}) SET s.title = 'Misuse'"),
+        ("letters", "MATCH (s:Section {section_id: 'Alpha#1'}) SET s.heading_path = ['Other']"),
+        ("letters", "MATCH (s:Section {section_id: 'Alpha#1'}) SET s.end_offset = s.end_offset - 1"),
+        ("letters", "MATCH (:Article {title: 'Alpha'})-[r:LINKS_TO]->() DELETE r"),
+        ("letters", "MATCH (:Article {title: 'Alpha'})-[r:MENTIONS]->() DELETE r"),
+        ("letters", "MATCH (a:Article {title: 'Gamma'}), (b:Article {title: 'Beta'}) CREATE (a)-[:LINKS_TO]->(b)"),
+        ("people", "MATCH (e:Entity {entity_id: 'orlandia'}) SET e.name = 'Utopia'"),
+        ("people", "MATCH (e:Entity {entity_id: 'orlandia'}) SET e.type = 'value'"),
+        ("people", "MATCH (e:Entity {entity_id: 'orlandia'}) SET e.aliases = ['Utopia']"),
+        ("people", "MATCH ()-[r:RELATED_TO {relation: 'spouse'}]->() SET r.relation = 'enemy'"),
+        ("people", "MATCH ()-[r:RELATED_TO {relation: 'spouse'}]->() DELETE r"),
+        ("people", "MATCH (:Article {title: 'Varnstad'})-[r:HAS_ENTITY]->() DELETE r"),
+    ],
+)
+def test_every_change_of_the_content_changes_it(
+    letters: Path, people: Path, tmp_path: Path, which: str, change: str
+) -> None:
+    pack = {"letters": letters, "people": people}[which]
+    copy = shutil.copytree(pack, tmp_path / "pack")
+    with Graph(copy / DATABASE, read_only=False) as graph:
+        graph.execute(change)
+        graph.execute("CHECKPOINT")
+    assert recomputed(copy) != read_manifest(pack / MANIFEST).digest

@@ -1,0 +1,127 @@
+"""What the trust suite shares: the count of attacks and its table, a pack of hostile text, a command in a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Result, wikigr
+from tests.llm.plugin import messages_server, no_model
+from tests.trust import hostile
+
+from wikigr.embeddings.embedder import Embedder
+from wikigr.settings import cache_folder
+
+__all__ = ["messages_server", "no_model", "wikigr"]
+
+_PROPERTY = "tally"
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts what one test tried of an attack: ``refused`` with an error, or taken and ``harmless``."""
+
+    attack: str
+    tried: int = field(default=0, init=False)
+    outcome: dict[str, int] = field(default_factory=lambda: {"refused": 0, "harmless": 0}, init=False)
+
+    def refused(self, n: int = 1) -> None:
+        self.tried += n
+        self.outcome["refused"] += n
+
+    def harmless(self, n: int = 1) -> None:
+        self.tried += n
+        self.outcome["harmless"] += n
+
+
+@pytest.fixture
+def tally(record_property: Callable[[str, object], None]) -> Iterator[Callable[[str], Tally]]:
+    """Make the count of an attack; the table at the end adds up all of that name, and counts a failed test as one."""
+    made: list[Tally] = []
+
+    def make(attack: str) -> Tally:
+        made.append(Tally(attack))
+        return made[-1]
+
+    yield make
+    for one in made:
+        record_property("tried", one.tried)
+        record_property("outcome", json.dumps(one.outcome))
+        record_property(_PROPERTY, json.dumps([one.attack, one.outcome["refused"], one.outcome["harmless"]]))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports = [report for found in terminalreporter.stats.values() for report in found if hasattr(report, "when")]
+    failed = {report.nodeid for report in reports if report.failed}
+    rows: dict[str, list[int]] = {}
+    for report in reports:
+        if report.when != "teardown":
+            continue
+        for name, value in report.user_properties:
+            if name != _PROPERTY:
+                continue
+            attack, refused, harmless = json.loads(str(value))
+            row = rows.setdefault(attack, [0, 0, 0])
+            row[0] += refused
+            row[1] += harmless
+            row[2] += report.nodeid in failed
+    if not rows:
+        return
+    width = max(map(len, rows))
+    terminalreporter.section("attacks")
+    terminalreporter.write_line(f"{'attack':<{width}} | {'tried':>7} | refused or harmless | failed")
+    for attack, (refused, harmless, failures) in sorted(rows.items()):
+        tried = refused + harmless + failures
+        terminalreporter.write_line(f"{attack:<{width}} | {tried:>7,} | {refused + harmless:>19,} | {failures:>6,}")
+
+
+@pytest.fixture(scope="session")
+def hostile_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    """Articles whose every field attacks a prompt or a terminal, with worked examples; see ``hostile``."""
+    return hostile.build_articles(tmp_path_factory.mktemp("hostile"), encoder)
+
+
+@pytest.fixture(scope="session")
+def hostile_graph(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    """Triples whose names and relations do."""
+    return hostile.build_triples(tmp_path_factory.mktemp("hostile-graph"), encoder)
+
+
+@pytest.fixture
+def own_caches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A cache folder of this test that holds the user's prepared encoders and nothing else."""
+    models = cache_folder() / "models"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    cache_folder().mkdir(parents=True)
+    (cache_folder() / "models").symlink_to(models)
+    return cache_folder()
+
+
+Process = Callable[..., Result]
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Process:
+    """Run a command line in a process of its own; ``before`` is Python to run there first."""
+
+    def call(*arguments: str, before: str = "", timeout: float = 120.0, **variables: str) -> Result:
+        code = f"import sys\n{before}\nsys.argv = ['wikigr', *sys.argv[1:]]\nfrom wikigr_cli.app import main\nmain()\n"
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANTHROPIC_", "WIKIGR_"))}
+        environment = {**kept, "XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_DATA_HOME": str(tmp_path / "data")}
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments],
+            env={**environment, **variables},
+            cwd=tmp_path,
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+        )
+        return Result(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+
+    return call

@@ -1,0 +1,813 @@
+"""Archives that were made to harm: every one is refused in words, and nothing of it stays on the disk."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+from tests.pack.letters import build_letters
+from tests.trust import checkers
+from tests.trust.conftest import Tally
+
+from wikigr.checks import Check
+from wikigr.embeddings.embedder import Embedder
+from wikigr.errors import PackError
+from wikigr.graph.engine import Graph
+from wikigr.pack import proof
+from wikigr.pack.archive import Limits, export_pack, unpack
+from wikigr.pack.layout import DATABASE, MANIFEST, PAGERANK
+from wikigr.pack.manifest import describe_file, describe_files
+from wikigr.pack.proof import prove
+from wikigr.pack.signature import SIGNATURE, PrivateKey
+
+Count = Callable[[str], Tally]
+KEY = PrivateKey(bytes(range(32)))
+BLOCK = 512
+END = bytes(2 * BLOCK)
+
+
+# -- a good archive, taken apart
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file of a tar: its header and its data without padding."""
+
+    header: bytes
+    data: bytes
+
+    @property
+    def name(self) -> str:
+        return self.header[:100].rstrip(b"\0").decode()
+
+    def with_fields(self, **fields: bytes) -> Member:
+        """Return it with other header fields and a checksum that fits."""
+        places = {"name": (0, 100), "mode": (100, 108), "size": (124, 136), "mtime": (136, 148), "kind": (156, 157),
+                  "link": (157, 257), "magic": (257, 265), "owner": (265, 297), "prefix": (345, 500)}  # fmt: skip
+        header = bytearray(self.header)
+        for field, value in fields.items():
+            first, last = places[field]
+            header[first:last] = value.ljust(last - first, b"\0")
+        header[148:156] = b" " * 8
+        header[148:156] = b"%06o\0 " % sum(header)
+        return Member(bytes(header), self.data)
+
+    def holding(self, data: bytes) -> Member:
+        return Member(self.with_fields(size=b"%011o\0" % len(data)).header, data)
+
+
+def members_of(tar: bytes) -> list[Member]:
+    with tarfile.open(fileobj=io.BytesIO(tar)) as opened:
+        return [
+            Member(tar[m.offset : m.offset + BLOCK], tar[m.offset_data : m.offset_data + m.size])
+            for m in opened.getmembers()
+        ]
+
+
+def tar_of(members: list[Member], end: bytes = END) -> bytes:
+    return b"".join(m.header + m.data + bytes(-len(m.data) % BLOCK) for m in members) + end
+
+
+def compressed(tar: bytes) -> bytes:
+    return zstandard.ZstdCompressor(level=1, write_checksum=True).compress(tar)
+
+
+def remade(members: list[Member], change: Callable[[dict[str, Any]], None]) -> list[Member]:
+    """Return the members with a changed manifest."""
+    manifest = json.loads(members[0].data)
+    change(manifest)
+    return [members[0].holding(json.dumps(manifest).encode()), *members[1:]]
+
+
+@pytest.fixture(scope="module")
+def pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    return build_letters(tmp_path_factory.mktemp("trust") / "letters", encoder)
+
+
+@pytest.fixture(scope="module")
+def archive(pack: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return export_pack(pack, tmp_path_factory.mktemp("trust") / "letters.wikigr").file.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def members(archive: bytes) -> list[Member]:
+    return members_of(zstandard.ZstdDecompressor().decompress(archive))
+
+
+@pytest.fixture(scope="module")
+def signed(pack: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Member]:
+    file = export_pack(pack, tmp_path_factory.mktemp("trust") / "signed.wikigr", key=KEY).file
+    return members_of(zstandard.ZstdDecompressor().decompress(file.read_bytes()))
+
+
+# -- what must hold after every attack
+
+
+@dataclass(frozen=True)
+class Arena:
+    """A folder with a few files around the place where archives are unpacked."""
+
+    root: Path
+
+    @property
+    def into(self) -> Path:
+        return self.root / "a" / "b" / "into"
+
+    def refuses(self, data: bytes, message: str = ".", limits: Limits | None = None) -> PackError:
+        """Unpack ``data``, which must be refused and leave no trace; returns the error."""
+        before = self.state()
+        file = self.root / "hostile.wikigr"
+        file.write_bytes(data)
+        with pytest.raises(PackError, match=message) as caught:
+            unpack(file, self.into, limits=limits or Limits())
+        file.unlink()
+        assert self.state() == before
+        assert len(caught.value.message) < 1000
+        assert caught.value.message.isprintable()
+        return caught.value
+
+    def state(self) -> dict[str, tuple[int, bytes]]:
+        """Everything in the folder: names, kinds and contents."""
+        return {
+            path.relative_to(self.root).as_posix(): (
+                path.lstat().st_mode,
+                path.read_bytes() if path.is_file() and not path.is_symlink() else b"",
+            )
+            for path in self.root.rglob("*")
+        }
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Arena:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    for place in ("bystander", "a/bystander", "a/b/bystander"):
+        (tmp_path / place).write_text("not yours")
+    return Arena(tmp_path)
+
+
+def test_the_good_archive_taken_apart_and_put_together_is_accepted(
+    members: list[Member], signed: list[Member], arena: Arena
+) -> None:
+    for good in (members, signed):
+        (arena.root / "good.wikigr").write_bytes(compressed(tar_of(good)))
+        unpack(arena.root / "good.wikigr", arena.into)
+        shutil.rmtree(arena.into)
+
+
+# -- members
+
+
+def _hostile_names() -> Iterator[tuple[bytes, str]]:
+    yield b"/tmp/evil", "leads out"
+    yield b"../evil", "leads out"
+    yield b"lexical/../../evil", "leads out"
+    yield b"..\\evil", "leads out"
+    yield b"C:\\evil", "leads out"
+    for name in (
+        b"evil",
+        b"PACK.DB",
+        b"pack.db.wal",
+        b"./pack.db",
+        b"lexical//meta.json",
+        b"lexical/",
+        b"pack.db ",
+        b".wikigr/commit",
+        b"eval/evil.py",
+        b"\x1b[2Jevil",
+        b"\xff\xfe",
+        "pack.db\u0301".encode(),
+        b"x" * 100,
+    ):
+        yield name, "does not list"  # fmt: skip
+    yield b"pack.db\0.txt", "not as `wikigr pack export` writes|does not list"
+
+
+def _kinds() -> Iterator[tuple[str, bytes, str]]:
+    yield "hard link", b"1", "a hard link"
+    yield "symbolic link", b"2", "a symbolic link"
+    yield "character device", b"3", "a device"
+    yield "block device", b"4", "a device"
+    yield "folder", b"5", "a folder"
+    yield "fifo", b"6", "a named pipe"
+    yield "contiguous file", b"7", "an unknown kind"
+    yield "old file", b"\0", "an unknown kind"
+    yield "GNU long name", b"L", "a name in pieces"
+    yield "GNU long link", b"K", "a link in pieces"
+    yield "GNU sparse file", b"S", "a sparse file"
+    yield "pax header", b"x", "an extended header"
+    yield "global pax header", b"g", "an extended header"
+
+
+@pytest.mark.parametrize(("name", "message"), list(_hostile_names()))
+def test_hostile_names_of_members(members: list[Member], arena: Arena, tally: Count, name: bytes, message: str) -> None:
+    count = tally("archive: a member with a hostile name")
+    for place in range(1, len(members) + 1):
+        evil = members[-1].with_fields(name=name)
+        arena.refuses(compressed(tar_of([*members[:place], evil, *members[place:]])), message)
+        count.refused()
+
+
+@pytest.mark.parametrize(("kind", "code", "message"), list(_kinds()), ids=[kind for kind, *_ in _kinds()])
+def test_members_that_are_no_files(
+    members: list[Member], arena: Arena, tally: Count, kind: str, code: bytes, message: str
+) -> None:
+    count = tally("archive: a member that is no plain file")
+    pax = b"30 path=../../../../tmp/evil\n\n"
+    for place, victim in enumerate(members):
+        for link in (b"", b"/etc/passwd", b"../../bystander") if "link" in kind else (b"",):
+            evil = victim.with_fields(kind=code, link=link)
+            arena.refuses(compressed(tar_of([*members[:place], evil, *members[place + 1 :]])), message)
+            extra = Member(victim.header, pax).holding(pax).with_fields(kind=code, link=link)
+            arena.refuses(compressed(tar_of([*members[:place], extra, *members[place:]])), message)
+            count.refused(2)
+
+
+def test_members_that_are_there_twice_or_not_at_all_or_elsewhere(
+    members: list[Member], arena: Arena, tally: Count
+) -> None:
+    count = tally("archive: members twice, missing or out of order")
+    for place in range(len(members)):
+        twice = [*members[: place + 1], *members[place:]]
+        arena.refuses(compressed(tar_of(twice)), f"'{re.escape(members[place].name)}' twice")
+        late = [*members, members[place]]
+        arena.refuses(compressed(tar_of(late)), "twice")
+        arena.refuses(compressed(tar_of([*members[:place], *members[place + 1 :]])))
+        count.refused(3)
+    for place in range(len(members) - 1):
+        moved = [*members[:place], members[place + 1], members[place], *members[place + 2 :]]
+        arena.refuses(compressed(tar_of(moved)))
+        count.refused()
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"mode": b"0004755\0"}, "not as `wikigr pack export` writes"),
+        ({"mtime": b"00000000001\0"}, "not as `wikigr pack export` writes"),
+        ({"owner": b"root"}, "not as `wikigr pack export` writes"),
+        ({"link": b"/etc/passwd"}, "not as `wikigr pack export` writes"),
+        ({"prefix": b"/tmp"}, "leads out"),
+        ({"prefix": b"lexical"}, "does not list|where"),
+        ({"magic": b"ustar  \0"}, "not as `wikigr pack export` writes"),
+        ({"magic": b""}, "no file of a tar"),
+        ({"size": b"77777777777\0"}, "has .* bytes; .* are allowed|not the size"),
+        ({"size": b"00000000000\0"}, "not the size|cannot be read"),
+        ({"size": b"-0000000001\0"}, "."),
+        ({"size": b"\xff" * 12}, "."),
+        ({"size": b"\x80" + (1 << 62).to_bytes(11, "big")}, "."),
+        ({"size": b"0x000000010\0"}, "."),
+        ({"size": b"            "}, "."),
+    ],
+    ids=str,
+)
+def test_headers_that_lie(
+    members: list[Member], arena: Arena, tally: Count, fields: dict[str, bytes], message: str
+) -> None:
+    count = tally("archive: a header that lies")
+    for place, victim in enumerate(members):
+        evil = victim.with_fields(**fields)
+        arena.refuses(compressed(tar_of([*members[:place], evil, *members[place + 1 :]])), message)
+        count.refused()
+
+
+def test_a_wrong_checksum_of_a_header(members: list[Member], arena: Arena, tally: Count) -> None:
+    count = tally("archive: a header that lies")
+    for place, victim in enumerate(members):
+        evil = Member(victim.header[:148] + b"000000\0 " + victim.header[156:], victim.data)
+        arena.refuses(compressed(tar_of([*members[:place], evil, *members[place + 1 :]])))
+        count.refused()
+
+
+def test_data_where_none_belongs(archive: bytes, members: list[Member], arena: Arena, tally: Count) -> None:
+    count = tally("archive: data where none belongs")
+    good = tar_of(members)
+    assert len(members[0].data) % BLOCK
+    offset = BLOCK + len(members[0].data)
+    padded = good[:offset] + b"x" + good[offset + 1 :]
+    frame = compressed(b"")
+    skippable = struct.pack("<II", 0x184D2A50, 8) + b"evilevil"
+    for data, message in (
+        (compressed(padded), "between its files"),
+        (compressed(tar_of(members, END + b"x")), "after its end"),
+        (compressed(tar_of(members, END + bytes(BLOCK))), "after its end"),
+        (compressed(tar_of(members, bytes(BLOCK) + b"x" * BLOCK)), "after its end"),
+        (archive + b"x", "after its end"),
+        (archive + bytes(1 << 16), "after its end"),
+        (archive + archive, "after its end"),
+        (archive + frame, "after its end"),
+        (archive + skippable, "after its end"),
+        (skippable + archive, "."),
+        (frame + archive, "ends too early"),
+        (b"", "ends too early"),
+        (b"\0" * 5000, "damaged, or is none"),
+        (good, "damaged, or is none"),
+        (b"PK\3\4" + bytes(3000), "damaged, or is none"),
+        (compressed(b""), "ends too early"),
+        (compressed(END), "ends before manifest.json"),
+        (compressed(os.urandom(4096)), "no file of a tar"),
+        (compressed(tar_of([])), "ends before"),
+    ):
+        arena.refuses(data, message)
+        count.refused()
+
+
+# -- bombs
+
+
+def test_bombs(members: list[Member], arena: Arena, tally: Count) -> None:
+    count = tally("archive: bombs")
+    zeros = bytes(64 << 20)
+    database = next(member for member in members if member.name == DATABASE)
+
+    def sized(size: int) -> Callable[[dict[str, Any]], None]:
+        return lambda manifest: manifest["files"][DATABASE].update(size=size, sha256=hashlib.sha256(zeros).hexdigest())
+
+    big = [m if m.name != DATABASE else m.holding(zeros) for m in members]
+    arena.refuses(compressed(tar_of(remade(big, sized(len(zeros))))), "no pack is compressed so far")
+    arena.refuses(compressed(tar_of(remade(members, sized(1 << 50)))), "are allowed")
+    huge = Limits(total_bytes=1 << 60, ratio=1 << 60)
+    arena.refuses(compressed(tar_of(remade(members, sized(1 << 50)))), "the disk of .* has", limits=huge)
+    many = {f"encoder/{n}": {"size": 0, "sha256": hashlib.sha256().hexdigest()} for n in range(10_001)}
+    arena.refuses(compressed(tar_of(remade(members, lambda m: m["files"].update(many)))), "10,000 are allowed")
+    # More than the manifest says, in the file or behind everything: nothing of it is written, or even held.
+    arena.refuses(compressed(tar_of([m if m is not database else Member(m.header, zeros) for m in members])))
+    arena.refuses(compressed(tar_of(members, END + zeros)), "after its end")
+    arena.refuses(compressed(tar_of([members[0].holding(zeros), *members[1:]])), "16,777,216 are allowed")
+    claimed = members[0].with_fields(size=b"77777777777\0")
+    arena.refuses(compressed(tar_of([claimed, *members[1:]])), "16,777,216 are allowed")
+    count.refused(8)
+
+
+def test_a_window_that_takes_much_memory(members: list[Member], arena: Arena, tally: Count) -> None:
+    parameters = zstandard.ZstdCompressionParameters(window_log=27, compression_level=3)
+    compressor = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    data = compressor.compress(tar_of(members)) + compressor.flush()
+    arena.refuses(data, "damaged, or is none.*memory|window")
+    tally("archive: bombs").refused()
+
+
+# -- damage
+
+
+@pytest.mark.trust
+def test_truncated_at_every_block(physics_pack: Path, archive: bytes, arena: Arena, tally: Count) -> None:
+    count = tally("archive: cut off at a 4 KiB boundary, or just before its end")
+    large = export_pack(physics_pack, arena.root / "physics.wikigr").file.read_bytes()
+    assert len(large) > 50 * 4096
+    for whole in (archive, large):
+        for end in (*range(0, len(whole), 4096), len(whole) - 1, len(whole) - 4, len(whole) - 5):
+            arena.refuses(whole[:end], "ends too early")
+            count.refused()
+
+
+def test_truncated_at_every_header(members: list[Member], arena: Arena, tally: Count) -> None:
+    count = tally("archive: cut off at a header, the compression intact")
+    tar = tar_of(members)
+    offset = 0
+    for member in members:
+        for end in (offset, offset + 1, offset + BLOCK, offset + BLOCK + len(member.data) // 2):
+            arena.refuses(compressed(tar[:end]), "ends too early")
+            arena.refuses(compressed(tar[:end] + bytes(-end % BLOCK) + END))
+            count.refused(2)
+        offset += BLOCK + len(member.data) + -len(member.data) % BLOCK
+    for end in (len(tar) - BLOCK, len(tar) - 1):
+        arena.refuses(compressed(tar[:end]), "ends too early")
+        count.refused()
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("first", range(0, 500, 50))
+def test_flipped_bits(archive: bytes, pack: Path, arena: Arena, tally: Count, first: int) -> None:
+    """A flip in what zstd ignores gives the same files; every other one is an error."""
+    count = tally("archive: 500 flipped bits")
+    expected: dict[str, bytes] | None = None
+    for seed in range(first, first + 50):
+        choice = random.Random(seed)
+        data = bytearray(archive)
+        # Every other flip in the first bytes, which hold the headers.
+        data[choice.randrange(len(data) if seed % 2 else 2000)] ^= 1 << choice.randrange(8)
+        file = arena.root / "hostile.wikigr"
+        file.write_bytes(data)
+        try:
+            unpack(file, arena.into)
+        except PackError:
+            assert not arena.into.exists()
+            count.refused()
+            continue
+        if expected is None:
+            (arena.root / "good.wikigr").write_bytes(archive)
+            unpack(arena.root / "good.wikigr", arena.root / "good")
+            expected = tree(arena.root / "good")
+        assert tree(arena.into) == expected
+        shutil.rmtree(arena.into)
+        count.harmless()
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+# -- signatures
+
+
+def test_signatures_that_do_not_fit(signed: list[Member], members: list[Member], arena: Arena, tally: Count) -> None:
+    count = tally("archive: a signature that does not fit")
+    manifest, signature, *files = signed
+    assert signature.name == SIGNATURE
+    renamed = remade(signed, lambda fields: fields.update(version="1.0.1"))
+    for attack in (
+        renamed,
+        [manifest.holding(manifest.data + b" "), signature, *files],
+        [manifest, signature.holding(b"{}"), *files],
+        [manifest, signature.holding(signature.data.replace(b"ed25519", b"none")), *files],
+        [manifest, signature.holding(b"x" * 100_000), *files],
+        [manifest, signature, signature, *files],
+        [signature, manifest, *files],
+        [manifest, *files[:1], signature, *files[1:]],
+        [manifest, *files, signature],
+    ):
+        arena.refuses(compressed(tar_of(attack)))
+        count.refused()
+    for place in range(0, len(signature.data) - 3, 7):
+        data = bytearray(signature.data)
+        data[place] ^= 1
+        arena.refuses(compressed(tar_of([manifest, signature.holding(bytes(data)), *files])))
+        count.refused()
+    # A file behind a signed manifest.
+    *before, last = files
+    flipped = Member(last.header, bytes([last.data[0] ^ 1]) + last.data[1:])
+    arena.refuses(compressed(tar_of([manifest, signature, *before, flipped])), "SHA-256 differs")
+    count.refused()
+
+
+# -- manifests
+
+SOME = {"size": 3, "sha256": hashlib.sha256(b"abc").hexdigest()}
+
+
+def _hostile_files() -> Iterator[dict[str, object]]:
+    for name in (
+        "/etc/passwd", "../evil", "lexical/../../evil", "lexical/./x", "lexical//x", "lexical/x/", "lexical", "",
+        "C:\\evil", "..\\evil", "lexical/x\0y", "lexical/\x1b[2J", "lexical/x\ny", "lexical/" + "x" * 200,
+        "manifest.json", "signature.json", ".wikigr/commit", "lexical/.hidden", "eval/other.jsonl", "eval", "pack.db/x",
+        "pack.db.wal",
+        "pack.db.shadow", "Pack.db", "few_shot_examples.json/x", "encoder/é", "encoder/e\u0301", "encoder/\u202egpj",
+        "lexical/ x", "lexical/~x", "evil.py", "encoder/a b",
+    ):  # fmt: skip
+        yield {name: SOME}
+    yield {"encoder/a": SOME, "encoder/A": SOME}
+    yield {"encoder/a": SOME, "encoder/a/b": SOME}
+    yield {"encoder/a": SOME, "encoder/A/b": SOME}
+    for size in (-1, 1.5, True, None, "3", 1 << 63, 10**400, [3]):
+        yield {"encoder/a": {**SOME, "size": size}}
+    for sha256 in ("", "x" * 64, SOME["sha256"].upper(), None, 7, "0" * 63, "0" * 64 + "\n"):  # type: ignore[attr-defined]
+        yield {"encoder/a": {**SOME, "sha256": sha256}}
+    yield {"encoder/a": None}
+    yield {"encoder/a": {}}
+
+
+def test_manifests_with_hostile_files(members: list[Member], arena: Arena, tally: Count) -> None:
+    count = tally("manifest: hostile names, sizes and hashes of files")
+    for files in _hostile_files():
+        evil = remade(members, lambda manifest, files=files: manifest["files"].update(files))  # type: ignore[misc]
+        arena.refuses(compressed(tar_of(evil)), "archive's manifest")
+        count.refused()
+
+
+def _hostile_fields() -> Iterator[dict[str, object]]:
+    for label in ("name", "version", "created", "engine", "engine_version", "wikigr_version"):
+        for value in (None, 7, [], {}, "a\nb", "\x1b]0;evil\x07", "\u202eevil", "x" * 1000, "a\0b"):
+            yield {label: value}
+    yield {"name": ""}
+    yield {"version": ""}
+    for text in ("description", "license"):
+        for value in (None, 7, ["x"], "x" * 20_000, "x" * (15 << 20)):
+            yield {text: value}
+    yield {"digest": "x" * 64}
+    yield {"digest": ""}
+    yield {"format_version": 2}
+    yield {"format_version": "x" * 100_000}
+    yield {"format_version": None}
+    yield {"counts": {"articles": -1}}
+    yield {"counts": {"articles": 1 << 80}}
+    yield {"counts": {"articles": 1.5}}
+    yield {"counts": {"articles": True}}
+    yield {"counts": {"x" * 20_000: 1}}
+    yield {"counts": []}
+    yield {"thresholds": {"min_relevance": "0.3"}}
+    yield {"thresholds": {"min_relevance": 10**400}}
+    yield {"source": {"name": 1}}
+    yield {"source": "x"}
+    yield {"source": {"name": "x" * 20_000}}
+    yield {"storage_version": -1}
+    yield {"storage_version": 40.0}
+    yield {"vector_index": 1}
+    yield {"bundled_encoder": "no"}
+    yield {"files": []}
+    yield {"files": None}
+    for encoder in (
+        None,
+        [],
+        {},
+        {"model_id": "x"},
+        {"model_id": "a\nb", "dimension": 384, "weights_sha256": "0"},
+        {"model_id": "x", "dimension": -1, "weights_sha256": "0"},
+        {"model_id": "x", "dimension": 1e9, "weights_sha256": "0"},
+    ):
+        yield {"encoder": encoder}  # fmt: skip
+
+
+def test_manifests_with_hostile_values(members: list[Member], arena: Arena, tally: Count) -> None:
+    count = tally("manifest: hostile values")
+    for fields in _hostile_fields():
+        evil = remade(members, lambda manifest, fields=fields: manifest.update(fields))  # type: ignore[misc]
+        arena.refuses(compressed(tar_of(evil)), "manifest")
+        count.refused()
+
+
+def test_manifests_that_are_no_json_of_ours(members: list[Member], arena: Arena, tally: Count) -> None:
+    count = tally("manifest: hostile JSON")
+    good = members[0].data
+    for data in (
+        b"", b"null", b"[]", b"7", b'"x"', b"{", b"\xff\xfe{}", b"[" * 100_000, b'{"a":' * 100_000, b"{}", good + b"{}",
+        good.replace(b'"name"', b'"name": "x", "name"', 1), good.replace(b'"articles": 3', b'"articles": NaN'),
+        good.replace(b'"articles": 3', b'"articles": 1e999'), good.replace(b'"letters"', b'"\\ud800"', 1),
+        good.replace(b'"min_relevance": ', b'"min_relevance": Infinity, "x": '),
+        good.replace(b'"min_relevance": ', b'"min_relevance": 1e999, "x": '),
+        good.replace(b'"letters"', b"[" * 900 + b"]" * 900, 1),
+        good.replace(b'"letters"', b'{"a":' * 900 + b"1" + b"}" * 900, 1),
+        good.replace(b'"articles": 3', b'"articles": ' + b"9" * 5000), b"\xef\xbb\xbf" + good,
+    ):  # fmt: skip
+        assert data != good
+        arena.refuses(compressed(tar_of([members[0].holding(data), *members[1:]])), "manifest")
+        count.refused()
+    for size in (17 << 20, 100 << 20):
+        text = good.replace(b'"description": ""', b'"description": "' + b"x" * size + b'"')
+        arena.refuses(compressed(tar_of([members[0].holding(text), *members[1:]])), "are allowed")
+        count.refused()
+
+
+# -- good archives of hostile packs
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """Makes archives whose every hash is right, of packs that were tampered with."""
+
+    pack: Path
+    arena: Arena
+
+    def proved(self, tamper: Callable[[Path], None], *, seconds: float | None = None) -> list[Check]:
+        """Tamper with a copy of the pack, make its hashes right, send it through an archive and prove what arrives."""
+        copy = shutil.copytree(self.pack, self.arena.root / "copy", ignore=shutil.ignore_patterns(".*"))
+        tamper(copy)
+        manifest = json.loads((copy / MANIFEST).read_text())
+        found = {name: record for name, record in describe_files(copy).items() if name in manifest["files"]}
+        manifest["files"] = {name: {"size": r.size, "sha256": r.sha256} for name, r in found.items()}
+        (copy / MANIFEST).write_text(json.dumps(manifest))
+        file = export_pack(copy, self.arena.root / "hostile.wikigr").file
+        shutil.rmtree(copy)
+        unpack(file, self.arena.into)
+        file.unlink()
+        try:
+            return prove(self.arena.into, seconds=seconds)
+        finally:
+            shutil.rmtree(self.arena.into)
+
+
+@pytest.fixture
+def workshop(pack: Path, arena: Arena) -> Workshop:
+    return Workshop(pack, arena)
+
+
+def failures(checks: list[Check]) -> list[str]:
+    return [f"{check.name}: {check.detail}" for check in checks if not check.passed and check.required]
+
+
+def cypher(*statements: str) -> Callable[[Path], None]:
+    def tamper(folder: Path) -> None:
+        with Graph(folder / DATABASE, read_only=False) as graph:
+            for statement in statements:
+                graph.execute(statement)
+            graph.execute("CHECKPOINT")
+        for leftover in folder.glob(f"{DATABASE}?*"):
+            leftover.unlink()
+
+    return tamper
+
+
+def test_a_pack_that_nobody_tampered_with_is_proved(workshop: Workshop) -> None:
+    assert failures(workshop.proved(lambda _: None)) == []
+    assert failures(workshop.proved(cypher("MATCH (a:Article) SET a.word_count = a.word_count"))) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("MATCH (a:Article {title: 'Alpha'}) SET a.url = 'https://evil.example'", "digest"),
+        ("MATCH (s:Section {section_id: 'Beta#0'}) SET s.source_id = 'evil'", "digest"),
+        ("MATCH (a:Article {title: 'Beta'}) SET a.aliases = ['Evil']", "digest"),
+        ("MATCH (s:Section {section_id: 'Beta#0'}) SET s.content = 'Evil'", "offsets"),
+        ("MATCH (a:Article {title: 'Gamma'}), (b:Article {title: 'Beta'}) CREATE (a)-[:LINKS_TO]->(b)", "links"),
+        ("CREATE (:Article {title: 'Evil'})", "values"),
+        ("MATCH (s:Section {section_id: 'Beta#0'}) SET s.level = 7", "columns"),
+        ("MATCH (s:Section {section_id: 'Beta#0'}) SET s.position = 7", "columns"),
+        ("MATCH (a:Article {title: 'Gamma'}) SET a.category = 'Evil'", "columns"),
+        ("MATCH (a:Article {title: 'Gamma'}) SET a.category = NULL", "values"),
+        ("MATCH (a:Article {title: 'Gamma'}) SET a.aliases = NULL", "values"),
+        ("MATCH (s:Section {section_id: 'Beta#0'}) SET s.embedding = NULL", "values"),
+        ("MATCH (s:Section) SET s.embedding = CAST(range(1, 384) AS FLOAT[384])", "vectors"),
+        ("CREATE NODE TABLE Evil(id INT64 PRIMARY KEY)", "schema: the database has a 'table Evil'"),
+        ("CREATE REL TABLE EVIL(FROM Article TO Entity)", "schema: the database has a 'table EVIL'"),
+        ("CREATE REL TABLE `E'V\\IL`(FROM Article TO Entity)", "schema"),
+        ("ALTER TABLE Article ADD evil STRING DEFAULT 'x'", "schema: the table Article"),
+        ("ALTER TABLE Article DROP url", "schema: the table Article"),
+        ("ALTER TABLE Article RENAME TO Evil", "schema"),
+        ("COMMENT ON TABLE Article IS 'evil'", "schema: the table Article"),
+        ("DROP TABLE LINKS_TO", "schema: the database has no table LINKS_TO"),
+        ("CREATE MACRO lower_evil(x) AS x + 1", "schema: the database has a 'macro"),
+        ("CREATE SEQUENCE evil", "schema: the database has a 'sequence evil'"),
+    ],
+)
+def test_databases_with_something_else_in_them(workshop: Workshop, tally: Count, statement: str, message: str) -> None:
+    found = failures(workshop.proved(cypher(statement)))
+    assert found, statement
+    assert any(failure.startswith(message) for failure in found), found
+    tally("database: changed content, schema or definitions, all hashes right").refused()
+
+
+def test_a_manifest_that_lies_about_its_digest(workshop: Workshop, tally: Count) -> None:
+    def lie(folder: Path) -> None:
+        manifest = json.loads((folder / MANIFEST).read_text())
+        (folder / MANIFEST).write_text(json.dumps({**manifest, "digest": "0" * 64}))
+
+    found = failures(workshop.proved(lie))
+    assert [failure.partition(":")[0] for failure in found] == ["PageRank", "graph index", "digest"]
+    tally("manifest: a digest that is not the content's").refused()
+
+
+def _rewritten(name: str, change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
+    return lambda folder: [(folder / name).write_bytes(change((folder / name).read_bytes())), None][1]
+
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda data: b"",
+    "one byte": lambda data: b"x",
+    "garbage": lambda data: random.Random(7).randbytes(200_000),
+    "zeros": lambda data: bytes(len(data)),
+    "ones": lambda data: b"\xff" * len(data),
+    "text": lambda data: b"#!/bin/sh\nrm -rf ~\n" * 1000,
+    "its first tenth": lambda data: data[: len(data) // 10],
+    "half": lambda data: data[: len(data) // 2],
+    "without its last tenth": lambda data: data[: len(data) * 9 // 10],
+    "its first tenth and garbage": lambda data: data[: len(data) // 10] + random.Random(8).randbytes(len(data)),
+    "bytes in reverse": lambda data: data[::-1],
+}
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("name", [DATABASE, PAGERANK, "graph_index.npz", "lexical/meta.json"])
+@pytest.mark.parametrize("damage", list(DAMAGE))
+def test_files_of_garbage_with_the_right_hash(workshop: Workshop, tally: Count, name: str, damage: str) -> None:
+    checks = workshop.proved(_rewritten(name, DAMAGE[damage]))
+    found = failures(checks)
+    assert found, "a damaged file was accepted"
+    assert all("\n" not in failure for failure in found)
+    tally("files: garbage with the right hash").refused()
+
+
+def test_a_large_sparse_database(workshop: Workshop, arena: Arena, tally: Count) -> None:
+    def grow(folder: Path) -> None:
+        os.truncate(folder / DATABASE, 50 << 20)
+
+    checks = workshop.proved(grow)
+    count = tally("database: large and sparse")
+    if failures(checks):
+        count.refused()
+    else:  # the engine ignores what follows its pages: the pack is what it says
+        assert checks[-1].name == "digest"
+        count.harmless()
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("first", range(0, 24, 8))
+def test_flipped_bits_in_the_database(workshop: Workshop, tally: Count, first: int) -> None:
+    """A flip is found, or it is where the engine keeps nothing: then the content is the manifest's."""
+    count = tally("database: flipped bits with the right hash")
+    for seed in range(first, first + 8):
+        choice = random.Random(seed)
+
+        def flip(data: bytes, choice: random.Random = choice) -> bytes:
+            changed = bytearray(data)
+            for _ in range(20):
+                changed[choice.randrange(len(changed) if choice.random() < 0.5 else 8192)] ^= 1 << choice.randrange(8)
+            return bytes(changed)
+
+        checks = workshop.proved(_rewritten(DATABASE, flip))
+        assert checks
+        if failures(checks):
+            count.refused()
+        else:
+            assert (checks[-1].name, checks[-1].passed) == ("digest", True)
+            count.harmless()
+
+
+def test_checks_that_take_too_long_are_ended(workshop: Workshop, tally: Count) -> None:
+    found = failures(workshop.proved(lambda _: None, seconds=0.01))
+    assert len(found) == 1
+    assert "took more than" in found[0] or "took too much time" in found[0]
+    tally("proof: a hang").refused()
+
+
+@pytest.mark.parametrize(
+    ("greed", "error"),
+    [
+        ("bytearray(3 << 30)", "MemoryError"),
+        ("open('large', 'wb', buffering=0).write(b'x')", "File too large"),
+        ("[None for _ in iter(int, 1)]", ""),
+    ],
+)
+def test_the_limits_of_the_process_hold(tmp_path: Path, tally: Count, greed: str, error: str) -> None:
+    if sys.platform == "darwin" and error == "MemoryError":
+        pytest.skip("macOS has no limit on address space")
+    code = f"from wikigr.pack.proof import _limit\n_limit(2 << 30, 0.1 / (os.cpu_count() or 1))\n{greed}"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import os\n{code}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert error in done.stderr
+    tally("proof: too much memory, time or writing").refused()
+
+
+def test_the_process_that_checks_has_these_limits(tmp_path: Path) -> None:
+    code = (
+        "import multiprocessing, resource, sys\nfrom wikigr.pack.proof import _report\n"
+        "ours, theirs = multiprocessing.Pipe()\n_report('nowhere', 1, 60.0, theirs)\n"
+        "kinds = [resource.RLIMIT_CPU, resource.RLIMIT_FSIZE] + [resource.RLIMIT_AS] * (sys.platform == 'linux')\n"
+        "sys.exit(any(resource.getrlimit(kind)[0] == resource.RLIM_INFINITY for kind in kinds))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path, timeout=60, check=False).returncode == 0
+
+
+def test_a_checker_that_crashes_or_lies_is_a_failed_check(
+    pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tally: Count
+) -> None:
+    """The child is a real process that ends by a signal, sends what is no check, or sends nothing."""
+    count = tally("proof: a crash, or a taken-over process that sends something else")
+    for report, message in (
+        (checkers.crash, "crashed the database engine (signal 6)"),
+        (checkers.leave, "failed in a way"),
+        (checkers.babble, "reports what no check of ours does"),
+        (checkers.say_nothing, "reports what no check of ours does"),
+        (checkers.say_yes, "reports what no check of ours does"),
+        (checkers.pickle, "reports what no check of ours does"),
+        (checkers.flood, "reports what no check of ours does"),
+    ):
+        monkeypatch.setattr(proof, "_report", report)
+        found = failures(prove(pack))
+        assert len(found) == 1, (report, found)
+        assert message in found[0], (report, found)
+        count.refused()
+    assert not checkers.TRACE.exists()
+
+
+def test_files_beside_the_database_are_refused(pack: Path, tmp_path: Path, tally: Count) -> None:
+    count = tally("database: a log or shadow beside it")
+    for name in ("pack.db.wal", "pack.db.shadow", "pack.db.lock", "pack.db.tmp"):
+        copy = shutil.copytree(pack, tmp_path / name)
+        (copy / name).write_bytes(b"unfinished work")
+        checks = prove(copy)
+        assert any(name in failure for failure in failures(checks))
+        assert {check.name for check in checks} == {"files"}, "the database was opened"
+        count.refused()
+
+
+def test_what_is_unpacked_is_plain(archive: bytes, arena: Arena) -> None:
+    (arena.root / "good.wikigr").write_bytes(archive)
+    os.umask(os.umask(0))
+    unpacked = unpack(arena.root / "good.wikigr", arena.into)
+    for path in arena.into.rglob("*"):
+        assert not path.is_symlink()
+        assert path.is_dir() or path.stat().st_mode & 0o7111 == 0
+    for name, record in unpacked.manifest.files.items():
+        assert describe_file(arena.into / name) == replace(record)

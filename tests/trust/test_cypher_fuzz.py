@@ -1,0 +1,139 @@
+"""A long fuzz of the guard: at least 50,000 queries of the dialect's grammar, and those that pass are run on a pack.
+
+``WIKIGR_FUZZ_SEED`` chooses other queries; ``WIKIGR_FUZZ_QUERIES`` and ``WIKIGR_FUZZ_SECONDS`` a longer run.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.retrieval.test_cypher import FORBIDDEN, GAPS, Writer, make_database, state
+from tests.retrieval.test_cypher_guard import HARMLESS, HOSTILE
+from tests.trust.conftest import Tally
+
+from wikigr.errors import WikigrError
+from wikigr.graph.engine import Graph
+from wikigr.retrieval.cypher import run_query
+from wikigr.retrieval.cypher_guard import BlockedQueryError, check_query
+
+SEED = int(os.environ.get("WIKIGR_FUZZ_SEED", "0"))
+QUERIES = int(os.environ.get("WIKIGR_FUZZ_QUERIES", "50000"))
+SECONDS = float(os.environ.get("WIKIGR_FUZZ_SECONDS", "25"))
+TIMEOUT = 1.0
+GRACE = 5.0
+ODD = [
+    "'",
+    '"',
+    "`",
+    "/*",
+    "*/",
+    "//",
+    ";",
+    "\x00",
+    "\u200b",
+    "\\",
+    "{",
+    "}",
+    "(",
+    ")",
+    "$x",
+    "\n",
+    "--",
+    "\r",
+    "\uff1b",
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    where = tmp_path_factory.mktemp("fuzz")
+    make_database(where / "pack.db")
+    (where / "canary.csv").write_text("canary\n")
+    (where / "empty").mkdir()
+    before = Path.cwd()
+    os.chdir(where)
+    yield where
+    os.chdir(before)
+
+
+def mutated(query: str, chance: random.Random) -> str:
+    """``query`` with a piece left out, doubled, moved in from another query, or something odd put in."""
+    at, to = sorted(chance.randrange(len(query) + 1) for _ in range(2))
+    piece = chance.choice(
+        [
+            lambda: "",
+            lambda: query[at:to] * 2,
+            lambda: chance.choice(ODD),
+            lambda: " " + chance.choice(FORBIDDEN) + " ",
+            lambda: chance.choice(GAPS),
+            lambda: chance.choice(HOSTILE)[:80],
+        ]
+    )()
+    return query[:at] + piece + query[to if chance.random() < 0.5 else at :]
+
+
+def queries(seed: int) -> Iterator[str]:
+    """The grammar's queries, and mutations of these and of the tables of the guard's tests, without end."""
+    chance = random.Random(seed)
+    known = HARMLESS + HOSTILE
+    while True:
+        query = Writer(chance).query()
+        yield query
+        yield mutated(query, chance)
+        yield mutated(chance.choice(known), chance)
+
+
+def passes(query: str) -> bool:
+    """Whether the guard lets ``query`` through; anything but its own refusal fails the test."""
+    try:
+        guarded = check_query(query, max_rows=20, max_hops=3, parameters={"x"})
+    except BlockedQueryError as error:
+        assert "\n" not in error.message
+        assert len(error.message) < 400
+        return False
+    # What is run is read in one way only. (A SKIP is taken out, so that the text may change once.)
+    again = check_query(guarded.text, max_rows=20, max_hops=3, parameters={"x"})
+    assert guarded.skip or again.text == guarded.text, query
+    words = set(guarded.text.upper().split())
+    assert not words & {"CREATE", "SET", "DELETE", "MERGE", "COPY", "CALL", "LOAD", "ATTACH", "INSTALL", "DROP"} or (
+        "'" in guarded.text or '"' in guarded.text or "`" in guarded.text
+    ), query
+    return True
+
+
+def test_what_passes_the_guard_changes_nothing(folder: Path, tally: Callable[[str], Tally]) -> None:
+    decided, executed = tally("cypher: decided by the guard"), tally("cypher: run on a pack, nothing changed")
+    made = queries(SEED)
+    kept: list[str] = []
+    for _ in range(QUERIES):
+        query = next(made)
+        if passes(query):
+            decided.harmless()
+            kept.append(query)
+        else:
+            decided.refused()
+    assert len(kept) > QUERIES / 50
+    with Graph(folder / "pack.db", read_only=False) as graph:
+        before = state(graph, folder)
+        ends = time.monotonic() + SECONDS
+        for number, query in enumerate(kept):
+            if time.monotonic() > ends and number >= 500:
+                break
+            started = time.perf_counter()
+            try:
+                result = run_query(graph, query, max_rows=20, timeout=TIMEOUT, parameters={"x": "A1"})
+                assert len(result.rows) <= 20
+            except WikigrError as error:
+                assert str(folder) not in error.message, query
+            assert time.perf_counter() - started < TIMEOUT + GRACE, query
+            executed.harmless()
+            if number % 25 == 0:
+                assert state(graph, folder) == before, kept[max(0, number - 25) : number + 1]
+        assert state(graph, folder) == before
+    assert list((folder / "empty").iterdir()) == []
+    assert not list(folder.glob("stolen*"))

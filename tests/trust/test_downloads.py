@@ -1,0 +1,438 @@
+"""Downloads from servers that want to harm: where they lead, how much they send, how slowly.
+
+The public internet of these tests is a network namespace of its own with a public address on its loopback device; where
+the system gives no such namespace to users, those tests are skipped.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.pack.file_server import FileServer, Handler, make_certificates, serving
+from tests.trust.conftest import Tally
+
+from wikigr.errors import WikigrError
+from wikigr.pack import download as module
+from wikigr.pack.download import DownloadError, download
+
+MOST = 1_000_000
+CONTENT = bytes(300_000)
+Attacks = Callable[[str], Tally]
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {
+        "_FIRST_PAUSE": 0.0, "_HEADER_SECONDS": 0.5, "_READ_SECONDS": 0.5, "_STALL_SECONDS": 0.5, "_TRIES": 2,
+    }.items():  # fmt: skip
+        monkeypatch.setattr(module, name, value)
+
+
+@pytest.fixture
+def server() -> Iterator[FileServer]:
+    with serving() as found:
+        yield found
+
+
+def refused(server: FileServer, folder: Path, tally: Tally, match: str) -> None:
+    begun = time.monotonic()
+    with pytest.raises(WikigrError, match=match) as caught:
+        download(server.url("/p"), folder, max_bytes=MOST, allow_private=True)
+    assert caught.value.hint
+    assert time.monotonic() - begun < 20
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= MOST + 1000
+    tally.refused()
+
+
+@pytest.mark.parametrize(
+    ("target", "match"),
+    [
+        ("file:///etc/passwd", "not 'file'"),
+        ("ftp://example.org/p", "not 'ftp'"),
+        ("gopher://127.0.0.1:70/1", "not 'gopher'"),
+        ("javascript:alert(1)", "not 'javascript'"),
+        ("data:text/plain,x", "not 'data'"),
+        ("https:///p", "names no host"),
+        ("https://user:pass@example.org/p", "a user or a password"),
+        ("http://127.0.0.1\\@example.org/p", "spaces, control"),
+        ("http://127.0.0.1:99999/p", "cannot be read"),
+        ("http://[::1/p", "cannot be read"),
+    ],
+)  # fmt: skip
+def test_a_redirect_to_what_is_not_fetched(
+    server: FileServer, tmp_path: Path, tally: Attacks, target: str, match: str
+) -> None:
+    server.behaviours["/p"] = lambda request: request.reply(302, headers={"Location": target})
+    with pytest.raises(DownloadError, match=f"redirects to a place that is not fetched.*{match}"):
+        download(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
+    tally("download: redirects").refused()
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://169.254.169.254/latest/meta-data/", "http://[fe80::1]/", "http://0.0.0.0/", "http://[::]/",
+        "http://[::ffff:169.254.169.254]/", "http://[64:ff9b::a9fe:a9fe]/", "http://2852039166/", "http://0xa9fea9fe/",
+        "http://224.0.0.1/", "https://169.254.169.254/",
+    ],
+)  # fmt: skip
+def test_a_redirect_to_an_address_that_is_never_allowed(
+    server: FileServer, tmp_path: Path, tally: Attacks, target: str
+) -> None:
+    server.behaviours["/p"] = lambda request: request.reply(302, headers={"Location": target})
+    with pytest.raises(WikigrError, match="no address of the public internet"):
+        download(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
+    tally("download: redirects").refused()
+
+
+def test_a_redirect_to_plain_http_elsewhere(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
+    server.behaviours["/p"] = lambda request: request.reply(302, headers={"Location": "http://10.255.255.1/p"})
+    refused(server, tmp_path, tally("download: redirects"), "plain http")
+
+
+def test_redirects_without_end(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
+    server.behaviours["/p"] = lambda request: request.reply(302, headers={"Location": "/p"})
+    refused(server, tmp_path, tally("download: redirects"), "redirects more than 5 times")
+    assert len(server.requests) == 6
+
+
+def test_a_body_that_is_announced_too_large(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
+    server.behaviours["/p"] = lambda request: request.reply(200, b"x", {"Content-Length": str(MOST + 1)})
+    refused(server, tmp_path, tally("download: size"), "larger than 1,000,000 bytes")
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_body_without_end(server: FileServer, tmp_path: Path, tally: Attacks, chunked: bool) -> None:
+    def endless(request: Handler) -> None:
+        request.send_response(200)
+        if chunked:
+            request.send_header("Transfer-Encoding", "chunked")
+        request.end_headers()
+        request.close_connection = True
+        while True:
+            data = bytes(65_536)
+            request.wfile.write(b"%x\r\n%b\r\n" % (len(data), data) if chunked else data)
+
+    server.behaviours["/p"] = endless
+    refused(server, tmp_path, tally("download: size"), "larger than 1,000,000 bytes")
+
+
+@pytest.mark.parametrize("length", ["600000", "-5", "1e3", "9" * 5000, "300000, 5"])
+def test_a_length_that_lies(server: FileServer, tmp_path: Path, tally: Attacks, length: str) -> None:
+    server.behaviours["/p"] = lambda request: request.reply(200, CONTENT, {"Content-Length": length})
+    try:
+        found = download(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
+    except WikigrError as error:
+        assert error.hint
+        tally("download: size").refused()
+    else:
+        assert found.stat().st_size <= len(CONTENT)
+        tally("download: size").harmless()
+
+
+def _drip_headers(request: Handler) -> None:
+    request.wfile.write(b"HTTP/1.1 200 OK\r\n")
+    for n in range(100):
+        request.wfile.write(b"X-%d: y\r\n" % n)
+        time.sleep(0.1)
+
+
+def _drip_body(request: Handler) -> None:
+    request.send_response(200)
+    request.send_header("Content-Length", "100000")
+    request.end_headers()
+    for _ in range(100):
+        request.wfile.write(b"x")
+        time.sleep(0.1)
+
+
+def _silence(request: Handler) -> None:
+    time.sleep(2)
+    request.close_connection = True
+
+
+def _continue_for_ever(request: Handler) -> None:
+    for _ in range(100):
+        request.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        time.sleep(0.1)
+
+
+def _headers_without_end(request: Handler) -> None:
+    request.wfile.write(b"HTTP/1.1 200 OK\r\n")
+    for n in range(5_000):
+        request.wfile.write(b"X-%d: y\r\n" % n)
+
+
+def _one_long_header(request: Handler) -> None:
+    request.wfile.write(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 1_000_000 + b"\r\n\r\n")
+
+
+def _torn_headers(request: Handler) -> None:
+    request.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Ty")
+    request.close_connection = True
+
+
+def _no_http(request: Handler) -> None:
+    request.wfile.write(b"\x16\x03\x01\x02\x00" * 100)
+    request.close_connection = True
+
+
+def _torn_chunk(request: Handler) -> None:
+    request.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffff\r\nabc")
+    request.close_connection = True
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "match"),
+    [
+        (_drip_headers, "takes too long to answer"),
+        (_continue_for_ever, "takes too long to answer|failed 2 times"),
+        (_silence, "does not answer|failed 2 times"),
+        (_drip_body, "The server sent only"),
+        (_headers_without_end, "failed 2 times"),
+        (_one_long_header, "failed 2 times"),
+        (_torn_headers, "failed 2 times"),
+        (_no_http, "failed 2 times"),
+        (_torn_chunk, "failed 2 times"),
+    ],
+)
+def test_a_server_that_keeps_us_waiting_or_speaks_nonsense(
+    server: FileServer, tmp_path: Path, tally: Attacks, behaviour: Callable[[Handler], None], match: str
+) -> None:
+    server.behaviours["/p"] = behaviour
+    refused(server, tmp_path, tally("download: slow or broken servers"), match)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["bytes 0-299999/300000", "bytes 5-299999/300000", "bytes 100001-299999/300000", "items 1-2/3", "", "bytes */3",
+     "bytes 100000-299999/" + "9" * 5000, "bytes -1-2/3"],
+)  # fmt: skip
+def test_another_part_than_was_asked_for(server: FileServer, tmp_path: Path, tally: Attacks, answer: str) -> None:
+    def wrong(request: Handler) -> None:
+        if "Range" in request.headers:
+            request.reply(206, CONTENT, {"Content-Range": answer, "ETag": '"1"'})
+        else:
+            request.reply(200, CONTENT, {"ETag": '"1"'}, cut=100_000)
+
+    server.behaviours["/p"] = wrong
+    refused(server, tmp_path, tally("download: lying ranges"), "another part of the file")
+    assert all(path.stat().st_size == 0 for path in tmp_path.glob("*.download"))
+
+
+def test_more_than_the_rest_that_was_asked_for(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
+    def wrong(request: Handler) -> None:
+        if "Range" in request.headers:
+            request.reply(206, CONTENT, {"Content-Range": "bytes 100000-299999/300000", "ETag": '"1"'})
+        else:
+            request.reply(200, CONTENT, {"ETag": '"1"'}, cut=100_000)
+
+    server.behaviours["/p"] = wrong
+    refused(server, tmp_path, tally("download: lying ranges"), "more bytes than it announced")
+
+
+def test_a_part_that_nobody_asked_for(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
+    headers = {"Content-Range": "bytes 0-299999/300000"}
+    server.behaviours["/p"] = lambda request: request.reply(206, CONTENT, headers)
+    refused(server, tmp_path, tally("download: lying ranges"), "another part of the file")
+
+
+def test_a_link_in_the_place_of_the_download_is_not_written_through(
+    server: FileServer, tmp_path: Path, tally: Attacks
+) -> None:
+    server.files["/p"] = CONTENT
+    found = download(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
+    found.unlink()
+    (tmp_path / "precious").write_text("mine")
+    found.symlink_to(tmp_path / "precious")
+    with pytest.raises(DownloadError, match="cannot be written"):
+        download(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
+    assert (tmp_path / "precious").read_text() == "mine"
+    tally("download: links on disk").refused()
+
+
+# -- in a namespace of its own
+
+PUBLIC = "93.184.216.34"
+_NAMESPACE = ["unshare", "-rnm"]
+
+
+def _has_namespaces() -> bool:
+    if shutil.which("unshare") is None or shutil.which("ip") is None:
+        return False
+    probe = f"ip link set lo up && ip addr add {PUBLIC}/32 dev lo && mount -t tmpfs -o size=200k tmpfs /mnt"
+    return subprocess.run([*_NAMESPACE, "sh", "-c", probe], capture_output=True, check=False).returncode == 0
+
+
+needs_namespace = pytest.mark.skipif(not _has_namespaces(), reason="needs user, network and mount namespaces")
+
+
+def in_namespace(program: str, *arguments: str | Path, mount: str = "true") -> str:
+    """Run a Python program where ``PUBLIC`` is an address of this machine, and return what it prints."""
+    prepare = f'ip link set lo up && ip addr add {PUBLIC}/32 dev lo && {mount} && exec "$@"'
+    command = [*_NAMESPACE, "sh", "-c", prepare, "sh", sys.executable, "-c", program, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+_REDIRECTS = f"""
+import os, sys
+from pathlib import Path
+from tests.pack.file_server import make_certificates, serving
+from wikigr.errors import WikigrError
+from wikigr.pack.download import download
+
+folder = Path(sys.argv[1])
+authority, certificate = make_certificates(folder, "{PUBLIC}", "127.0.0.1", "localhost")
+os.environ["SSL_CERT_FILE"] = str(authority)
+with serving("127.0.0.1", certificate) as inner, serving("{PUBLIC}", certificate) as outer:
+    inner.files["/secret"] = b"secret"
+    outer.files["/p"] = b"public"
+    print(download(outer.url("/p"), folder / "d", max_bytes=100).read_text())
+    port = inner.server_port
+    hosts = ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]"]
+    for host in hosts:
+        outer.behaviours["/r"] = lambda request: request.reply(302, headers={{"Location": f"https://{{host}}:{{port}}/secret"}})
+        try:
+            download(outer.url("/r"), folder / "d", max_bytes=100)
+            print("fetched")
+        except WikigrError as error:
+            print("refused" if "public internet" in error.message or "cannot be found" in error.message else error.message)
+    outer.behaviours["/r"] = lambda request: request.reply(302, headers={{"Location": f"http://{PUBLIC}:{{port}}/secret"}})
+    try:
+        download(outer.url("/r"), folder / "d", max_bytes=100)
+    except WikigrError as error:
+        print("refused" if "https to http" in error.message else error.message)
+    print("reached", len(inner.requests))
+"""  # noqa: E501
+
+
+@needs_namespace
+def test_a_public_server_does_not_lead_into_this_machine(tmp_path: Path, tally: Attacks) -> None:
+    lines = in_namespace(_REDIRECTS, tmp_path).split("\n")
+    assert lines[0] == "public"
+    assert lines[1:9] == ["refused"] * 8
+    assert lines[9] == "reached 0"
+    tally("download: redirects").refused(8)
+
+
+_REBINDING = f"""
+import os, socket, sys
+from pathlib import Path
+from tests.pack.file_server import make_certificates, serving
+from wikigr.pack.download import download
+
+folder = Path(sys.argv[1])
+authority, certificate = make_certificates(folder, "rebind.example")
+os.environ["SSL_CERT_FILE"] = str(authority)
+asked = 0
+
+def rebinding(host, port, *rest, real=socket.getaddrinfo, **named):
+    global asked
+    if host == "rebind.example":
+        asked += 1
+        host = "{PUBLIC}" if asked == 1 else "127.0.0.1"
+    return real(host, port, *rest, **named)
+
+socket.getaddrinfo = rebinding
+with serving("{PUBLIC}", certificate) as outer:
+    outer.files["/p"] = b"public"
+    print(download(outer.url("/p", "rebind.example"), folder / "d", max_bytes=100).read_text(), asked)
+"""
+
+
+@needs_namespace
+def test_a_name_that_changes_its_address_between_check_and_use(tmp_path: Path, tally: Attacks) -> None:
+    assert in_namespace(_REBINDING, tmp_path) == "public 1\n"
+    tally("download: DNS rebinding").harmless()
+
+
+_FULL = """
+import sys
+from pathlib import Path
+from tests.pack.file_server import serving
+from wikigr.errors import WikigrError
+from wikigr.pack.download import download
+
+folder = Path(sys.argv[1])
+with serving() as server:
+    for length in ("500000", None):
+        def send(request):
+            request.send_response(200)
+            if length:
+                request.send_header("Content-Length", length)
+            request.end_headers()
+            request.wfile.write(bytes(500_000))
+            request.close_connection = True
+        server.behaviours["/p"] = send
+        try:
+            download(server.url("/p"), folder, max_bytes=10**6, allow_private=True)
+        except WikigrError as error:
+            print(error.message, "|", error.hint)
+"""
+
+
+@needs_namespace
+def test_a_disk_that_is_full(tmp_path: Path, tally: Attacks) -> None:
+    folder = tmp_path / "small"
+    folder.mkdir()
+    first, second = in_namespace(_FULL, folder, mount=f"mount -t tmpfs -o size=300k tmpfs '{folder}'").splitlines()
+    assert "needs 500,000 more bytes" in first
+    assert "The disk is full" in second
+    assert "goes on there" in second
+    tally("download: full disk").refused(2)
+
+
+_READ_ONLY = """
+import sys
+from wikigr.errors import WikigrError
+from wikigr.pack.installed import install
+try:
+    install(sys.argv[1])
+except WikigrError as error:
+    print(type(error).__name__, error.message, "|", error.hint)
+"""
+
+
+@needs_namespace
+def test_a_data_folder_that_is_read_only(hostile_pack: Path, tmp_path: Path, tally: Attacks) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    mount = f"mount -t tmpfs -o ro tmpfs '{folder}' && export XDG_DATA_HOME='{folder}'"
+    said = in_namespace(_READ_ONLY, hostile_pack, mount=mount)
+    assert said.startswith("InstallError The pack was not installed: Read-only file system")
+    assert "XDG_DATA_HOME" in said
+    tally("install: full or read-only disk").refused()
+
+
+@needs_namespace
+def test_a_data_disk_that_is_too_small(hostile_pack: Path, tmp_path: Path, tally: Attacks) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    mount = f"mount -t tmpfs -o size=2m tmpfs '{folder}' && export XDG_DATA_HOME='{folder}'"
+    program = (
+        _READ_ONLY + "\nimport os; print(sorted(os.listdir(os.environ['XDG_DATA_HOME'] + '/wikigr/packs/.versions')))"
+    )
+    said = in_namespace(program, hostile_pack, mount=mount).splitlines()
+    assert said[0].startswith("InstallError The pack was not installed: No space left on device")
+    assert "Free some disk space" in said[0]
+    assert said[1] == "['.lock']"
+    tally("install: full or read-only disk").refused()
+
+
+def test_a_certificate_of_another_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tally: Attacks) -> None:
+    authority, certificate = make_certificates(tmp_path, "other.example")
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+    with serving(certificate=certificate) as server:
+        server.files["/p"] = CONTENT
+        with pytest.raises(DownloadError, match="no certificate that can be trusted"):
+            download(server.url("/p", "localhost"), tmp_path / "d", max_bytes=MOST, allow_private=True)
+        assert server.requests == []
+    tally("download: certificates").refused()

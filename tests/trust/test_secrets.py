@@ -1,0 +1,161 @@
+"""Keys and passwords: what a user's environment holds goes to the one server it is meant for, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Wikigr
+from tests.llm.server import MessagesServer, Response, reply, status
+from tests.trust.conftest import Tally
+from tests.trust.hostile import QUESTION
+
+KEY = "sk-ant-canary-KEY-0123456789"
+TOKEN = "canary-TOKEN-0123456789"
+USER, PASSWORD = "canaryUSER", "canaryPASSWORD"
+BASIC = b64encode(f"{USER}:{PASSWORD}".encode()).decode()
+OTHER = "canaryAWSSECRET0123456789"
+SECRETS = (KEY, TOKEN, PASSWORD, USER, BASIC, OTHER)
+PROFILE = "synthesis: {timeout: 1.0, retries: 0}\n"
+
+
+def echoing(request: dict) -> Response:  # type: ignore[type-arg]
+    """A refusal that repeats the key, as some servers do."""
+    return status(401, f"the key {KEY} of {USER}:{PASSWORD} ({BASIC}) is wrong")
+
+
+def header_in_body(request: dict) -> Response:  # type: ignore[type-arg]
+    body = f"Traceback: headers={{'x-api-key': '{KEY}', 'authorization': 'Basic {BASIC}'}} {USER}:{PASSWORD}"
+    return Response((body.encode(),), 500, content_type="text/plain")
+
+
+def header_in_reply(request: dict) -> Response:  # type: ignore[type-arg]
+    return Response((f"no JSON {KEY} {BASIC} {PASSWORD}".encode(),), 200)
+
+
+BEHAVIOURS = {
+    "answers": reply("The pack does not cover this."),
+    "verdict": reply('{"reason": "no", "verdict": "incorrect"}'),
+    "401 with the key": echoing,
+    "500 with the header": header_in_body,
+    "garbage with the key": header_in_reply,
+    "400 with the key": status(400, f"bad {KEY} {BASIC} {PASSWORD}"),
+    "closed": Response(cut=0, pieces=(b"x",)),
+}
+
+
+@pytest.fixture
+def canaries(monkeypatch: pytest.MonkeyPatch, messages_server: MessagesServer, wikigr: Wikigr) -> MessagesServer:
+    host = messages_server.url.removeprefix("http://")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", f"http://{USER}:{PASSWORD}@{host}")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", OTHER)
+    monkeypatch.setenv("HF_TOKEN", OTHER)
+    return messages_server
+
+
+def commands(pack: Path) -> list[tuple[str, ...]]:
+    text = ("--pack", str(pack))
+    asked = ("ask", QUESTION, *text, "--profile", "p.yaml")
+    run = ("eval", "run", *text, "--questions", "gold.jsonl", "--profile", "p.yaml")
+    return [
+        asked,
+        (*asked, "--stream"),
+        ("-v", *asked, "--explain"),
+        (*asked, "--json"),
+        ("--debug", *asked),
+        ("--debug", *asked, "--stream"),
+        (*asked, "--show-prompt"),
+        ("ask", QUESTION, *text, "--profile", "multi.yaml"),
+        ("--debug", "search", QUESTION, *text, "--profile", "rephrase.yaml"),
+        ("why", QUESTION, "Plain quay", *text, "--profile", "p.yaml"),
+        (*run, "-o", "run", "--max-errors", "1"),
+        (*run, "-o", "judged", "--judge", "claude", "--max-errors", "1"),
+        ("eval", "report", "run", "--format", "json"),
+        ("eval", "report", "run", "--format", "html", "-o", "run.html"),
+        ("eval", "report", "run", "--format", "junit"),
+        ("eval", "flips", "run"),
+        ("graph", "cypher", "RETURN current_setting('home_directory')", *text),
+        ("graph", "cypher", "MATCH (a:Article) RETURN a.title LIMIT 1", *text),
+        ("doctor",),
+        ("doctor", "--json"),
+        ("config", "show"),
+        ("config", "show", "--origin", "--json"),
+        ("pack", "info", str(pack)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "authorised"), [*((name, "key") for name in BEHAVIOURS), ("401 with the key", "token")]
+)
+def test_no_secret_is_shown_or_written(
+    wikigr: Wikigr,
+    canaries: MessagesServer,
+    hostile_pack: Path,
+    own_caches: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    tally: Callable[[str], Tally],
+    behaviour: str,
+    authorised: str,
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY" if authorised == "key" else "ANTHROPIC_AUTH_TOKEN", KEY)
+    if authorised == "key":
+        monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", TOKEN)
+    canaries.always(BEHAVIOURS[behaviour])
+    (tmp_path / "p.yaml").write_text(PROFILE)
+    (tmp_path / "multi.yaml").write_text(PROFILE + "multi_strategy: {enabled: true}\n")
+    (tmp_path / "rephrase.yaml").write_text(PROFILE + "retrieval: {multi_query: true}\n")
+    row = {"id": "q", "question": QUESTION, "answerable": True, "answers": ["Mara"], "gold": [{"title": "Plain quay"}]}
+    (tmp_path / "gold.jsonl").write_text(json.dumps(row) + "\n")
+    count = tally("secrets: output, reports, caches")
+    # What asks no model says the same whatever the server does.
+    every = behaviour in ("answers", "500 with the header")
+    for arguments in commands(hostile_pack):
+        if not (every or set(arguments) & {"p.yaml", "multi.yaml", "rephrase.yaml"}):
+            continue
+        result = wikigr(*arguments)
+        assert "a bug" not in result.err, (arguments, result.err)
+        for secret in SECRETS:
+            assert secret not in result.out, (arguments, secret)
+            assert secret not in result.err, (arguments, secret, result.err)
+        if result.code:
+            count.refused()
+        else:
+            count.harmless()
+    assert canaries.requests
+    written = [path for path in tmp_path.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert any(path.name == "samples.jsonl" for path in written)
+    for path in written:
+        content = path.read_bytes()
+        for secret in SECRETS:
+            assert secret.encode() not in content, (path, secret)
+    # The key goes in its own header; nothing else of the environment goes anywhere.
+    for request in canaries.requests:
+        sent = json.dumps(dict(request.headers)).encode() + request.raw + request.path.encode()
+        assert OTHER.encode() not in sent
+        assert KEY.encode() not in request.raw
+        assert TOKEN.encode() not in sent
+        assert {name for name, value in request.headers.items() if KEY in value} <= {"authorization", "x-api-key"}
+
+
+def test_a_server_that_cannot_be_reached_is_named_without_its_password(
+    wikigr: Wikigr, hostile_pack: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tally: Callable[[str], Tally]
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    (tmp_path / "p.yaml").write_text(PROFILE)
+    for url in (
+        f"http://{USER}:{PASSWORD}@127.0.0.1:9",
+        f"http://{USER}:{PASSWORD}@127.0.0.1:99999",
+        f"ftp://{USER}:{PASSWORD}@127.0.0.1",
+        f"{USER}:{PASSWORD}@127.0.0.1",
+        f"http://{USER}:{PASSWORD}@[::1",
+    ):
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+        for options in ((), ("--stream",)):
+            result = wikigr("--debug", "ask", QUESTION, "--pack", str(hostile_pack), "--profile", "p.yaml", *options)
+            assert result.code in (2, 3), (url, result.err)
+            assert not any(secret in result.out + result.err for secret in SECRETS), (url, result.err)
+            tally("secrets: unreachable servers").refused()

@@ -1,0 +1,148 @@
+"""An update is killed at any moment, and a pack is asked while it is updated: the old pack answers, or the new one."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from wikigr.build.build import BuildOptions, build_pack
+from wikigr.embeddings.embedder import Embedder
+from wikigr.pack.manifest import read_manifest
+from wikigr.pack.validate import validate_pack
+from wikigr.sources.detect import open_source
+
+from .conftest import Tally
+
+SEED = int(os.environ.get("WIKIGR_TRUST_SEED", "20261121"))
+KILLS = 25
+# Seconds that a pack is asked while updates run.
+ASKED = 8.0
+_COMMAND = "from wikigr_cli.app import main; main()"
+
+
+def write(path: Path, year: int) -> Path:
+    """Write a source of which one sentence says ``year``, and every article has a section that does not change."""
+    records = [
+        {"id": str(n), "title": f"Town {n}", "text": f"Town {n} has a river.\n# Bridge\nA bridge was built in {year}."}
+        for n in range(12)
+    ]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+@pytest.fixture
+def towns(tmp_path: Path, encoder: Embedder) -> tuple[Path, dict[int, str], list[Path]]:
+    """A pack, the digests of builds from scratch by year, and the sources."""
+    digests, sources = {}, []
+    for year in (1850, 1950):
+        source = write(tmp_path / f"{year}.jsonl", year)
+        built = build_pack(open_source(source), str(source), tmp_path / str(year), encoder, BuildOptions(name="towns"))
+        digests[year] = built.manifest.digest
+        sources.append(source)
+    shutil.copytree(tmp_path / "1850", tmp_path / "pack")
+    return tmp_path / "pack", digests, sources
+
+
+def start(*arguments: str) -> subprocess.Popen[bytes]:
+    """Run a command line in a process group of its own, whose output nobody reads."""
+    return subprocess.Popen(
+        [sys.executable, "-c", _COMMAND, *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def whole(pack: Path) -> str:
+    """Return the digest of a pack of which every check passes."""
+    failed = [check for check in validate_pack(pack) if not check.passed]
+    assert not failed, failed
+    return read_manifest(pack / "manifest.json").digest
+
+
+def test_killed_at_any_moment_the_pack_is_whole_and_the_same_command_finishes(
+    towns: tuple[Path, dict[int, str], list[Path]], tmp_path: Path, tally: Callable[[str], Tally]
+) -> None:
+    pack, digests, (_, source) = towns
+    count = tally("pack update killed")
+    began = time.monotonic()
+    assert start("pack", "update", str(pack), "--from", str(source)).wait() == 0
+    undisturbed = time.monotonic() - began
+    moments = random.Random(SEED)
+    states = set()
+    for _ in range(KILLS):
+        shutil.rmtree(pack)
+        shutil.copytree(tmp_path / "1850", pack)
+        process = start("pack", "update", str(pack), "--from", str(source))
+        time.sleep(moments.uniform(0.1, 1.1) * undisturbed)
+        if process.poll() is None:
+            # The command alone: the process in which its engine writes has to end by itself.
+            process.kill()
+        process.wait()
+        digest = whole(pack)
+        assert digest in digests.values()
+        states.add(digest)
+        assert finish(pack, source) == digests[1950]
+        assert not any((pack / ".wikigr").glob("staging*"))
+        count.harmless()
+    assert digests[1850] in states
+
+
+def finish(pack: Path, source: Path) -> str:
+    """Run the same update again and return the digest of the pack."""
+    assert start("pack", "update", str(pack), "--from", str(source)).wait() == 0
+    return whole(pack)
+
+
+_ASK = """
+import json, sys, time
+from wikigr.errors import WikigrError
+from wikigr.pack.open import Pack
+from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.profile_files import load_profile
+profile, until = load_profile("enhanced"), time.monotonic() + float(sys.argv[2])
+while time.monotonic() < until:
+    try:
+        with Pack(sys.argv[1]) as pack:
+            answer = build_pipeline(profile, pack, offline=True).answer("When was the bridge of Town 3 built?")
+            print(json.dumps([pack.manifest.digest, answer.text]), flush=True)
+    except WikigrError as error:
+        print(json.dumps(["error", error.message]), flush=True)
+"""
+
+
+def test_a_pack_that_is_asked_while_it_is_updated_answers_from_one_state(
+    towns: tuple[Path, dict[int, str], list[Path]], tally: Callable[[str], Tally]
+) -> None:
+    pack, digests, sources = towns
+    count = tally("pack asked while it is updated")
+    reader = subprocess.Popen(
+        [sys.executable, "-c", _ASK, str(pack), str(ASKED)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    updates = 0
+    while reader.poll() is None:
+        source = sources[(updates + 1) % 2]
+        assert start("pack", "update", str(pack), "--from", str(source)).wait() == 0
+        updates += 1
+    out, err = reader.communicate()
+    assert reader.returncode == 0, err.decode()
+    answers: list[tuple[str, str]] = [tuple(json.loads(line)) for line in out.decode().splitlines()]
+    assert updates > 1
+    assert answers
+    year_of = {digest: str(year) for year, digest in digests.items()}
+    for digest, text in answers:
+        if digest == "error":
+            count.refused()
+            continue
+        assert year_of[digest] in text
+        count.harmless()
+    assert {digest for digest, _ in answers} >= set(year_of)
