@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from wikigr_cli.exit_codes import ExitStatus
 
-from .conftest import Wikigr
+from .conftest import ROOT_PACK, Wikigr
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
@@ -19,7 +22,7 @@ COMMANDS = [
     for kind, block in BLOCKS
     if kind == "console"
     for line in block.splitlines()
-    if "packs/physics" in line and "pack build" not in line and "eval run" not in line
+    if "packs/physics" in line and "pack build" not in line and "eval run" not in line and "--sign" not in line
 ]
 
 
@@ -33,6 +36,33 @@ def test_the_commands_run(wikigr: Wikigr, physics_pack: Path, tmp_path: Path, co
         assert result.code == 0, result.err
         piped = result.out
     assert piped
+
+
+def test_a_pack_is_handed_on_as_the_readme_says(
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (block,) = [block for kind, block in BLOCKS if kind == "console" and "pack export" in block]
+    commands = [line.removeprefix("$ ").split("  #")[0].strip() for line in block.splitlines()]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    write_keys(tmp_path / "key", tmp_path / "key.pub")
+    shutil.copytree(physics_pack, "packs/physics")
+    shutil.copytree(physics_pack, "packs/notes-1")
+    shutil.copytree(physics_pack, "packs/notes-2")
+    shutil.copytree(physics_pack, "packs/notes")
+    shutil.copytree(ROOT_PACK / "articles", "notes")
+    for command in commands:
+        result = wikigr(*shlex.split(command)[1:])
+        assert result.code == 0, (command, result.err)
+        assert result.out
+
+
+def write_keys(private: Path, public: Path) -> None:
+    key = Ed25519PrivateKey.generate()
+    openssh, no_passphrase = serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()
+    private.write_bytes(key.private_bytes(serialization.Encoding.PEM, openssh, no_passphrase))
+    form = serialization.PublicFormat.OpenSSH
+    public.write_bytes(key.public_key().public_bytes(serialization.Encoding.OpenSSH, form))
 
 
 def test_there_are_commands_to_run() -> None:

@@ -24,8 +24,9 @@ from .conftest import Tally
 
 SEED = int(os.environ.get("WIKIGR_TRUST_SEED", "20261121"))
 KILLS = 25
-# Seconds that a pack is asked while updates run.
-ASKED = 8.0
+# Processes that ask a pack while updates run, and the seconds that each goes on.
+READERS = 16
+ASKED = 40.0
 _COMMAND = "from wikigr_cli.app import main; main()"
 
 
@@ -120,24 +121,30 @@ while time.monotonic() < until:
 """
 
 
-def test_a_pack_that_is_asked_while_it_is_updated_answers_from_one_state(
+def test_a_pack_that_sixteen_processes_ask_while_it_is_updated_answers_from_one_state(
     towns: tuple[Path, dict[int, str], list[Path]], tally: Callable[[str], Tally]
 ) -> None:
     pack, digests, sources = towns
-    count = tally("pack asked while it is updated")
-    reader = subprocess.Popen(
-        [sys.executable, "-c", _ASK, str(pack), str(ASKED)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    count = tally(f"pack asked by {READERS} processes while it is updated")
+    readers = [
+        subprocess.Popen(
+            [sys.executable, "-c", _ASK, str(pack), str(ASKED)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        for _ in range(READERS)
+    ]
     updates = 0
-    while reader.poll() is None:
+    while any(reader.poll() is None for reader in readers):
         source = sources[(updates + 1) % 2]
         assert start("pack", "update", str(pack), "--from", str(source)).wait() == 0
         updates += 1
-    out, err = reader.communicate()
-    assert reader.returncode == 0, err.decode()
-    answers: list[tuple[str, str]] = [tuple(json.loads(line)) for line in out.decode().splitlines()]
+    answers: list[tuple[str, str]] = []
+    for reader in readers:
+        out, err = reader.communicate()
+        assert reader.returncode == 0, err.decode()
+        own = [tuple(json.loads(line)) for line in out.decode().splitlines()]
+        assert own
+        answers += own
     assert updates > 1
-    assert answers
     year_of = {digest: str(year) for year, digest in digests.items()}
     for digest, text in answers:
         if digest == "error":

@@ -1,0 +1,42 @@
+"""Many questions to one process: memory stays flat, every answer comes, in order."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import Tally
+
+QUESTIONS = int(os.environ.get("WIKIGR_LOAD_QUESTIONS", "1000"))
+# Bytes that a question may leave behind, after the first third; 10,000 questions then cost 20 MB at most.
+MOST_KEPT = 2_000
+_COMMAND = "from wikigr_cli.app import main; main()"
+_WORDS = "spin energy photon atom light wave nucleus experiment theory prize measurement laser electron".split()
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+def test_memory_does_not_grow_with_questions(physics_pack: Path, tmp_path: Path, tally: Callable[[str], Tally]) -> None:
+    count = tally("questions through --batch with flat memory")
+    asked = [f"What has {_WORDS[n % 13]} to do with {_WORDS[n // 13 % 13]} number {n}?" for n in range(QUESTIONS)]
+    file = tmp_path / "questions.txt"
+    file.write_text("\n".join(asked) + "\n")
+    command = [sys.executable, "-c", _COMMAND, "-q", "ask", "--batch", str(file), "--offline"]
+    process = subprocess.Popen([*command, "--pack", str(physics_pack)], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    resident, got = [], []
+    for line in process.stdout:
+        got.append(json.loads(line)["question"])
+        pages = Path(f"/proc/{process.pid}/statm").read_text().split()[1]
+        resident.append(int(pages) * os.sysconf("SC_PAGE_SIZE"))
+    assert process.wait() == 0
+    assert got == asked
+    third = len(resident) // 3
+    first, last = max(resident[: 2 * third]), max(resident[third:])
+    assert last - first <= MOST_KEPT * third
+    count.harmless(len(got))
