@@ -5,7 +5,7 @@ BIN := .venv/bin
 MODEL := sentence-transformers/all-MiniLM-L6-v2
 QUESTION ?= When and where was Werner Heisenberg born?
 
-.PHONY: demo eval test test-trust test-llm lint types check bench clean
+.PHONY: demo eval test test-trust test-llm lint types check bench docs locked lock audit clean
 
 demo: .venv/.installed
 	$(BIN)/wikigr model prepare $(MODEL)
@@ -43,6 +43,28 @@ eval: .venv/.installed
 		--description "Quantum physics and its history" --license CC-BY-4.0
 	$(BIN)/wikigr eval run --pack packs/physics --offline --baseline eval/physics.json --min accuracy=0.45
 
+# The pages that follow from the commands and the profile schema, and the manual page. A test fails when they are old.
+docs: .venv/.installed
+	$(BIN)/python docs/generate
+
+# The same environment from hashes; `make test` and the rest then find it. torch stands outside of the lock, because the
+# file for CPUs is not on every index under one hash.
+locked: .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/ci.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(BIN)/python -m pip check
+	touch .venv/.installed .venv/.test .venv/.lint
+
+# Needs Python 3.11, the oldest that is supported: others leave out what only it needs.
+lock: .venv/.lock-tools
+	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --unsafe-package torch --extra models --extra test --extra lint \
+		--no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements/ci.txt pyproject.toml
+
+# Known vulnerabilities of what is locked; asks PyPI's advisory service, so it needs a network.
+audit: .venv/.lock-tools
+	$(BIN)/pip-audit --strict --disable-pip --require-hashes -r requirements/ci.txt
+
 bench: .venv/.test
 	$(BIN)/python benchmarks/bulk_encoding.py
 	$(BIN)/python benchmarks/cold_ask.py
@@ -69,6 +91,10 @@ clean:
 
 .venv/.llm: .venv/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[llm]'
+	touch $@
+
+.venv/.lock-tools: .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-tools pip-audit
 	touch $@
 
 .venv/.lint: .venv/.test

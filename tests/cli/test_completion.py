@@ -74,6 +74,8 @@ needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash
         (("graph", "schema", "--pack", "phil"), ["philosophy"]),
         (("pack", "info", "ph"), ["philosophy", "physics"]),
         (("pack", "remove", "phi"), ["philosophy"]),
+        (("pack", "export", "phi"), ["philosophy"]),
+        (("pack", "verify", "phi"), ["philosophy"]),
         (("pack", "update", "phi"), ["philosophy"]),
         (("pack", "remove", ".v"), []),
         (("ask", "--profile", "enh"), ["enhanced", "enhanced-mine"]),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from tests.pack.letters import build_letters
 
 from wikigr.embeddings.embedder import Embedder
+from wikigr.pack.archive import export_pack, unpack
+from wikigr.pack.signature import PrivateKey
 from wikigr.settings import cache_folder
 
 from .conftest import Wikigr
@@ -109,3 +112,31 @@ def test_wrong_use(wikigr: Wikigr, built: Path, arguments: tuple[str, ...], code
     result = wikigr("pack", *(str(built) if argument == "PACK" else argument for argument in arguments))
     assert (result.code, result.out) == (code, "")
     assert message in " ".join(result.err.split())
+
+
+def test_files_that_the_signature_does_not_cover_are_no_part_of_what_is_trusted(
+    wikigr: Wikigr, built: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(built, tmp_path / "copy")
+    extras = ("few_shot_examples.json", "eval", "graph_index.npz")
+    for name in extras[:2]:
+        shutil.rmtree(copy / name) if (copy / name).is_dir() else (copy / name).unlink()
+    export_pack(copy, tmp_path / "p.wikigr", key=PrivateKey(bytes(32)))
+    unpack(tmp_path / "p.wikigr", tmp_path / "signed")
+    assert wikigr("pack", "verify", "signed", "--trust", "ann.pub").code == 0
+    shutil.copyfile(built / extras[0], tmp_path / "signed" / extras[0])
+    added = wikigr("pack", "verify", "signed", "--trust", "ann.pub")
+    assert (added.code, f"FAILED {extras[0]}: is not in the signed manifest" in added.out) == (4, True)
+    noted = wikigr("pack", "verify", "signed")
+    assert (noted.code, f"note   {extras[0]}" in noted.out) == (0, True)
+
+
+def test_what_a_killed_verification_left_is_removed_after_a_day(wikigr: Wikigr, built: Path) -> None:
+    old, new = cache_folder() / "verify-old", cache_folder() / "verify-new"
+    for folder in (old, new):
+        (folder / "pack").mkdir(parents=True)
+    os.utime(old, (0, 0))
+    assert wikigr("pack", "export", str(built), "-o", "p.wikigr").code == 0
+    assert wikigr("pack", "verify", "p.wikigr").code == 0
+    assert (old.exists(), new.exists()) == (False, True)
+    shutil.rmtree(new)

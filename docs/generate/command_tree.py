@@ -1,0 +1,112 @@
+"""The command tree as plain values, read from the CLI itself: both the page and the man page are written from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+
+from wikigr_cli.app import app
+
+# What the machine decides is told in words, so that every machine writes the same reference.
+_DEFAULTS_OF_THE_MACHINE = {("wikigr pack build", "jobs"): "the number of processors"}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An argument or an option. ``names`` is what is typed, values included; ``variable`` is empty for arguments."""
+
+    names: str
+    text: str
+    default: str
+    limits: str
+    variable: str
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: its ``path`` (``wikigr pack build``), help and parameters; a group has no parameters of its own."""
+
+    path: str
+    usage: str
+    paragraphs: list[str]
+    arguments: list[Parameter]
+    options: list[Parameter]
+    closing: list[str]
+    is_group: bool
+
+
+def commands() -> Iterator[Command]:
+    """Yield every command in the order of the help, the root first."""
+    root = typer.main.get_command(app)
+    yield from _below(root, _context(root, "wikigr", None))
+
+
+def _context(command: Any, name: str, parent: Any) -> Any:
+    return command.context_class(command, info_name=name, parent=parent, **command.context_settings)
+
+
+def _below(command: Any, context: Any) -> Iterator[Command]:
+    yield _read(command, context)
+    for name, child in getattr(command, "commands", {}).items():
+        if not child.hidden:
+            yield from _below(child, _context(child, name, context))
+
+
+def _read(command: Any, context: Any) -> Command:
+    parameters = [p for p in command.params if not getattr(p, "hidden", False)]
+    return Command(
+        path=context.command_path,
+        usage=" ".join([context.command_path, *command.collect_usage_pieces(context)]),
+        paragraphs=_paragraphs(command.help),
+        arguments=[_argument(p, context) for p in parameters if p.param_type_name == "argument"],
+        options=[_option(p, context) for p in parameters if p.param_type_name == "option"],
+        # The exit codes are told once, not under every command.
+        closing=[text for text in _paragraphs(command.epilog) if not text.startswith("Exit codes:")],
+        is_group=hasattr(command, "commands"),
+    )
+
+
+def _paragraphs(text: str | None) -> list[str]:
+    """Return the paragraphs of a help text, each on one line."""
+    return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text or "") if part.strip()]
+
+
+def _argument(parameter: Any, context: Any) -> Parameter:
+    return _parameter(parameter, context, parameter.make_metavar(context).strip("[]{}"), "")
+
+
+def _option(parameter: Any, context: Any) -> Parameter:
+    short_first = sorted(parameter.opts, key=len)
+    names = ", ".join(short_first)
+    if parameter.secondary_opts:
+        names += " / " + ", ".join(parameter.secondary_opts)
+    if not parameter.is_flag:
+        names += " " + parameter.make_metavar(context)
+    declared = parameter.envvar
+    variable = declared if isinstance(declared, str) else (declared or [""])[0]
+    if not variable and parameter.name and context.auto_envvar_prefix:
+        variable = f"{context.auto_envvar_prefix}_{parameter.name.upper()}"
+    return _parameter(parameter, context, names, variable)
+
+
+def _parameter(parameter: Any, context: Any, names: str, variable: str) -> Parameter:
+    record = parameter.get_help_record(context)[1]
+    help_text = " ".join((parameter.help or "").split())
+    # What Typer adds to the help: "  [env var: NAME; default: 5; x>=1; required]".
+    added = " ".join(record.split()).removeprefix(help_text).strip().strip("[]")
+    facts = [fact for fact in added.split("; ") if fact]
+    default = next((fact.removeprefix("default: ") for fact in facts if fact.startswith("default: ")), "")
+    limits = [fact for fact in facts if re.match(r"[x\d]\S*[<>]", fact)]
+    return Parameter(
+        names=names,
+        text=help_text,
+        default=_DEFAULTS_OF_THE_MACHINE.get((context.command_path, parameter.name), default),
+        limits=limits[0] if limits else "",
+        variable=variable,
+        required=bool(parameter.required),
+    )

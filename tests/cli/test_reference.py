@@ -1,0 +1,86 @@
+"""The generated pages of docs/ are what the commands and the profile schema say now."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from wikigr_cli.app import app
+
+from .conftest import Wikigr
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = ("reference/commands.md", "reference/profiles.md", "wikigr.1")
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What ``make docs`` would write, made in a process of its own: other settings, other hash seed, other width."""
+    folder = tmp_path_factory.mktemp("docs")
+    surroundings = {"XDG_CONFIG_HOME": str(folder / "config"), "PYTHONHASHSEED": "7", "COLUMNS": "40"}
+    subprocess.run([sys.executable, str(DOCS / "generate"), str(folder)], env=os.environ | surroundings, check=True)
+    return folder
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_generated_page_is_up_to_date(generated: Path, page: str) -> None:
+    written = (DOCS / page).read_text(encoding="utf-8")
+    assert (generated / page).read_text(encoding="utf-8") == written, "run `make docs` and commit what it writes"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_generated_page_says_nothing_of_the_machine(generated: Path, page: str) -> None:
+    assert str(Path.home()) not in (generated / page).read_text(encoding="utf-8")
+
+
+def test_every_command_and_option_is_in_both(generated: Path) -> None:
+    page = (generated / "reference/commands.md").read_text(encoding="utf-8")
+    manual = (generated / "wikigr.1").read_text(encoding="ascii").replace("\\-", "-")
+    root = typer.main.get_command(app)
+    commands = [(f"wikigr {name}", command) for name, command in root.commands.items()]  # type: ignore[attr-defined]
+    while commands:
+        path, command = commands.pop()
+        if hasattr(command, "commands"):
+            commands += [(f"{path} {name}", child) for name, child in command.commands.items()]
+            continue
+        (told,) = re.findall(rf"^## {path}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+        (in_manual,) = re.findall(rf'^\.SS "{path} (.*?)(?=^\.S[SH] |\Z)', manual, re.MULTILINE | re.DOTALL)
+        for option in (name for parameter in command.params if parameter.name != "help" for name in parameter.opts):
+            assert option in told or not option.startswith("-"), f"{path} {option}"
+            assert option in in_manual or not option.startswith("-"), f"{path} {option}"
+
+
+def test_the_manual_page_renders(generated: Path) -> None:
+    groff = shutil.which("groff")
+    if groff is None:
+        pytest.skip("groff is not installed")
+    command = [groff, "-man", "-Tutf8", "-ww", "-rLL=78n", "-P-c", "-P-b", "-P-u", "-P-o", str(generated / "wikigr.1")]
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+    assert run.stderr == ""
+    assert "wikigr pack build [OPTIONS] {source}" in run.stdout
+    assert "--max-cost USD" in run.stdout
+    assert "4      pack missing, damaged or incompatible" in run.stdout
+
+
+def test_every_json_document_has_an_example() -> None:
+    page = (DOCS / "reference" / "json.md").read_text(encoding="utf-8")
+    commands = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^## (wikigr [\w -]+)\n(.*?)(?=^## |\Z)", commands, re.MULTILINE | re.DOTALL)
+    with_json = [name for name, text in sections if "- `--json`" in text]
+    assert len(with_json) > 30
+    assert [name for name in with_json if f"\n### {name}\n" not in page] == []
+
+
+def test_the_profile_of_the_page_is_one(wikigr: Wikigr, tmp_path: Path) -> None:
+    (example,) = re.findall(
+        r"^```yaml\n(.*?)^```", (DOCS / PAGES[1]).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    (tmp_path / "mine.yaml").write_text(example, encoding="utf-8")
+    assert wikigr("profile", "validate", "mine.yaml").code == 0
