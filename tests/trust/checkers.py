@@ -42,6 +42,10 @@ def pickle(folder: str, size: int, seconds: float, pipe: Connection) -> None:
     pipe.send(_Evil())
 
 
+def nest(folder: str, size: int, seconds: float, pipe: Connection) -> None:
+    pipe.send_bytes(b"[" * 100_000)
+
+
 def flood(folder: str, size: int, seconds: float, pipe: Connection) -> None:
     pipe.send_bytes(b'{"name": "digest", "passed": true, "detail": "' + b"x" * (5 << 20) + b'"}')
     pipe.send_bytes(b"null")

@@ -82,4 +82,6 @@ TABLES_OF_CONTENTS = (
 
 INFOBOX = "table.infobox, table.infobox_v2, table.infobox_v3, .portable-infobox, div.infobox table"
 
-CATEGORIES = "#catlinks li a, .catlinks li a, a[rel~=category], a[rel~=tag]"
+# The links in the list items of these areas, and these links anywhere.
+CATEGORY_AREAS = "#catlinks, .catlinks"
+CATEGORY_LINKS = "a[rel~=category], a[rel~=tag]"

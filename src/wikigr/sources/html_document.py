@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -11,7 +12,8 @@ from wikigr.errors import RecordError
 from wikigr.sources.html_boilerplate import (
     ASIDES,
     BOILERPLATE,
-    CATEGORIES,
+    CATEGORY_AREAS,
+    CATEGORY_LINKS,
     CONTENT_AREAS,
     INFOBOX,
     LIKELY_CONTENT_AREAS,
@@ -102,6 +104,22 @@ _NESTING = re.compile(
     re.IGNORECASE,
 )
 _DEEPEST_NESTING = 5000
+# The parser opens a formatting element anew in every block until it is closed: a <b> left open in each of n
+# paragraphs makes n * n / 2 elements, 900 MB of them from a page of 30 KB.
+_TAG = re.compile(rb"<(/?+)([a-zA-Z][^\s/<>]*+)([^<>]*+)")
+_FORMATTING = frozenset(b"b big code em font i s small strike strong tt u".split())
+# What ends elements of its own kind, and may be opened anew once.
+_FORMATTING_ONCE = frozenset((b"a", b"nobr"))
+_INLINE = frozenset(
+    b"abbr bdi bdo br cite data del dfn img input ins kbd label link mark meta q samp script span style sub sup time "
+    b"var wbr".split()
+)
+# Of formatting elements that look the same, no more are opened anew.
+_OPENED_ANEW = 3
+_FEWEST_TAGS = 1_000
+_MOST_UNCLOSED = 10_000
+_MOST_OPENED_ANEW = 1_000_000
+_OPENED_ANEW_PER_TAG = 8
 # The parser compares every attribute of a tag with all before it: 20,000 take half a second, 200,000 a minute.
 _LONG_TAG = re.compile(rb"<[a-zA-Z][^<>]{20000,}")
 _MOST_ATTRIBUTES = 20_000
@@ -124,6 +142,8 @@ class HtmlDocument:
             raise RecordError(where, f"its elements are nested too deeply (more than {_DEEPEST_NESTING:,} levels)")
         if _has_too_many_attributes(markup):
             raise RecordError(where, f"one of its tags has more than {_MOST_ATTRIBUTES:,} attributes")
+        if _has_too_much_unclosed(markup):
+            raise RecordError(where, "too many of its <b>, <i>, <font> and the like are never closed")
         self._tree = LexborHTMLParser(markup, encoding=True)
         self.root: LexborNode = self._tree.root or self._tree.create_node("html")
         self.skip = {node.mem_id for node in self.root.css(BOILERPLATE)}
@@ -207,7 +227,12 @@ class HtmlDocument:
 
     def categories(self) -> tuple[str, ...]:
         """The names under which the page files itself (MediaWiki's category links, ``rel=tag``)."""
-        names = (self.flat_text(node) for node in self.root.css(CATEGORIES))
+        # As one selector, "#catlinks li a", it would look at all the ancestors of every link of the page.
+        wanted = {node.mem_id for node in self.root.css(CATEGORY_LINKS)}
+        for area in self.root.css(CATEGORY_AREAS):
+            wanted.update(link.mem_id for item in area.css("li") for link in item.css("a"))
+        links = (node for node in self.root.css("a") if node.mem_id in wanted) if wanted else ()
+        names = (self.flat_text(node) for node in links)
         return tuple(dict.fromkeys(name for name in names if name))
 
 
@@ -245,6 +270,34 @@ def _is_nested_too_deeply(markup: bytes | str) -> bool:
 def _has_too_many_attributes(markup: bytes | str) -> bool:
     data = markup.encode("utf-8", "replace") if isinstance(markup, str) else markup
     return any(len(tag.group().split()) > _MOST_ATTRIBUTES for tag in _LONG_TAG.finditer(data))
+
+
+def _has_too_much_unclosed(markup: bytes | str) -> bool:
+    data = markup.encode("utf-8", "replace") if isinstance(markup, str) else markup
+    tags = data.count(b"<")
+    if tags <= _FEWEST_TAGS:
+        return False
+    unclosed: dict[bytes, list[bytes]] = {}
+    alike: Counter[bytes] = Counter()
+    count = opened_anew = live = 0
+    for match in _TAG.finditer(data):
+        name = match[2].lower()
+        if name in _FORMATTING:
+            stack = unclosed.setdefault(name, [])
+            if not match[1]:
+                stack.append(name + match[3])
+                count += 1
+                alike[stack[-1]] += 1
+                live += alike[stack[-1]] <= _OPENED_ANEW
+            elif stack:
+                count -= 1
+                live -= alike[stack[-1]] <= _OPENED_ANEW
+                alike[stack.pop()] -= 1
+        elif match[1] or not (name in _INLINE or name in _FORMATTING_ONCE):
+            opened_anew += live
+        if count > _MOST_UNCLOSED or opened_anew > _MOST_OPENED_ANEW + _OPENED_ANEW_PER_TAG * tags:
+            return True
+    return False
 
 
 def _is_note(aside: LexborNode) -> bool:

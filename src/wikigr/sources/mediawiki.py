@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 from urllib.parse import quote
-from xml.etree.ElementTree import ParseError
+from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from mwparserfromhell.parser import ParserError
 from mwxml import Dump, Page
-from mwxml.element_iterator import ElementIterator
+from mwxml.element_iterator import ElementIterator, EventPointer
 from mwxml.errors import MalformedXML
 
 from wikigr.errors import RecordError, SourceError
@@ -23,6 +23,12 @@ from wikigr.sources.wikitext import WikiSite, parse_wikitext
 _REDIRECT = re.compile(r"\s*#\s*redirect(?:ion)?\s*:?\s*\[\[([^\]|\n]+)", re.IGNORECASE)
 _TEXT_MODELS = (None, "wikitext")
 _DISAMBIGUATION_SUFFIX = "(disambiguation)"
+
+_READ_BYTES = 1 << 20
+# MediaWiki's database holds no text of more than 16 MiB. What is larger never ends, or is made to fill the memory.
+_LARGEST_ELEMENT_MIB = 64
+_MOST_TAGS = 1_000_000
+_PAGE_DEPTH = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +113,9 @@ class MediaWikiSource:
             )
 
     def _read(self, stream: BinaryIO) -> Iterator[WikiRecord]:
-        root = ElementIterator.from_file(stream)
+        pointer = EventPointer(self._events(stream))
+        _, element = next(pointer)
+        root = ElementIterator(element, pointer)
         if root.tag != "mediawiki":
             raise SourceError(
                 f"{self.path} is XML, but no MediaWiki export: it begins with <{root.tag}>.",
@@ -127,6 +135,29 @@ class MediaWikiSource:
             yield _record(page, site)
             # mwxml empties the pages it has read but leaves them in the tree, which grows with the dump.
             root.element.clear()
+
+    def _events(self, stream: BinaryIO) -> Iterator[tuple[str, Element]]:
+        """The starts and ends of the elements; ``SourceError`` when a revision or a tag is larger than any real one."""
+        parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
+        depth = size = tags = 0
+        # The parser looks at a tag that has not ended again with every piece: large pieces keep that short.
+        while data := stream.read(_READ_BYTES):
+            parser.feed(data)
+            size += len(data)
+            for event, element in cast(Iterator[tuple[str, Element]], parser.read_events()):
+                tags += 1
+                depth += 1 if event == "start" else -1
+                if depth <= _PAGE_DEPTH:
+                    size = tags = 0
+                yield event, element
+            if size > _LARGEST_ELEMENT_MIB << 20 or tags > _MOST_TAGS:
+                raise SourceError(
+                    f"{self.path} cannot be read as a MediaWiki export: one of its elements has more than "
+                    f"{_LARGEST_ELEMENT_MIB} MiB or {_MOST_TAGS:,} tags in it, which no wiki writes.",
+                    hint="Download or copy the file again and compare its size.",
+                )
+        parser.close()
+        yield from cast(Iterator[tuple[str, Element]], parser.read_events())
 
     def _malformed(self, error: Exception, pages: int) -> SourceError:
         if isinstance(error, ParseError):

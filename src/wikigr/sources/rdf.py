@@ -69,6 +69,8 @@ _BATCH_BYTES = 1 << 20
 _RANDOM_ID = re.compile(r"[0-9a-f]{24,32}")
 # Not recognised inside a string, an IRI or anywhere else; after it the parser goes on with the next statement.
 _POISON = "\\q"
+# The parser's own limit; above it, it raises MemoryError.
+_LONGEST_TERM = "a name, value or comment is longer than 16 MiB, the limit for one"
 _POSITION = re.compile(r"^Parser error (?:at|between) line \d+ .*?: ")
 
 
@@ -98,7 +100,7 @@ class RdfSource:
         is_empty = True
         blank = _BlankNodes()
         with open_bytes(self.path) as stream:
-            for item in _read_lines(stream) if is_lines else _read_turtle(stream):
+            for item in _read_lines(stream) if is_lines else _read_turtle(stream, self.path):
                 is_empty = False
                 yield item if isinstance(item, BadStatement) else _statement(item, blank)
         if is_empty:
@@ -112,12 +114,14 @@ def _read_lines(stream: BinaryIO) -> Iterator[Any]:
         try:
             # One call for many lines takes a tenth of the time.
             yield from list(_parse(b"\n".join(line.data for line in batch)))
-        except SyntaxError:
+        except (SyntaxError, MemoryError):
             for line in batch:
                 try:
                     yield from list(_parse(line.data))
                 except SyntaxError as error:
                     yield BadStatement(f"line {line.line}", _problem(line) or _POSITION.sub("", error.msg))
+                except MemoryError:
+                    yield BadStatement(f"line {line.line}", _LONGEST_TERM)
         for line in batch:
             if line.is_too_long:
                 yield BadStatement(f"line {line.line}", TOO_LONG)
@@ -138,8 +142,11 @@ def _parse(data: bytes) -> Iterator[Any]:
     return pyoxigraph.parse(input=data, format=pyoxigraph.RdfFormat.N_TRIPLES)
 
 
-def _read_turtle(stream: BinaryIO) -> Iterator[Any]:
-    """The triples of Turtle; the parser goes on after a bad statement, unless a quote in it is never closed."""
+def _read_turtle(stream: BinaryIO, path: Path) -> Iterator[Any]:
+    """The triples of Turtle; the parser goes on after a bad statement, unless a quote in it is never closed.
+
+    Raises ``SourceError`` where a term is too long: the parser then cannot tell where the next statement begins.
+    """
     import pyoxigraph
 
     lines = _CheckedLines(stream)
@@ -156,6 +163,12 @@ def _read_turtle(stream: BinaryIO) -> Iterator[Any]:
             if "Unexpected end" in reason:
                 reason = "the statement that begins here never ends, so nothing after it was read"
             yield BadStatement(f"line {error.lineno}", reason)
+        except MemoryError as error:
+            raise SourceError(
+                f"{path} cannot be read beyond line {lines.count:,}: {_LONGEST_TERM}.",
+                hint="Close the quote that is open there, or write the graph as N-Triples (.nt), where only that line "
+                "is skipped.",
+            ) from error
 
 
 def _problem(line: Line) -> str:
@@ -174,6 +187,7 @@ class _CheckedLines(io.RawIOBase):
 
     def __init__(self, stream: BinaryIO) -> None:
         self.problems: dict[int, str] = {}
+        self.count = 0
         self._lines = read_lines(stream)
         self._rest = memoryview(b"")
 
@@ -186,6 +200,7 @@ class _CheckedLines(io.RawIOBase):
             line = next(self._lines, None)
             if line is None:
                 return 0
+            self.count = line.line
             self._rest = memoryview(self._checked(line) + b"\n")
         count = min(len(view), len(self._rest))
         view[:count] = self._rest[:count]
