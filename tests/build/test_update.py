@@ -216,8 +216,12 @@ def test_a_pack_of_another_format_or_encoder_is_refused(pack: Path) -> None:
     # A model has read its entities; nobody would read them again.
     read = {"model": "claude", "prompt": "1"}
     (pack / "manifest.json").write_text(json.dumps({**fields, "extraction": read}))
-    with pytest.raises(UsageError, match="would be lost"):
+    with pytest.raises(UsageError, match="would be lost") as caught:
         update(pack, CHANGED)
+    # All that a build would not know.
+    assert f"-o {pack} --extract --extract-model claude --name letters --description 'Greek letters'" in (
+        caught.value.hint or ""
+    )
 
 
 # -- what goes with the pack
@@ -290,6 +294,20 @@ def test_other_questions_than_before_are_told(pack: Path) -> None:
     update(pack, CHANGED, told)
     assert THRESHOLD_NAME in manifest_of(pack).thresholds
     assert any("others than before" in note for note in told.notes)
+
+
+def test_a_threshold_that_is_fitted_anew_without_a_stage_is_told(pack: Path, tmp_path: Path) -> None:
+    give_questions(pack)
+    calibrated(pack)
+    profile = tmp_path / "mine.yaml"
+    profile.write_text(f"extends: enhanced\ncross_encoder: {{enabled: true, model: {tmp_path / 'gone'}}}\n")
+    fields = json.loads((pack / "manifest.json").read_text())
+    fields["calibration"]["profile"] = str(profile)
+    (pack / "manifest.json").write_text(json.dumps(fields))
+    told = Told()
+    update(pack, CHANGED, told)
+    (note,) = [note for note in told.notes if "without a part of its profile" in note]
+    assert "cross_encoder" in note
 
 
 def test_a_bundled_encoder_is_used_and_stays(pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,8 +19,8 @@ from wikigr.build.staging import Staging
 from wikigr.build.update import StagedContents
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import PackError
-from wikigr.evaluation.moved_questions import MovedQuestion, states
-from wikigr.evaluation.questions import QuestionError
+from wikigr.evaluation.moved_questions import MovedQuestion, moved_places, states
+from wikigr.evaluation.questions import Gold, GoldQuestion, QuestionError
 from wikigr.graph.link_graph import LinkGraph
 from wikigr.pack.content_diff import ContentDiff, EdgeChanges, Removed, Renamed, SectionMove, TripleChange, compare
 from wikigr.pack.contents import ArticleText, EdgeKind, PackContents, SectionText, Statement
@@ -29,6 +29,7 @@ from wikigr.pack.manifest import Manifest, read_manifest
 from wikigr.pack.next_version import Level, is_lower, raised
 from wikigr.pack.open import Pack
 from wikigr.sources.detect import open_source
+from wikigr.text import fold
 
 Record = dict[str, object]
 Build = Callable[..., Path]
@@ -147,6 +148,19 @@ def test_a_renamed_article_is_known_by_its_sections_when_its_text_changed_too(
     assert found.removed == (Removed("Gamma", None),)
 
 
+def test_a_section_that_many_articles_have_tells_of_no_rename(content: Callable[..., ContentDiff]) -> None:
+    stub = "\n# Notes\nThis article is a stub."
+    kept = [ALPHA, *(dict(record, text=f"{record['text']}{stub}") for record in (BETA, GAMMA))]
+    before = {"id": "o", "title": "Oxygen", "text": f"Oxygen is a gas.{stub}"}
+    after = {"id": "p", "title": "Paris", "text": f"Paris is a city.{stub}"}
+    found = content([*kept, before], [*kept, after])
+    assert (found.renamed, found.removed, found.added) == ((), (Removed("Oxygen", None),), ("Paris",))
+    # What is left without it still tells.
+    texts = [f"{first}{stub}\n# Use\nPlants make it." for first in ("Oxygen is a gas.", "It is breathed.")]
+    found = content([*kept, dict(before, text=texts[0])], [*kept, dict(after, text=texts[1])])
+    assert found.renamed == (Renamed("Oxygen", "Paris", "sections"),)
+
+
 def test_articles_of_one_text_are_not_taken_for_each_other(content: Callable[..., ContentDiff]) -> None:
     stub = {"text": "A letter of an alphabet that nobody has described in any more words than these."}
     before = [ALPHA, {"id": "1", "title": "Qoppa", **stub}, {"id": "2", "title": "Sampi", **stub}]
@@ -259,6 +273,25 @@ def test_an_unanswerable_question_that_is_answered_now(build: Build) -> None:
     (move,) = found.questions
     assert (move.question_id, move.kind, move.title, move.before) == ("q-none", "now-answered", "Paper clip", None)
     assert "Vaaler" in (move.after or "")
+
+
+def test_an_article_is_read_and_folded_once_for_all_its_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, after = _Generated(1), _Generated(1, changed=1)
+    found = compare(before, after)  # type: ignore[arg-type]
+    before.read = after.read = 0
+    texts = {section.content for side in (before, after) for section in side.sections_of("Article 000000")}
+    folded: list[str] = []
+
+    def counted(text: str) -> str:
+        folded.append(text)
+        return fold(text)
+
+    monkeypatch.setattr("wikigr.evaluation.moved_questions.fold", counted)
+    gold = (Gold("Article 000000"),)
+    questions = [GoldQuestion(str(n), "?", ("words",), gold, True, "", "", None, n) for n in range(50)]
+    assert len(moved_places(questions, before, after, found)) == 50  # type: ignore[arg-type]
+    assert (before.read, after.read) == (2, 2)
+    assert sum(text in texts for text in folded) == 8
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,7 @@ def test_a_killed_download_goes_on_too(server: FileServer, tmp_path: Path) -> No
     child.start()
     partial = tmp_path / (hashlib.sha256(server.url("/p.wikigr").encode()).hexdigest()[:32] + ".download")
     while not partial.exists() or partial.stat().st_size < 200_000:
+        assert child.is_alive(), "the download ended before it was killed"
         time.sleep(0.01)
     with pytest.raises(DownloadError, match="Another process"):
         fetch(server, tmp_path)

@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from wikigr.build.progress import Silent
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import PackError, UsageError
 from wikigr.pack.archive import export_pack
+from wikigr.pack.download import DownloadError
 from wikigr.pack.installed import InstallError, install, remove, update_installed
 from wikigr.pack.layout import DATABASE, MANIFEST
 from wikigr.pack.locate import find_pack, installed_name, installed_names, installed_packs
@@ -213,6 +215,25 @@ def test_another_signer_needs_force(archive: Make, letters: Path, key: PrivateKe
     assert read_manifest(find_pack("letters").root / MANIFEST).version == "1.0.0"
 
 
+def test_another_pack_of_the_same_publisher_needs_force(archive: Make) -> None:
+    first = install(archive(key=KEY), name="mine")
+    shutil.copyfile(archive("b.wikigr", KEY, name="digits", version="2.0.0"), "p.wikigr")
+    with pytest.raises(PackError, match="mine is the pack 'letters', and this is 'digits'"):
+        update_installed("mine")
+    assert find_pack("mine").root == first.folder
+    assert update_installed("mine", force=True).version == "2.0.0"
+
+
+def test_a_manifest_that_cannot_be_read_is_no_obstacle_for_long(archive: Make, letters: Path) -> None:
+    (plant(letters, "letters", "1.0.0") / MANIFEST).write_text("{")
+    new = archive(version="2.0.0")
+    with pytest.raises(PackError) as caught:
+        install(new)
+    assert "wikigr pack remove letters" in (caught.value.hint or "")
+    remove("letters")
+    assert install(new).version == "2.0.0"
+
+
 def test_what_is_not_vouched_for_is_not_installed(archive: Make, pack: Make) -> None:
     signed, unsigned = archive(key=KEY), archive("u.wikigr")
     with pytest.raises(PackError, match="none of the trusted keys"):
@@ -239,6 +260,11 @@ def test_a_damaged_pack_is_not_installed_and_a_damaged_installed_one_is_mended(p
     mended = install(source, progress=notes)
     assert (mended.changed, mended.folder == done.folder) == (True, False)
     assert "damaged" in notes.notes[0]
+    for name, content in ((MANIFEST, "{"), (MANIFEST, None), ("few_shot_examples.json", "[]")):
+        found = find_pack("letters").root / name
+        found.write_text(content if content is not None else found.read_text().replace("1.0.0", "0.9.0"))
+        assert install(source).changed
+        assert (find_pack("letters").root / name).read_bytes() == (source / name).read_bytes()
     with (source / DATABASE).open("r+b") as file:
         file.seek(5000)
         file.write(b"\xa5" * 64)
@@ -317,6 +343,29 @@ def test_an_installed_pack_follows_its_url(archive: Make) -> None:
         second = update_installed("letters")
         assert (second.version, second.before, second.signer) == ("1.1.0", "1.0.0", KEY.public.fingerprint)
     assert list((cache_folder() / "downloads").iterdir()) == []
+
+
+def test_a_download_is_not_removed_from_under_another_installation(archive: Make) -> None:
+    with serving() as server:
+        server.files["/p"] = archive().read_bytes()
+        found: list[object] = []
+        url = server.url("/p")
+
+        def second() -> None:
+            try:
+                found.append(install(url, allow_private=True).changed)
+            except DownloadError as error:
+                found.append(error.message)
+
+        class Meanwhile(Silent):
+            def start(self, what: str, total: int | None, unit: str, *, done: int = 0) -> None:
+                if what == "proving":
+                    other = threading.Thread(target=second)
+                    other.start()
+                    other.join(5)
+
+        assert install(url, allow_private=True, progress=Meanwhile()).changed
+    assert found == ["Another process downloads or installs the same URL."]
 
 
 def test_a_pack_that_was_pinned_and_not_signed_is_not_updated_on_trust(letters: Path) -> None:

@@ -55,3 +55,11 @@ def test_a_misspelt_name_gets_a_suggestion(tmp_path: Path) -> None:
     with pytest.raises(PackError) as caught:
         find_pack("packs/chemystry")
     assert "packs/chemistry" in (caught.value.hint or "")
+
+
+def test_an_archive_is_not_taken_for_the_pack_of_its_folder(tmp_path: Path) -> None:
+    pack = make_pack(tmp_path / "pack")
+    (pack.root / "other-1.0.0.wikigr").write_text("")
+    with pytest.raises(PackError, match="is an archive") as caught:
+        find_pack(pack.root / "other-1.0.0.wikigr")
+    assert "pack install" in (caught.value.hint or "")

@@ -18,7 +18,7 @@ from wikigr.answer.answer import Answer
 from wikigr.build.build import BuildOptions, build_pack
 from wikigr.checks import Check
 from wikigr.embeddings.embedder import Embedder
-from wikigr.errors import PackError
+from wikigr.errors import PackError, WikigrError
 from wikigr.pack.locate import installed_packs
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline, connect
@@ -109,6 +109,12 @@ def test_the_receipt_of_a_quoted_answer_holds(before: Pack, tmp_path: Path) -> N
     assert failed(checks) == {}
     assert {"receipt", "pack", "encoder", "profile", "citation [1]", "asked again"} <= {c.name for c in checks}
     assert sum(check.name.startswith("section ") for check in checks) == len(receipt.evidence) > 0
+
+
+def test_a_receipt_that_the_disk_refuses_is_named(before: Pack, tmp_path: Path) -> None:
+    receipt = quoted(before, "Who built the lighthouse of Ardmore?")
+    with pytest.raises(WikigrError, match=r"gone/r\.json cannot be written: No such file"):
+        write_receipts(tmp_path / "gone" / "r.json", [receipt], lines=False)
 
 
 def test_what_is_written_is_what_is_read(before: Pack, tmp_path: Path) -> None:
@@ -435,10 +441,10 @@ def test_a_server_that_sends_the_key_back_does_not_get_it_into_a_receipt(
     assert KEY in answer.text
     assert not any(secret in written for secret in (KEY, "pass-word"))
     assert "Your key is" in written
-    # An address with a query is of no use to the SDK, which is then said with the address.
+    # An address with a query is of no use to the SDK, which is then said with the address, but for the query.
     monkeypatch.setenv("ANTHROPIC_BASE_URL", f"{messages_server.url}/?token=query-secret")
     pipeline, answer = ask("Which enzyme unwinds DNA during replication?", load_profile("recall"))
-    assert "query-secret" in " ".join(answer.trace.warnings)
+    assert "query-secret" not in " ".join(answer.trace.warnings)
     receipt = make_receipt(answer, pipeline)
     assert receipt.warnings
     assert "query-secret" not in canonical(receipt.to_document()).decode()

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import zstandard
 from tests.pack.letters import build_letters
@@ -26,6 +27,8 @@ from tests.trust.conftest import Tally
 
 from wikigr.checks import Check
 from wikigr.embeddings.embedder import Embedder
+from wikigr.embeddings.model_id import DEFAULT_MODEL
+from wikigr.embeddings.models import find_prepared
 from wikigr.errors import PackError
 from wikigr.graph.engine import Graph
 from wikigr.pack import proof
@@ -727,6 +730,57 @@ def test_flipped_bits_in_the_database(workshop: Workshop, tally: Count, first: i
             count.harmless()
 
 
+def endless_encoder(folder: Path) -> None:
+    """Put an encoder into the pack whose graph turns in a circle; its description and all hashes are right."""
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+
+    place = folder / "encoder"
+    shutil.copytree(find_prepared(DEFAULT_MODEL).folder, place)
+    (place / "model.onnx.data").unlink()
+    graph = onnx.load(place / "model.onnx", load_external_data=False).graph
+    value = helper.make_tensor_value_info
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["go"], ["on"]), helper.make_node("Sin", ["old"], ["new"])],
+        "body",
+        [value("n", TensorProto.INT64, []), value("go", TensorProto.BOOL, []), value("old", TensorProto.FLOAT, [384])],
+        [value("on", TensorProto.BOOL, []), value("new", TensorProto.FLOAT, [384])],
+    )
+    constants = {
+        "times": np.array(2**62),
+        "go": np.array(True),
+        "x": np.zeros(384, np.float32),
+        "s": np.array([1, 384]),
+    }
+    nodes = [
+        helper.make_node("Loop", ["times", "go", "x"], ["y"], body=body),
+        helper.make_node("Reshape", ["y", "s"], [graph.output[0].name]),
+    ]
+    made = helper.make_graph(
+        nodes, "g", graph.input, graph.output, [numpy_helper.from_array(v, n) for n, v in constants.items()]
+    )
+    onnx.save(helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), place / "model.onnx")
+    description = json.loads((place / "encoder.json").read_text())
+    record = describe_files(place)["model.onnx"]
+    description["files"] = {
+        name: {"size": record.size, "sha256": record.sha256} if name == "model.onnx" else of
+        for name, of in description["files"].items()
+        if name != "model.onnx.data"
+    }
+    (place / "encoder.json").write_text(json.dumps(description))
+    manifest = json.loads((folder / MANIFEST).read_text())
+    files = {**manifest["files"], **{f"encoder/{name}": None for name in describe_files(place)}}
+    (folder / MANIFEST).write_text(json.dumps({**manifest, "bundled_encoder": True, "files": files}))
+
+
+def test_an_encoder_that_never_ends_is_ended_before_anything_is_installed(workshop: Workshop, tally: Count) -> None:
+    """Once, `pack install` asked its trial question in its own process, where not even Ctrl-C ended it."""
+    found = failures(workshop.proved(endless_encoder, seconds=8))
+    assert len(found) == 1
+    assert found[0].startswith("proof: Checking the pack took more than 8 seconds"), found
+    tally("encoder: a graph without end").refused()
+
+
 def test_checks_that_take_too_long_are_ended(workshop: Workshop, tally: Count) -> None:
     found = failures(workshop.proved(lambda _: None, seconds=0.01))
     assert len(found) == 1
@@ -781,6 +835,7 @@ def test_a_checker_that_crashes_or_lies_is_a_failed_check(
         (checkers.say_nothing, "reports what no check of ours does"),
         (checkers.say_yes, "reports what no check of ours does"),
         (checkers.pickle, "reports what no check of ours does"),
+        (checkers.nest, "reports what no check of ours does"),
         (checkers.flood, "reports what no check of ours does"),
     ):
         monkeypatch.setattr(proof, "_report", report)

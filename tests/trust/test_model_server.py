@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.conftest import Wikigr
@@ -19,6 +20,7 @@ from tests.llm.server import (
     never,
     raw,
     reply,
+    respond,
     status,
 )
 from tests.trust.conftest import Tally
@@ -27,6 +29,16 @@ from tests.trust.hostile import QUESTION
 RETRIES = 1
 PROFILE = f"{{synthesis: {{timeout: 1.0, retries: {RETRIES}}}, %s}}\n"
 ANSWER = reply("Mara Quill keeps it [1].")
+
+
+def half(*, clean: bool = False) -> Behaviour:
+    """Break off in the middle, be it of a stream or of a whole reply."""
+
+    def behave(request: dict[str, Any]) -> Response:
+        return respond(cut_after(4 if request.get("stream") else 40, ANSWER, clean=clean), request)
+
+    return behave
+
 
 FAULTS: dict[str, Behaviour] = {
     "429": status(429, "slow down"),
@@ -39,8 +51,8 @@ FAULTS: dict[str, Behaviour] = {
     "a message of nothing": raw(b'{"type": "message"}'),
     "deep JSON": raw(b"[" * 100_000),
     "HTML": garbage(),
-    "half a reply": cut_after(40, ANSWER),
-    "half a reply, ended cleanly": cut_after(40, ANSWER, clean=True),
+    "half a reply": half(),
+    "half a reply, ended cleanly": half(clean=True),
     "closed": Response((b"x",), cut=0),
     "hung": never(),
     "another content type": raw(b"\x89PNG\r\n", "image/png"),
@@ -48,7 +60,7 @@ FAULTS: dict[str, Behaviour] = {
         {"type": "tool_use", "id": "t", "name": "run_shell", "input": {"command": "true"}}, stop_reason="tool_use"
     ),
     "50 MB": raw(b'{"type": "message", "x": "' + b"a" * (50 * 1024 * 1024)),
-    "a slow drip": dripping(0.05, ANSWER),
+    "a slow drip": dripping(0.01, ANSWER),
     "a redirect": Response((b"",), 302, headers={"location": "http://127.0.0.1:9/"}),
     "204": Response((b"",), 204),
     "an empty body": raw(b""),
@@ -80,13 +92,16 @@ def test_ask(
         if fault == "a slow drip" and "--stream" in options:
             # Every piece comes in time, so that the stream may go on.
             assert result.code in (0, 3)
+        elif fault.startswith("half") and "--stream" in options:
+            # What came stands on a line of its own, and the message after it.
+            assert (result.code, result.out) == (3, "Mara \n")
         else:
             assert (result.code, result.out) == (3, ""), (options, result)
         assert result.err.strip()
         assert "a bug" not in result.err, result.err
         assert len(result.err) < 1_500
         assert 1 <= len(model.requests) - before <= RETRIES + 1
-        assert took < 15
+        assert took < 30
         tally("faulty model server: ask").refused()
     # The pack's own answer is one flag away.
     assert wikigr("ask", QUESTION, "--pack", str(hostile_pack), "--offline").code == 0
@@ -112,8 +127,6 @@ def test_searches_that_a_model_helps_go_on_without_it(
 def test_the_planner_fails_and_the_pack_still_answers(
     wikigr: Wikigr, model: MessagesServer, hostile_graph: Path, tally: Callable[[str], Tally], fault: str
 ) -> None:
-    from tests.llm.server import respond
-
     def behave(request: dict) -> Response:  # type: ignore[type-arg]
         planning = "You plan how" in json.dumps(request["system"])
         return respond(FAULTS[fault] if planning else reply("Mara Quill keeps Orrin."), request)
@@ -125,7 +138,7 @@ def test_the_planner_fails_and_the_pack_still_answers(
     document = json.loads(result.out)
     assert document["answer"]
     assert document["degraded"] is True
-    assert "graph_1" in result.err
+    assert "graph_" in result.err
     assert len(model.requests) <= 4 * (RETRIES + 1) + RETRIES + 1
     tally("faulty model server: planner").harmless()
 
@@ -135,8 +148,6 @@ def test_the_judge_fails_and_the_answers_are_kept(
     wikigr: Wikigr, model: MessagesServer, hostile_pack: Path, own_caches: Path, tmp_path: Path,
     tally: Callable[[str], Tally], fault: str,
 ) -> None:  # fmt: skip
-    from tests.llm.server import respond
-
     def behave(request: dict) -> Response:  # type: ignore[type-arg]
         judging = "You grade" in json.dumps(request["system"])
         return respond(FAULTS[fault] if judging else reply("Mara Quill keeps it."), request)

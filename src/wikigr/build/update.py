@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 # Above this share of articles that are gone, the source is more likely the wrong one.
 _MOST_REMOVED = 0.5
+# Of stages that failed while a threshold was fitted.
+_FAILURES_TOLD = 3
 # What `wikigr eval calibrate` takes when it is told nothing: packs calibrated before this was recorded.
 _DEFAULT_SPLIT, _DEFAULT_PROFILE = "dev", "enhanced"
 
@@ -80,7 +83,7 @@ def update_pack(
         manifest = read_manifest(layout.part(parts.MANIFEST))
     _tell_other_kind(manifest, source, progress)
     _check_version(manifest, options.version)
-    _refuse_extracted(manifest, location)
+    _refuse_extracted(manifest, location, destination)
     encoder = _open_encoder(layout, manifest)
     bundle = layout.part(parts.ENCODER) if manifest.bundled_encoder else None
     review = _Review(destination, options, progress)
@@ -116,7 +119,7 @@ def plan_update(
         manifest = read_manifest(layout.part(parts.MANIFEST))
     _tell_other_kind(manifest, source, progress)
     _check_version(manifest, options.version)
-    _refuse_extracted(manifest, location)
+    _refuse_extracted(manifest, location, destination)
     review = _Review(destination, options, progress, dry_run=True)
     with tempfile.TemporaryDirectory(prefix="wikigr-") as folder:
         try:
@@ -159,12 +162,23 @@ def _check_version(manifest: Manifest, version: str | None) -> None:
         )
 
 
-def _refuse_extracted(manifest: Manifest, location: str) -> None:
+def _refuse_extracted(manifest: Manifest, location: str, destination: Path) -> None:
     if manifest.extraction:
+        # A build knows nothing of the pack that it replaces.
+        options = {
+            "--extract-model": manifest.extraction.get("model"),
+            "--name": manifest.name,
+            "--description": manifest.description,
+            "--license": manifest.license,
+            "--embedding-model": manifest.encoder.model_id,
+        }
+        command = ["wikigr", "pack", "build", location, "-o", str(destination), "--extract"]
+        command += [part for name, value in options.items() if value for part in (name, str(value))]
+        command += ["--bundle-encoder"] if manifest.bundled_encoder else []
         raise UsageError(
             f"The entities of the pack {manifest.name!r} were read from its text by a model, and an update asks none: "
             "they would be lost.",
-            hint=f"Build it: `wikigr pack build {location} -o PACK --extract`; only changed text is asked for.",
+            hint=f"Build it; only changed text is asked for: {shlex.join(command)} --pack-version VERSION",
         )
 
 
@@ -302,6 +316,11 @@ class _Review:
             return manifest
         fitted_on = FittedOn(question_set_hash(questions), split, profile)
         self._tell_other_questions(known.get("questions"), fitted_on)
+        if found.warnings:
+            self._progress.note(
+                "The abstention threshold was fitted anew without a part of its profile: "
+                f"{'; '.join(found.warnings[:_FAILURES_TOLD])}."
+            )
         return with_threshold(manifest, found.threshold, fitted_on)
 
     def _dropped(self, reason: str) -> None:

@@ -23,6 +23,7 @@ class Calibration:
     """``threshold`` and what it does on the questions that it was fitted on; ``before`` is the one it replaces.
 
     ``answered`` is the share of answerable questions that it lets through, ``declined`` that of the others it stops.
+    ``warnings`` names the stages of the profile that failed, each once: the threshold is that of a pipeline without.
     """
 
     threshold: float
@@ -31,6 +32,7 @@ class Calibration:
     declined: float
     answerable: int
     unanswerable: int
+    warnings: tuple[str, ...] = ()
 
 
 def calibrate(
@@ -43,11 +45,13 @@ def calibrate(
     """
     pipeline = build_pipeline(profile, pack, offline=True)
     strengths, labels = [], []
+    warnings: dict[str, None] = {}
     for question in questions:
         answer = pipeline.answer(question.question)
         (record,) = [stage for stage in answer.trace.stages if stage.stage == "abstention"]
         strengths.append(float(record.notes["strength"]))
         labels.append(question.answerable)
+        warnings.update(dict.fromkeys(answer.trace.warnings))
         advance(1)
     positive, negative = sum(labels), len(labels) - sum(labels)
     if not positive or not negative:
@@ -64,6 +68,7 @@ def calibrate(
         declined=float((~above)[~np.asarray(labels)].mean()),
         answerable=positive,
         unanswerable=negative,
+        warnings=tuple(warnings),
     )
 
 

@@ -99,6 +99,20 @@ def moved_places(
     return _Places(a, b, content).of_all(questions)
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """An article's sections, with the text of each and of all of them folded."""
+
+    sections: Sequence[SectionText]
+    texts: Sequence[str]
+    whole: str
+
+    @classmethod
+    def of(cls, sections: Sequence[SectionText]) -> _Read:
+        texts = [fold(section.content) for section in sections]
+        return cls(sections, texts, " ".join(texts))
+
+
 class _Places:
     """The gold articles of both packs; only those that changed are read, each once."""
 
@@ -112,7 +126,10 @@ class _Places:
             for change in content.changed
             for name in (change.title, old_title.get(change.title, change.title))
         }
-        self._before, self._after = cache(a.sections_of), cache(b.sections_of)
+        # Thousands of questions may ask for one long article: it is read and folded once.
+        self._before, self._after = (
+            cache(lambda title, side=side: _Read.of(side.sections_of(title))) for side in (a, b)
+        )
 
     def of_all(self, questions: Sequence[GoldQuestion]) -> list[MovedQuestion]:
         return [
@@ -144,28 +161,29 @@ class _Places:
             yield "text-changed", change.title, None, size
 
     def _within(
-        self, question: GoldQuestion, gold: Gold, title: str, one: Sequence[SectionText], two: Sequence[SectionText]
+        self, question: GoldQuestion, gold: Gold, title: str, one: _Read, two: _Read
     ) -> Iterator[tuple[MoveKind, str, str | None, str | None]]:
         if gold.section is not None:
             wanted = fold(gold.section)
-            if wanted in {fold(_heading(section)) for section in one} - {fold(_heading(section)) for section in two}:
+            headings = [{fold(_heading(section)) for section in side.sections} for side in (one, two)]
+            if wanted in headings[0] - headings[1]:
                 yield "section-gone", title, gold.section, None
         if gold.source_id is not None:
-            passages = [{section.source_id for section in side} for side in (one, two)]
+            passages = [{section.source_id for section in side.sections} for side in (one, two)]
             if gold.source_id in passages[0] - passages[1]:
                 yield "passage-gone", title, gold.source_id, None
         if not question.answers:
             return
-        whole = ["\n".join(section.content for section in side) for side in (one, two)]
-        held = [answer for answer in question.answers if states(whole[0], answer)]
-        if held and not any(states(whole[1], answer) for answer in question.answers):
+        answers = {answer: fold(answer) for answer in question.answers}
+        held = [answer for answer, folded in answers.items() if _stands_in(one.whole, folded)]
+        if held and not any(_stands_in(two.whole, folded) for folded in answers.values()):
             yield "answer-gone", title, held[0], None
             return
         places = [
             dict.fromkeys(
                 _heading(section)
-                for section in side
-                if any(states(section.content, answer) for answer in question.answers)
+                for section, text in zip(side.sections, side.texts, strict=True)
+                if any(_stands_in(text, folded) for folded in answers.values())
             )
             for side in (one, two)
         ]
@@ -175,7 +193,11 @@ class _Places:
 
 def states(text: str, answer: str) -> bool:
     """Tell whether ``text`` holds ``answer`` as whole words; case, spaces and Unicode form do not matter."""
-    return re.search(rf"(?<!\w){re.escape(fold(answer))}(?!\w)", fold(text)) is not None
+    return _stands_in(fold(text), fold(answer))
+
+
+def _stands_in(text: str, answer: str) -> bool:
+    return answer in text and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text) is not None
 
 
 def _heading(section: SectionText) -> str:

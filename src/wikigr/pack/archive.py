@@ -7,9 +7,12 @@ byte for byte, the header that the manifest calls for, or the archive is refused
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
+import secrets
+import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -19,7 +22,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.pack.layout import MANIFEST, Layout
-from wikigr.pack.locate import find_pack
+from wikigr.pack.locate import ARCHIVE, find_pack
 from wikigr.pack.manifest import (
     EXTRAS,
     FileRecord,
@@ -31,8 +34,6 @@ from wikigr.pack.manifest import (
     read_manifest,
 )
 from wikigr.pack.signature import SIGNATURE, PrivateKey, PublicKey, check_signature, signature_file
-
-SUFFIX = ".wikigr"
 
 # Measured on a pack of 12,000 sections (72 MB, most of it vectors): level 3 gives 33.0 MB in 0.24 s, 9 gives 31.7 MB in
 # 0.8 s, 12 gives 31.5 MB in 2 s, 19 gives 30.4 MB in 20 s.
@@ -98,7 +99,7 @@ def archive_file(location: str | Path, output: Path | None) -> Path:
     if output is not None and not output.is_dir():
         return output
     manifest = read_manifest(layout.part(MANIFEST))
-    name = f"{manifest.name}-{manifest.version}{SUFFIX}"
+    name = f"{manifest.name}-{manifest.version}{ARCHIVE}"
     if not _FILE_NAME.fullmatch(name):
         raise UsageError(f"The pack's name and version, {_shown(name)}, make no file name.", hint="Give one with -o.")
     return (output or Path()) / name
@@ -111,6 +112,11 @@ def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = 
     missing or not as its manifest says, and ``WikigrError`` when the file cannot be written.
     """
     layout = find_pack(location)
+    if output.exists() and not output.is_file():
+        # A device is there for all: its name must not become that of a file.
+        raise WikigrError(
+            f"The archive {output} cannot be written: it is no plain file.", hint="Choose another place with -o."
+        )
     with ExitStack() as stack:
         with layout.reading():
             manifest = _with_extras(layout, read_manifest(layout.part(MANIFEST)))
@@ -129,9 +135,17 @@ def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = 
         except OSError as error:
             raise WikigrError(
                 f"The archive {output} cannot be written: {error.strerror or error}.",
-                hint="Choose another place with -o, or make room.",
+                hint=_mend(error, output),
             ) from error
     return Exported(output, size, sha256, manifest, signer)
+
+
+def _mend(error: OSError, output: Path) -> str:
+    """Return what helps where ``output`` could not be written for ``error``."""
+    if isinstance(error, FileNotFoundError):
+        return f"Make its folder first: mkdir -p {shlex.quote(str(output.parent))}"
+    room = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return "Choose another place with -o, or make room." if room else "Choose another place with -o."
 
 
 def unpack(archive: Path, into: Path, *, limits: Limits = Limits()) -> Unpacked:
@@ -214,7 +228,8 @@ def _write(
     head = [(MANIFEST, content)] + ([(SIGNATURE, signature)] if signature is not None else [])
     sizes = [len(data) for _, data in head] + [record.size for record in manifest.files.values()]
     total = sum(_BLOCK + size + _padding(size) for size in sizes) + len(_END)
-    temporary = output.with_name(f".{output.name}.{os.getpid()}")
+    # In a container every process may have the number of the one that was killed before it.
+    temporary = output.with_name(f".{output.name}.{os.getpid()}-{secrets.token_hex(4)}")
     try:
         with temporary.open("xb") as file:
             hashed = _Hashed(file)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -21,7 +22,8 @@ from wikigr.text import fold
 
 ToldBy = Literal["content", "alias", "sections"]
 
-# A renamed article keeps at least this share of its sections' texts, where neither its text nor a name tells.
+# A renamed article keeps at least this share of the sections' texts that are its own, where neither its text nor a name
+# tells.
 _KEPT_SHARE = 0.5
 _HASH_BYTES = 16
 
@@ -39,7 +41,7 @@ class Renamed:
     """An article under another title.
 
     ``told_by`` says how it is known: the same ``content``, an ``alias`` of one that is the other's title, or at least
-    half of the ``sections`` with the same text.
+    half of the ``sections`` with the same text, those left out that other articles have too.
     """
 
     before: str
@@ -247,14 +249,24 @@ def _renamed(
     for title in new:
         for text in set(after[title].texts()):
             new_by_text[text].append(title)
+    own = _own_texts(gone, before, after)
     for old in gone:
-        texts = set(before[old].texts())
+        texts = own & set(before[old].texts())
         shared = Counter(title for text in texts for title in new_by_text.get(text, ()) if title not in taken)
         if shared:
             best, count = min(shared.items(), key=lambda item: (-item[1], item[0]))
             if count >= _KEPT_SHARE * len(texts):
                 pair(old, best, "sections")
     return [pairs[old] for old in sorted(pairs)]
+
+
+def _own_texts(titles: Sequence[str], before: Mapping[str, _Known], after: Mapping[str, _Known]) -> AbstractSet[bytes]:
+    """Return the texts of sections of ``titles`` that no side has in two articles: a notice in many tells nothing."""
+    own = {text for title in titles for text in before[title].texts()}
+    for side in (before, after):
+        holders = Counter(text for known in side.values() for text in own.intersection(known.texts()))
+        own -= {text for text, count in holders.items() if count > 1}
+    return own
 
 
 def _article_change(a: Contents, b: Contents, old: str, title: str, before: _Known, after: _Known) -> ArticleChange:

@@ -21,7 +21,7 @@ import ssl
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -84,7 +84,26 @@ def download(
     allow_private: bool = False,
     progress: Progress | None = None,
 ) -> Path:
-    """Fetch ``url`` into ``folder`` and return the file, named after the URL's hash; the caller removes it.
+    """Fetch ``url`` as ``downloaded`` does and return the file, which another process may then remove."""
+    with downloaded(
+        url, folder, max_bytes=max_bytes, sha256=sha256, allow_private=allow_private, progress=progress
+    ) as target:
+        return target
+
+
+@contextmanager
+def downloaded(
+    url: str,
+    folder: Path,
+    *,
+    max_bytes: int,
+    sha256: str | None = None,
+    allow_private: bool = False,
+    progress: Progress | None = None,
+) -> Iterator[Path]:
+    """Fetch ``url`` into ``folder`` and yield the file, named after the URL's hash; the caller removes it.
+
+    Meanwhile no other process changes or removes it.
 
     A download that was cut off, in this process or an earlier one, goes on where it stopped, if the file on the server
     is the same. ``allow_private`` permits addresses of one's own network, and plain HTTP to this machine itself.
@@ -94,30 +113,31 @@ def download(
     checked_url(url)
     progress = progress or Silent()
     target = folder / f"{hashlib.sha256(url.encode()).hexdigest()[:32]}.download"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with _held(target) as file:
+    with ExitStack() as stack:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            file = stack.enter_context(_held(target))
             _fetch(url, file, _State(target), max_bytes, allow_private, progress)
             os.fsync(file.fileno())
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise DownloadError(
+                    f"The disk is full: the download stopped after {_size(target):,} bytes.",
+                    hint=f"Free some space on the disk of {folder}, then run the same command again: it goes on there.",
+                ) from error
             raise DownloadError(
-                f"The disk is full: the download stopped after {_size(target):,} bytes.",
-                hint=f"Free some space on the disk of {folder}, then run the same command again: it goes on there.",
+                f"The download cannot be written to {folder}: {error.strerror or error}.",
+                hint="Make that folder writable, or set XDG_CACHE_HOME to another one.",
             ) from error
-        raise DownloadError(
-            f"The download cannot be written to {folder}: {error.strerror or error}.",
-            hint="Make that folder writable, or set XDG_CACHE_HOME to another one.",
-        ) from error
-    if sha256 is not None:
-        found = file_sha256(target)
-        if found != sha256.lower():
-            discard(target)
-            raise PackError(
-                f"{shown(url)} is not the file that was asked for: its sha256 is {found}, not {sha256.lower()}.",
-                hint="Nothing was installed. Ask its publisher which of the two is right.",
-            )
-    return target
+        if sha256 is not None:
+            found = file_sha256(target)
+            if found != sha256.lower():
+                discard(target)
+                raise PackError(
+                    f"{shown(url)} is not the file that was asked for: its sha256 is {found}, not {sha256.lower()}.",
+                    hint="Nothing was installed. Ask its publisher which of the two is right.",
+                )
+        yield target
 
 
 def discard(target: Path) -> None:
@@ -192,9 +212,11 @@ def _held(target: Path) -> Iterator[BinaryIO]:
     with os.fdopen(handle, "r+b") as file:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(handle).st_nlink == 0:
+                raise BlockingIOError  # it was finished and removed since it was opened
         except BlockingIOError as error:
             raise DownloadError(
-                "Another process is downloading the same URL.", hint="Wait until it has finished."
+                "Another process downloads or installs the same URL.", hint="Wait until it has finished."
             ) from error
         yield file
 
@@ -308,7 +330,8 @@ def _connect(parts: SplitResult, allow_private: bool) -> _Connection:
     """Prepare a connection for a URL, having checked where it would lead; nothing is sent yet."""
     host, secure = parts.hostname or "", parts.scheme == "https"
     port = parts.port or (443 if secure else 80)
-    addresses = resolve(host, port, allow_private=allow_private)
+    # Without a need, nobody is asked for the address of a host that nothing will be fetched from.
+    addresses = resolve(host, port, allow_private=allow_private) if secure or allow_private else []
     if secure:
         return _Connection(host, port, addresses, _certificates())
     if not (allow_private and all(map(is_loopback, addresses))):

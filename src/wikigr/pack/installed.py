@@ -19,8 +19,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from wikigr.build.progress import Progress, Silent
-from wikigr.errors import ModelError, PackError, UsageError, WikigrError
-from wikigr.pack.download import discard, download, file_sha256, is_url, shown
+from wikigr.errors import PackError, UsageError, WikigrError
+from wikigr.pack.download import discard, downloaded, file_sha256, is_url, shown
 from wikigr.pack.layout import MANIFEST, Layout
 from wikigr.pack.locate import find_pack, installed_names, installed_packs, is_pack_name
 from wikigr.pack.manifest import (
@@ -79,7 +79,8 @@ def install(
     """Install the pack in ``source``: an archive's file or URL, or a pack's folder; under ``name`` or its own name.
 
     ``sha256`` (64 hexadecimal digits) is what the archive must have; with ``trust`` one of these keys must have signed
-    the pack. ``force`` lets it take the place of a higher version, and of a pack that another key had signed.
+    the pack. ``force`` lets it take the place of a higher version, of another pack that has its name here, and of one
+    that another key had signed.
     ``allow_private`` permits a download from one's own network. Until the last moment the pack that was installed
     stays as it was.
 
@@ -165,22 +166,22 @@ class _Request:
 
     def run(self) -> Installed:
         if is_url(self.source):
-            archive = download(
+            with downloaded(
                 self.source,
                 cache_folder() / "downloads",
                 max_bytes=_MOST_BYTES,
                 sha256=self.sha256,
                 allow_private=self.allow_private,
                 progress=self.progress,
-            )
-            try:
-                installed = self._install(archive)
-            except PackError:
-                # What is wrong with it stays wrong, and a second try must not go on from it.
+            ) as archive:
+                try:
+                    installed = self._install(archive)
+                except PackError:
+                    # What is wrong with it stays wrong, and a second try must not go on from it.
+                    discard(archive)
+                    raise
                 discard(archive)
-                raise
-            discard(archive)
-            return installed
+                return installed
         path = Path(self.source)
         if not path.exists():
             raise PackError(
@@ -266,19 +267,26 @@ class _Request:
         """Return the version that ``ready`` would replace, if it may; ``None`` if it is there already, or for none."""
         if old is None:
             return None
-        origin, installed = read_origin(old), read_manifest(old / MANIFEST)
+        origin = read_origin(old)
         if origin.identity == identity:
-            damaged = next((file for file, what in installed.files.items() if check_file(old / file, what)), None)
+            damaged = _damaged(old, ready.manifest, identity)
             if damaged is None:
                 return None
             self.progress.note(f"The installed pack is damaged ({damaged}) and is put there anew.")
-            return installed.version
+            return ready.manifest.version
+        installed = _installed_manifest(name, old)
         signer = ready.signer.fingerprint if ready.signer else None
         if origin.signer is not None and signer != origin.signer and not self.force:
             raise PackError(
                 f"{name} {installed.version} was signed by {origin.signer}; this pack is signed by "
                 f"{signer or 'nobody'}.",
                 hint="If you know why, --force installs it all the same.",
+            )
+        if ready.manifest.name != installed.name and not self.force:
+            # Its publisher signs other packs too: whoever serves them must not exchange one for another.
+            raise PackError(
+                f"{name} is the pack {installed.name[:80]!r}, and this is {ready.manifest.name[:80]!r}.",
+                hint="If it was renamed, --force installs it all the same; another pack needs another --name.",
             )
         if is_lower(ready.manifest.version, installed.version) and not self.force:
             raise UsageError(
@@ -288,10 +296,11 @@ class _Request:
         return installed.version
 
     def _prove(self, ready: _Ready) -> None:
-        from wikigr.pack.proof import prove
+        from wikigr.pack.proof import SEARCH, prove
 
         self.progress.start("proving", 1, "pack")
-        failed = [check for check in prove(ready.folder) if check.required and not check.passed]
+        checks = prove(ready.folder)
+        failed = [check for check in checks if check.required and not check.passed]
         if failed:
             more = f", and {len(failed) - _SHOWN_CHECKS} more" if len(failed) > _SHOWN_CHECKS else ""
             raise PackError(
@@ -301,7 +310,9 @@ class _Request:
                 + ".",
                 hint="Nothing was installed. Fetch it again, or tell its publisher.",
             )
-        _search(ready.folder, self.progress)
+        for check in checks:
+            if check.name == SEARCH and not check.passed:
+                self.progress.note(f"No question was tried: {check.detail} {check.mend}".rstrip())
         self.progress.advance(1)
 
     def _installed(self, name: str, ready: _Ready, folder: Path, before: str | None, *, changed: bool) -> Installed:
@@ -389,26 +400,20 @@ def _identity(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _search(folder: Path, progress: Progress) -> None:
-    """Ask the pack for one of its own titles; raises ``PackError`` when it finds nothing."""
-    from wikigr.pack.open import Pack
-    from wikigr.retrieval.hybrid import find_candidates
-    from wikigr.retrieval.trace import Trace
+def _damaged(folder: Path, manifest: Manifest, identity: str) -> str | None:
+    """Return what of the installed pack in ``folder`` is not as it was when it was installed."""
+    if _identity(folder) != identity:
+        return "its manifest, signature, examples or questions"
+    return next((name for name, record in manifest.files.items() if check_file(folder / name, record)), None)
 
-    with Pack(folder) as pack:
-        titles = pack.graph.rows("MATCH (a:Article)-[:HAS_SECTION]->(:Section) RETURN a.title ORDER BY a.title LIMIT 1")
-        if not titles:
-            return
-        try:
-            found = find_candidates(pack, titles[0][0], trace=Trace())
-        except ModelError as error:
-            progress.note(f"No question was tried: {error.message} {error.hint or ''}".rstrip())
-            return
-    if not found:
+
+def _installed_manifest(name: str, folder: Path) -> Manifest:
+    try:
+        return read_manifest(folder / MANIFEST)
+    except PackError as error:
         raise PackError(
-            "The pack finds nothing, not even for the title of one of its articles.",
-            hint="Nothing was installed. Tell its publisher.",
-        )
+            error.message, hint=f"Remove it with `wikigr pack remove {name}`, then install it again."
+        ) from error
 
 
 def _require_name(name: str) -> None:

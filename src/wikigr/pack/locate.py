@@ -11,6 +11,8 @@ from wikigr.pack.layout import Layout
 from wikigr.settings import data_folder
 
 VERSIONS = ".versions"
+# What the file of an archive ends with.
+ARCHIVE = ".wikigr"
 # What an installed pack may be called: a plain file name, neither hidden nor like an option.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
@@ -48,6 +50,11 @@ def find_pack(location: str | Path) -> Layout:
     version is installed.
     """
     path = Path(location)
+    if path.is_file() and path.suffix == ARCHIVE:
+        raise PackError(
+            f"{path} is an archive, in which nothing can be looked up.",
+            hint=f"Install it, then use it by its name: wikigr pack install {path}",
+        )
     if path.is_file():
         path = path.parent
     elif not path.exists() and len(path.parts) == 1 and _is_installed(installed_packs() / path):

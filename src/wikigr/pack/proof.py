@@ -22,7 +22,7 @@ from typing import Any
 
 from wikigr.build.isolation import die_with_parent
 from wikigr.checks import Check
-from wikigr.errors import WikigrError
+from wikigr.errors import ModelError, WikigrError
 from wikigr.graph.engine import Graph
 from wikigr.graph.graph_index import GraphIndexError, load_graph_index
 from wikigr.graph.pagerank_cache import PageRankCacheError, read_cache
@@ -43,6 +43,7 @@ _BYTES_PER_SECOND = 2_000_000
 # Bytes of address space for Python, the encoder and the engine's buffers, beside what the engine reserves for the file.
 _ADDRESS_SPACE = 6 << 30
 _LEAST_RESERVE = 1 << 30
+SEARCH = "search"
 _LAST = "digest"
 # For a process that has closed its pipe to end.
 _LAST_SECONDS = 10.0
@@ -89,7 +90,7 @@ def prove(folder: Path, *, seconds: float | None = None) -> list[Check]:
     except EOFError:
         child.join(_LAST_SECONDS)
         why = _how_it_ended(child.exitcode)
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
         why = "reports what no check of ours does"
     finally:
         watch.cancel()
@@ -190,6 +191,7 @@ def _checks(folder: Path, reserve: int) -> Iterator[Check]:
             at_hand = check.name != "encoder" or manifest.bundled_encoder
             yield check if at_hand else replace(check, required=False)
         yield from _companions(layout, manifest)
+        yield _search(pack)
         found = database_digest(graph, manifest.encoder)
         yield Check(
             _LAST,
@@ -312,6 +314,22 @@ def _companions(layout: Layout, manifest: Manifest) -> Iterator[Check]:
             yield Check("graph index", fits, "of this content" if fits else "of another content", DISTRUST)
         except GraphIndexError as error:
             yield Check("graph index", False, error.message, DISTRUST)
+
+
+def _search(pack: Pack) -> Check:
+    """Ask the pack for one of its own titles, here: an encoder that comes with it may be made never to end."""
+    from wikigr.retrieval.hybrid import find_candidates
+    from wikigr.retrieval.trace import Trace
+
+    titles = pack.graph.rows("MATCH (a:Article)-[:HAS_SECTION]->(:Section) RETURN a.title ORDER BY a.title LIMIT 1")
+    if not titles:
+        return Check(SEARCH, True, "there is nothing to find")
+    try:
+        found = find_candidates(pack, titles[0][0], trace=Trace())
+    except ModelError as error:
+        return Check(SEARCH, False, error.message, error.hint or "", required=pack.manifest.bundled_encoder)
+    detail = "finds one of its own titles" if found else "finds nothing, not even one of its own titles"
+    return Check(SEARCH, bool(found), detail, DISTRUST)
 
 
 def _shown(name: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +16,12 @@ from wikigr.pack import layout as parts
 from wikigr.pack.archive import unpack
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
-from wikigr.pack.manifest import Manifest, describe_file, read_manifest
+from wikigr.pack.manifest import EXTRAS, Manifest, describe_file, file_path, read_manifest
 from wikigr.pack.proof import DISTRUST, prove
 from wikigr.pack.signature import SIGNATURE, PublicKey, check_signature
 from wikigr.settings import cache_folder
+
+_LEFT_BEHIND_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,8 @@ def verify(location: str | Path, *, sha256: str | None = None, trust: Sequence[P
     manifest = read_manifest(layout.part(parts.MANIFEST))
     signer = _signer_of(layout)
     checks = [check_signer(signer, trust)]
+    if signer is not None:
+        checks += _not_signed(layout, manifest, trust)
     if _all_passed(checks):
         checks += prove(layout.root)
     return Verified(checks, manifest, signer, None, None)
@@ -67,6 +73,7 @@ def _verify_archive(archive: Path, sha256: str | None, trust: Sequence[PublicKey
         if not same:
             return Verified(checks, None, None, record.size, record.sha256)
     cache_folder().mkdir(parents=True, exist_ok=True)
+    _clear_leftovers()
     with tempfile.TemporaryDirectory(prefix="verify-", dir=cache_folder()) as folder:
         into = Path(folder) / "pack"
         unpacked = unpack(archive, into)
@@ -80,6 +87,13 @@ def _verify_archive(archive: Path, sha256: str | None, trust: Sequence[PublicKey
         if _all_passed(checks):
             checks += prove(into)
     return Verified(checks, unpacked.manifest, unpacked.signer, size, unpacked.sha256)
+
+
+def _clear_leftovers() -> None:
+    """Remove what a killed process had unpacked; a day is more than any proof takes."""
+    for folder in cache_folder().glob("verify-*"):
+        if time.time() - folder.lstat().st_mtime > _LEFT_BEHIND_SECONDS:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _all_passed(checks: Sequence[Check]) -> bool:
@@ -96,6 +110,15 @@ def check_signer(signer: PublicKey | None, trust: Sequence[PublicKey]) -> Check:
     if signer in trust:
         return Check("signature", True, f"by {signer.fingerprint}, which is trusted")
     return Check("signature", False, f"by {signer.fingerprint}, which is none of the trusted keys", DISTRUST)
+
+
+def _not_signed(layout: Layout, manifest: Manifest, trust: Sequence[PublicKey]) -> list[Check]:
+    """Return a check that fails for each file that is used with the pack and that its signature does not cover."""
+    return [
+        Check(name, False, "is not in the signed manifest", "Remove it, or install the pack.", required=bool(trust))
+        for name in (*EXTRAS, parts.GRAPH_INDEX)
+        if name not in manifest.files and file_path(layout, name).exists()
+    ]
 
 
 def _signer_of(layout: Layout) -> PublicKey | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from wikigr.errors import UsageError
+from wikigr.errors import UsageError, WikigrError
 from wikigr.pipeline.receipt import KIND, SCHEMA_VERSION, Receipt, canonical, digest_of
 from wikigr.whole_file import replace_file
 
@@ -42,13 +42,21 @@ def check_target(path: Path) -> None:
 
 
 def write_receipts(path: Path, receipts: Sequence[Receipt], *, lines: bool) -> None:
-    """Put receipts in the place of ``path``: the only one as a document, or one a ``line``; raises ``OSError``."""
+    """Put receipts in the place of ``path``: the only one as a document, or one a ``line``.
+
+    Raises ``WikigrError`` when the disk refuses it; what was at ``path`` is still there then.
+    """
     if lines:
         text = "".join(json.dumps(receipt.to_document(), ensure_ascii=False) + "\n" for receipt in receipts)
     else:
         (receipt,) = receipts
         text = json.dumps(receipt.to_document(), ensure_ascii=False, indent=2) + "\n"
-    replace_file(path, text)
+    try:
+        replace_file(path, text)
+    except OSError as error:
+        raise WikigrError(
+            f"The receipt {path} cannot be written: {error.strerror or error}.", hint="Give --receipt another file."
+        ) from error
 
 
 def read_receipts(path: Path) -> Iterator[ReceiptRead]:

@@ -258,11 +258,15 @@ class Retriever:
                 record.notes["fallback"] = "every section scored below the threshold, so all were kept"
                 return evidence
             record.dropped = {
-                section_id: f"quality {score:.2f} below {threshold:.2f}"
-                for section_id, score in scores.items()
-                if score < threshold
+                section_id: _below(score, threshold) for section_id, score in scores.items() if score < threshold
             }
             return kept
+
+
+def _below(score: float, threshold: float) -> str:
+    """Return in words that ``score`` is below ``threshold``, with as many digits as show it."""
+    digits = next((n for n in range(2, 7) if f"{score:.{n}f}" != f"{threshold:.{n}f}"), 7)
+    return f"quality {score:.{digits}f} below {threshold:.{digits}f}"
 
 
 def _with_score(candidate: Candidate, ce_score: float) -> Candidate:

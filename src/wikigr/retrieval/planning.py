@@ -92,10 +92,12 @@ class ModelPlanner:
 
     def plan(self, state: State) -> Plan:
         reply = self._ask(state)
-        for use in reply.tool_uses:
-            if use.name == _TOOL:
-                return _plan_of_tool(use.input)
-        return _plan_of_tags(reply.text)
+        used = [use.input for use in reply.tool_uses if use.name == _TOOL]
+        plan = _plan_of_tool(used[0]) if used else _plan_of_tags(reply.text)
+        if plan.empty and not plan.finish:
+            with self._trace.stage("graph_plan") as record:
+                record.degrade("the model's reply names nothing to look up")
+        return plan
 
     def _ask(self, state: State) -> Reply:
         name = "graph_plan_iterative" if state.iteration else "graph_plan_initial"
