@@ -11,9 +11,6 @@ import typer
 
 from wikigr_cli.app import app
 
-# What the machine decides is told in words, so that every machine writes the same reference.
-_DEFAULTS_OF_THE_MACHINE = {("wikigr pack build", "jobs"): "the number of processors"}
-
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -58,7 +55,7 @@ def _below(command: Any, context: Any) -> Iterator[Command]:
 
 
 def _read(command: Any, context: Any) -> Command:
-    parameters = [p for p in command.params if not getattr(p, "hidden", False)]
+    parameters = [p for p in command.get_params(context) if p.name != "help" and not getattr(p, "hidden", False)]
     return Command(
         path=context.command_path,
         usage=" ".join([context.command_path, *command.collect_usage_pieces(context)]),
@@ -89,7 +86,7 @@ def _option(parameter: Any, context: Any) -> Parameter:
         names += " " + parameter.make_metavar(context)
     declared = parameter.envvar
     variable = declared if isinstance(declared, str) else (declared or [""])[0]
-    if not variable and parameter.name and context.auto_envvar_prefix:
+    if not variable and parameter.name and context.auto_envvar_prefix and parameter.allow_from_autoenv:
         variable = f"{context.auto_envvar_prefix}_{parameter.name.upper()}"
     return _parameter(parameter, context, names, variable)
 
@@ -105,7 +102,8 @@ def _parameter(parameter: Any, context: Any, names: str, variable: str) -> Param
     return Parameter(
         names=names,
         text=help_text,
-        default=_DEFAULTS_OF_THE_MACHINE.get((context.command_path, parameter.name), default),
+        # In parentheses Typer shows what is told in words, because the machine decides it.
+        default=default.removeprefix("(").removesuffix(")"),
         limits=limits[0] if limits else "",
         variable=variable,
         required=bool(parameter.required),

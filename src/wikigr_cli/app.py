@@ -16,8 +16,8 @@ import typer
 
 from wikigr.errors import WikigrError
 from wikigr_cli import config
-from wikigr_cli.command_table import CommandTable
-from wikigr_cli.environment import Environment, ReaderGone, plain
+from wikigr_cli.command_table import HELP_OPTIONS, CommandTable
+from wikigr_cli.environment import Environment, Interrupted, ReaderGone, plain
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus, status_of
 
 app = typer.Typer(
@@ -30,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     # Plain help: it draws at once, and reads the same in a pipe.
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "WIKIGR"},
+    context_settings={"help_option_names": list(HELP_OPTIONS), "auto_envvar_prefix": "WIKIGR"},
 )
 
 
@@ -71,17 +71,23 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
     command = typer.main.get_command(app)
     try:
         status = command.main(args=list(arguments), prog_name="wikigr", standalone_mode=False, obj=environment)
-        return int(status) if isinstance(status, int) else ExitStatus.OK
+        status = int(status) if isinstance(status, int) else ExitStatus.OK
+        if status == ExitStatus.INTERRUPTED:
+            # Typer has made a status of the interruption. The terminal's own ^C stands on a line of its own.
+            environment.complain("\nInterrupted." if environment.stderr.isatty() else "Interrupted.")
+        return status
     except typer.Exit as leaving:
         return int(leaving.exit_code)
-    except (KeyboardInterrupt, typer.Abort):
-        environment.complain("\nInterrupted.")
+    except (Interrupted, KeyboardInterrupt, typer.Abort) as stopped:
+        environment.complain("Interrupted.")
+        if isinstance(stopped, Interrupted) and stopped.hint:
+            environment.complain(stopped.hint)
         return ExitStatus.INTERRUPTED
     except (ReaderGone, BrokenPipeError):
         return ExitStatus.OK
     except WikigrError as error:
         if environment.debug:
-            environment.complain("".join(traceback.format_exception(error)))
+            environment.complain("".join(traceback.format_exception(error)), overflow="keep")
         environment.complain(f"wikigr: {plain(error.message)}")
         if error.hint:
             environment.complain(plain(error.hint))
@@ -89,7 +95,7 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
     except OSError as error:
         # A full disk, a folder without permission: the machine's own words say it best.
         if environment.debug:
-            environment.complain("".join(traceback.format_exception(error)))
+            environment.complain("".join(traceback.format_exception(error)), overflow="keep")
         environment.complain(f"wikigr: {plain(str(error.strerror or error))}" + _file_of(error))
         return ExitStatus.RUNTIME
     except Exception as error:  # noqa: BLE001 -- the one place where what nobody foresaw becomes a message
@@ -99,7 +105,7 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
             return ExitStatus.USAGE
         # A bug of ours. Python's own exit code for it, 1, would read as a gate that failed.
         if environment.debug:
-            environment.complain("".join(traceback.format_exception(error)))
+            environment.complain("".join(traceback.format_exception(error)), overflow="keep")
         environment.complain(f"wikigr: a bug: {type(error).__name__}: {plain(str(error))}")
         environment.complain("--debug shows where. Please report it.")
         return ExitStatus.RUNTIME

@@ -115,7 +115,7 @@ def ask(
                 client is not None and not json_output and (environment.stdout.isatty() if stream is None else stream)
             )
             with _receipts(environment, receipt, pipeline, named, pack, lines=False) as keep:
-                answer = pipeline.answer(question, on_text=environment.write_text if live else None)
+                answer = _answer_live(environment, pipeline, question) if live else pipeline.answer(question)
                 keep(answer, None)
                 render.warnings(environment, answer.trace)
                 # An answer of which nothing could be verified is none to a script.
@@ -126,6 +126,23 @@ def ask(
                     render.print_answer(environment, answer, explain=explain, streamed=live)
     if strict and abstained:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
+
+
+def _answer_live(environment: Environment, pipeline: Pipeline, question: str) -> Answer:
+    """Print the answer as it comes; a message about one that broke off begins a line of its own."""
+    shown = False
+
+    def show(piece: str) -> None:
+        nonlocal shown
+        shown = True
+        environment.write_text(piece)
+
+    try:
+        return pipeline.answer(question, on_text=show)
+    except WikigrError:
+        if shown:
+            environment.print()
+        raise
 
 
 def _check_receipt(path: Path, batch: str | None, *, show_prompt: bool) -> None:

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
+
+from wikigr_cli.wrapping import breaks, cells, cut, wrap_pieces
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +20,14 @@ if TYPE_CHECKING:
 def _open(stream: TextIO | None) -> TextIO:
     """Return ``stream``, or an empty one where the caller closed it (``2>&-``)."""
     return stream if stream is not None else Path(os.devnull).open("r+", encoding="utf-8")
+
+
+class Interrupted(Exception):  # noqa: N818
+    """The user stopped a command with Ctrl-C; ``hint`` says what the same command would do, if that is known."""
+
+    def __init__(self, hint: str = "") -> None:
+        super().__init__(hint)
+        self.hint = hint
 
 
 class ReaderGone(Exception):  # noqa: N818
@@ -39,6 +49,10 @@ def plain_json(text: str) -> str:
     return _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
+# What becomes of a line that is too long for a terminal.
+Overflow = Literal["wrap", "cut", "keep"]
+# Of a terminal that does not tell its width.
+_WIDTH = 80
 # SGR codes; rich would cost a question 40 ms for these.
 _STYLES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
 
@@ -56,6 +70,8 @@ class Environment:
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
     verbosity: int = 0
     debug: bool = False
+    # Of a line for the terminal that is not complete: its pieces with their styles.
+    _begun: list[tuple[str, str]] = field(default_factory=list)
 
     def colour(self, stream: TextIO) -> bool:
         """Tell whether ``stream`` gets colour: NO_COLOR, then FORCE_COLOR, then whether it is a terminal."""
@@ -76,7 +92,8 @@ class Environment:
         terminal = stream.isatty()
         return Console(
             file=stream,
-            force_terminal=self.colour(stream),
+            # NO_COLOR asks for no colour; progress is drawn all the same.
+            force_terminal=terminal or self.colour(stream),
             no_color=not self.colour(stream),
             width=None if terminal else 10_000,
             soft_wrap=not terminal,
@@ -85,15 +102,46 @@ class Environment:
             markup=False,
         )
 
-    def print(self, text: str = "", *, style: str = "", end: str = "\n") -> None:
+    def width(self, stream: TextIO) -> int | None:
+        """Return how many columns ``stream`` has: COLUMNS, else what the terminal says; ``None`` for no terminal."""
+        if not stream.isatty():
+            return None
+        columns = self.variables.get("COLUMNS", "")
+        if columns.isdecimal() and int(columns) > 0:
+            return int(columns)
+        try:
+            return os.get_terminal_size(stream.fileno()).columns or _WIDTH
+        except (OSError, ValueError):
+            return _WIDTH
+
+    def print(
+        self, text: str = "", *, style: str = "", end: str = "\n", hang: int | None = None, overflow: Overflow = "wrap"
+    ) -> None:
         """Write a piece of the result, in a ``style`` (``bold``, ``dim`` or a colour) where stdout has colour.
 
-        Of codes there is the style's: a name or a path in ``text`` may come from anywhere.
+        Of codes there is the style's: a name or a path in ``text`` may come from anywhere. In a terminal a line that
+        is too long is broken between words (``wrap``) and goes on below, indented by ``hang`` columns or by its own
+        leading blanks; or it is ``cut``, as that of a table; or it is kept as it is, so that a command can be copied.
+        All of it is decided by the call that ends the line.
         """
         text = plain(text)
-        if style and self.colour(self.stdout):
-            text = f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
-        self.write(text + end)
+        width = self.width(self.stdout)
+        if width is None:
+            self.write(self._styled(text, style) + end)
+            return
+        self._begun.append((text, style))
+        if not end.endswith("\n"):
+            self._begun.append((end, ""))
+            return
+        pieces, self._begun = self._begun, []
+        if overflow == "cut":
+            joined = "".join(piece for piece, _ in pieces)
+            pieces = pieces if cells(joined) <= width else [(cut(joined, width), style)]
+        lines = wrap_pieces(pieces, width, hang) if overflow == "wrap" else [pieces]
+        self.write("\n".join("".join(self._styled(*piece) for piece in line) for line in lines) + end)
+
+    def _styled(self, text: str, style: str) -> str:
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and self.colour(self.stdout) else text
 
     def write(self, text: str) -> None:
         """Write a piece of the result; raises ``ReaderGone`` when nobody reads it any more (``| head``)."""
@@ -107,13 +155,21 @@ class Environment:
         """Write a piece of text from outside, without anything that could drive the terminal."""
         self.write(plain(text))
 
-    def note(self, message: str) -> None:
+    def note(self, message: str, *, overflow: Overflow = "wrap") -> None:
         """Say something beside the result; ``-q`` silences it."""
         if self.verbosity >= 0:
-            self.complain(message)
+            self.complain(message, overflow=overflow)
 
-    def complain(self, message: str) -> None:
-        """Say something on stderr, whatever the verbosity; a stderr that is gone is no reason to fail."""
+    def complain(self, message: str, *, overflow: Overflow = "wrap") -> None:
+        """Say something on stderr, whatever the verbosity; a stderr that is gone is no reason to fail.
+
+        In a terminal it is broken between words, unless ``overflow`` is ``keep``.
+        """
+        message = plain(message)
         with suppress(OSError, ValueError):
-            self.stderr.write(f"{plain(message)}\n")
+            width = self.width(self.stderr)
+            if width is not None and overflow == "wrap":
+                lines = breaks(message, width)
+                message = "\n".join(" " * indent + message[begin:end] for indent, begin, end in lines)
+            self.stderr.write(f"{message}\n")
             self.stderr.flush()

@@ -172,18 +172,18 @@ def run(
             repeats=repeat,
         )
     total = len(loaded) * len(evaluation.profiles) * repeat
-    with TerminalProgress(environment) as progress:
+    with TerminalProgress(environment, resumes=True) as progress:
         if evaluation.judge is None:
             progress.start("asking", total, "questions")
         else:
             progress.start("asking and judging", 2 * total, "calls")
-        done, folder = evaluate(evaluation, output, advance=progress.advance, warn=environment.note)
+        done, folder = evaluate(evaluation, output, advance=progress.advance, warn=progress.note)
     for leak in done.leaks:
         environment.note(
             f"wikigr: few-shot example {leak['example']} gives question {leak['question_id']} away and was left out."
         )
     stored = load_run(folder)
-    environment.note(f"{folder}: {len(stored.samples)} samples")
+    environment.note(f"{folder}: {render.counted(len(stored.samples), 'samples')}")
     report_format = ReportFormat.JSON if json_output else ReportFormat.TEXT
     _print_report(environment, stored, primary, margin, report_format, labels=labels)
     for name in stored.run.profiles:
@@ -290,7 +290,7 @@ def trec(
     except OSError as error:
         raise WikigrError(f"The TREC files in {output} cannot be written: {error.strerror}.") from error
     for file in files:
-        environment.print(str(file))
+        environment.print(str(file), overflow="keep")
 
 
 @app.command("compare", epilog=EXIT_CODES_HELP)
@@ -318,7 +318,7 @@ def compare(
     comparison = compare_samples(
         one.of(left),
         other.of(right),
-        names=(f"{first.name}/{left}", f"{second.name}/{right}"),
+        names=_labels((first, left), (second, right)),
         seed=one.run.seed,
         primary=primary,
         margin=margin,
@@ -350,20 +350,29 @@ def flips(
     from wikigr.evaluation.reports.document import flip_document, load_run
 
     one = load_run(first)
-    caveats: list[str] = []
-    if second is None:
-        left, right = one.of(next(iter(one.run.profiles))), one.of(_profile_of(one, profile))
-    else:
-        other = load_run(second)
-        caveats = _caveats(one, other, force=force)
-        left, right = one.of(_profile_of(one, profile)), other.of(_profile_of(other, profile))
-    found = [flip_document(one, flip, primary) for flip in find_flips(left, right, primary)]
+    other = one if second is None else load_run(second)
+    caveats = [] if second is None else _caveats(one, other, force=force)
+    # Within one run the first profile is what the others are compared with.
+    before = next(iter(one.run.profiles)) if second is None else _profile_of(one, profile)
+    after = _profile_of(other, profile)
+    changed = find_flips(one.of(before), other.of(after), primary)
+    labels = (before, after) if second is None else _labels((first, before), (second, after))
+    found = [flip_document((one, other), flip, primary, labels) for flip in changed]
     if json_output:
         document = {"schema_version": render.SCHEMA_VERSION, "caveats": caveats, "flips": found}
         render.json_document(environment, document)
     else:
         render.caveats(environment, caveats)
         render.flips(environment, found)
+
+
+def _labels(*sides: tuple[Path, str]) -> tuple[str, str]:
+    """Return names that tell one profile of two runs apart: with the run's folder, in full where both end alike."""
+    folders = [folder.name for folder, _ in sides]
+    if len(set(folders)) < len(sides):
+        folders = [str(folder) for folder, _ in sides]
+    before, after = (f"{folder}/{profile}" for folder, (_, profile) in zip(folders, sides, strict=True))
+    return before, after
 
 
 def _caveats(one: StoredRun, other: StoredRun, *, force: bool) -> list[str]:
@@ -401,14 +410,15 @@ def gate(
     On GitHub Actions a summary and an annotation for each regressed question are written.
     """
     environment = context.ensure_object(Environment)
+
+    from wikigr.evaluation.reports.document import load_run
+
+    stored = load_run(folder)
     if not floors and baseline is None:
         raise UsageError(
             "There is nothing to hold the run against.", hint="Give --baseline FILE or --min METRIC=VALUE."
         )
-
-    from wikigr.evaluation.reports.document import load_run
-
-    _hold_to(environment, load_run(folder), profile, floors, baseline, fail_on, max_errors, primary, margin)
+    _hold_to(environment, stored, profile, floors, baseline, fail_on, max_errors, primary, margin)
 
 
 def _hold_to(
@@ -485,7 +495,7 @@ def bless(
         write_baseline(output, made)
     except OSError as error:
         raise WikigrError(f"The baseline {output} cannot be written: {error.strerror}.") from error
-    environment.print(f"{output}: {len(made.means)} questions of {made.profile}")
+    environment.print(f"{output}: {render.counted(len(made.means), 'questions')} of {made.profile}")
 
 
 @app.command("calibrate", epilog=EXIT_CODES_HELP)
@@ -564,7 +574,7 @@ def validate(
         render.json_document(environment, document)
     else:
         for problem in problems:
-            environment.print(f"{questions}:{problem.line}: {plain(problem.message)}")
-        environment.note(f"{len(loaded)} questions, {len(problems)} problems")
+            environment.print(f"{questions}:{problem.line}: {plain(problem.message)}", hang=2)
+        environment.note(f"{render.counted(len(loaded), 'questions')}, {render.counted(len(problems), 'problems')}")
     if problems:
         raise typer.Exit(ExitStatus.FAILED_CHECK)

@@ -35,4 +35,6 @@ def prepare(
     if json_output:
         render.json_document(environment, document)
     else:
-        environment.print(f"{document['model_id']}: {document['dimension']} dimensions, in {document['folder']}")
+        environment.print(
+            f"{document['model_id']}: {document['dimension']} dimensions, in {document['folder']}", hang=2
+        )

@@ -61,7 +61,9 @@ def build(
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Leave out records that cannot be read instead of stopping.")
     ] = False,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes that parse.")] = _processors(),
+    jobs: Annotated[
+        int, typer.Option(min=1, help="Processes that parse.", show_default="the number of processors")
+    ] = _processors(),
     extract: Annotated[
         bool,
         typer.Option(
@@ -110,7 +112,7 @@ def build(
         resume=resume,
         keep_going=keep_going,
     )
-    with TerminalProgress(environment) as progress:
+    with TerminalProgress(environment, resumes=resume) as progress:
         report = build_pack(
             opened, source, output, encoder, build_options, bundle=bundle, progress=progress, extractor=extractor
         )

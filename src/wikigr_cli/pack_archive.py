@@ -82,7 +82,10 @@ def verify(
     pack: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE|PACK", help="An archive, or a pack; WIKIGR_PACK when left out.", envvar="WIKIGR_PACK"
+            metavar="FILE|PACK",
+            help="An archive, or a pack; WIKIGR_PACK when left out.",
+            envvar="WIKIGR_PACK",
+            autocompletion=completion.packs,
         ),
     ] = None,
     sha256: Annotated[

@@ -104,7 +104,8 @@ def build(
         )
         if not json_output:
             what = f"written in {milliseconds:.0f} ms" if done.written else "fresh"
-            environment.print(f"{plain(pack)}: {done.articles:,} articles, {done.links:,} links, {done.file} {what}")
+            counts = f"{render.counted(done.articles, 'articles')}, {render.counted(done.links, 'links')}"
+            environment.print(f"{plain(pack)}: {counts}, {done.file} {what}", hang=2)
     if json_output:
         render.json_document(environment, {"schema_version": render.SCHEMA_VERSION, "packs": rows})
     if failure is not None:
@@ -127,7 +128,7 @@ def top(
         render.json_document(environment, {"schema_version": render.SCHEMA_VERSION, "articles": rows})
         return
     for n, title in enumerate(best, start=1):
-        environment.print(f"{n:>4}. {scores[title]:.6f}  {plain(title)}")
+        environment.print(f"{n:>4}. {scores[title]:.6f}  {plain(title)}", hang=16)
     if not best:
         environment.note("The pack has no hyperlinks to rank by.")
 
@@ -194,7 +195,7 @@ def verify(
         if not json_output:
             environment.print(f"{plain(pack)}: ", end="")
             environment.print("ok" if row["passed"] else "DIFFERS" if "error" not in row else "FAILED", end="")
-            environment.print(f", {plain(row['error'])}" if "error" in row else _in_words(row))
+            environment.print(f", {plain(row['error'])}" if "error" in row else _in_words(row), hang=2)
     if json_output:
         render.json_document(environment, {"schema_version": render.SCHEMA_VERSION, "packs": rows})
     if failure is not None:

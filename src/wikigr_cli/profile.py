@@ -38,7 +38,7 @@ def list_profiles(context: typer.Context, json_output: options.Json = False) -> 
     else:
         for profile in profiles:
             environment.print(f"{profile['name']:<14} ", style="bold", end="")
-            environment.print(plain(profile["description"]))
+            environment.print(plain(profile["description"]), hang=15)
 
 
 @app.command("show", epilog=EXIT_CODES_HELP)
@@ -80,7 +80,7 @@ def validate(
         else:
             environment.print(f"{plain(name)}: ok")
     if wrong:
-        raise UsageError(f"{wrong} of {len(names)} profiles cannot be used.")
+        raise UsageError(f"{wrong} of {render.counted(len(names), 'profiles')} cannot be used.")
 
 
 @app.command("diff", epilog=EXIT_CODES_HELP)
@@ -105,6 +105,6 @@ def diff(
         render.json_document(environment, {"schema_version": render.SCHEMA_VERSION, "differences": rows})
         return
     for row in rows:
-        environment.print(f"{row['key']:<32} {render.value(row[first])} → {render.value(row[second])}")
+        environment.print(f"{row['key']:<32} {render.value(row[first])} → {render.value(row[second])}", hang=33)
     if not rows:
         environment.note("They do not differ.")

@@ -6,17 +6,28 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from wikigr_cli.environment import Environment
+from wikigr_cli.environment import Environment, Interrupted, plain
+from wikigr_cli.render import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
-class TerminalProgress:
-    """Draws ``wikigr.build.progress.Progress`` for a person."""
+_GOES_ON = "The same command goes on where it stopped."
+# The rate of fewer units says nothing.
+_FEW = 10
 
-    def __init__(self, environment: Environment) -> None:
+
+class TerminalProgress:
+    """Draws ``wikigr.build.progress.Progress`` for a person.
+
+    ``resumes`` says that the same command would go on after an interruption. Raises ``Interrupted`` for Ctrl-C, once
+    the bars are ended.
+    """
+
+    def __init__(self, environment: Environment, *, resumes: bool = False) -> None:
         self._environment = environment
+        self._resumes = resumes
         self._bars: Progress | None = None
         self._task: TaskID | None = None
         self._stage: tuple[str, str, float, int] | None = None
@@ -36,9 +47,10 @@ class TerminalProgress:
             self._bars = Progress(
                 SpinnerColumn(),
                 TextColumn("{task.description:<11}"),
-                BarColumn(bar_width=24),
+                # Short enough that a ^C in the line of 80 columns does not make two lines of it.
+                BarColumn(bar_width=14),
                 MofNCompleteColumn(),
-                TextColumn("{task.fields[unit]}  {task.fields[rate]}"),
+                TextColumn("{task.fields[unit]} {task.fields[rate]}"),
                 TimeElapsedColumn(),
                 TimeRemainingColumn(),
                 console=self._environment.console(self._environment.stderr),
@@ -49,9 +61,12 @@ class TerminalProgress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._finish()
+        if kind is None:
+            self._finish()
         if self._bars is not None:
             self._bars.stop()
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            raise Interrupted(_GOES_ON if self._resumes else "") from error
 
     def start(self, stage: str, total: int | None, unit: str, *, done: int = 0) -> None:
         self._finish()
@@ -66,11 +81,14 @@ class TerminalProgress:
         done += count
         self._stage = (stage, unit, begun, done)
         if self._bars is not None and self._task is not None:
-            rate = done / max(time.monotonic() - begun, 1e-9)
-            self._bars.update(self._task, advance=count, rate=f"{rate:,.0f}/s")
+            self._bars.update(self._task, advance=count, rate=_rate(done, time.monotonic() - begun))
 
     def note(self, message: str) -> None:
-        self._environment.note(message)
+        if self._bars is None or self._environment.verbosity < 0:
+            self._environment.note(message)
+        else:
+            # Above the bars: what is written past them is drawn over, or has them drawn twice.
+            self._bars.console.print(plain(message))
 
     def _finish(self) -> None:
         if self._stage is None:
@@ -81,5 +99,12 @@ class TerminalProgress:
             finished = self._bars.tasks[self._task]
             self._bars.update(self._task, total=finished.completed)
         else:
-            self._environment.note(f"{stage}: {done:,} {unit} in {elapsed:.1f} s ({done / max(elapsed, 1e-9):,.0f}/s)")
+            rate = _rate(done, elapsed)
+            self._environment.note(
+                f"{stage}: {counted(done, unit)} in {elapsed:.1f} s" + (f" ({rate})" if rate else "")
+            )
         self._stage = None
+
+
+def _rate(done: int, seconds: float) -> str:
+    return f"{done / max(seconds, 1e-9):,.0f}/s" if done >= _FEW else ""

@@ -10,6 +10,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from wikigr_cli.environment import Environment, plain, plain_json
+from wikigr_cli.wrapping import cells, cut
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
@@ -29,8 +30,19 @@ SCHEMA_VERSION = 1
 _SNIPPET = 160
 # Tables of figures are laid out for a terminal of this width, whatever they are written to.
 _WIDTH = 80
+# YAML breaks a line after the word that reaches this column.
+_YAML_WIDTH = 68
 # A heading is broken into lines of so many characters at least.
 _NARROWEST = 10
+
+
+# Where it takes more than leaving out the s.
+_SINGULAR = {"aliases": "alias", "entities": "entity"}
+
+
+def counted(count: int, plural: str) -> str:
+    """Return ``count`` with its noun: "1 link", "2 links"."""
+    return f"{count:,} {_SINGULAR.get(plural, plural.removesuffix('s')) if count == 1 else plural}"
 
 
 def json_document(environment: Environment, document: Mapping[str, Any]) -> None:
@@ -83,7 +95,7 @@ def search_results(environment: Environment, document: Mapping[str, Any]) -> Non
     for result in document["results"]:
         section = place(result["title"], result["section"])
         environment.print(f"{result['rank']:>3}. {plain(section)}", style="bold", end="")
-        environment.print(f"  {result['score']:.3f}", style="dim")
+        environment.print(f"  {result['score']:.3f}", style="dim", hang=5)
         text = " ".join(result["content"].split())
         snippet = text if len(text) <= _SNIPPET else text[:_SNIPPET].rsplit(" ", 1)[0] + " …"
         environment.print(f"     {plain(snippet)}")
@@ -117,7 +129,7 @@ def reranked(environment: Environment, document: Mapping[str, Any]) -> None:
         moved = result["old_rank"] - result["rank"]
         was = "" if not moved else f"  was {result['old_rank']}"
         environment.print(f"{result['rank']:>3}. {plain(section)}", style="bold", end="")
-        environment.print(f"  {result['score']:.3f}{was}", style="dim")
+        environment.print(f"  {result['score']:.3f}{was}", style="dim", hang=5)
 
 
 def value(item: object) -> str:
@@ -129,7 +141,7 @@ def yaml_document(environment: Environment, document: Mapping[str, Any]) -> None
     """Print a mapping as YAML, its keys in their order."""
     import yaml
 
-    environment.write(yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True, width=120))
+    environment.write(yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True, width=_YAML_WIDTH))
 
 
 def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> dict[str, Any]:
@@ -224,7 +236,7 @@ def print_answer(environment: Environment, answer: Answer, *, explain: bool, str
         for citation in answer.citations:
             section = place(citation.title, citation.heading)
             environment.print(f"  [{citation.n}] {plain(section)}", end="")
-            environment.print(f"  {plain(citation.section_id)} [{citation.start}:{citation.end}]", style="dim")
+            environment.print(f"  {plain(citation.section_id)} [{citation.start}:{citation.end}]", style="dim", hang=6)
     environment.print(f"Confidence {answer.confidence:.2f}", style="dim")
     if answer.unverified:
         environment.print(f"{len(answer.unverified)} of the claims could not be verified.", style="yellow")
@@ -245,16 +257,13 @@ def _explanation(environment: Environment, explain: Mapping[str, Any]) -> None:
     environment.print()
     environment.print("Stages", style="bold")
     for stage in explain["stages"]:
-        notes = ", ".join(
-            f"{name} {value:.3f}" if isinstance(value, float) else f"{name} {value}"
-            for name, value in stage["notes"].items()
-        )
+        notes = ", ".join(f"{name} {_note(value)}" for name, value in stage["notes"].items())
         line = f"  {stage['stage']:<16}{stage['ms']:8.1f} ms"
         if stage["scored"]:
             line += f"  scored {stage['scored']}"
         if stage["dropped"]:
             line += f", dropped {len(stage['dropped'])} ({next(iter(stage['dropped'].values()))})"
-        environment.print(line + (f"  {notes}" if notes else ""))
+        environment.print(line + (f"  {notes}" if notes else ""), hang=31)
     environment.print("Sections", style="bold")
     for result in explain["candidates"]:
         parts = ", ".join(
@@ -263,14 +272,22 @@ def _explanation(environment: Environment, explain: Mapping[str, Any]) -> None:
             for name, value in result["scores"].items()
             if not name.endswith("_rank")
         )
-        environment.print(f"  {result['rank']:>2}. {result['score']:.3f}  {plain(result['section_id'])}  {parts}")
+        environment.print(
+            f"  {result['rank']:>2}. {result['score']:.3f}  {plain(result['section_id'])}  {parts}", hang=13
+        )
     environment.print("Sentences", style="bold")
     for sentence in explain["sentences"][:12]:
         mark = "*" if sentence["cited"] else " "
         parts = ", ".join(f"{part} {value:.2f}" for part, value in sentence["parts"].items())
         place = f"{sentence['section_id']} [{sentence['start']}:{sentence['end']}]"
-        environment.print(f" {mark} {sentence['score']:.3f}  {plain(place)}  {parts}")
+        environment.print(f" {mark} {sentence['score']:.3f}  {plain(place)}  {parts}", hang=10)
         environment.print(f"          {plain(' '.join(sentence['text'].split())[:100])}", style="dim")
+
+
+def _note(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return "; ".join(map(str, value)) or "none"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 def build_document(report: BuildReport, folder: Path) -> dict[str, Any]:
@@ -313,14 +330,15 @@ def build_report(environment: Environment, document: Mapping[str, Any]) -> None:
     for reason, count in document["skipped"].items():
         environment.note(f"Skipped {count:,}: {reason}")
     if document["links_to_nowhere"]:
-        environment.note(f"{document['links_to_nowhere']:,} hyperlinks lead to nothing in the pack and were dropped.")
+        environment.note(f"Dropped {counted(document['links_to_nowhere'], 'hyperlinks')} to nothing in the pack.")
     extraction = document["extraction"]
     if extraction is not None:
         _tell_extraction(environment, extraction)
-    counts = ", ".join(f"{count:,} {name}" for name, count in document["counts"].items() if count)
+    counts = ", ".join(counted(count, name) for name, count in document["counts"].items() if count)
     environment.print(f"{document['pack']}: {counts}")
     environment.print(
-        f"digest {document['digest'][:16]}, {document['embedded']:,} sections embedded, {document['reused']:,} reused",
+        f"digest {document['digest'][:16]}, {counted(document['embedded'], 'sections')} embedded, "
+        f"{document['reused']:,} reused",
         style="dim",
     )
 
@@ -332,9 +350,10 @@ def _tell_extraction(environment: Environment, extraction: Mapping[str, Any]) ->
         environment.note(f"Not believed {count:,}: {reason}")
     usage = extraction["usage"]
     price = "cost unknown" if usage["cost_usd"] is None else f"${usage['cost_usd']:.4f}"
+    read, calls = counted(extraction["sections"], "sections"), counted(extraction["asked"], "calls")
     environment.note(
-        f"{plain(extraction['model'])} read {extraction['sections']:,} sections ({extraction['kept']:,} in an earlier "
-        f"run, {extraction['cached']:,} from the cache of replies): {extraction['asked']:,} calls, {price}."
+        f"{plain(extraction['model'])} read {read} ({extraction['kept']:,} in an earlier run, "
+        f"{extraction['cached']:,} from the cache of replies): {calls}, {price}."
     )
 
 
@@ -353,7 +372,7 @@ def manifest(environment: Environment, document: Mapping[str, Any]) -> None:
         "license": document["license"],
         "source": f"{document['source']['name']} ({document['source']['format']})",
         "created": document["created"],
-        "holds": ", ".join(f"{count:,} {name}" for name, count in document["counts"].items() if count),
+        "holds": ", ".join(counted(count, name) for name, count in document["counts"].items() if count),
         "encoder": f"{encoder['model_id']}, {encoder['dimension']} dimensions, weights {encoder['weights_sha256'][:12]}"
         + (" (bundled)" if document["bundled_encoder"] else ""),
         "engine": f"{document['engine']} {document['engine_version']} (storage {document['storage_version']})",
@@ -364,42 +383,37 @@ def manifest(environment: Environment, document: Mapping[str, Any]) -> None:
     }
     for label, value in rows.items():
         if value:
-            environment.print(f"  {label:<12} {plain(str(value))}")
+            environment.print(f"  {label:<12} {plain(str(value))}", hang=15)
 
 
 def _read_by(extraction: Mapping[str, Any]) -> str:
     if not extraction:
         return ""
     failed = f", {extraction['failed']} failed" if extraction.get("failed") else ""
-    return f"{extraction.get('model')}, {extraction.get('sections')} sections read{failed}"
+    return f"{extraction.get('model')}, {counted(extraction.get('sections', 0), 'sections')} read{failed}"
 
 
 def pack_table(environment: Environment, packs: Sequence[Mapping[str, Any]], roots: Sequence[Path]) -> None:
     """Print the packs found, one a line."""
     if not packs:
-        environment.note(f"No packs in {', '.join(map(str, roots))}.")
+        environment.note(f"No packs in {' or '.join(map(str, roots))}.")
         return
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading, justify in (
-        ("name", "left"),
-        ("version", "left"),
-        ("articles", "right"),
-        ("sections", "right"),
-        ("path", "left"),
-    ):
-        table.add_column(heading, justify="right" if justify == "right" else "left", overflow="fold")
+    rows = [("name", "version", "articles", "sections", "path")]
     for pack in packs:
         counts = pack["counts"]
-        table.add_row(
-            plain(pack["name"]),
-            plain(pack["version"]),
-            f"{counts['articles']:,}",
-            f"{counts['sections']:,}",
-            plain(pack["path"]),
-        )
-    environment.console(environment.stdout).print(table)
+        figures = (f"{counts['articles']:,}", f"{counts['sections']:,}")
+        rows.append((plain(pack["name"]), plain(pack["version"]), *figures, plain(pack["path"])))
+    name, version, articles, sections = (max(cells(row[column]) for row in rows) for column in range(4))
+    for number, row in enumerate(rows):
+        line = f"{_padded(row[0], name)}  {_padded(row[1], version)}  {row[2]:>{articles}}  {row[3]:>{sections}}  "
+        width = environment.width(environment.stdout)
+        # The end of a path says more than its beginning.
+        path = row[4] if width is None else cut(row[4], max(width - cells(line), _NARROWEST), front=True)
+        environment.print(line + path, style="" if number else "bold", overflow="keep")
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - cells(text))
 
 
 def checks_document(checks: Sequence[Check]) -> dict[str, Any]:
@@ -416,9 +430,9 @@ def checks_list(environment: Environment, checks: Sequence[Check]) -> None:
     for check in checks:
         mark, style = ("ok", "green") if check.passed else ("FAILED", "red") if check.required else ("note", "yellow")
         environment.print(f"{mark:<7}", style=style, end="")
-        environment.print(f"{check.name}: {plain(check.detail)}")
+        environment.print(f"{check.name}: {plain(check.detail)}", hang=7)
         if not check.passed and check.mend:
-            environment.print(f"       → {check.mend}")
+            environment.print(f"       → {check.mend}", hang=9)
 
 
 def settings_table(environment: Environment, rows: Sequence[Mapping[str, Any]], *, origin: bool) -> None:
@@ -426,7 +440,7 @@ def settings_table(environment: Environment, rows: Sequence[Mapping[str, Any]], 
     for row in rows:
         value = "" if row["value"] is None else plain(str(row["value"]))
         line = f"{row['command']} --{row['option']} = {value}"
-        environment.print(f"{line:<60} {row['origin']}" if origin else line)
+        environment.print(f"{line:<60} {row['origin']}" if origin else line.rstrip(), hang=4)
 
 
 def model_document(prepared: PreparedModel) -> dict[str, Any]:
@@ -445,7 +459,8 @@ def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
     for profile in document["profiles"]:
         if profile["errors"] or profile["degraded"]:
             environment.print(
-                f"{plain(profile['name'])}: {profile['errors']} samples failed, {profile['degraded']} degraded",
+                f"{plain(profile['name'])}: {counted(profile['errors'], 'samples')} failed, "
+                f"{profile['degraded']:,} degraded",
                 style="yellow",
             )
     judged = text.judge_line(document)
@@ -478,7 +493,7 @@ def comparison(environment: Environment, document: Mapping[str, Any]) -> None:
         effect = f"a difference in {document['primary']} of {result['mde']:.3f}"
         environment.print(f"Four times in five, so many questions would show {effect}.", style="dim")
     if document["unpaired"]:
-        environment.print(f"{document['unpaired']} questions were answered by one side only.", style="yellow")
+        environment.print(f"Answered by one side only: {counted(document['unpaired'], 'questions')}.", style="yellow")
 
 
 def caveats(environment: Environment, found: Sequence[str]) -> None:
@@ -495,9 +510,9 @@ def flips(environment: Environment, found: Sequence[Mapping[str, Any]]) -> None:
         environment.print(f"{_one_line(flip['question_id'])} {mark}: {_one_line(flip['question'])}", style="bold")
         environment.print(f"  expected: {_one_line(' | '.join(flip['answers'])) or 'no answer'}")
         for side in flip["sides"]:
-            environment.print(f"  {_one_line(side['profile'])}: {_one_line(side['answer'])}")
-            environment.print(f"    read: {_one_line(', '.join(side['ranking']))}", style="dim")
-            environment.print(f"    {_one_line(side['command'])}", style="dim")
+            environment.print(f"  {_one_line(side['label'])}: {_one_line(side['answer'])}", hang=4)
+            environment.print(f"    read: {_one_line(', '.join(side['ranking']))}", style="dim", hang=6)
+            environment.print(f"    {_one_line(side['command'])}", style="dim", overflow="keep")
     if not found:
         environment.note("No question changed.")
 
@@ -507,7 +522,7 @@ def gate(environment: Environment, result: GateResult, questions: Mapping[str, M
     for check in result.checks:
         mark, style = ("ok", "green") if check.passed else ("FAILED", "red")
         environment.print(f"{mark:<7}", style=style, end="")
-        environment.print(f"{check.name}: {check.detail}")
+        environment.print(f"{check.name}: {check.detail}", hang=7)
     for id_ in result.regressed:
         question = str(questions.get(id_, {}).get("question", ""))
         environment.print(f"       worse: {_one_line(id_)} {_one_line(question)}")
@@ -530,24 +545,26 @@ def _table(environment: Environment, head: Sequence[str], rows: Sequence[Sequenc
         for name, width in zip(head, widths, strict=True)
     ]
     widths = [max([width, *map(len, lines)]) for width, lines in zip(widths, headings, strict=True)]
-    for number, columns in enumerate(_blocks(widths)):
+    room = min(environment.width(environment.stdout) or _WIDTH, _WIDTH)
+    for number, columns in enumerate(_blocks(widths, room)):
         if number:
             environment.print()
         height = max(len(headings[column]) for column in columns)
         # A heading of fewer lines stands at the bottom, next to its column.
         raised = [[""] * (height - len(headings[column])) + headings[column] for column in columns]
         for words in zip(*raised, strict=True):
-            environment.print(_row(words, [widths[column] for column in columns]), style="bold")
+            environment.print(_row(words, [widths[column] for column in columns]), style="bold", overflow="cut")
         for row in cells:
-            environment.print(_row([row[column] for column in columns], [widths[column] for column in columns]))
+            line = _row([row[column] for column in columns], [widths[column] for column in columns])
+            environment.print(line, overflow="cut")
 
 
-def _blocks(widths: Sequence[int]) -> list[list[int]]:
-    """Return which columns stand side by side: the first always, and at least one other."""
+def _blocks(widths: Sequence[int], room: int) -> list[list[int]]:
+    """Return which columns stand side by side in ``room`` columns: the first always, and at least one other."""
     blocks = [[0]]
     used = widths[0]
     for column in range(1, len(widths)):
-        if used + 2 + widths[column] > _WIDTH and len(blocks[-1]) > 1:
+        if used + 2 + widths[column] > room and len(blocks[-1]) > 1:
             blocks.append([0])
             used = widths[0]
         blocks[-1].append(column)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from wikigr_cli import render
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from wikigr.build.update import UpdateReport
     from wikigr.pack.diff import PackDiff
 
-_WIDTH = 80
 # Of each kind, unless all are asked for.
 _FIRST = 10
 # Of an answer or a name: the JSON has all of it.
@@ -133,7 +131,7 @@ class _Printed:
 
     def _lines(self, lines: Sequence[str]) -> None:
         for line in lines[: self._most]:
-            self._environment.print(f"  {line}")
+            self._environment.print(f"  {line}", hang=4)
         if self._most is not None and len(lines) > self._most:
             self._environment.print(f"  … and {len(lines) - self._most:,} more (--all)", style="dim")
 
@@ -148,8 +146,7 @@ class _Printed:
             if found["version"] is not None
             else f"{plain(document['a']['version'])} is no semantic version; the change is {found['level']}: {reasons}"
         )
-        for line in wrap(told, _WIDTH, subsequent_indent="  "):
-            self._environment.print(line)
+        self._environment.print(told, hang=2)
         if found["stated_is_lower"]:
             self._environment.print(f"The version stated, {plain(document['b']['version'])}, is lower.", style="yellow")
 

@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from wikigr_cli.environment import Environment, plain
-from wikigr_cli.render import SCHEMA_VERSION
+from wikigr_cli.render import SCHEMA_VERSION, counted
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
@@ -66,7 +66,7 @@ def links(environment: Environment, document: Mapping[str, Any]) -> None:
         kind = "" if item["node"]["kind"] == "article" else "  (entity)"
         mention = "(the question)" if item["method"] == "semantic" else _line(item["mention"])
         environment.print(f"{item['score']:.3f}  {item['method']:<8}  ", style="dim", end="")
-        environment.print(f"{mention} → {_label(item['node'])}{kind}")
+        environment.print(f"{mention} → {_label(item['node'])}{kind}", hang=17)
     if not document["links"]:
         environment.note("The question names nothing in the pack; --semantic 5 shows the nearest articles.")
 
@@ -115,7 +115,8 @@ def triplets(environment: Environment, document: Mapping[str, Any]) -> None:
         environment.note(f"Nothing leads on from {', '.join(map(_label, document['sources']))}.")
     elif environment.verbosity > 0:
         environment.note(
-            f"Explored {', '.join(map(_label, document['explored']))} in {document['iterations']} iterations; "
+            f"Explored {', '.join(map(_label, document['explored']))} in "
+            f"{counted(document['iterations'], 'iterations')}; "
             f"stopped: {document['stop_reason']}."
         )
 
@@ -142,7 +143,7 @@ def _path(item: Path) -> dict[str, Any]:
 def paths(environment: Environment, document: Mapping[str, Any], max_hops: int) -> None:
     """Print paths, one a line."""
     for item in document["paths"]:
-        environment.print(_line(item["text"], len(item["nodes"]) * 2))
+        environment.print(_line(item["text"], len(item["nodes"]) * 2), hang=4)
     if not document["paths"]:
         place = f"from {_label(document['from'])}" + (f" to {_label(document['to'])}" if document["to"] else "")
         bound = (
@@ -177,7 +178,7 @@ def rows(environment: Environment, document: Mapping[str, Any]) -> None:
                 cell.rjust(width) if end else cell.ljust(width)
                 for cell, width, end in zip(row, widths, right, strict=True)
             ]
-            environment.print("  ".join(texts).rstrip(), style="" if number else "bold")
+            environment.print("  ".join(texts).rstrip(), style="" if number else "bold", overflow="cut")
     else:
         # A long name of a column has a line of its own width, rather than moving all values.
         margin = min(max(map(len, columns)), _WIDTH // 4)
@@ -186,7 +187,7 @@ def rows(environment: Environment, document: Mapping[str, Any]) -> None:
                 environment.print()
             for name, cell in zip(columns, row, strict=True):
                 environment.print(f"{name:<{margin}}  ", style="bold", end="")
-                environment.print(cell)
+                environment.print(cell, hang=margin + 2)
 
 
 def schema(environment: Environment, document: Mapping[str, Any]) -> None:
@@ -253,12 +254,14 @@ def why(environment: Environment, document: Mapping[str, Any]) -> None:
     environment.print(f"{'stage':<16}{'section':>8}{'of':>6}{'article':>9}", style="bold")
     for stage in document["stages"]:
         if stage["rank"] is None:
-            environment.print(f"{stage['stage']:<16}{'-':>8}{stage['of']:>6}{'-':>9}  {_line(stage['reason'], 4)}")
+            environment.print(
+                f"{stage['stage']:<16}{'-':>8}{stage['of']:>6}{'-':>9}  {_line(stage['reason'], 4)}", hang=41
+            )
         else:
             score = "" if stage["score"] is None else f"  {stage['score']:.3f}"
             place = f"{stage['rank']:>8}{stage['of']:>6}{stage['article_rank']:>9}"
             environment.print(f"{stage['stage']:<16}{place}  {_line(stage['section_id'])}", end="")
-            environment.print(score, style="dim")
+            environment.print(score, style="dim", hang=41)
 
 
 def _properties(environment: Environment, properties: Sequence[Mapping[str, Any]]) -> None:
@@ -276,7 +279,7 @@ def _edges(environment: Environment, edges: Iterable[Mapping[str, Any]]) -> None
     for item in edges:
         text = f"{_label(item['source'])} -> {_line(item['relation'])} -> {_label(item['target'])}"
         environment.print(text, end="")
-        environment.print(f"  [{_line(item['section_id'])}]" if item["section_id"] else "", style="dim")
+        environment.print(f"  [{_line(item['section_id'])}]" if item["section_id"] else "", style="dim", hang=4)
 
 
 def _label(item: Mapping[str, str]) -> str:

@@ -62,9 +62,9 @@ def replayed(environment: Environment, document: Mapping[str, Any]) -> None:
     for check in document["checks"]:
         mark, style = ("✓", "green") if check["passed"] else ("✗", "red") if check["required"] else ("–", "yellow")
         environment.print(mark, style=style, end=" ")
-        environment.print(f"{_line(check['name'])}: {_line(check['detail'])}")
+        environment.print(f"{_line(check['name'])}: {_line(check['detail'])}", hang=2)
         if check["mend"]:
-            environment.print(f"  → {_line(check['mend'])}")
+            environment.print(f"  → {_line(check['mend'])}", hang=4)
     required = [check for check in document["checks"] if check["required"]]
     failed = sum(not check["passed"] for check in required)
     environment.print(
@@ -80,7 +80,7 @@ def summary(environment: Environment, document: Mapping[str, Any]) -> None:
     id_ = document["line"] if document["id"] is None else document["id"]
     text = f"{_line(str(id_), _LONGEST_QUESTION)}: {_line(document['question'], _LONGEST_QUESTION)}"
     failed = [check["name"] for check in document["checks"] if check["required"] and not check["passed"]]
-    environment.print(f"{text} — {_line(', '.join(failed))}" if failed else text)
+    environment.print(f"{text} — {_line(', '.join(failed))}" if failed else text, hang=2)
 
 
 def count(environment: Environment, documents: Sequence[Mapping[str, Any]]) -> None:

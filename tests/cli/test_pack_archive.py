@@ -38,7 +38,8 @@ def keys(tmp_path: Path) -> None:
         (tmp_path / f"{name}.pub").write_bytes(line + b"\n")
 
 
-def test_export_and_verify(wikigr: Wikigr, built: Path, tmp_path: Path) -> None:
+def test_export_and_verify(wikigr: Wikigr, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     exported = wikigr("pack", "export", str(built), "--sign", "ann", "--json")
     assert exported.code == 0, exported.err
     document = json.loads(exported.out)
@@ -131,7 +132,10 @@ def test_files_that_the_signature_does_not_cover_are_no_part_of_what_is_trusted(
     assert (noted.code, f"note   {extras[0]}" in noted.out) == (0, True)
 
 
-def test_what_a_killed_verification_left_is_removed_after_a_day(wikigr: Wikigr, built: Path) -> None:
+def test_what_a_killed_verification_left_is_removed_after_a_day(
+    wikigr: Wikigr, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     old, new = cache_folder() / "verify-old", cache_folder() / "verify-new"
     for folder in (old, new):
         (folder / "pack").mkdir(parents=True)
@@ -139,4 +143,3 @@ def test_what_a_killed_verification_left_is_removed_after_a_day(wikigr: Wikigr, 
     assert wikigr("pack", "export", str(built), "-o", "p.wikigr").code == 0
     assert wikigr("pack", "verify", "p.wikigr").code == 0
     assert (old.exists(), new.exists()) == (False, True)
-    shutil.rmtree(new)

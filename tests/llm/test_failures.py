@@ -279,8 +279,9 @@ def test_the_key_is_never_shown(messages_server: MessagesServer, claude: Make, c
 
 
 def test_neither_a_key_nor_a_password_in_the_url_is_shown(messages_server: MessagesServer, claude: Make) -> None:
-    server = Server(f"http://user:pass-word@gateway.example:81/{KEY}/v1", KEY)
+    server = Server(f"http://user:pass-word@gateway.example:81/{KEY}/v1?code=other-secret", KEY)
     assert server.name == "http://gateway.example:81/[key]/v1"
+    assert server.clean("no access with other-secret") == "no access with [key]"
     messages_server.always(status(401, retry_after_ms=1))
     url = messages_server.url.replace("//", "//user:pass-word@") + f"/{KEY}"
     with pytest.raises(LlmError) as failed:

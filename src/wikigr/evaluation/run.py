@@ -24,6 +24,7 @@ _LIBRARIES = ("numpy", "scipy", "onnxruntime", "real_ladybug", "tantivy", "token
 class Run:
     """What was run. ``profiles`` holds every profile in full, by name, in the order given.
 
+    ``pack`` holds name, version and digest, and as ``path`` what it was named as, which decides nothing.
     ``commit`` is that of wikigr's own code, ``dirty`` whether there were changes on top of it, ``changes`` their hash.
     ``usage`` is what the answers of each profile and the judge used of models, ``cost_usd`` among it (None: a price is
     unknown); empty until the run is done. ``missing`` are the gold titles that the pack has no article of.
@@ -51,7 +52,7 @@ class Run:
     def identity(self) -> str:
         """Return a hash of all that decides the samples and their figures, so that a run is resumed only as itself."""
         decides = (
-            self.pack,
+            {key: value for key, value in self.pack.items() if key != "path"},
             self.questions["hash"],
             self.encoder,
             self.repeat,

@@ -146,7 +146,12 @@ def _judge(evaluation: Evaluation, cache: ResponseCache) -> Judge | None:
 def _describe(evaluation: Evaluation, manifest: Manifest, leaks: Sequence[Leak]) -> Run:
     changed = changes()
     return Run(
-        pack={"name": manifest.name, "version": manifest.version, "digest": manifest.digest},
+        pack={
+            "path": evaluation.pack,
+            "name": manifest.name,
+            "version": manifest.version,
+            "digest": manifest.digest,
+        },
         questions={
             "path": evaluation.questions_path,
             "split": evaluation.split,

@@ -72,7 +72,13 @@ def read_cache(path: Path) -> PageRankCache:
     """
     try:
         return _read_parquet(path) if _is_parquet(path) else _read_json(path)
-    except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+    except FileNotFoundError as error:
+        raise PageRankCacheError(f"There is no PageRank cache {path}.", hint=_REBUILD) from error
+    except OSError as error:
+        raise PageRankCacheError(
+            f"The PageRank cache {path} cannot be read: {error.strerror or error}.", hint=_REBUILD
+        ) from error
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise PageRankCacheError(
             f"The PageRank cache {path} cannot be used: {' '.join(str(error).split())}.", hint=_REBUILD
         ) from error

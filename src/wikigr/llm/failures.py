@@ -6,7 +6,7 @@ import unicodedata
 from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote_to_bytes, urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit, urlunsplit
 
 from wikigr.errors import WikigrError
 
@@ -43,17 +43,19 @@ class BadRequestError(LlmError):
 class Server:
     """The server that a client asks: how messages name it, and what its failures mean.
 
-    ``secret`` is the API key; no message shows it, nor the user name and password of ``base_url``.
+    ``secret`` is the API key; no message shows it, nor the user name, the password and the query of
+    ``base_url``.
     """
 
     def __init__(self, base_url: str, secret: str | None) -> None:
         parts = urlsplit(base_url)
         # A server may repeat what it was sent: the key, or the user name and password of its URL.
         named, _, _ = parts.netloc.rpartition("@")
-        sent = (secret, *named.split(":", 1), b64encode(unquote_to_bytes(named)).decode())
+        query = [part.partition("=")[2] for part in parts.query.split("&")]
+        sent = (secret, *named.split(":", 1), b64encode(unquote_to_bytes(named)).decode(), *query)
         self._secrets = sorted({text for text in sent if text and len(text) >= _SHORTEST_KEY}, key=len, reverse=True)
-        # A user name and a password may stand before the host.
-        self.name = self.clean(parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl())
+        # A user name and a password may stand before the host, and a key in the query.
+        self.name = self.clean(urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", "")))
 
     def clean(self, text: str) -> str:
         """Text from outside, fit to be shown: one line of at most 300 characters, no control characters, no key."""

@@ -174,7 +174,8 @@ def report_document(
         "comparisons": [comparison_document(comparison) for comparison in comparisons],
         "flips": {
             name: [
-                flip_document(stored, flip, primary) for flip in flips(stored.of(names[0]), stored.of(name), primary)
+                flip_document((stored, stored), flip, primary, (names[0], name))
+                for flip in flips(stored.of(names[0]), stored.of(name), primary)
             ]
             for name in against
         },
@@ -241,9 +242,14 @@ def _finite(values: dict[str, Any]) -> dict[str, Any]:
     return {key: None if isinstance(v, float) and math.isnan(v) else v for key, v in values.items()}
 
 
-def flip_document(stored: StoredRun, flip: Flip, metric: str) -> dict[str, Any]:
-    """Return a flip of ``metric`` with both evidences and the commands that reproduce them."""
-    question = stored.questions.get(flip.question_id, {})
+def flip_document(
+    runs: tuple[StoredRun, StoredRun], flip: Flip, metric: str, labels: tuple[str, str]
+) -> dict[str, Any]:
+    """Return a flip of ``metric`` with both evidences and the commands that reproduce them.
+
+    ``runs`` are those of its two sides, ``labels`` what tells the sides apart.
+    """
+    question = runs[0].questions.get(flip.question_id, {})
     return {
         "question_id": flip.question_id,
         "question": question.get("question", ""),
@@ -252,17 +258,23 @@ def flip_document(stored: StoredRun, flip: Flip, metric: str) -> dict[str, Any]:
         "worse": (flip.difference < 0) == METRICS[metric].higher_is_better,
         "sides": [
             {
+                "label": label,
                 "profile": sample.profile,
                 "answer": sample.answer,
                 "query_type": sample.query_type,
                 "confidence": sample.confidence,
                 "citations": list(sample.citations),
                 "ranking": [entry["section_id"] for entry in sample.ranking[:5]],
-                "command": _command(question.get("question", ""), stored.run.pack["name"], sample.profile),
+                "command": _command(question.get("question", ""), _location(stored.run), sample.profile),
             }
-            for sample in (flip.first, flip.second)
+            for stored, sample, label in zip(runs, (flip.first, flip.second), labels, strict=True)
         ],
     }
+
+
+def _location(run: Run) -> str:
+    """Return the pack as it was named for the run; the name in its manifest for runs that did not keep that."""
+    return str(run.pack.get("path") or run.pack["name"])
 
 
 def _command(question: str, pack: str, profile: str) -> str:

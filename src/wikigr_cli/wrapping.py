@@ -1,0 +1,75 @@
+"""Lines that fit a terminal: broken between words, or cut. In a pipe a line stays as long as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from unicodedata import combining, east_asian_width
+
+# A word with the blanks before it.
+_WORD = re.compile(r" *[^ ]+")
+
+
+def cells(text: str) -> int:
+    """Return how many columns of a terminal ``text`` takes."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def cut(line: str, width: int, *, front: bool = False) -> str:
+    """Return ``line`` in ``width`` columns at most, ``…`` in the place of its end (``front``: of its beginning)."""
+    if cells(line) <= width:
+        return line
+    kept, used = 0, 1
+    for character in reversed(line) if front else line:
+        used += cells(character)
+        if used > width:
+            break
+        kept += 1
+    return f"…{line[len(line) - kept :]}" if front else f"{line[:kept]}…"
+
+
+def breaks(text: str, width: int, hang: int | None = None) -> Iterator[tuple[int, int, int]]:
+    """Yield the lines that ``text`` makes in ``width`` columns, each as (indent, begin, end) with offsets in ``text``.
+
+    What does not fit goes on below, indented by ``hang`` or by the line's own leading blanks. A word that is longer
+    than a line stays whole, so that a path or a digest can be copied.
+    """
+    begin = 0
+    for line in text.split("\n"):
+        yield from ((indent, begin + one, begin + other) for indent, one, other in _breaks(line, width, hang))
+        begin += len(line) + 1
+
+
+def _breaks(line: str, width: int, hang: int | None) -> Iterator[tuple[int, int, int]]:
+    own = len(line) - len(line.lstrip(" "))
+    # Half of the width is left for words at least.
+    hang = min(own if hang is None else hang, width // 2)
+    indent = begin = end = used = 0
+    for word in _WORD.finditer(line):
+        size = cells(word[0])
+        if end and used + size > width:
+            yield indent, begin, end
+            indent = hang
+            begin = word.end() - len(word[0].lstrip(" "))
+            used = indent + cells(line[begin : word.end()])
+        else:
+            used += size
+        end = word.end()
+    yield indent, begin, end
+
+
+def wrap_pieces(pieces: Sequence[tuple[str, str]], width: int, hang: int | None = None) -> list[list[tuple[str, str]]]:
+    """Return the lines that ``pieces`` of (text, style) make together in ``width`` columns, each in pieces again."""
+    lines = []
+    for indent, begin, end in breaks("".join(text for text, _ in pieces), width, hang):
+        line = [(" " * indent, "")] if indent else []
+        offset = 0
+        for text, style in pieces:
+            part = text[max(begin - offset, 0) : max(end - offset, 0)]
+            if part:
+                line.append((part, style))
+            offset += len(text)
+        lines.append(line)
+    return lines
