@@ -71,6 +71,8 @@ def main() -> None:
     pack = options.pack or generated_pack(HERE / ".data" / "generated-20000", sections=20_000)
     ours = [str(Path(sys.executable).parent / "wikigr"), "ask", QUESTION, "--pack", str(pack)]
     peer = [sys.executable, str(HERE / "peer_ask.py"), str(pack), QUESTION]
+    # An installed package has its byte code; that of a checkout is written by the first run.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     timed(ours), timed(peer)
     pairs = [(timed(ours), timed(peer)) for _ in range(options.runs)]
     for name, side in (("wikigr ask", 0), ("sentence-transformers", 1)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -144,8 +145,10 @@ def _leave_out_what_is_not_used() -> None:
     """Spare a cold question a tenth of its time; only here, where the whole process is ours.
 
     No command multiplies large matrices with numpy, so its BLAS starts no threads. No command uses the engine's
-    asynchronous connection, for which alone the engine imports asyncio and ssl.
+    asynchronous connection, for which alone the engine imports asyncio and ssl. What imports make stays, so that the
+    collector of cycles looks at it seldom.
     """
+    gc.set_threshold(100_000, 50, 50)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     absent = ModuleType("real_ladybug.async_connection")
     vars(absent)["AsyncConnection"] = None

@@ -82,16 +82,17 @@ def ask(
         _check_receipt(receipt, batch, show_prompt=show_prompt)
 
     from wikigr.pack.open import Pack
-    from wikigr.pipeline.profile_files import load_profile
     from wikigr.text import load_segmenter
 
-    named = load_profile(profile)
-    chosen = _with_flags(named, model, max_cost, iterations)
     # While the engine reads the vectors.
     Thread(target=load_segmenter, daemon=True).start()
     with Pack(pack, encoder=embedding_model, preload=True) as opened:
-        from wikigr.pipeline.builder import build_pipeline  # while the encoder loads
+        # While the encoder loads.
+        from wikigr.pipeline.builder import build_pipeline
+        from wikigr.pipeline.profile_files import load_profile
 
+        named = load_profile(profile)
+        chosen = _with_flags(named, model, max_cost, iterations)
         client = _client(environment, chosen, offline=offline or show_prompt, silent=show_prompt)
         pipeline = build_pipeline(chosen, opened, model=client, offline=offline)
         if show_prompt:

@@ -62,7 +62,7 @@ def filled(path: Path, engine: str) -> Graph:
 def check_exact(path: Path, engine: str) -> None:
     with filled(path, engine) as graph:
         for query in QUERIES:
-            hits = exact_search(graph, query, 10)
+            hits = exact_search(graph, query.tolist(), 10)
             assert [hit.section_id for hit in hits] == expected(query, 10)
             np.testing.assert_allclose([hit.score for hit in hits], sorted(VECTORS @ query)[::-1][:10], atol=1e-6)
 
@@ -74,7 +74,7 @@ def index_recall(path: Path) -> float:
         create_vector_index(graph)
         found = 0
         for query in QUERIES:
-            hits = index_search(graph, query, 10)
+            hits = index_search(graph, query.tolist(), 10)
             scores = [hit.score for hit in hits]
             assert len(hits) == 10
             assert scores == sorted(scores, reverse=True)
@@ -102,5 +102,5 @@ def test_the_vector_index_finds_what_the_scan_finds(tmp_path: Path, apart: Proce
 
 def test_ties_go_by_section_id(tmp_path: Path) -> None:
     with filled(tmp_path / "pack.db", "real_ladybug") as graph:
-        hits = exact_search(graph, np.zeros(DIMENSION, dtype=np.float32), 5)
+        hits = exact_search(graph, [0.0] * DIMENSION, 5)
         assert [hit.section_id for hit in hits] == sorted(f"s#{n}" for n in range(SECTIONS))[:5]

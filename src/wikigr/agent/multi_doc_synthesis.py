@@ -78,13 +78,13 @@ class MultiDocSynthesizer:
             "facts": self._extract_facts(sections),
         }
 
-    def _embed(self, question: str, embedding_generator: EmbeddingGenerator) -> Any:
+    def _embed(self, question: str, embedding_generator: EmbeddingGenerator) -> list[float]:
         try:
-            return embedding_generator.generate([question])[0]
+            return [float(x) for x in embedding_generator.generate([question])[0]]
         except (AttributeError, TypeError, IndexError, RuntimeError, WikigrError) as error:
             raise EmbeddingFailedError(f"The question could not be embedded: {error}") from error
 
-    def _nearest(self, vector: Any) -> list[Scored]:
+    def _nearest(self, vector: Sequence[float]) -> list[Scored]:
         limit = self.num_docs * SECTIONS_PER_DOCUMENT
         if self._indexed is None:
             self._indexed = load_vector_extension(self._graph)

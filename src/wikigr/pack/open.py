@@ -9,8 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-import numpy as np
-
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.errors import EncoderMismatchError
 from wikigr.graph.engine import Graph
@@ -70,8 +68,8 @@ class Pack:
             self._read_vectors()
 
     def _read_vectors(self) -> None:
-        """Read the vectors from disk while the encoder loads in its own thread."""
-        self.nearest(np.zeros(self.manifest.encoder.dimension, dtype=np.float32), 1)
+        """Read the vectors from disk while the encoder, and NumPy with it, loads in its own thread."""
+        self._search([0.0] * self.manifest.encoder.dimension, 1)
 
     def _start_encoder(self) -> Future[Embedder]:
         if self._encoder is None:
@@ -101,6 +99,9 @@ class Pack:
 
     def nearest(self, query: Vectors, limit: int) -> list[Scored]:
         """Return the ``limit`` sections nearest to ``query`` (float32, shape ``(d,)``) by cosine."""
+        return self._search(query.tolist(), limit)
+
+    def _search(self, query: Sequence[float], limit: int) -> list[Scored]:
         search = dense.index_search if self.uses_vector_index else dense.exact_search
         return search(self.graph, query, limit)
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from wikigr.embeddings.embedder import Vectors
+from collections.abc import Sequence
+
 from wikigr.graph.engine import Graph, QueryError
 from wikigr.graph.schema import VECTOR_INDEX
 from wikigr.retrieval.candidate import Scored
 
 
-def exact_search(graph: Graph, query: Vectors, limit: int, *, unit_vectors: bool = True) -> list[Scored]:
-    """Return the ``limit`` sections of highest cosine to ``query`` (float32, shape ``(d,)``), best first.
+def exact_search(graph: Graph, query: Sequence[float], limit: int, *, unit_vectors: bool = True) -> list[Scored]:
+    """Return the ``limit`` sections of highest cosine to ``query``, best first.
 
     Scores are cosines in [-1, 1]; ties go by section id. With ``unit_vectors``, which a pack's are, the inner
     product is the cosine and costs less.
@@ -18,17 +19,17 @@ def exact_search(graph: Graph, query: Vectors, limit: int, *, unit_vectors: bool
     rows = graph.rows(
         f"MATCH (s:Section) RETURN s.section_id, {measure}(s.embedding, CAST($query AS FLOAT[{len(query)}])) "
         "AS score ORDER BY score DESC, s.section_id LIMIT $limit",
-        {"query": query.tolist(), "limit": limit},
+        {"query": list(query), "limit": limit},
     )
     return [Scored(section_id, float(score)) for section_id, score in rows]
 
 
-def index_search(graph: Graph, query: Vectors, limit: int) -> list[Scored]:
+def index_search(graph: Graph, query: Sequence[float], limit: int) -> list[Scored]:
     """As ``exact_search``, through ``QUERY_VECTOR_INDEX`` (approximate: HNSW over cosine distance)."""
     rows = graph.rows(
         f"CALL QUERY_VECTOR_INDEX('Section', '{VECTOR_INDEX}', $query, $limit) "
         "RETURN node.section_id, distance ORDER BY distance, node.section_id",
-        {"query": query.tolist(), "limit": limit},
+        {"query": list(query), "limit": limit},
     )
     return [Scored(section_id, 1.0 - float(distance)) for section_id, distance in rows]
 
