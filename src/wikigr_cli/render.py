@@ -285,6 +285,13 @@ def _explanation(environment: Environment, explain: Mapping[str, Any]) -> None:
 
 
 def _note(value: object) -> str:
+    if isinstance(value, Mapping):
+        told = (
+            f"{name} {', '.join(map(str, item)) if isinstance(item, list) else item}"
+            for name, item in value.items()
+            if item
+        )
+        return f"({'; '.join(told)})"
     if isinstance(value, list | tuple):
         return "; ".join(map(str, value)) or "none"
     return f"{value:.3f}" if isinstance(value, float) else str(value)

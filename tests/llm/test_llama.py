@@ -71,3 +71,20 @@ def test_search_result_blocks_are_not_what_it_knows(llama: str, physics_pack: Pa
         assert document["unverified_claims"] or document["abstained"]
     else:
         assert (done.returncode, "400" in done.stderr) == (3, True)
+
+
+def test_a_model_that_plans_nothing_of_use_is_told_and_the_answer_goes_on(
+    llama: str, physics_pack: Path, tmp_path: Path
+) -> None:
+    """The smallest models repeat the prompt's own tags: none of that is followed, and each iteration says so."""
+    (tmp_path / "plan.yaml").write_text("extends: multi-strategy\nsynthesis: {max_tokens: 60, timeout: 300}\n")
+    done = ask(llama, physics_pack, "--profile", str(tmp_path / "plan.yaml"), "--json", "--explain")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    stages = {stage["stage"]: stage["notes"] for stage in document["explain"]["stages"]}
+    assert stages["multi_strategy"]["stop_reason"] in {"finish", "no_progress", "iterations"}
+    assert 1 <= stages["multi_strategy"]["iterations"] <= 2
+    # Every query that ran is reported, and one that the guard refused never ran.
+    assert stages["multi_strategy"]["queries"] == [] or document["cypher_query"]
+    assert document["usage"]["calls"] >= 2
+    assert done.stderr == "" or done.stderr.startswith("wikigr: ")
