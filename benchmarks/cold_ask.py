@@ -27,7 +27,7 @@ import wikigr_cli.app, wikigr_cli.ask
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
 from wikigr.pipeline.profile_files import load_profile
-import numpy, onnxruntime, tokenizers, real_ladybug, tantivy, nupunkt
+import numpy, wikigr.embeddings.runtime, tokenizers, real_ladybug, tantivy, nupunkt
 t1 = time.perf_counter()
 import sys
 pack = Pack(sys.argv[1]); t2 = time.perf_counter()

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
@@ -17,6 +16,7 @@ from wikigr.embeddings.foreign_graph import adapt_graph
 from wikigr.embeddings.loader import open_encoder
 from wikigr.embeddings.models import prepare
 from wikigr.embeddings.onnx import OnnxEncoder
+from wikigr.embeddings.runtime import onnxruntime
 from wikigr.errors import ModelError
 
 TEXTS = ["", "the energy of light", "who is the atom?", "wave " * 400, "def x ( a ) : return 2"]

@@ -6,14 +6,14 @@ import os
 from pathlib import Path
 
 import onnx
-import onnxruntime
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import ModelProto, helper
-from onnxruntime.capi import onnxruntime_pybind11_state as runtime
 
 from wikigr.embeddings.checkpoint import Pooling
 from wikigr.embeddings.graph_interface import ATTENTION_MASK, INPUT_IDS
 from wikigr.embeddings.graph_parts import inputs, normalise_nodes, outputs, pooling_nodes
+from wikigr.embeddings.runtime import onnxruntime
+from wikigr.embeddings.runtime import state as runtime
 from wikigr.errors import ModelError
 
 _SEGMENTS = "token_type_ids"

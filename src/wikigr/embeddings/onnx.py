@@ -74,7 +74,7 @@ class OnnxEncoder:
         return vectors
 
     def _run(self, batch: TokenBatch) -> Vectors:
-        from onnxruntime.capi import onnxruntime_pybind11_state as runtime
+        from wikigr.embeddings.runtime import state as runtime
 
         self._runs += 1
         if not self._packed and self._runs > _RUNS_BEFORE_PACKING:
@@ -94,8 +94,8 @@ class OnnxEncoder:
         return np.asarray(vectors, dtype=np.float32)
 
     def _open_session(self) -> Any:
-        import onnxruntime
-        from onnxruntime.capi import onnxruntime_pybind11_state as runtime
+        from wikigr.embeddings.runtime import onnxruntime
+        from wikigr.embeddings.runtime import state as runtime
 
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4
