@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 from pathlib import Path
 
 
@@ -13,7 +14,8 @@ def replace_file(path: Path, content: str | bytes) -> None:
         path = path.resolve()
     except RuntimeError as error:  # a link to itself, before Python 3.13
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    # In a container every process may have the number of the one that was killed before it.
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
     try:
         with temporary.open("xb") as file:
             file.write(content.encode() if isinstance(content, str) else content)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -206,6 +207,18 @@ def test_the_canonical_form_is_the_documented_one() -> None:
     for value in (float("nan"), float("inf"), "\ud800"):
         with pytest.raises(ValueError):
             canonical([value])
+
+
+def test_what_a_killed_process_of_this_number_left_does_not_stop_a_receipt(before: Pack, tmp_path: Path) -> None:
+    receipt = quoted(before, "Who designed the bridge of Brask?")
+    left = tmp_path / f".r.json.{os.getpid()}"
+    left.write_bytes(b"half a rec")
+    write_receipts(tmp_path / "r.json", [receipt], lines=False)
+    assert len(list(read_receipts(tmp_path / "r.json"))) == 1
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(WikigrError, match="cannot be written"):
+        write_receipts(tmp_path / "folder.json", [receipt], lines=False)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([left.name, "folder.json", "r.json"])
 
 
 def test_a_changed_receipt_is_told(before: Pack, tmp_path: Path) -> None:
@@ -437,8 +450,11 @@ def test_a_server_that_sends_the_key_back_does_not_get_it_into_a_receipt(
 ) -> None:
     messages_server.always(reply(f"Your key is {KEY}."))
     pipeline, answer = ask("Who built the lighthouse of Ardmore?")
+    # A library's own words may hold it too.
+    with answer.trace.stage("few_shot") as record:
+        record.degrade(f"no {KEY}")
     written = canonical(make_receipt(answer, pipeline).to_document()).decode()
-    assert KEY in answer.text
+    assert answer.text == "Your key is [key]. [unverified]"
     assert not any(secret in written for secret in (KEY, "pass-word"))
     assert "Your key is" in written
     # An address with a query is of no use to the SDK, which is then said with the address, but for the query.
@@ -450,14 +466,76 @@ def test_a_server_that_sends_the_key_back_does_not_get_it_into_a_receipt(
     assert "query-secret" not in canonical(receipt.to_document()).decode()
 
 
-def test_a_path_in_a_warning_is_cut(before: Pack, tmp_path: Path) -> None:
-    pipeline = build_pipeline(Profile(), before, offline=True)
+def warned(pack: Pack, warning: str, profile: Profile | None = None) -> str:
+    """What the receipt makes of a warning."""
+    pipeline = build_pipeline(profile or Profile(), pack, offline=True)
     answer = pipeline.answer("Who built the lighthouse of Ardmore?")
     with answer.trace.stage("few_shot") as record:
-        record.degrade(f"{tmp_path}/a.json and '{before.layout.root}/x' failed; see https://example.org/a/b or 1/2")
-    receipt = make_receipt(answer, pipeline)
-    (warning,) = receipt.warnings
-    assert warning == "few_shot: …/a.json and 'PACK/x' failed; see https://example.org/a/b or 1/2"
+        record.degrade(warning)
+    return make_receipt(answer, pipeline).warnings[-1].removeprefix("few_shot: ")
+
+
+def test_a_path_in_a_warning_is_cut(before: Pack, tmp_path: Path) -> None:
+    told = warned(before, f"{tmp_path}/a.json and '{before.layout.root}/x' failed; see https://example.org/a/b or 1/2")
+    assert told == "…/a.json and 'PACK/x' failed; see https://example.org/a/b or 1/2"
+    assert (
+        warned(before, "no file '/srv/Jane Doe/a b.json', nor file:///srv/x/c")
+        == "no file '…/a b.json', nor file://…/c"
+    )
+    # What only begins like the pack's folder is another one.
+    assert warned(before, f"{before.layout.root}-2/x failed") == "…/x failed"
+
+
+@pytest.mark.parametrize("given", [".", "e", "../home jane/e"])
+def test_a_relative_pack_takes_nothing_from_the_words_of_a_warning(
+    before: Pack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    folder = tmp_path / "home jane" / "e"
+    shutil.copytree(before.layout.root, folder)
+    monkeypatch.chdir(folder if given == "." else folder.parent)
+    with Pack(Path(given)) as pack:
+        told = warned(pack, f"the graph index. It was made anew, see e.g. {folder}/x and {given}/y.")
+    stands = "PACK" if "/" in given else given
+    assert told == f"the graph index. It was made anew, see e.g. PACK/x and {stands}/y."
+
+
+@pytest.mark.parametrize(
+    "given", ["{}/Jane Doe/secret dir/ce", "../Jane Doe/secret dir/ce", "~/secret dir/ce", "../none/ce"]
+)
+def test_no_folder_of_a_cross_encoder_is_in_a_receipt(
+    before: Pack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    home = tmp_path / "Jane Doe"
+    (home / "secret dir" / "ce").mkdir(parents=True)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("HOME", str(home))
+    model = given.format(tmp_path)
+    profile = Profile()
+    profile = replace(profile, cross_encoder=replace(profile.cross_encoder, model=model))
+    assert portable(profile).cross_encoder.model == "ce"
+    told = warned(before, f"cross_encoder.model: {model}: {home}/secret dir/ce has no weights; {home}/a/b too", profile)
+    there = "…/ce" if "secret" in model else "…/secret dir/ce"
+    assert told == f"cross_encoder.model: …/ce: {there} has no weights; …/b too"
+    written = json.dumps(quoted(before, "Who designed the bridge of Brask?", profile).to_document())
+    assert "secret" not in written
+    assert "Jane" not in written
+
+
+def test_which_names_of_a_cross_encoder_are_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "models" / "ce").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    for model, name in (
+        ("cross-encoder/ms-marco-MiniLM-L-12-v2", "cross-encoder/ms-marco-MiniLM-L-12-v2"),
+        ("models/ce", "ce"),
+        ("models/other", "models/other"),
+        ("a/b/c", "c"),
+        ("models/../x y/ce", "ce"),
+        ("..", "folder"),
+        ("~nobody-of-that-name/ce", "ce"),
+    ):
+        profile = replace(Profile(), cross_encoder=replace(Profile().cross_encoder, model=model))
+        assert portable(profile).cross_encoder.model == name
 
 
 # What is no receipt

@@ -6,6 +6,7 @@ import copy
 import json
 import random
 import unicodedata
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -192,14 +193,18 @@ def test_a_key_in_the_environment_is_in_no_byte(
     for name, value in secrets.items():
         monkeypatch.setenv(name, value)
     host = messages_server.url.removeprefix("http://")
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", f"http://someone:pass-0123456789@{host}")
-    messages_server.always(reply("It was Davisson [1], and your key is sk-ant-api-0123456789."))
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", f"http://someone-else:pass-0123456789@{host}")
+    basic = b64encode(b"someone-else:pass-0123456789").decode()
+    # All that the server is sent: of key and token the key.
+    everything = f"sk-ant-api-0123456789 header-0123456789 pass-0123456789 someone-else {basic}"
+    messages_server.always(reply(f"It was Davisson [1], and you sent {everything}."))
     for options in ((), ("--profile", "recall"), ("--profile", "multi-strategy"), ("--offline",)):
         result = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--receipt", "r.json", *options)
         assert result.code == 0, result.err
         written = Path("r.json").read_text()
         assert "0123456789" not in written
         assert "someone" not in written
+        assert basic not in written
         assert str(physics_pack) not in written
         assert str(Path.home()) + "/" not in written
         counted.harmless(len(secrets) + 1)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Wikigr
-from tests.llm.server import MessagesServer, Response, reply, status
+from tests.llm.server import MessagesServer, Response, events, reply, status, text
 from tests.trust.conftest import Tally
 from tests.trust.hostile import QUESTION
 
@@ -18,7 +19,10 @@ TOKEN = "canary-TOKEN-0123456789"
 USER, PASSWORD = "canaryUSER", "canaryPASSWORD"
 BASIC = b64encode(f"{USER}:{PASSWORD}".encode()).decode()
 OTHER = "canaryAWSSECRET0123456789"
-SECRETS = (KEY, TOKEN, PASSWORD, USER, BASIC, OTHER)
+HEADER = "canaryHEADER-0123456789"
+SECRETS = (KEY, TOKEN, PASSWORD, USER, BASIC, OTHER, HEADER)
+# What the server was sent, in each form, as it may stand in a reply.
+ECHO = f"{KEY} and {USER}:{PASSWORD} ({BASIC}; {USER} / {PASSWORD}) {HEADER}"
 PROFILE = "synthesis: {timeout: 1.0, retries: 0}\n"
 
 
@@ -36,7 +40,29 @@ def header_in_reply(request: dict) -> Response:  # type: ignore[type-arg]
     return Response((f"no JSON {KEY} {BASIC} {PASSWORD}".encode(),), 200)
 
 
+def good_reply(request: dict) -> Response:  # type: ignore[type-arg]
+    """An answer like any other, of which the sentences, a title and a tool's input hold what was sent."""
+    cited = {"type": "search_result_location", "cited_text": ECHO, "search_result_index": 0, "source": ECHO}
+    where = {**cited, "title": ECHO, "start_block_index": 0, "end_block_index": 1}
+    used = [
+        {"type": "tool_use", "id": "t", "name": tool["name"], "input": {"entities": [ECHO], ECHO: ECHO}}
+        for tool in request.get("tools", ())
+    ]
+    answer = reply(f"It is {ECHO} [1].", text(f"So is {ECHO}", where), *used, model=f"m {KEY}")(request)
+    if not request.get("stream"):
+        return answer
+    # In pieces of five characters, so that each secret is in several.
+    pieces = []
+    for piece in answer.pieces:
+        event = json.loads(piece.partition(b"data: ")[2])
+        words = event["delta"].get("text", "") if event["type"] == "content_block_delta" else ""
+        cut = [words[at : at + 5] for at in range(0, len(words), 5)]
+        pieces += events(*({**event, "delta": {**event["delta"], "text": word}} for word in cut)).pieces or (piece,)
+    return replace(answer, pieces=tuple(pieces))
+
+
 BEHAVIOURS = {
+    "a good reply with all": good_reply,
     "answers": reply("The pack does not cover this."),
     "verdict": reply('{"reason": "no", "verdict": "incorrect"}'),
     "401 with the key": echoing,
@@ -51,34 +77,36 @@ BEHAVIOURS = {
 def canaries(monkeypatch: pytest.MonkeyPatch, messages_server: MessagesServer, wikigr: Wikigr) -> MessagesServer:
     host = messages_server.url.removeprefix("http://")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", f"http://{USER}:{PASSWORD}@{host}")
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", f"x-gateway: {HEADER}")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", OTHER)
     monkeypatch.setenv("HF_TOKEN", OTHER)
     return messages_server
 
 
 def commands(pack: Path) -> list[tuple[str, ...]]:
-    text = ("--pack", str(pack))
-    asked = ("ask", QUESTION, *text, "--profile", "p.yaml")
-    run = ("eval", "run", *text, "--questions", "gold.jsonl", "--profile", "p.yaml")
+    there = ("--pack", str(pack))
+    asked = ("ask", QUESTION, *there, "--profile", "p.yaml")
+    run = ("eval", "run", *there, "--questions", "gold.jsonl", "--profile", "p.yaml")
     return [
         asked,
         (*asked, "--stream"),
         ("-v", *asked, "--explain"),
         (*asked, "--json"),
+        (*asked, "--receipt", "receipt.json"),
         ("--debug", *asked),
         ("--debug", *asked, "--stream"),
         (*asked, "--show-prompt"),
-        ("ask", QUESTION, *text, "--profile", "multi.yaml"),
-        ("--debug", "search", QUESTION, *text, "--profile", "rephrase.yaml"),
-        ("why", QUESTION, "Plain quay", *text, "--profile", "p.yaml"),
+        ("ask", QUESTION, *there, "--profile", "multi.yaml"),
+        ("--debug", "search", QUESTION, *there, "--profile", "rephrase.yaml"),
+        ("why", QUESTION, "Plain quay", *there, "--profile", "p.yaml"),
         (*run, "-o", "run", "--max-errors", "1"),
         (*run, "-o", "judged", "--judge", "claude", "--max-errors", "1"),
         ("eval", "report", "run", "--format", "json"),
         ("eval", "report", "run", "--format", "html", "-o", "run.html"),
         ("eval", "report", "run", "--format", "junit"),
         ("eval", "flips", "run"),
-        ("graph", "cypher", "RETURN current_setting('home_directory')", *text),
-        ("graph", "cypher", "MATCH (a:Article) RETURN a.title LIMIT 1", *text),
+        ("graph", "cypher", "RETURN current_setting('home_directory')", *there),
+        ("graph", "cypher", "MATCH (a:Article) RETURN a.title LIMIT 1", *there),
         ("doctor",),
         ("doctor", "--json"),
         ("config", "show"),
@@ -88,7 +116,12 @@ def commands(pack: Path) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "authorised"), [*((name, "key") for name in BEHAVIOURS), ("401 with the key", "token")]
+    ("behaviour", "authorised"),
+    [
+        *((name, "key") for name in BEHAVIOURS),
+        ("401 with the key", "token"),
+        ("a good reply with all", "token"),
+    ],
 )
 def test_no_secret_is_shown_or_written(
     wikigr: Wikigr,
@@ -112,7 +145,7 @@ def test_no_secret_is_shown_or_written(
     (tmp_path / "gold.jsonl").write_text(json.dumps(row) + "\n")
     count = tally("secrets: output, reports, caches")
     # What asks no model says the same whatever the server does.
-    every = behaviour in ("answers", "500 with the header")
+    every = behaviour in ("answers", "a good reply with all", "500 with the header")
     for arguments in commands(hostile_pack):
         if not (every or set(arguments) & {"p.yaml", "multi.yaml", "rephrase.yaml"}):
             continue
@@ -128,6 +161,10 @@ def test_no_secret_is_shown_or_written(
     assert canaries.requests
     written = [path for path in tmp_path.rglob("*") if path.is_file() and not path.is_symlink()]
     assert any(path.name == "samples.jsonl" for path in written)
+    if behaviour == "a good reply with all":
+        # It came as an answer, and was kept, and nothing but the secrets was taken from it.
+        for place in ("run/", "cache/", "receipt.json"):
+            assert any(place in str(path) and b"It is [key] and [key]" in path.read_bytes() for path in written), place
     for path in written:
         content = path.read_bytes()
         for secret in SECRETS:
@@ -138,6 +175,7 @@ def test_no_secret_is_shown_or_written(
         assert OTHER.encode() not in sent
         assert KEY.encode() not in request.raw
         assert TOKEN.encode() not in sent
+        assert request.headers["x-gateway"] == HEADER
         assert {name for name, value in request.headers.items() if KEY in value} <= {"authorization", "x-api-key"}
 
 

@@ -23,6 +23,7 @@ from wikigr.errors import UsageError
 from wikigr.llm.budget import Budget
 from wikigr.llm.failures import BadRequestError, LlmError, Server
 from wikigr.llm.prices import cost
+from wikigr.llm.redaction import Secrets
 from wikigr.llm.reply import (
     BlockEnd,
     Event,
@@ -33,6 +34,7 @@ from wikigr.llm.reply import (
     TextBlock,
     TextDelta,
     ToolUse,
+    clean_message,
     read_message,
 )
 from wikigr.llm.response_cache import ResponseCache, request_key
@@ -81,6 +83,9 @@ class Claude:
     anew between calls, by whoever is alone with the client. ``asked`` counts the requests that went to the server,
     ``hits`` those that the cache answered.
 
+    A server may put what it was sent into a reply: its credentials are taken out before anybody has it (``secrets``).
+    The SDK sends the headers in ``ANTHROPIC_CUSTOM_HEADERS`` too, and their values are among those.
+
     Raises ``UsageError`` when there is neither a key nor a base URL, or one of them cannot be right.
     """
 
@@ -117,6 +122,16 @@ class Claude:
         self._lock = threading.Lock()
         self._sdk: anthropic.Anthropic | None = None
         self._usage = Usage()
+
+    @property
+    def server(self) -> str:
+        """The server's URL, without what may be secret in it."""
+        return self._server.name
+
+    @property
+    def secrets(self) -> Secrets:
+        """What the server is sent and nobody else may see; replies are without it."""
+        return self._server.secrets
 
     @property
     def sdk(self) -> anthropic.Anthropic:
@@ -180,7 +195,8 @@ class Claude:
         partial = Partial()
         with self._accounted(request, partial):
             raw, request_id = self._retried(request, lambda seconds: self._fetch(request, seconds))
-            message = self._decoded(raw)
+            # Here, so that a credential that the server sent back reaches neither the caller nor the cache.
+            message = clean_message(self._decoded(raw), self.secrets)
             if message.get("type") == "error":
                 raise self._server.reported(message, model=request.model)
             read_message(message, partial)
@@ -205,7 +221,7 @@ class Claude:
         ``on_event`` raises; events that were given before an error are no answer.
         """
         request = _Request.of(model or self.model, system, messages, max_tokens, extra)
-        reader = StreamReader(on_event)
+        reader = StreamReader(on_event, self.secrets)
         with self._accounted(request, reader.partial), ExitStack() as stack:
             response = self._retried(
                 request, lambda seconds: stack.enter_context(self._send(request, seconds, stream=True))
@@ -337,7 +353,7 @@ class Claude:
             stop_reason=partial.stop_reason,
             model=partial.model,
             usage=Usage() if cached else _used(request, partial),
-            request_id=request_id,
+            request_id=self.secrets.clean(request_id) if request_id else None,
             tool_uses=tuple(partial.tool_uses),
             cached=cached,
         )

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote_to_bytes, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from wikigr.errors import WikigrError
+from wikigr.llm.redaction import Secrets, sent_credentials
 
 _DETAIL_LIMIT = 300
-# A shorter "key" is a placeholder for a local server, and may be a part of any word.
-_SHORTEST_KEY = 8
 # A stream answers 200 before it fails; its error event names the kind that a status would have told.
 # https://platform.claude.com/docs/en/api/errors
 _STATUS_OF_KIND = {
@@ -43,17 +41,13 @@ class BadRequestError(LlmError):
 class Server:
     """The server that a client asks: how messages name it, and what its failures mean.
 
-    ``secret`` is the API key; no message shows it, nor the user name, the password and the query of
-    ``base_url``.
+    ``secret`` is the API key; no message shows it, nor what else the server is sent to authorise a request.
+    ``secrets`` is the list of that.
     """
 
     def __init__(self, base_url: str, secret: str | None) -> None:
         parts = urlsplit(base_url)
-        # A server may repeat what it was sent: the key, or the user name and password of its URL.
-        named, _, _ = parts.netloc.rpartition("@")
-        query = [part.partition("=")[2] for part in parts.query.split("&")]
-        sent = (secret, *named.split(":", 1), b64encode(unquote_to_bytes(named)).decode(), *query)
-        self._secrets = sorted({text for text in sent if text and len(text) >= _SHORTEST_KEY}, key=len, reverse=True)
+        self.secrets = Secrets(sent_credentials(base_url, secret))
         # A user name and a password may stand before the host, and a key in the query.
         self.name = self.clean(urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", "")))
 
@@ -64,9 +58,7 @@ class Server:
             for char in text
             if char.isspace() or not unicodedata.category(char).startswith("C")
         )
-        for secret in self._secrets:
-            line = line.replace(secret, "[key]")
-        line = " ".join(line.split())
+        line = " ".join(self.secrets.clean(line).split())
         return line if len(line) <= _DETAIL_LIMIT else line[: _DETAIL_LIMIT - 1] + "…"
 
     def refused(self, status: int, body: object, *, model: str) -> LlmError:

@@ -8,9 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
+from wikigr.llm.redaction import Cleaner, Secrets
 from wikigr.llm.usage import Usage
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +128,46 @@ def read_message(message: object, partial: Partial) -> None:
 
 
 @dataclass(slots=True)
+class _OpenText:
+    """A text block of a stream that has not ended."""
+
+    cleaner: Cleaner
+    citations: list[dict[str, Any]]
+    pieces: list[str] = field(default_factory=list)
+
+
+def clean_message(message: Mapping[str, Any], secrets: Secrets) -> Mapping[str, Any]:
+    """Return a whole reply, as the server sent it, without ``secrets``; raises ``MalformedReply``."""
+    cleaner = Cleaner(secrets)
+    content = message.get("content")
+    if not isinstance(content, list):
+        return _cleaned(message, secrets)
+    blocks = []
+    for block in content:
+        cleaned = _cleaned(block, secrets)
+        # From the text as it came: a credential may begin in one block and end in the next.
+        if isinstance(block, Mapping) and block.get("type") == "text" and isinstance(block.get("text"), str):
+            cleaned = {**cleaned, "text": cleaner.feed(block["text"]) + cleaner.end_block()}
+        blocks.append(cleaned)
+    return {**_cleaned({**message, "content": None}, secrets), "content": blocks}
+
+
+@dataclass(slots=True)
 class StreamReader:
-    """Puts a reply together from the events of a stream, and passes on text and blocks as they come."""
+    """Puts a reply together from the events of a stream, and passes on text and blocks as they come.
+
+    What is passed on and put together is without ``secrets``.
+    """
 
     on_event: Callable[[Event], None]
+    secrets: Secrets = field(default_factory=Secrets)
     partial: Partial = field(default_factory=Partial)
     finished: bool = False
     _started: bool = False
-    # Text and citations of open text blocks by their index; None for an open block of another type.
-    _open: dict[int, tuple[list[str], list[dict[str, Any]]] | None] = field(default_factory=dict)
+    # Open text blocks by their index; None for an open block of another type.
+    _open: dict[int, _OpenText | None] = field(default_factory=dict)
+    # What cleaned the text block that ended last: a credential may begin there and end in the next.
+    _last: Cleaner | None = None
     # Of those others, tool uses: as they were opened, and the pieces of their input.
     _tools: dict[int, tuple[Mapping[str, Any], list[str]]] = field(default_factory=dict)
 
@@ -143,7 +177,7 @@ class StreamReader:
         if kind == "message_start":
             message = _mapping(event.get("message"), "message")
             self.partial.tokens.report(message.get("usage") or {})
-            self.partial.model = _string(message.get("model"), "model")
+            self.partial.model = self.secrets.clean(_string(message.get("model"), "model"))
             self._started = True
         elif kind == "content_block_start":
             self._start_block(_index(event), _mapping(event.get("content_block"), "content_block"))
@@ -153,7 +187,8 @@ class StreamReader:
             self._end_block(_index(event))
         elif kind == "message_delta":
             delta = _mapping(event.get("delta"), "delta")
-            self.partial.stop_reason = _optional_string(delta.get("stop_reason"), "stop_reason")
+            reason = _optional_string(delta.get("stop_reason"), "stop_reason")
+            self.partial.stop_reason = None if reason is None else self.secrets.clean(reason)
             self.partial.tokens.report(event.get("usage") or {})
         elif kind == "message_stop":
             if not self._started or self._open:
@@ -167,7 +202,9 @@ class StreamReader:
             if block.get("type") == "tool_use":
                 self._tools[index] = (block, [])
             return
-        self._open[index] = ([], list(_citations(block.get("citations"))))
+        alone = not any(self._open.values())
+        cleaner = self._last if alone and self._last is not None else Cleaner(self.secrets)
+        self._open[index] = _OpenText(cleaner, _cleaned(list(_citations(block.get("citations"))), self.secrets))
         self._add_text(index, _string(block.get("text", ""), "text"))
 
     def _extend_block(self, index: int, delta: Mapping[str, Any]) -> None:
@@ -181,12 +218,17 @@ class StreamReader:
         if delta.get("type") == "text_delta":
             self._add_text(index, _string(delta.get("text"), "text"))
         elif delta.get("type") == "citations_delta":
-            block[1].append(dict(_mapping(delta.get("citation"), "citation")))
+            citation = dict(_mapping(delta.get("citation"), "citation"))
+            block.citations.append(_cleaned(citation, self.secrets))
 
     def _add_text(self, index: int, text: str) -> None:
         block = self._open[index]
-        if block is not None and text:
-            block[0].append(text)
+        if block is not None:
+            self._give(block, block.cleaner.feed(text))
+
+    def _give(self, block: _OpenText, text: str) -> None:
+        if text:
+            block.pieces.append(text)
             self.on_event(TextDelta(text))
 
     def _end_block(self, index: int) -> None:
@@ -195,11 +237,23 @@ class StreamReader:
         block = self._open.pop(index)
         if index in self._tools:
             opened, pieces = self._tools.pop(index)
-            self.partial.tool_uses.append(_tool_use(opened, "".join(pieces)))
+            used = _tool_use(opened, "".join(pieces))
+            self.partial.tool_uses.append(
+                ToolUse(self.secrets.clean(used.name), _cleaned(dict(used.input), self.secrets))
+            )
         if block is not None:
-            done = TextBlock("".join(block[0]), tuple(block[1]))
+            self._give(block, block.cleaner.end_block())
+            self._last = block.cleaner
+            done = TextBlock("".join(block.pieces), tuple(block.citations))
             self.partial.blocks.append(done)
             self.on_event(BlockEnd(done))
+
+
+def _cleaned(value: _T, secrets: Secrets) -> _T:
+    try:
+        return secrets.clean_json(value)
+    except RecursionError:
+        raise MalformedReply("it is nested too deeply") from None
 
 
 def _mapping(value: object, name: str) -> Mapping[str, Any]:

@@ -12,18 +12,21 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from annotated_types import Interval, MinLen
 
 from wikigr import __version__
 from wikigr.answer.answer import Answer, QueryType
 from wikigr.embeddings.embedder import EncoderIdentity
+from wikigr.embeddings.model_id import local_folder
+from wikigr.errors import ModelError
 from wikigr.llm.usage import Usage
+from wikigr.pack.locate import installed_packs
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.profile_files import differences, load_profile, profile_names
+from wikigr.settings import cache_folder
 
 if TYPE_CHECKING:
     from wikigr.answer.synthesis import Request
@@ -40,11 +43,10 @@ Offset = Annotated[int, Interval(ge=0, le=2**53)]
 Score = Annotated[float, Interval(ge=-1e9, le=1e9)]
 Share = Annotated[float, Interval(ge=0.0, le=1.0)]
 
-# A path from the root, as a warning may name one; not the end of an address.
-_PATH = re.compile(r"(?<![\w:/.])/(?:[^\s/'\"]+/)+[^\s/'\"]*")
-# A shorter "key" is a placeholder for a local server, and may be a part of any word.
-_SHORTEST_KEY = 8
-_SECRET = "(secret)"
+# A path from the root, as a warning may name one: in quotes, where it may hold spaces, or bare. Not the end of an
+# address. The dots stand for the folder that was cut already.
+_QUOTED_PATH = re.compile(r"(?<=')…?/[^'\n]+(?=')|(?<=\")…?/[^\"\n]+(?=\")")
+_PATH = re.compile(r"(?:(?<![\w:/.…])|(?<=file://))…?/(?:[^\s/'\"]+/)+[^\s/'\"]*")
 _PLANNING = ("graph_plan_initial", "graph_plan_iterative", "graph_plan_reply", "triplet_entities", "triplet_relations")
 
 
@@ -181,10 +183,19 @@ def prompt_digest(request: Request) -> str:
 def portable(profile: Profile) -> Profile:
     """Return ``profile`` without a path of this machine: a cross-encoder in a folder goes by the folder's name."""
     model = profile.cross_encoder.model
-    path = PurePath(model)
-    if not (path.is_absolute() or model.startswith("~")):
+    if not _is_path(model):
         return profile
-    return replace(profile, cross_encoder=replace(profile.cross_encoder, model=path.name or "folder"))
+    name = PurePath(model).name
+    name = "folder" if name in ("", "..") else name
+    return replace(profile, cross_encoder=replace(profile.cross_encoder, model=name))
+
+
+def _is_path(model: str) -> bool:
+    """Whether ``model`` names a folder, there or not: what else is no id, an owner and a name at most, is one too."""
+    try:
+        return local_folder(model) is not None or ".." in PurePath(model).parts or model.count("/") > 1
+    except ModelError:
+        return True
 
 
 def make_receipt(
@@ -203,6 +214,7 @@ def make_receipt(
     manifest = pipeline.pack.manifest
     asked = bool(answer.model or answer.usage.calls)
     requests = list(_requests(answer, pipeline)) if asked else []
+    known_paths = _known_paths(pipeline) if answer.trace.warnings else {}
     receipt = Receipt(
         created=(created or datetime.now(UTC)).isoformat(timespec="seconds"),
         question=answer.question,
@@ -234,7 +246,7 @@ def make_receipt(
         graph_context=answer.graph_context,
         usage=answer.usage,
         degraded=answer.trace.degraded,
-        warnings=tuple(_without_paths(text, str(pipeline.pack.layout.root)) for text in answer.trace.warnings),
+        warnings=tuple(_without_paths(text, known_paths) for text in answer.trace.warnings),
         id=id_,
     )
     return _without_secrets(receipt, pipeline.model)
@@ -253,13 +265,7 @@ def _profile_record(used: Profile, base: Profile) -> ProfileRecord:
 
 def _model_record(answer: Answer, pipeline: Pipeline) -> ModelRecord:
     name = answer.model or pipeline.profile.synthesis.model
-    return ModelRecord(name, _public_url(str(pipeline.model.sdk.base_url)) if pipeline.model else "")
-
-
-def _public_url(url: str) -> str:
-    """Return an address without what may be a credential: user, password, query."""
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl().rstrip("/")
+    return ModelRecord(name, pipeline.model.server.rstrip("/") if pipeline.model else "")
 
 
 def _requests(answer: Answer, pipeline: Pipeline) -> Sequence[tuple[PromptRecord, Request]]:
@@ -302,30 +308,60 @@ def _templates(answer: Answer, profile: Profile, requests: Sequence[tuple[Prompt
 _BLOCKS = {"examples": "<examples>", "graph_context": "<graph-context>"}
 
 
-def _without_paths(text: str, pack: str) -> str:
+def _known_paths(pipeline: Pipeline) -> Mapping[str, str]:
+    """Return the paths that a warning may name, and what stands for each: no expression finds one with a space in it.
+
+    What has no slash ("." or a folder's name) shows nothing of the machine, and may be a part of any word.
+    """
+    root, model = pipeline.pack.layout.root, pipeline.profile.cross_encoder.model
+    found: dict[str, str] = {}
+    for folder in (*_home(), cache_folder(), installed_packs()):
+        found |= {str(folder): "…", str(folder.resolve()): "…"}
+    if _is_path(model):
+        name = f"…/{portable(pipeline.profile).cross_encoder.model}"
+        found |= dict.fromkeys((model, *_expanded(model)), name)
+    found |= {str(root): "PACK", str(root.resolve()): "PACK"}
+    # As a warning has them: on one line, with one space where there may be several.
+    paths = {" ".join(path.rstrip("/").split()): name for path, name in found.items()}
+    return {path: paths[path] for path in sorted(paths, key=lambda path: (-len(path), path)) if "/" in path}
+
+
+def _home() -> tuple[Path, ...]:
+    try:
+        return (Path.home(),)
+    except RuntimeError:  # a user whom the system does not know
+        return ()
+
+
+def _expanded(model: str) -> tuple[str, ...]:
+    """Return the folder that ``model`` names, as it is from the root and behind its links."""
+    try:
+        path = Path(model).expanduser()
+        return str(path), str(path.absolute()), str(path.resolve())
+    except (OSError, ValueError, RuntimeError):
+        return ()
+
+
+def _without_paths(text: str, known: Mapping[str, str]) -> str:
     """Return a warning with the last part of every path in it: whoever reads a receipt has other folders."""
-    return _PATH.sub(lambda path: "…/" + path.group().rstrip("/").rpartition("/")[2], text.replace(pack, "PACK"))
+    for path, name in known.items():
+        before = r"(?<![\w.~…-])" if path.startswith("/") else r"(?<![\w./~…-])"
+        text = name.join(re.split(rf"{before}{re.escape(path)}(?![\w-]|\.\w)", text))
+    for paths in (_QUOTED_PATH, _PATH):
+        text = paths.sub(lambda path: "…/" + path.group().rstrip("/").rpartition("/")[2], text)
+    return text
 
 
 def _without_secrets(receipt: Receipt, model: Claude | None) -> Receipt:
-    """Return ``receipt`` without the credentials of ``model``: a server can put what it was sent into its reply."""
+    """Return ``receipt`` without the credentials of ``model``: replies are without them, other words may not be."""
     if model is None:
         return receipt
-    address = urlsplit(str(model.sdk.base_url))
-    # As a part of the address, a secret may also be in the words of an error.
-    known = (model.sdk.api_key, model.sdk.auth_token, address.password, address.query.rstrip("/"))
-    secrets = [secret for secret in known if secret and len(secret) >= _SHORTEST_KEY]
-
-    def clean(text: str) -> str:
-        for secret in secrets:
-            text = text.replace(secret, _SECRET)
-        return text
-
-    server = receipt.model
+    clean = model.secrets.clean
+    asked = receipt.model
     return replace(
         receipt,
         answer=clean(receipt.answer),
-        model=replace(server, base_url=clean(server.base_url)) if server else None,
+        model=ModelRecord(clean(asked.id), clean(asked.base_url)) if asked else None,
         unverified=tuple(map(clean, receipt.unverified)),
         cypher_query=clean(receipt.cypher_query),
         graph_context=tuple(map(clean, receipt.graph_context)),
