@@ -19,6 +19,7 @@ from wikigr_cli.exit_codes import ExitStatus
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
+    from wikigr.embeddings.loader import Purpose
     from wikigr.llm.client import Claude
     from wikigr.pipeline.pipeline import Pipeline
     from wikigr.pipeline.profile import Profile
@@ -86,7 +87,8 @@ def ask(
 
     # While the engine reads the vectors.
     Thread(target=load_segmenter, daemon=True).start()
-    with Pack(pack, encoder=embedding_model, preload=True) as opened:
+    purpose: Purpose = "query" if batch is None else "queries"
+    with Pack(pack, encoder=embedding_model, purpose=purpose, preload=True) as opened:
         # While the encoder loads.
         from wikigr.pipeline.builder import build_pipeline
         from wikigr.pipeline.profile_files import load_profile

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
@@ -16,8 +17,9 @@ from wikigr_cli.environment import Environment, plain, plain_json
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
 
 if TYPE_CHECKING:
-    from wikigr.evaluation.gate import GateResult
+    from wikigr.evaluation.gate import Baseline, GateResult, Requirements
     from wikigr.evaluation.judge import Label
+    from wikigr.evaluation.questions import GoldQuestion
     from wikigr.evaluation.reports.document import StoredRun
 
 app = typer.Typer(
@@ -28,8 +30,21 @@ app = typer.Typer(
 )
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
-Primary = Annotated[str, typer.Option("--primary", metavar="METRIC", help="The metric that decides, declared before.")]
-Margin = Annotated[float, typer.Option(help="A difference up to this is none.", min=0.0, max=1.0)]
+Declared = Annotated[str, typer.Option("--primary", metavar="METRIC", help="The metric that decides, declared before.")]
+DeclaredMargin = Annotated[
+    float, typer.Option("--margin", help="A difference up to this is none, declared before.", min=0.0, max=1.0)
+]
+# What is left out was declared when the run was made.
+Primary = Annotated[
+    str | None,
+    typer.Option("--primary", metavar="METRIC", help="The metric that decides; by default the one that was declared."),
+]
+Margin = Annotated[
+    float | None,
+    typer.Option(
+        "--margin", help="A difference up to this is none; by default the one that was declared.", min=0.0, max=1.0
+    ),
+]
 Questions = Annotated[
     Path | None,
     typer.Option("--questions", metavar="FILE", help="Gold questions; by default the pack's eval/questions.jsonl."),
@@ -63,16 +78,25 @@ Floors = Annotated[
 BaselineFile = Annotated[
     Path | None, typer.Option("--baseline", metavar="FILE", help="A blessed baseline to be no worse than.")
 ]
-FailOnOption = Annotated[FailOn, typer.Option("--fail-on", help="The verdict against the baseline that fails.")]
+FailOnOption = Annotated[
+    FailOn | None,
+    typer.Option("--fail-on", help="The verdict against the baseline that fails; regression by default."),
+]
 MaxErrors = Annotated[
-    float, typer.Option("--max-errors", metavar="SHARE", min=0.0, max=1.0, help="Share of samples that may fail.")
+    float | None,
+    typer.Option(
+        "--max-errors", metavar="SHARE", min=0.0, max=1.0, help="Share of samples that may fail; 0 by default."
+    ),
 ]
 JudgeLabels = Annotated[
     Path | None,
     typer.Option("--judge-labels", metavar="FILE", help="People's grades (JSON Lines), to hold the judge against."),
 ]
 OneProfile = Annotated[
-    str | None, typer.Option("--profile", metavar="NAME", help="The profile to judge; the run's last by default.")
+    str | None,
+    typer.Option(
+        "--profile", metavar="NAME", help="The profile to judge; by default the last, of an ablation the whole one."
+    ),
 ]
 
 
@@ -101,15 +125,15 @@ def run(
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse to run when few-shot examples leak answers.")
     ] = False,
-    primary: Primary = "accuracy",
-    margin: Margin = 0.02,
+    primary: Declared = "accuracy",
+    margin: DeclaredMargin = 0.02,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="The run's folder; made from what is run.")
     ] = None,
     floors: Floors = None,
     baseline: BaselineFile = None,
-    fail_on: FailOnOption = FailOn.REGRESSION,
-    max_errors: MaxErrors = 0.0,
+    fail_on: FailOnOption = None,
+    max_errors: MaxErrors = None,
     judge: Annotated[JudgeKind, typer.Option("--judge", help="Who grades the answers besides.")] = JudgeKind.NONE,
     judge_model: Annotated[
         str | None, typer.Option("--judge-model", metavar="ID", help="The judge; claude-opus-4-6 by default.")
@@ -126,7 +150,8 @@ def run(
 ) -> None:
     """Ask every question under every profile and compare them. Interrupted, the same command goes on.
 
-    With --min or --baseline the last profile must pass the gate, or the exit code is 1.
+    With --min, --baseline, --fail-on or --max-errors the last profile (of an ablation, the whole one) must pass the
+    gate, or the exit code is 1.
     """
     environment = context.ensure_object(Environment)
     pack = options.named(pack)
@@ -136,8 +161,9 @@ def run(
 
     if judge is JudgeKind.NONE and any(given is not None for given in (judge_model, judge_max_cost, judge_labels)):
         raise UsageError("There is no judge that this could be said of.", hint="Add --judge claude.")
+    wanted = _requirements(floors, fail_on, max_errors, primary, margin)
 
-    from wikigr.evaluation.judge import MODEL, JudgeOptions, read_labels
+    from wikigr.evaluation.judge import JUDGED, MODEL, NO_JUDGE, JudgeOptions, read_labels
     from wikigr.evaluation.questions import load_questions
     from wikigr.evaluation.reports.document import load_run
     from wikigr.evaluation.runner import Evaluation, ablations, evaluate
@@ -145,9 +171,16 @@ def run(
     from wikigr.pipeline.profile_files import load_profile
     from wikigr_cli.progress import TerminalProgress
 
+    if judge is JudgeKind.NONE and JUDGED in (primary, *wanted.floors):
+        raise UsageError(f"{JUDGED} is a judge's grade, and there is no judge.", hint="Add --judge claude.")
     file = questions or _packs_own(find_pack(pack).root)
     loaded = load_questions(file, split=split)
     chosen = [load_profile(name) for name in names]
+    options_of_judge = None if judge is JudgeKind.NONE else JudgeOptions(judge_model or MODEL, judge_max_cost)
+    blessed = None
+    if baseline is not None:
+        judge_id = NO_JUDGE if options_of_judge is None else options_of_judge.identity
+        blessed = _baseline_for(baseline, loaded, wanted, judge_id)
     evaluation = Evaluation(
         pack=pack,
         questions=loaded,
@@ -160,7 +193,11 @@ def run(
         jobs=jobs,
         strict=strict,
         fresh=fresh,
-        judge=None if judge is JudgeKind.NONE else JudgeOptions(judge_model or MODEL, judge_max_cost),
+        judge=options_of_judge,
+        subject=chosen[0].name if ablate else chosen[-1].name,
+        primary=primary,
+        margin=margin,
+        sources={profile.name: name for profile, name in zip(chosen, names, strict=True)},
     )
     # Before anything is paid for.
     labels = None
@@ -184,13 +221,18 @@ def run(
         )
     stored = load_run(folder)
     environment.note(f"{folder}: {render.counted(len(stored.samples), 'samples')}")
-    report_format = ReportFormat.JSON if json_output else ReportFormat.TEXT
-    _print_report(environment, stored, primary, margin, report_format, labels=labels)
-    for name in stored.run.profiles:
-        if all(sample.error is not None for sample in stored.of(name)):
-            raise WikigrError(f"Every question failed under {name}: {stored.of(name)[0].error}")
-    if floors or baseline is not None:
-        _hold_to(environment, stored, None, floors, baseline, fail_on, max_errors, primary, margin)
+    broken = next((name for name in stored.run.profiles if all(s.error is not None for s in stored.of(name))), None)
+    gated = _is_gate(floors, baseline, fail_on, max_errors)
+    if not json_output:
+        # Before the gate, which may find nothing to judge.
+        _print_report(environment, stored, primary, margin, ReportFormat.TEXT, labels=labels)
+    result = _held_to(stored, None, wanted, blessed) if gated and broken is None else None
+    if json_output:
+        _print_report(environment, stored, primary, margin, ReportFormat.JSON, labels=labels, gate=result)
+    if broken is not None:
+        raise WikigrError(f"Every question failed under {broken}: {stored.of(broken)[0].error}")
+    if result is not None:
+        _tell_gate(environment, result, stored, as_json=json_output)
 
 
 def _packs_own(root: Path) -> Path:
@@ -208,8 +250,8 @@ def report(
     context: typer.Context,
     folder: RunFolder,
     report_format: Annotated[ReportFormat, typer.Option("--format", help="How to write it.")] = ReportFormat.TEXT,
-    primary: Primary = "accuracy",
-    margin: Margin = 0.02,
+    primary: Primary = None,
+    margin: Margin = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write here instead of standard output.")
     ] = None,
@@ -236,16 +278,17 @@ def _labels_of(stored: StoredRun, file: Path) -> list[Label]:
 def _print_report(
     environment: Environment,
     stored: StoredRun,
-    primary: str,
-    margin: float,
+    primary: str | None,
+    margin: float | None,
     report_format: ReportFormat,
     output: Path | None = None,
     labels: Sequence[Label] | None = None,
+    gate: GateResult | None = None,
 ) -> None:
     from wikigr.evaluation.reports.document import report_document
     from wikigr.whole_file import replace_file
 
-    document = report_document(stored, primary=primary, margin=margin, labels=labels)
+    document = report_document(stored, primary=primary, margin=_checked(margin), labels=labels, gate=gate)
     if report_format is ReportFormat.TEXT and output is None:
         render.evaluation(environment, document)
         return
@@ -279,16 +322,27 @@ def trec(
     context: typer.Context,
     folder: RunFolder,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where to write the files.")],
+    json_output: options.Json = False,
 ) -> None:
     """Write TREC qrels and a run file for each profile, for other evaluation tools."""
     environment = context.ensure_object(Environment)
 
     from wikigr.evaluation.reports.document import export_trec, load_run
 
+    stored = load_run(folder)
     try:
-        files = export_trec(load_run(folder), output)
+        files = export_trec(stored, output)
     except OSError as error:
         raise WikigrError(f"The TREC files in {output} cannot be written: {error.strerror}.") from error
+    if json_output:
+        qrels, *runs = map(str, files)
+        document = {
+            "schema_version": render.SCHEMA_VERSION,
+            "qrels": qrels,
+            "runs": dict(zip(stored.run.profiles, runs, strict=True)),
+        }
+        render.json_document(environment, document)
+        return
     for file in files:
         environment.print(str(file), overflow="keep")
 
@@ -299,8 +353,8 @@ def compare(
     first: RunFolder,
     second: Annotated[Path, typer.Argument(metavar="OTHER", help="The run to compare it with.")],
     profile: OneProfile = None,
-    primary: Primary = "accuracy",
-    margin: Margin = 0.02,
+    primary: Primary = None,
+    margin: Margin = None,
     force: Annotated[
         bool, typer.Option("--force", help="Compare even over different questions or packs, and say so.")
     ] = False,
@@ -315,6 +369,7 @@ def compare(
     one, other = load_run(first), load_run(second)
     caveats = _caveats(one, other, force=force)
     left, right = _profile_of(one, profile), _profile_of(other, profile)
+    primary, margin = _deciding(one, primary, margin)
     comparison = compare_samples(
         one.of(left),
         other.of(right),
@@ -324,10 +379,16 @@ def compare(
         margin=margin,
         clusters=one.clusters,
     )
-    document = {"schema_version": render.SCHEMA_VERSION, "caveats": caveats, **comparison_document(comparison)}
+    document = {
+        "schema_version": render.SCHEMA_VERSION,
+        "caveats": caveats,
+        "notices": _choices(one, other, primary, margin),
+        **comparison_document(comparison),
+    }
     if json_output:
         render.json_document(environment, document)
     else:
+        render.notices(environment, document["notices"])
         render.comparison(environment, document)
 
 
@@ -339,7 +400,7 @@ def flips(
         Path | None, typer.Argument(metavar="[OTHER]", help="Another run; this run's first profile when left out.")
     ] = None,
     profile: OneProfile = None,
-    primary: Primary = "accuracy",
+    primary: Primary = None,
     force: Annotated[bool, typer.Option("--force", help="Compare even over different questions or packs.")] = False,
     json_output: options.Json = False,
 ) -> None:
@@ -347,7 +408,7 @@ def flips(
     environment = context.ensure_object(Environment)
 
     from wikigr.evaluation.comparison import flips as find_flips
-    from wikigr.evaluation.reports.document import flip_document, load_run
+    from wikigr.evaluation.reports.document import flip_document, load_run, paired
 
     one = load_run(first)
     other = one if second is None else load_run(second)
@@ -355,15 +416,33 @@ def flips(
     # Within one run the first profile is what the others are compared with.
     before = next(iter(one.run.profiles)) if second is None else _profile_of(one, profile)
     after = _profile_of(other, profile)
+    if before == after and (second is None or first.resolve() == second.resolve()):
+        raise _no_flips_with_itself(one, before)
+    primary, _ = _deciding(one, primary, None)
     changed = find_flips(one.of(before), other.of(after), primary)
     labels = (before, after) if second is None else _labels((first, before), (second, after))
-    found = [flip_document((one, other), flip, primary, labels) for flip in changed]
+    document = {
+        "schema_version": render.SCHEMA_VERSION,
+        "caveats": caveats,
+        "notices": _choices(one, other, primary, None),
+        "primary": primary,
+        "paired": paired(one.of(before), other.of(after), primary),
+        "flips": [flip_document((one, other), flip, primary, labels) for flip in changed],
+    }
     if json_output:
-        document = {"schema_version": render.SCHEMA_VERSION, "caveats": caveats, "flips": found}
         render.json_document(environment, document)
     else:
-        render.caveats(environment, caveats)
-        render.flips(environment, found)
+        render.flips(environment, document, labels)
+
+
+def _no_flips_with_itself(stored: StoredRun, profile: str) -> UsageError:
+    others = [name for name in stored.run.profiles if name != profile]
+    return UsageError(
+        f"{profile} is what the run's other profiles are compared with: nothing flips between it and itself.",
+        hint=f"Give one of them: --profile {' or '.join(others)}"
+        if others
+        else "Give another run: wikigr eval flips RUN OTHER",
+    )
 
 
 def _labels(*sides: tuple[Path, str]) -> tuple[str, str]:
@@ -390,7 +469,32 @@ def _profile_of(stored: StoredRun, name: str | None) -> str:
     names = list(stored.run.profiles)
     if name is not None and name not in names:
         raise UsageError(f"The run {stored.folder} has no profile {name!r}.", hint=f"It has {', '.join(names)}.")
-    return name or names[-1]
+    return name or stored.subject
+
+
+def _deciding(stored: StoredRun, primary: str | None, margin: float | None) -> tuple[str, float]:
+    """Return metric and margin: those that were declared for the run where none are given."""
+    from wikigr.evaluation.reports.document import known_metric
+
+    chosen = _checked(margin)
+    return known_metric(primary or stored.run.primary), stored.run.margin if chosen is None else chosen
+
+
+def _choices(one: StoredRun, other: StoredRun, primary: str, margin: float | None) -> list[str]:
+    """Return, in sentences, what was not declared before both runs."""
+    from wikigr.evaluation.reports.document import chosen_after
+
+    said = [(str(stored.folder), chosen_after(stored.run, primary, margin)) for stored in (one, other)]
+    if said[0][1] == said[1][1]:
+        return [f"{choice}." for choice in said[0][1]]
+    return [f"{folder}: {choice}." for folder, choices in said for choice in choices]
+
+
+def _checked(margin: float | None) -> float | None:
+    # The range of an option lets through what is no number.
+    if margin is not None and not math.isfinite(margin):
+        raise UsageError(f"The margin must be a number from 0 to 1, not {margin}.")
+    return margin
 
 
 @app.command("gate", epilog=EXIT_CODES_HELP)
@@ -400,10 +504,11 @@ def gate(
     profile: OneProfile = None,
     floors: Floors = None,
     baseline: BaselineFile = None,
-    fail_on: FailOnOption = FailOn.REGRESSION,
-    max_errors: MaxErrors = 0.0,
-    primary: Primary = "accuracy",
-    margin: Margin = 0.02,
+    fail_on: FailOnOption = None,
+    max_errors: MaxErrors = None,
+    primary: Primary = None,
+    margin: Margin = None,
+    json_output: options.Json = False,
 ) -> None:
     """Exit 0 when a run reaches what is asked, 1 when it does not, 3 when there is nothing to judge.
 
@@ -411,61 +516,124 @@ def gate(
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.evaluation.reports.document import load_run
+    from wikigr.evaluation.gate import read_baseline
+    from wikigr.evaluation.reports.document import gate_document, load_run
 
     stored = load_run(folder)
-    if not floors and baseline is None:
+    if not _is_gate(floors, baseline, fail_on, max_errors):
         raise UsageError(
-            "There is nothing to hold the run against.", hint="Give --baseline FILE or --min METRIC=VALUE."
+            "There is nothing to hold the run against.",
+            hint="Give --baseline FILE, --min METRIC=VALUE or --max-errors SHARE.",
         )
-    _hold_to(environment, stored, profile, floors, baseline, fail_on, max_errors, primary, margin)
+    wanted = _requirements(floors, fail_on, max_errors, *_deciding(stored, primary, margin))
+    result = _held_to(stored, profile, wanted, None if baseline is None else read_baseline(baseline))
+    if json_output:
+        document = {
+            "schema_version": render.SCHEMA_VERSION,
+            "run": str(folder),
+            "primary": wanted.primary,
+            "margin": wanted.margin,
+            **gate_document(result),
+        }
+        render.json_document(environment, document)
+    _tell_gate(environment, result, stored, as_json=json_output)
 
 
-def _hold_to(
-    environment: Environment,
-    stored: StoredRun,
-    profile: str | None,
-    floors: list[str] | None,
-    baseline: Path | None,
-    fail_on: FailOn,
-    max_errors: float,
-    primary: str,
-    margin: float,
-) -> None:
-    from wikigr.evaluation.gate import Requirements, check_gate, read_baseline
+def _is_gate(floors: list[str] | None, baseline: Path | None, fail_on: FailOn | None, max_errors: float | None) -> bool:
+    """Whether anything was asked of a run. A limit on errors is a requirement of its own, and always holds."""
+    return bool(floors) or any(given is not None for given in (baseline, fail_on, max_errors))
 
-    wanted = Requirements(_floors(floors or []), fail_on.value, margin, max_errors, primary)
-    result = check_gate(
-        stored.run,
-        stored.samples,
-        _profile_of(stored, profile),
-        wanted,
-        read_baseline(baseline) if baseline is not None else None,
+
+def _requirements(
+    floors: list[str] | None, fail_on: FailOn | None, max_errors: float | None, primary: str, margin: float
+) -> Requirements:
+    """Return what was asked of a run; raises ``UsageError`` for what no run could be held to."""
+    from wikigr.evaluation.gate import Requirements
+    from wikigr.evaluation.reports.document import known_metric
+
+    _checked(margin)
+    if max_errors is not None and math.isnan(max_errors):
+        raise UsageError(f"--max-errors takes a share from 0 to 1, not {max_errors}.")
+    return Requirements(
+        _floors(floors or []), (fail_on or FailOn.REGRESSION).value, margin, max_errors or 0.0, known_metric(primary)
     )
-    render.gate(environment, result, stored.questions)
-    _tell_github(environment, result, stored)
-    if not result.passed:
-        raise typer.Exit(ExitStatus.FAILED_CHECK)
 
 
 def _floors(given: list[str]) -> dict[str, float]:
+    from wikigr.evaluation.reports.document import known_metric
+
     floors = {}
     for item in given:
         metric, _, value = item.partition("=")
         try:
-            floors[metric.strip()] = float(value)
+            floor = float(value)
         except ValueError as error:
-            raise UsageError(f"--min takes METRIC=VALUE, not {item!r}.") from error
+            raise UsageError(f"--min takes METRIC=VALUE, not {item!r}.", hint="Example: --min accuracy=0.8") from error
+        # Every metric lies there: what is outside is always reached, or never.
+        if not 0.0 <= floor <= 1.0:
+            raise UsageError(f"--min takes a value from 0 to 1, not {item!r}.", hint="Example: --min accuracy=0.8")
+        floors[known_metric(metric.strip())] = floor
     return floors
 
 
-def _tell_github(environment: Environment, result: GateResult, stored: StoredRun) -> None:
-    """On GitHub Actions, add to the job's summary and annotate the regressed questions."""
+def _baseline_for(file: Path, questions: Sequence[GoldQuestion], wanted: Requirements, judge: str) -> Baseline:
+    """Return the baseline, before anything is asked; raises ``UsageError`` for one that the run cannot be held to."""
+    from wikigr.evaluation.gate import read_baseline
+    from wikigr.evaluation.judge import JUDGED
+    from wikigr.evaluation.questions import question_set_hash
+
+    found = read_baseline(file)
+    if found.question_hash != question_set_hash(questions) or len(found.means) != len(questions):
+        raise UsageError(
+            f"The baseline {file} was measured on another question set.",
+            hint="Give its questions and split, or bless a new one: wikigr eval bless RUN",
+        )
+    if not any(wanted.primary in metrics for metrics in found.means.values()):
+        raise UsageError(
+            f"{wanted.primary} applies to no question of the baseline {file}.", hint="Name another metric: --primary"
+        )
+    if JUDGED in (wanted.primary, *wanted.floors) and found.judge != judge:
+        raise UsageError(
+            f"The baseline {file} was graded by another judge: {found.judge}, and not {judge}.",
+            hint="Grade with the same one (--judge-model), or bless a new baseline: wikigr eval bless RUN",
+        )
+    return found
+
+
+def _held_to(stored: StoredRun, profile: str | None, wanted: Requirements, baseline: Baseline | None) -> GateResult:
+    from dataclasses import replace
+
+    from wikigr.evaluation.gate import check_gate
+    from wikigr.evaluation.reports.document import chosen_after
+
+    judged = _profile_of(stored, profile)
+    result = check_gate(stored.run, stored.samples, judged, wanted, baseline, clusters=stored.clusters)
+    chosen = chosen_after(stored.run, wanted.primary, wanted.margin)
+    return replace(result, caveats=(*result.caveats, *chosen))
+
+
+def _tell_gate(environment: Environment, result: GateResult, stored: StoredRun, *, as_json: bool) -> None:
+    """Print the outcome, unless a document holds it; raises ``Exit`` where it failed."""
+    if not as_json:
+        render.gate(environment, result, stored.questions)
+    _tell_github(environment, result, stored, beside=as_json)
+    if not result.passed:
+        raise typer.Exit(ExitStatus.FAILED_CHECK)
+
+
+def _tell_github(environment: Environment, result: GateResult, stored: StoredRun, *, beside: bool) -> None:
+    """On GitHub Actions, add to the job's summary and annotate the regressed questions; ``beside`` a document on
+    stderr.
+    """
     if environment.variables.get("GITHUB_ACTIONS") != "true":
         return
     from wikigr.evaluation.reports.text import github_annotations, markdown_gate
 
-    environment.write_text(github_annotations(result, stored.questions, str(stored.run.questions["path"])))
+    annotations = github_annotations(result, stored.questions, str(stored.run.questions["path"]))
+    if not beside:
+        environment.write_text(annotations)
+    elif annotations:
+        environment.complain(annotations.rstrip("\n"), overflow="keep")
     summary = environment.variables.get("GITHUB_STEP_SUMMARY")
     if summary:
         try:
@@ -481,6 +649,7 @@ def bless(
     folder: RunFolder,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The baseline to write.")],
     profile: OneProfile = None,
+    json_output: options.Json = False,
 ) -> None:
     """Make a run the baseline that later runs are held against. Commit the file."""
     environment = context.ensure_object(Environment)
@@ -495,6 +664,19 @@ def bless(
         write_baseline(output, made)
     except OSError as error:
         raise WikigrError(f"The baseline {output} cannot be written: {error.strerror}.") from error
+    if json_output:
+        document = {
+            "schema_version": render.SCHEMA_VERSION,
+            "baseline": str(output),
+            "profile": made.profile,
+            "questions": len(made.means),
+            "question_hash": made.question_hash,
+            "pack_digest": made.pack_digest,
+            "judge": made.judge,
+            "wikigr_version": made.wikigr_version,
+        }
+        render.json_document(environment, document)
+        return
     environment.print(f"{output}: {render.counted(len(made.means), 'questions')} of {made.profile}")
 
 
@@ -521,8 +703,11 @@ def calibrate(
     from wikigr_cli.progress import TerminalProgress
 
     layout = find_pack(pack)
+    if not dry_run:
+        # Before all questions are asked.
+        layout.refuse_installed()
     loaded = load_questions(questions or _packs_own(layout.root), split=split)
-    with Pack(pack, preload=True) as opened, TerminalProgress(environment) as progress:
+    with Pack(pack, purpose="queries", preload=True) as opened, TerminalProgress(environment) as progress:
         progress.start("asking", len(loaded), "questions")
         found = fit(opened, loaded, load_profile(profile), advance=progress.advance)
     if not dry_run:

@@ -60,6 +60,7 @@ def link(
     pack = options.named(pack)
 
     from wikigr.pack.open import Pack
+    from wikigr.retrieval.entity_linking import is_read_whole
     from wikigr.retrieval.hybrid import checked_question
 
     question = checked_question(question)
@@ -70,6 +71,9 @@ def link(
 
             links += link_by_meaning(question, nearest_articles(question, opened, semantic))
         warnings = _warnings(environment, opened)
+    if not is_read_whole(question):
+        warnings.append("The question is long: names were looked for at its beginning only.")
+        environment.note(warnings[-1])
     document = render_graph.links_document(question, links, limit, warnings)
     if json_output:
         render.json_document(environment, document)
@@ -212,9 +216,11 @@ def paths(
         render.json_document(environment, document)
     else:
         render_graph.paths(environment, document, max_hops)
-    more = (
-        "--max-paths shows more paths." if len(found.paths) == max_paths else "the search had to stop before its end."
-    )
+    if found.paths:
+        all_shown = len(found.paths) < max_paths
+        more = "the search had to stop before its end." if all_shown else "--max-paths shows more paths."
+    else:
+        more = f"a {'smaller --max-hops' if steps is None else 'shorter metapath'} may be searched to its end."
     _truncated(environment, found.truncated, more)
 
 
@@ -317,9 +323,14 @@ def find_nodes(
         label = plain(found.node.label)
         if found.method == "fuzzy":
             environment.note(f"Nothing is called {plain(name)!r}; {label!r} was taken.")
-        elif found.others:
-            others = ", ".join(repr(plain(other.label)) for other in found.others[:3])
-            more = f" and {len(found.others) - 3} more" if len(found.others) > 3 else ""
+            nodes.append(found.node)
+            continue
+        # Spelt exactly as it is, nothing else was meant but what is spelt so too.
+        is_exact = " ".join(name.split()) == found.node.label
+        rivals = [other for other in found.others if not is_exact or other.label == found.node.label]
+        if rivals:
+            others = ", ".join(repr(plain(other.label)) for other in rivals[:3])
+            more = f" and {len(rivals) - 3} more" if len(rivals) > 3 else ""
             environment.note(f"{plain(name)!r} was taken for {label!r}; others of that name: {others}{more}.")
         nodes.append(found.node)
     return nodes

@@ -15,6 +15,7 @@ from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
 
 if TYPE_CHECKING:
     from wikigr.build.extraction import Extractor
+    from wikigr.pack.manifest import Manifest
 
 app = typer.Typer(
     help="Build, describe and check knowledge packs.",
@@ -43,10 +44,24 @@ def build(
         str | None,
         typer.Option("--format", help="mediawiki, zim, html, markdown, jsonl, triples or rdf; detected when left out."),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="The pack's name; the folder's name when left out.")] = None,
-    pack_version: Annotated[str, typer.Option("--pack-version", help="The pack's version (semver).")] = "1.0.0",
-    description: Annotated[str, typer.Option(help="One line on what the pack is.")] = "",
-    license_name: Annotated[str, typer.Option("--license", help="The licence of the text.")] = "",
+    name: Annotated[
+        str | None, typer.Option(help="The pack's name; that of the pack in DIR, else of the folder, when left out.")
+    ] = None,
+    pack_version: Annotated[
+        str | None,
+        typer.Option(
+            "--pack-version",
+            help="The pack's version (semver); that of the pack in DIR, else 1.0.0, when left out.",
+        ),
+    ] = None,
+    description: Annotated[
+        str | None,
+        typer.Option(help="One line on what the pack is; that of the pack in DIR when left out."),
+    ] = None,
+    license_name: Annotated[
+        str | None,
+        typer.Option("--license", help="The licence of the text; that of the pack in DIR when left out."),
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Stop after this many articles.")] = None,
     embedding_model: Annotated[
         str, typer.Option(metavar="ID", help="The encoder: a model id or a prepared model's folder.")
@@ -84,7 +99,10 @@ def build(
     ] = None,
     json_output: options.Json = False,
 ) -> None:
-    """Build a pack from SOURCE. Until the last moment the pack that was there stays as it was."""
+    """Build a pack from SOURCE. Until the last moment the pack that was there stays as it was.
+
+    A pack that is built again keeps its name, version, description and licence, unless an option says otherwise.
+    """
     environment = context.ensure_object(Environment)
 
     from wikigr.build.build import BuildOptions, build_pack
@@ -102,11 +120,17 @@ def build(
         from wikigr.embeddings.models import find_prepared
 
         bundle = find_prepared(embedding_model).folder
+    before = _manifest_in(environment, output)
+    labels = (before.name, before.version, before.description, before.license) if before else ("", "1.0.0", "", "")
+    chosen = (name or None, pack_version, description, license_name)
+    kept_name, version, kept_description, licence = (
+        old if new is None else new for new, old in zip(chosen, labels, strict=True)
+    )
     build_options = BuildOptions(
-        name=name or output.resolve().name,
-        version=pack_version,
-        description=description,
-        license=license_name,
+        name=kept_name or output.resolve().name,
+        version=version,
+        description=kept_description,
+        license=licence,
         limit=limit,
         jobs=jobs,
         resume=resume,
@@ -121,6 +145,19 @@ def build(
         render.json_document(environment, document)
     else:
         render.build_report(environment, document)
+
+
+def _manifest_in(environment: Environment, folder: Path) -> Manifest | None:
+    """Return the manifest of the pack in ``folder``, if one is there that can be read."""
+    from wikigr.pack import layout
+    from wikigr.pack.manifest import read_manifest
+
+    found = layout.Layout(folder)
+    try:
+        return read_manifest(found.part(layout.MANIFEST)) if found.exists() else None
+    except PackError as error:
+        environment.note(plain(f"Name, version, description and licence of the old pack are lost: {error.message}"))
+        return None
 
 
 def _extractor(
@@ -178,7 +215,7 @@ def list_packs(
     ] = None,
     json_output: options.Json = False,
 ) -> None:
-    """List the packs in a folder."""
+    """List the packs in a folder. An installed pack has the name to use it by first, then its own in brackets."""
     environment = context.ensure_object(Environment)
 
     from wikigr.pack import layout
@@ -195,7 +232,9 @@ def list_packs(
             if not candidate.is_dir() or not found.exists():
                 continue
             try:
-                packs.append(render.manifest_document(read_manifest(found.part(layout.MANIFEST)), found))
+                document = render.manifest_document(read_manifest(found.part(layout.MANIFEST)), found)
+                installed = candidate.name if root.resolve() == installed_packs().resolve() else None
+                packs.append({**document, "installed_as": installed})
             except PackError as error:
                 environment.note(f"Left out: {error.message}")
     if json_output:

@@ -31,13 +31,15 @@ def export(
             help="The pack; WIKIGR_PACK when left out.", envvar="WIKIGR_PACK", autocompletion=completion.packs
         ),
     ] = None,
+    # A path would lose the slash that makes it a folder.
     output: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "-o",
             "--output",
             metavar="FILE",
-            help="The archive, or a folder for it; ./NAME-VERSION.wikigr when left out.",
+            help="The archive, or a folder for it (with a slash at its end it is made); ./NAME-VERSION.wikigr when "
+            "left out.",
         ),
     ] = None,
     sign: Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,8 +31,8 @@ def register(app: typer.Typer) -> None:
 
 def diff(
     context: typer.Context,
-    before: Annotated[str, typer.Argument(metavar="A", help="The pack as it was.")],
-    after: Annotated[str, typer.Argument(metavar="B", help="The pack as it is.")],
+    before: Annotated[str, typer.Argument(metavar="A", help="The pack as it was.", autocompletion=completion.packs)],
+    after: Annotated[str, typer.Argument(metavar="B", help="The pack as it is.", autocompletion=completion.packs)],
     questions: Annotated[
         Path | None,
         typer.Option(
@@ -113,7 +114,8 @@ def update(
     if installed is not None:
         raise UsageError(
             f"{pack} is an installed pack: its content is its publisher's, and its next update would undo yours.",
-            hint=f"Update a copy: cp -RL {folder} COPY && wikigr pack update COPY --from {source}",
+            hint=f"Update a copy: cp -RL {shlex.quote(str(folder))} COPY && "
+            f"wikigr pack update COPY --from {shlex.quote(source)}",
         )
 
     from wikigr.build.update import UpdateOptions, plan_update, update_pack

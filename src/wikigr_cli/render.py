@@ -401,7 +401,7 @@ def _read_by(extraction: Mapping[str, Any]) -> str:
 
 
 def pack_table(environment: Environment, packs: Sequence[Mapping[str, Any]], roots: Sequence[Path]) -> None:
-    """Print the packs found, one a line."""
+    """Print the packs found, one a line, by the name to use: of an installed pack that need not be its own."""
     if not packs:
         environment.note(f"No packs in {' or '.join(map(str, roots))}.")
         return
@@ -409,10 +409,12 @@ def pack_table(environment: Environment, packs: Sequence[Mapping[str, Any]], roo
     for pack in packs:
         counts = pack["counts"]
         figures = (f"{counts['articles']:,}", f"{counts['sections']:,}")
-        rows.append((plain(pack["name"]), plain(pack["version"]), *figures, plain(pack["path"])))
-    name, version, articles, sections = (max(cells(row[column]) for row in rows) for column in range(4))
+        used = pack["installed_as"] or pack["name"]
+        name = plain(used if used == pack["name"] else f"{used} ({pack['name']})")
+        rows.append((name, plain(pack["version"]), *figures, plain(pack["path"])))
+    names, versions, articles, sections = (max(cells(row[column]) for row in rows) for column in range(4))
     for number, row in enumerate(rows):
-        line = f"{_padded(row[0], name)}  {_padded(row[1], version)}  {row[2]:>{articles}}  {row[3]:>{sections}}  "
+        line = f"{_padded(row[0], names)}  {_padded(row[1], versions)}  {row[2]:>{articles}}  {row[3]:>{sections}}  "
         width = environment.width(environment.stdout)
         # The end of a path says more than its beginning.
         path = row[4] if width is None else cut(row[4], max(width - cells(line), _NARROWEST), front=True)
@@ -461,8 +463,7 @@ def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
 
     _table(environment, *text.profile_rows(document))
     environment.print(text.legend(document), style="dim")
-    for notice in document["notices"]:
-        environment.print(_one_line(notice), style="yellow")
+    notices(environment, document["notices"])
     for profile in document["profiles"]:
         if profile["errors"] or profile["degraded"]:
             environment.print(
@@ -510,9 +511,17 @@ def caveats(environment: Environment, found: Sequence[str]) -> None:
         environment.print(text, style="yellow")
 
 
-def flips(environment: Environment, found: Sequence[Mapping[str, Any]]) -> None:
-    """Print the questions that changed, worse ones first."""
-    for flip in found:
+def notices(environment: Environment, found: Sequence[str]) -> None:
+    """Print, as part of the result, what keeps its figures from being what they seem."""
+    for notice in found:
+        environment.print(_one_line(notice), style="yellow")
+
+
+def flips(environment: Environment, document: Mapping[str, Any], labels: tuple[str, str]) -> None:
+    """Print the questions that changed, worse ones first; ``labels`` tell the two sides apart."""
+    caveats(environment, document["caveats"])
+    notices(environment, document["notices"])
+    for flip in document["flips"]:
         mark = "worse" if flip["worse"] else "better"
         environment.print(f"{_one_line(flip['question_id'])} {mark}: {_one_line(flip['question'])}", style="bold")
         environment.print(f"  expected: {_one_line(' | '.join(flip['answers'])) or 'no answer'}")
@@ -520,12 +529,19 @@ def flips(environment: Environment, found: Sequence[Mapping[str, Any]]) -> None:
             environment.print(f"  {_one_line(side['label'])}: {_one_line(side['answer'])}", hang=4)
             environment.print(f"    read: {_one_line(', '.join(side['ranking']))}", style="dim", hang=6)
             environment.print(f"    {_one_line(side['command'])}", style="dim", overflow="keep")
-    if not found:
-        environment.note("No question changed.")
+    if not document["paired"]:
+        names = " and ".join(map(_one_line, labels))
+        environment.print(
+            f"Nothing could change: no question has {document['primary']} under both {names}.", style="yellow"
+        )
+    elif not document["flips"]:
+        environment.note(f"No question changed, of {document['paired']:,}.")
 
 
 def gate(environment: Environment, result: GateResult, questions: Mapping[str, Mapping[str, Any]]) -> None:
     """Print the outcome of a gate for a person."""
+    outcome, style = ("passed", "green") if result.passed else ("failed", "red")
+    environment.print(f"The gate for {_one_line(result.profile)}: {outcome}", style=style)
     for check in result.checks:
         mark, style = ("ok", "green") if check.passed else ("FAILED", "red")
         environment.print(f"{mark:<7}", style=style, end="")

@@ -149,7 +149,8 @@ def paths(environment: Environment, document: Mapping[str, Any], max_hops: int) 
         bound = (
             f"of at most {max_hops} hops" if document["metapath"] is None else f"along {_line(document['metapath'])}"
         )
-        environment.note(f"No path {place} {bound}.")
+        stopped = " was found before the search had to stop" if document["truncated"] else ""
+        environment.note(f"No path {place} {bound}{stopped}.")
 
 
 def rows_document(result: QueryResult) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import typer
 from wikigr.errors import UsageError
 
 if TYPE_CHECKING:
+    from wikigr.embeddings.loader import Purpose
     from wikigr.pipeline.profile import Profile
 from wikigr_cli import options, render
 from wikigr_cli.environment import Environment
@@ -60,7 +61,9 @@ def search(
     from wikigr.pipeline.profile_files import load_profile
 
     chosen = _with_flags(load_profile(profile), mode, fusion)
-    with Pack(pack, encoder=embedding_model, preload=chosen.retrieval.mode != "lexical") as opened:
+    purpose: Purpose = "query" if batch is None else "queries"
+    dense = chosen.retrieval.mode != "lexical"
+    with Pack(pack, encoder=embedding_model, purpose=purpose, preload=dense) as opened:
         from wikigr.pipeline.builder import build_pipeline, connect
         from wikigr.retrieval.trace import Trace
         from wikigr_cli.batch import read_batch

@@ -28,3 +28,16 @@ def test_a_name_is_found_as_whole_words(physics_pack: Path, name: str, stated: s
         sentences = ranked(pack, "What is light?", evidence("Light#0", TEXT, 0.9))
     edge = Edge(article("Light"), "has", Node("entity", name.casefold(), name), "Light#0")
     assert [sentence.text for sentence in sentences_stating([edge], sentences)] == ([stated] if stated else [])
+
+
+def test_one_of_several_facts_may_be_unstated_but_no_step(physics_pack: Path) -> None:
+    with Pack(physics_pack) as pack:
+        sentences = ranked(pack, "What is light?", evidence("Light#0", TEXT, 0.9))
+    light = article("Light")
+
+    def edge(relation: str, name: str) -> Edge:
+        return Edge(light, relation, Node("entity", name.casefold(), name), "Light#0")
+
+    stated, sibling, step = edge("described_by", "physics"), edge("described_by", "Nobody"), edge("is", "Nothing")
+    assert [s.text for s in sentences_stating([stated, sibling], sentences)] == ["Light is described by physics."]
+    assert sentences_stating([stated, step], sentences) == []

@@ -77,6 +77,8 @@ needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash
         (("pack", "export", "phi"), ["philosophy"]),
         (("pack", "verify", "phi"), ["philosophy"]),
         (("pack", "update", "phi"), ["philosophy"]),
+        (("pack", "diff", "phi"), ["philosophy"]),
+        (("pack", "diff", "philosophy", "phy"), ["physics"]),
         (("pack", "remove", ".v"), []),
         (("ask", "--profile", "enh"), ["enhanced", "enhanced-mine"]),
         (("profile", "show", "ba"), ["baseline"]),

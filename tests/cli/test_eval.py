@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import ir_measures
@@ -19,10 +21,13 @@ import pytest
 from tests.llm.server import MessagesServer, Response, reply, status
 
 from wikigr.evaluation import runner
-from wikigr.evaluation.questions import GoldQuestion, load_questions
+from wikigr.evaluation.gate import bless as make_baseline
+from wikigr.evaluation.gate import write_baseline
+from wikigr.evaluation.questions import GoldQuestion, load_questions, question_set_hash
+from wikigr.evaluation.reports.document import load_run
 from wikigr.evaluation.run import read_run
 from wikigr.evaluation.runner import Evaluation, evaluate
-from wikigr.evaluation.samples import Sample, read_samples
+from wikigr.evaluation.samples import Sample, read_samples, write_line
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.settings import cache_folder
@@ -167,8 +172,8 @@ def test_ablation_takes_every_enhancement_away_in_turn(run: Run) -> None:
         "enhanced", "lexical", "dense", "graph_walk", "graph_reranker", "multi_doc", "section_quality", "few_shot",
     ]  # fmt: skip
     few_shot = next(c for c in document["comparisons"] if c["second"].endswith("few_shot"))
-    assert few_shot["results"][0]["difference"] == 0.0
-    assert few_shot["results"][0]["verdict"] == "equivalent"
+    # Offline no example is shown to anybody.
+    assert (few_shot["results"][0]["difference"], few_shot["results"][0]["ties"]) == (0.0, TOTAL)
 
 
 def test_reports_are_written_anew_from_the_samples(run: Run, wikigr: Wikigr, tmp_path: Path) -> None:
@@ -224,6 +229,154 @@ def test_flips_show_both_sides_and_how_to_reproduce_them(run: Run, wikigr: Wikig
         assert [side["profile"] for side in flip["sides"]] == ["baseline", "enhanced"]
         assert all("wikigr ask" in side["command"] for side in flip["sides"])
     assert wikigr("eval", "flips", "r").out.count("expected:") == len(found) > 0
+
+
+def answers_again(wikigr: Wikigr, flips: list[dict[str, Any]]) -> None:
+    """Run the command of every side and hold what it answers against what the side shows."""
+    for side in (side for flip in flips for side in flip["sides"]):
+        _, ask, *words = shlex.split(side["command"])
+        result = wikigr(ask, "--json", *words)
+        assert result.code == 0, f"{side['command']}\n{result.err}"
+        assert json.loads(result.out)["answer"] == side["answer"], side["command"]
+
+
+def test_the_commands_of_flips_give_the_answers_that_they_show(
+    run: Run, wikigr: Wikigr, tmp_path: Path, messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It answers from nothing, under a name that no folder of profiles has.
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "timid.yaml").write_text("multi_doc: {min_relevance: 1.0}\nretrieval: {mode: dense}\n")
+    run("r", "--profile", "enhanced", "--profile", "mine/timid.yaml")
+    run("ablation", "--profile", "enhanced", "--ablate")
+    # A run that asked no model is not reproduced by asking one, and paying it.
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
+    messages_server.always(reply("Paid for."))
+    found = json.loads(wikigr("eval", "flips", "r", "--json").out)["flips"]
+    assert len({side["answer"] for flip in found for side in flip["sides"]}) > 1
+    answers_again(wikigr, found[:3])
+    of_ablation = ("eval", "flips", "ablation", "--profile", "enhanced-without-lexical", "--primary", "mrr", "--json")
+    found = json.loads(wikigr(*of_ablation).out)["flips"]
+    assert found
+    answers_again(wikigr, found[:3])
+    assert messages_server.requests == []
+
+
+def test_a_run_without_a_model_is_reproduced_without_one(
+    wikigr: Wikigr, physics_pack: Path, questions: Path, tmp_path: Path, no_model: None
+) -> None:
+    lines = questions.read_text().splitlines()
+    row = json.loads(lines[0]) | {"id": "dash"}
+    # A question may look like an option.
+    questions.write_text("\n".join([*lines[:3], json.dumps(row | {"question": "--" + row["question"]})]) + "\n")
+    common = ("--pack", str(physics_pack), "--questions", str(questions))
+    assert wikigr("eval", "run", *common, "-o", "r").code == 0
+    found = json.loads(wikigr("eval", "flips", "r", "--primary", "ndcg@10", "--json").out)["flips"]
+    assert "dash" in {flip["question_id"] for flip in found}
+    assert all("--offline" in side["command"] for flip in found for side in flip["sides"])
+    answers_again(wikigr, found)
+
+
+def test_flips_of_a_profile_with_itself_are_wrong_usage(run: Run, wikigr: Wikigr) -> None:
+    run("r", "--profile", "enhanced", "--ablate")
+    run("one", "--profile", "enhanced")
+    # The whole profile is what an ablation is about, and what the others are compared with.
+    result = wikigr("eval", "flips", "r")
+    assert (result.code, "--profile enhanced-without-lexical or" in result.err) == (2, True)
+    for again in (("r", "r"), ("one",)):
+        assert wikigr("eval", "flips", *again, "--profile", "enhanced").code == 2
+    assert wikigr("eval", "flips", "one", "r").code == 0
+
+
+def test_flips_say_how_many_questions_could_have_changed(run: Run, wikigr: Wikigr, tmp_path: Path) -> None:
+    run("r")
+    whole = json.loads(wikigr("eval", "flips", "r", "--json").out)
+    assert (whole["primary"], whole["paired"]) == ("accuracy", TOTAL)
+    path = tmp_path / "r" / "samples.jsonl"
+    path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if '"baseline"' in line))
+    said = "Nothing could change: no question has accuracy under both baseline and enhanced."
+    assert said in wikigr("-q", "eval", "flips", "r").out
+    assert json.loads(wikigr("eval", "flips", "r", "--json").out)["paired"] == 0
+    # The same answers twice are another thing.
+    same = wikigr("eval", "flips", "r", "r", "--profile", "baseline")
+    assert same.code == 2
+    shutil.copytree(tmp_path / "r", tmp_path / "copy")
+    same = wikigr("eval", "flips", "r", "copy", "--profile", "baseline")
+    assert (same.out, same.err) == ("", f"No question changed, of {TOTAL}.\n")
+
+
+def test_a_metric_that_was_chosen_after_the_run_is_named_as_such(run: Run, wikigr: Wikigr, tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        assert "was declared" not in run(folder, "--primary", "recall@5", "--margin", "0.05").out
+    described = read_run(tmp_path / "one")
+    assert (described.primary, described.margin) == ("recall@5", 0.05)
+    report = json.loads(wikigr("eval", "report", "one", "--format", "json").out)
+    assert (report["primary"], report["margin"], report["notices"]) == ("recall@5", 0.05, [])
+    for command in (("compare", "one", "two"), ("flips", "one")):
+        document = json.loads(wikigr("eval", *command, "--json").out)
+        assert (document["primary"], document["notices"]) == ("recall@5", [])
+    gate = json.loads(wikigr("eval", "gate", "one", "--min", "recall@5=0", "--json").out)
+    assert (gate["primary"], gate["margin"], gate["caveats"]) == ("recall@5", 0.05, [])
+
+    metric = "recall@5 was declared as the primary metric before the run; mrr was chosen after it"
+    margin = "0.05 was declared as the margin before the run; 0.1 was chosen after it"
+    chosen = ("--primary", "mrr", "--margin", "0.1")
+    for report_format in ("text", "md", "html", "junit", "github", "json"):
+        text = wikigr("eval", "report", "one", "--format", report_format, *chosen).out
+        assert (report_format, f"{metric}." in text, f"{margin}." in text) == (report_format, True, True)
+    for command, told in (
+        (("compare", "one", "two", *chosen), (metric, margin)),
+        (("flips", "one", "--primary", "mrr"), (metric,)),
+        (("gate", "one", "--min", "mrr=0", *chosen), (metric, margin)),
+    ):
+        text, document = wikigr("-q", "eval", *command).out, wikigr("eval", *command, "--json").out
+        for said in told:
+            assert (text.count(said), document.count(said)) == (1, 1), command
+    # The run is not asked again for another metric: then that is chosen after it, too.
+    assert "recall@5 was declared as the primary metric before the run; accuracy" in run("one").out
+    run("three")
+    said = json.loads(wikigr("eval", "compare", "one", "three", "--json").out)["notices"]
+    assert [notice.split(":")[0] for notice in said] == ["three", "three"]
+
+
+def test_the_gate_of_an_ablation_judges_the_whole_profile(run: Run, wikigr: Wikigr, tmp_path: Path) -> None:
+    result = run("r", "--profile", "enhanced", "--ablate", "--max-errors", "0")
+    assert (result.code, "The gate for enhanced: passed" in result.out) == (0, True)
+    assert json.loads(wikigr("eval", "bless", "r", "-o", "b.json", "--json").out)["profile"] == "enhanced"
+    assert json.loads((tmp_path / "b.json").read_text())["profile"] == "enhanced"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--primary", "acuracy"), "'accuracy'?"),
+        (("--primary", "judged"), "--judge claude"),
+        (("--min", "acuracy=0.5"), "'accuracy'?"),
+        (("--min", "accuracy"), "METRIC=VALUE"),
+        (("--min", "accuracy=high"), "METRIC=VALUE"),
+        (("--min", "accuracy=nan"), "from 0 to 1"),
+        (("--min", "accuracy=80"), "from 0 to 1"),
+        (("--min", "judged=0.5"), "--judge claude"),
+        (("--margin", "nan"), "margin"),
+        (("--max-errors", "nan"), "--max-errors"),
+        (("--baseline", "nowhere.json"), "cannot be used"),
+        (("--baseline", "gold.jsonl"), "cannot be used"),
+        (("--baseline", "foreign.json"), "another question set"),
+        (("--baseline", "bare.json", "--primary", "mrr"), "no question of the baseline"),
+    ],
+)
+def test_a_gate_that_cannot_be_held_is_refused_before_anything_is_asked(
+    run: Run, enhanced_run: Path, questions: Path, tmp_path: Path, options: tuple[str, ...], says: str
+) -> None:
+    done = load_run(enhanced_run / "good")
+    foreign = make_baseline(done.run, done.samples, "enhanced")
+    write_baseline(tmp_path / "foreign.json", foreign)
+    loaded = load_questions(questions)
+    means = {question.id: {"accuracy": 1.0} for question in loaded}
+    bare = replace(foreign, question_hash=question_set_hash(loaded), means=means)
+    write_baseline(tmp_path / "bare.json", bare)
+    result = run("r", "--profile", "enhanced", *options)
+    assert (result.code, says in result.err, result.out) == (2, True, ""), result.err
+    assert not (tmp_path / "r").exists()
 
 
 def test_flips_of_a_misspelt_profile_are_wrong_usage(run: Run, wikigr: Wikigr) -> None:
@@ -360,6 +513,75 @@ class TestGate:
         commands = [line.split(" ")[0] for line in result.out.splitlines() if line.lstrip().startswith("::")]
         assert set(commands) == {"::error", "::warning"}
 
+    @pytest.mark.parametrize(
+        ("options", "code"),
+        [
+            (("--max-errors", "0"), 1),
+            (("--fail-on", "regression"), 1),
+            (("--fail-on", "never"), 1),
+            (("--max-errors", "0.5"), 0),
+        ],
+    )
+    def test_the_error_budget_is_a_requirement_of_its_own(
+        self, blessed: Path, wikigr: Wikigr, tmp_path: Path, options: tuple[str, ...], code: int
+    ) -> None:
+        path = tmp_path / "good" / "samples.jsonl"
+        first, *others = path.read_text().splitlines(keepends=True)
+        failed = Sample("enhanced", json.loads(first)["question_id"], 0, error="no")
+        path.write_text(write_line(failed) + "".join(others))
+        result = wikigr("eval", "gate", "good", *options)
+        outcome = "failed" if code else "passed"
+        assert (result.code, f"The gate for enhanced: {outcome}" in result.out) == (code, True), result.err
+
+    def test_a_run_with_a_gate_prints_one_document(
+        self, blessed: Path, enhanced_run: Path, physics_pack: Path, wikigr: Wikigr, tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:  # fmt: skip
+        (tmp_path / "enhanced.yaml").write_text("multi_doc: {min_relevance: 1.0}\nretrieval: {mode: dense}\n")
+        monkeypatch.setenv("GITHUB_ACTIONS", "true")
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+        gold = str(enhanced_run / "gold.jsonl")
+        made = (
+            "--pack",
+            str(physics_pack),
+            "--questions",
+            gold,
+            "-o",
+            "bad",
+            "--offline",
+            "--profile",
+            "enhanced.yaml",
+        )
+        wanted = ("--baseline", "baseline.json", "--min", "accuracy=0.99", "--json")
+        ran = wikigr("-q", "eval", "run", *made, *wanted)
+        gated = wikigr("-q", "eval", "gate", "bad", *wanted)
+        assert (ran.code, gated.code) == (1, 1)
+        inside, alone = json.loads(ran.out)["gate"], json.loads(gated.out)
+        assert {key: alone[key] for key in inside} == inside
+        assert (alone["schema_version"], alone["run"]) == (1, "bad")
+        assert (inside["profile"], inside["passed"]) == ("enhanced", False)
+        failed = {check["name"] for check in inside["checks"] if not check["passed"]}
+        assert failed == {"accuracy ≥ 0.99", "accuracy against the baseline"}
+        assert inside["regressed"]
+        for told in (ran, gated):
+            assert "::error title=wikigr eval gate::enhanced: accuracy ≥ 0.99" in told.err
+            assert all(f"title=regressed::{id_}" in told.err for id_ in inside["regressed"])
+        assert (tmp_path / "summary.md").read_text(encoding="utf-8").count("# Failed: enhanced") == 2
+        report = json.loads(wikigr("eval", "report", "bad", "--format", "json").out)
+        assert report["gate"] is None
+        passed = wikigr("eval", "gate", "good", "--min", "accuracy=0", "--json")
+        assert (passed.code, json.loads(passed.out)["passed"]) == (0, True)
+
+    def test_blessing_and_exporting_print_a_document(self, blessed: Path, wikigr: Wikigr, tmp_path: Path) -> None:
+        made = json.loads(wikigr("eval", "bless", "good", "-o", "again.json", "--json").out)
+        written = json.loads((tmp_path / "again.json").read_text())
+        assert (made["schema_version"], made["baseline"], made["questions"]) == (1, "again.json", 26)
+        for key in ("profile", "question_hash", "pack_digest", "wikigr_version"):
+            assert made[key] == written[key]
+        files = json.loads(wikigr("eval", "trec", "good", "-o", "trec", "--json").out)
+        assert files == {"schema_version": 1, "qrels": "trec/qrels.txt", "runs": {"enhanced": "trec/enhanced.run"}}
+        assert all((tmp_path / file).is_file() for file in (files["qrels"], *files["runs"].values()))
+
     def test_a_floor_that_is_missed_fails(self, blessed: Path, wikigr: Wikigr) -> None:
         result = wikigr("eval", "gate", "good", "--min", "accuracy=1.0")
         assert (result.code, "FAILED accuracy ≥ 1" in result.out) == (1, True)
@@ -370,6 +592,7 @@ class TestGate:
             ((), 2, "nothing to hold"),
             (("--min", "accuracy"), 2, "METRIC=VALUE"),
             (("--min", "acuracy=1"), 2, "no metric"),
+            (("--min", "accuracy=0", "--primary", "acuracy"), 2, "no metric"),
             (("--baseline", "nowhere.json"), 2, "cannot be used"),
             (("--min", "accuracy=0", "--profile", "fast"), 2, "no profile"),
         ],
@@ -444,6 +667,8 @@ def test_a_leak_is_caught(
     assert "HARMLESS-EXAMPLE" in sent
     assert "LEAKED-ANSWER" not in sent
     assert read_run(tmp_path / "run").leaks[0]["question_id"] == gold["id"]
+    said = f"1 few-shot example gives gold questions away and stood in no prompt: example 1 (question {gold['id']})"
+    assert said in result.out and said in wikigr("eval", "report", "run", "--format", "github").out
 
 
 def test_gold_answers_reach_no_prompt(
@@ -471,7 +696,7 @@ def test_a_model_that_fails_for_a_third_is_counted_apart(
 
     messages_server.always(behave)  # type: ignore[arg-type]
     arguments = ("eval", "run", "--pack", str(physics_pack), "--questions", str(questions), "--profile", "enhanced")
-    result = wikigr(*arguments, "-o", "r", "--min", "accuracy=0")
+    result = wikigr(*arguments, "-o", "r", "--max-errors", "0")
     failed = [sample for sample in read_samples(tmp_path / "r") if sample.error]
     assert failed
     assert (result.code, "FAILED errors" in result.out) == (1, True)

@@ -15,6 +15,7 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
 from wikigr.graph.neighbourhood import Neighbourhood
 from wikigr.graph.schema import ddl
+from wikigr.retrieval import paths as paths_module
 from wikigr.retrieval.graph_schema import LONGEST_RELATION, cypher_string, describe_schema
 
 from .conftest import Wikigr
@@ -35,6 +36,8 @@ FACTS = [
     ("Oakdale (city)", "located_in", "Zorland"),
     ("Oakdale (film)", "director", "Emil Roth"),
     ("The Glass Door", "sequel", "Oakdale (film)"),
+    ("Halt", "genre", "drama"),
+    ("Halt (band)", "sequel", "jazz"),
 ]
 # What no build would let through, but a pack of someone else's may hold.
 HOSTILE = [("Kelburg", ESCAPE, ESCAPE), ("Kelburg", "motto", MEGABYTE)]
@@ -79,6 +82,14 @@ def entity(name: str) -> dict[str, str]:
 
 
 # -- link
+
+
+def test_what_is_not_read_of_a_long_question_is_said(wikigr: Wikigr, physics_pack: Path) -> None:
+    long = ("graph", "link", f"{'why ' * 130}Erwin Schrödinger", "--pack", str(physics_pack), "--json")
+    done = wikigr(*long)
+    assert json.loads(done.out)["warnings"] == ["The question is long: names were looked for at its beginning only."]
+    assert "at its beginning only" in done.err
+    assert json.loads(wikigr("graph", "link", "Erwin Schrödinger", *long[3:]).out)["warnings"] == []
 
 
 def test_link_shows_what_a_question_names(wikigr: Wikigr, films: Path) -> None:
@@ -159,6 +170,14 @@ def test_one_of_several_of_a_name_is_taken_and_said(wikigr: Wikigr, films: Path)
     assert "others of that name: 'Oakdale (city)'" in result.err
     exact = wikigr("graph", "neighbors", "oakdale (city)", "-p", str(films), "--json")
     assert json.loads(exact.out)["node"]["key"] == "Oakdale (city)" and exact.err == ""
+
+
+def test_a_name_that_is_spelt_as_stored_needs_no_word(wikigr: Wikigr, films: Path) -> None:
+    for name, said in (("Halt", False), (" Halt ", False), ("halt", True)):
+        result = wikigr("graph", "neighbors", name, "-p", str(films), "--json")
+        assert json.loads(result.out)["node"]["key"] == "Halt"
+        assert ("others of that name: 'Halt (band)'" in result.err) is said
+        assert bool(result.err) is said
 
 
 def test_a_plain_value_is_an_entity(wikigr: Wikigr, films: Path) -> None:
@@ -248,6 +267,17 @@ def test_a_metapath(wikigr: Wikigr, films: Path) -> None:
     assert wikigr(*to).out == "The Iron Bell -> director -> Clara Voss -> ~director -> The Glass Door\n"
     cut = wikigr("graph", "paths", "Zorland", "-p", str(films), "--metapath", "~located_in", "--max-paths", "1")
     assert len(cut.out.splitlines()) == 1 and "Truncated" in cut.err
+
+
+def test_no_path_where_the_search_had_to_stop(wikigr: Wikigr, films: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    to = ("graph", "paths", "The Iron Bell", "The Glass Door", "-p", str(films), "--metapath", "director -> ~director")
+    nowhere = wikigr(*to[:-1], "director -> director")
+    assert nowhere.err == "No path from The Iron Bell to The Glass Door along director -> director.\n"
+    monkeypatch.setattr(paths_module, "_MOST_WALKED", 0)
+    stopped = wikigr(*to)
+    assert (stopped.code, stopped.out) == (0, "")
+    assert "along director -> ~director was found before the search had to stop." in stopped.err
+    assert "Truncated: a shorter metapath may be searched to its end." in stopped.err
 
 
 @pytest.mark.parametrize(
@@ -347,7 +377,7 @@ def test_schema(wikigr: Wikigr, films: Path) -> None:
     assert found["relations"] == [{"relation": "director", "count": 3}, {"relation": "born_in", "count": 2}]
     assert found["truncated"] is True and found["relations_total"] == 9
     shown = wikigr("graph", "schema", "-p", str(films)).out
-    assert "(:Entity)-[:RELATED_TO]->(:Entity)  13" in shown and "embedding FLOAT[384] (do not return)" in shown
+    assert "(:Entity)-[:RELATED_TO]->(:Entity)  15" in shown and "embedding FLOAT[384] (do not return)" in shown
     assert max(map(len, shown.splitlines())) <= 80
 
 

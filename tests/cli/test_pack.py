@@ -18,11 +18,32 @@ def test_build_info_list_validate(wikigr: Wikigr, tmp_path: Path) -> None:
     assert (info["name"], info["digest"]) == ("p", document["digest"])
     assert "4 articles" in wikigr("pack", "info", "packs/p").out
     listed = json.loads(wikigr("pack", "list", "--json").out)
-    assert [pack["name"] for pack in listed["packs"]] == ["p"]
+    assert [(pack["name"], pack["installed_as"]) for pack in listed["packs"]] == [("p", None)]
     assert wikigr("pack", "list", "packs").out.split()[0] == "name"
     checked = wikigr("pack", "validate", "packs/p")
     assert checked.code == 0
     assert "FAILED" not in checked.out
+
+
+def test_a_pack_that_is_built_again_keeps_what_it_is_called(wikigr: Wikigr, tmp_path: Path) -> None:
+    (tmp_path / "notes.jsonl").write_text('{"id": "a", "title": "Alpha", "text": "Alpha is a letter."}\n')
+    build = ("pack", "build", "notes.jsonl", "-o", "p")
+    fields = ("name", "version", "description", "license")
+
+    def built(*labels: str) -> tuple[str, ...]:
+        assert wikigr(*build, *labels).code == 0
+        info = json.loads(wikigr("pack", "info", "p", "--json").out)
+        return tuple(info[field] for field in fields)
+
+    assert built() == ("p", "1.0.0", "", "")
+    given = ("--name", "letters", "--pack-version", "2.1.0", "--description", "All letters", "--license", "CC0-1.0")
+    assert built(*given) == ("letters", "2.1.0", "All letters", "CC0-1.0")
+    assert built() == ("letters", "2.1.0", "All letters", "CC0-1.0")
+    assert built("--pack-version", "3.0.0", "--description", "") == ("letters", "3.0.0", "", "CC0-1.0")
+    (tmp_path / "p" / "manifest.json").write_text('{"wikigr_version": "0.0"}')
+    lost = wikigr(*build)
+    assert (lost.code, "are lost" in lost.err) == (0, True)
+    assert json.loads(wikigr("pack", "info", "p", "--json").out)["name"] == "p"
 
 
 def test_a_graph_of_triples_is_built_and_answers(wikigr: Wikigr, tmp_path: Path) -> None:

@@ -132,6 +132,24 @@ def test_files_that_the_signature_does_not_cover_are_no_part_of_what_is_trusted(
     assert (noted.code, f"note   {extras[0]}" in noted.out) == (0, True)
 
 
+def test_an_output_with_a_slash_is_a_folder(wikigr: Wikigr, built: Path, tmp_path: Path) -> None:
+    done = wikigr("pack", "export", str(built), "-o", "dist/")
+    assert (done.code, done.out.startswith("dist/letters-1.0.0.wikigr: letters 1.0.0\n")) == (0, True)
+    assert [path.name for path in (tmp_path / "dist").iterdir()] == ["letters-1.0.0.wikigr"]
+
+
+def test_a_cache_that_cannot_be_written_is_named(
+    wikigr: Wikigr, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert wikigr("pack", "export", str(built), "-o", "p.wikigr").code == 0
+    (tmp_path / "cache").write_text("no folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    done = wikigr("pack", "verify", "p.wikigr")
+    assert (done.code, done.out) == (3, "")
+    assert str(cache_folder()) in done.err
+    assert "XDG_CACHE_HOME" in done.err
+
+
 def test_what_a_killed_verification_left_is_removed_after_a_day(
     wikigr: Wikigr, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,14 @@ from wikigr.settings import cache_folder
 from .conftest import Wikigr
 
 KEY = PrivateKey(bytes(range(32)))
+# One question that the demo pack answers, and one that it does not.
+GOLD = [
+    json.dumps(
+        {"id": str(n), "question": question, "answers": ["spin"] * answerable, "answerable": answerable,
+         "gold": [{"title": "Spin"}] * answerable, "type": "single" if answerable else "unanswerable", "split": "dev"}
+    ) + "\n"
+    for n, (question, answerable) in enumerate([("What is spin?", True), ("Who painted the ceiling?", False)])
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -54,6 +62,50 @@ def test_install_ask_list_update_remove(archive: Path, wikigr: Wikigr) -> None:
     assert (removed.code, removed.out) == (0, "physics was removed.\n")
     gone = wikigr("search", "spin", "--pack", "physics")
     assert gone.code == 4
+
+
+def test_the_list_says_by_which_name_a_pack_is_used(archive: Path, wikigr: Wikigr) -> None:
+    assert wikigr("pack", "install", str(archive), "--name", "work").code == 0
+    assert wikigr("pack", "install", str(archive)).code == 0
+    listed = json.loads(wikigr("pack", "list", "--json").out)["packs"]
+    assert [(pack["installed_as"], pack["name"]) for pack in listed] == [("physics", "physics"), ("work", "physics")]
+    lines = wikigr("pack", "list").out.splitlines()
+    assert [line.split("  ")[0] for line in lines[1:]] == ["physics", "work (physics)"]
+    assert json.loads(wikigr("pack", "list", str(installed_packs()), "--json").out)["packs"] == listed
+
+
+def test_no_command_writes_into_an_installed_pack_and_a_copy_is_whole(
+    archive: Path, wikigr: Wikigr, tmp_path: Path
+) -> None:
+    assert wikigr("pack", "install", str(archive), "--name", "work").code == 0
+    (tmp_path / "gold.jsonl").write_text("".join(GOLD))
+    (tmp_path / "notes.jsonl").write_text('{"id": "a", "title": "Alpha", "text": "Alpha is a letter."}\n')
+    calibrate = ("eval", "calibrate", "--questions", "gold.jsonl", "--pack")
+    rank = ("pagerank", "build", "--force")
+    before = (installed_packs() / "work" / "manifest.json").read_bytes()
+    for command in (
+        (*calibrate, "work"),
+        (*rank, "work"),
+        ("pack", "build", "notes.jsonl", "-o", str(installed_packs() / "work")),
+        ("pack", "update", "work", "--from", "notes.jsonl"),
+    ):
+        refused = wikigr(*command)
+        assert (refused.code, "installed pack" in refused.err, "cp -RL" in refused.err) == (2, True, True), command
+    assert (installed_packs() / "work" / "manifest.json").read_bytes() == before
+    assert wikigr(*calibrate, "work", "--dry-run").code == 0
+    assert wikigr(*rank, "work", "-o", "scores.json").code == 0
+    for change in (
+        (*calibrate, "copy"),
+        (*rank, "--damping", "0.5", "copy"),
+        ("pack", "update", "copy", "--from", "notes.jsonl", "--force"),
+    ):
+        shutil.rmtree(tmp_path / "copy", ignore_errors=True)
+        shutil.copytree(installed_packs() / "work", tmp_path / "copy")
+        assert wikigr("pack", "verify", "copy").code == 0
+        assert wikigr(*change).code == 0, change
+        verified = wikigr("pack", "verify", "copy")
+        assert (verified.code, "nobody has signed" in verified.out) == (0, True), verified
+        assert not (tmp_path / "copy" / ".origin.json").exists()
 
 
 def test_a_person_is_told_what_to_pin(archive: Path, wikigr: Wikigr) -> None:

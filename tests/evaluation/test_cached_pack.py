@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,24 @@ import pytest
 
 from wikigr.evaluation import cached_pack
 from wikigr.evaluation.cached_pack import CachedPack
+
+
+def test_by_its_clock_what_it_remembers_takes_as_long_as_the_first_time(
+    physics_pack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(pack: CachedPack) -> float:
+        begun = pack.clock()
+        (vector,) = pack.encoder.encode(["What is the spin of an electron?"])
+        assert pack.nearest(vector, 10)
+        return pack.clock() - begun
+
+    with CachedPack(physics_pack) as pack:
+        assert pack.encoder is not None
+        # Whoever looks at the clock finds it a second later.
+        seconds = itertools.count(1.0)
+        monkeypatch.setattr(cached_pack.time, "perf_counter", lambda: next(seconds))
+        # Encoding and searching look at it twice each; then they are remembered as of one second each.
+        assert [asked(pack) for _ in range(3)] == [5.0, 3.0, 3.0]
 
 
 def test_what_is_forgotten_in_the_middle_of_a_list_is_not_missed(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -82,6 +83,14 @@ def test_flips_are_what_changed_worse_ones_first() -> None:
     first = arm("a", {"q1": 1.0, "q2": 0.0, "q3": 1.0, "q4": 1.0})
     second = arm("b", {"q1": 0.0, "q2": 1.0, "q3": 1.0, "q5": 0.0})
     assert [(flip.question_id, flip.difference) for flip in flips(first, second)] == [("q1", -1.0), ("q2", 1.0)]
+
+
+def test_a_flip_shows_the_repeats_that_differ() -> None:
+    first = [Sample("a", "q", repeat, answer=str(repeat), metrics={"accuracy": 1.0}) for repeat in range(3)]
+    second = [replace(sample, answer=f"other {sample.repeat}") for sample in first]
+    second[1] = replace(second[1], metrics={"accuracy": 0.0})
+    (flip,) = flips(first, second)
+    assert (flip.second.answer, flip.second.metrics) == ("other 1", {"accuracy": 0.0})
 
 
 def test_the_order_of_the_samples_changes_nothing() -> None:

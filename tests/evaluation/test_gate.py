@@ -20,7 +20,14 @@ def values(metric: str, right: int, of: int) -> dict[str, dict[str, float]]:
 
 
 def held(
-    before: dict[str, dict[str, float]], after: dict[str, dict[str, float]], digest: str = "d", **wanted: Any
+    before: dict[str, dict[str, float]],
+    after: dict[str, dict[str, float]],
+    digest: str = "d",
+    *,
+    judges: tuple[str, str] = ("none", "none"),
+    ungraded: int = 0,
+    clusters: dict[str, str] | None = None,
+    **wanted: Any,
 ) -> GateResult:
     run = Run(
         pack={"name": "pack", "version": "1", "digest": digest},
@@ -30,10 +37,15 @@ def held(
         seed=0,
         repeat=1,
         offline=True,
+        judge=judges[1],
     )
-    baseline = Baseline("p", "d", "h", run.wikigr_version, before)
-    samples = [Sample("p", question, 0, metrics=metrics) for question, metrics in after.items()]
-    return check_gate(run, samples, "p", Requirements(**{"floors": {}, **wanted}), baseline)
+    baseline = Baseline("p", "d", "h", run.wikigr_version, before, judges[0])
+    failed = {"verdict": "error", "reason": "none came", "model": "m"}
+    samples = [
+        Sample("p", question, 0, metrics=metrics, judgment=failed if n < ungraded else None)
+        for n, (question, metrics) in enumerate(after.items())
+    ]
+    return check_gate(run, samples, "p", Requirements(**{"floors": {}, **wanted}), baseline, clusters=clusters)
 
 
 def test_no_worse_than_the_margin_passes_however_unclear_the_rest_is() -> None:
@@ -50,6 +62,26 @@ def test_of_a_metric_of_which_less_is_better_more_is_inferior() -> None:
     before, after = values("hallucination", 50, 100), values("hallucination", 53, 100)
     assert not held(before, after, **options).passed
     assert held(after, before, **options).passed
+
+
+def test_questions_of_one_cluster_count_as_one() -> None:
+    before, after = values("accuracy", 24, 24), values("accuracy", 12, 24)
+    assert not held(before, after).passed
+    assert held(before, after, clusters={question: str(int(question[1:]) // 8) for question in before}).passed
+
+
+def test_a_judge_that_fails_counts_where_its_grades_decide() -> None:
+    same = values("judged", 20, 24) | {"q023": {"judged": 0.0}}
+    assert held(same, same, primary="judged", judges=("m", "m")).passed
+    for wanted in ({"primary": "judged"}, {"floors": {"judged": 0.5}, "primary": "judged"}):
+        failed = held(same, same, judges=("m", "m"), ungraded=3, **wanted)
+        assert not failed.passed
+        assert "3 of 24 samples failed" in failed.checks[0].detail
+    assert held(same, same, primary="judged", judges=("m", "m"), ungraded=3, errors=0.2).passed
+    with pytest.raises(UsageError, match="another judge: m, and this run by n"):
+        held(same, same, primary="judged", judges=("m", "n"))
+    both = {question: metrics | {"accuracy": 1.0} for question, metrics in same.items()}
+    assert held(both, both, judges=("m", "n"), ungraded=3).passed
 
 
 def test_so_few_questions_that_nothing_could_show_are_unclear() -> None:

@@ -10,14 +10,23 @@ from xml.etree import ElementTree
 
 import pytest
 
+from wikigr.errors import UsageError
+from wikigr.evaluation.gate import GateCheck, GateResult
 from wikigr.evaluation.metrics import METRICS
 from wikigr.evaluation.reports.document import StoredRun, report_document
 from wikigr.evaluation.reports.html import html_report
-from wikigr.evaluation.reports.text import github_report, headline, junit_report, markdown_report
+from wikigr.evaluation.reports.text import (
+    github_annotations,
+    github_report,
+    headline,
+    junit_report,
+    markdown_gate,
+    markdown_report,
+)
 from wikigr.evaluation.run import Run
 from wikigr.evaluation.samples import Sample
 from wikigr_cli.environment import Environment
-from wikigr_cli.render import evaluation
+from wikigr_cli.render import evaluation, gate
 
 QUESTIONS = {"a1": True, "a2": True, "a3": True, "u1": False, "u2": False}
 
@@ -262,3 +271,41 @@ def _printed(made: dict[str, Any]) -> str:
     out = io.StringIO()
     evaluation(Environment(stdout=out, variables={}), made)
     return out.getvalue()
+
+
+def test_leaks_and_what_was_chosen_after_the_run_are_in_every_report() -> None:
+    leaks = tuple({"example": n, "question_id": f"a{n}", "similarity": 0.97, "same_words": False} for n in (1, 2, 3, 3))
+    one = stored(two_profiles())
+    held = replace(one, run=replace(one.run, leaks=leaks, margin=0.05))
+    made = report_document(held, primary="hallucination", resamples=199)
+    said = [
+        "accuracy was declared as the primary metric before the run; hallucination was chosen after it.",
+        "3 few-shot examples give gold questions away and stood in no prompt: example 1 (question a1), "
+        "example 2 (question a2), example 3 (question a3) and others (all of them in run.json).",
+    ]
+    assert (made["notices"], made["margin"]) == (said, 0.05)
+    for text in (printed(made), markdown_report(made), html_report(made), junit_report(made), github_report(made)):
+        assert [text.count(notice) for notice in said] in ([1, 1], [2, 2]), text
+    assert "The primary metric was chosen after the run" in html_report(made)
+    assert report_document(held, resamples=199)["primary"] == "accuracy"
+    assert "The primary metric was declared before the run" in html_report(document(two_profiles()))
+    with pytest.raises(UsageError, match="no metric 'acuracy'") as refused:
+        report_document(held, primary="acuracy")
+    assert "'accuracy'" in refused.value.hint
+
+
+def test_a_gate_names_the_profile_that_it_judged() -> None:
+    result = GateResult("two", (GateCheck("accuracy ≥ 0.8", False, "0.6000"),), None, (), ("another build",))
+    assert markdown_gate(result, {}).startswith("# Failed: two\n")
+    assert github_annotations(result, {}, "gold.jsonl") == (
+        "::error title=wikigr eval gate::two: accuracy ≥ 0.8: 0.6000\n"
+    )
+    made = report_document(stored(two_profiles()), resamples=199, gate=result)
+    assert made["gate"] == {
+        "profile": "two", "passed": False, "regressed": [], "caveats": ["another build"],
+        "checks": [{"name": "accuracy ≥ 0.8", "passed": False, "detail": "0.6000"}],
+    }  # fmt: skip
+    environment = Environment(io.StringIO(), io.StringIO(), io.StringIO())
+    gate(environment, result, {})
+    assert isinstance(environment.stdout, io.StringIO)
+    assert environment.stdout.getvalue().startswith("The gate for two: failed\nFAILED accuracy")

@@ -492,12 +492,28 @@ def test_other_functions_say_what_is_wrong() -> None:
             cohens_kappa(labels, labels[:1])
 
 
-def test_an_arm_against_itself_is_equivalent() -> None:
-    scores = draws(0, 40)
+def test_an_arm_against_itself_is_equivalent_where_there_are_enough_questions() -> None:
+    scores = draws(0, 200)
     found = compared(scores, scores)
-    assert (found.p, found.ties, found.difference, found.standard_error) == (1.0, 40, 0.0, 0.0)
-    assert found.interval == Interval(0.0, 0.0, 0.95, "degenerate")
-    assert found.verdict is Verdict.EQUIVALENT
+    assert (found.p, found.ties, found.difference, found.standard_error) == (1.0, 200, 0.0, 0.0)
+    assert math.isnan(found.mde)
+    # Clopper and Pearson's limit for none of 200.
+    assert found.interval.high == -found.interval.low == pytest.approx(stats.beta.ppf(0.975, 1, 200))
+    assert (found.interval.method, found.verdict) == ("exact", Verdict.EQUIVALENT)
+    assert compared(scores[:40], scores[:40]).verdict is Verdict.INCONCLUSIVE
+    assert compared(scores, scores, clusters=[place // 10 for place in range(200)]).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("n", "worse"), [(6, 0.10), (24, 0.05), (150, 0.03)])
+def test_an_arm_that_is_worse_is_seldom_called_as_good(n: int, worse: float) -> None:
+    """Of as few as six questions, most samples show no difference at all, whatever there is."""
+    generator = np.random.default_rng(n)
+    called = 0
+    for _ in range(200):
+        right = generator.random(n) < 0.7
+        wrong = right & (generator.random(n) >= worse / 0.7)
+        called += compared(right * 1.0, wrong * 1.0, binary=True, resamples=99).verdict is Verdict.EQUIVALENT
+    assert called <= 0.05 * 200
 
 
 def test_five_questions_decide_nothing_and_six_may() -> None:
@@ -505,7 +521,7 @@ def test_five_questions_decide_nothing_and_six_may() -> None:
     assert compared([0.0] * 5, [0.0] * 5).verdict is Verdict.INCONCLUSIVE
     assert compared([0.0] * 6, [1.0] * 6).verdict is Verdict.IMPROVED
     assert compared([1.0] * 6, [0.0] * 6, binary=True).verdict is Verdict.REGRESSED
-    assert compared([0.0] * 6, [0.0] * 6).verdict is Verdict.EQUIVALENT
+    assert compared([0.0] * 6, [0.0] * 6).verdict is Verdict.INCONCLUSIVE
     # Sixty questions of five articles.
     clusters = [place % 5 for place in range(60)]
     assert compared([0.0] * 60, [1.0] * 60, clusters=clusters).verdict is Verdict.INCONCLUSIVE
@@ -542,7 +558,7 @@ def test_holm_is_applied_to_the_secondary_metrics_only_and_takes_back_verdicts()
     slight = compared(*outcomes(20, 9, 1, 10), binary=True)
     assert 0.02 < slight.p < 0.025
     assert slight.verdict is Verdict.IMPROVED
-    same = compared([0.0] * 40, [0.0] * 40, binary=True)
+    same = compared([0.0] * 200, [0.0] * 200, binary=True)
     named = [
         replace(slight, metric="accuracy"),
         replace(clear, metric="recall"),

@@ -179,6 +179,12 @@ def test_relations_are_counted(ada: Neighbourhood) -> None:
     assert ada.relations == {"HAS_ENTITY": 2, "LINKS_TO": 2, "MENTIONS": 1, "described_in": 1, "wrote_about": 1}
 
 
+def test_a_fact_called_as_the_structure_does_not_change_its_numbers(ada: Neighbourhood, graph: Graph) -> None:
+    """No build stores such a relation, but a pack of someone else's may hold one."""
+    state(graph, "ada lovelace", "LINKS_TO", "english")
+    assert ada.relations["LINKS_TO"] == 2
+
+
 def test_a_graph_without_edges(graph: Graph) -> None:
     add(graph, ["A"])
     around = Neighbourhood(graph)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import io
 import json
@@ -17,10 +18,10 @@ from tests.pack.letters import build_letters
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.pack.archive import Limits, archive_file, export_pack, unpack
-from wikigr.pack.layout import DATABASE, MANIFEST, PAGERANK, Layout
+from wikigr.pack.layout import DATABASE, MANIFEST, PAGERANK, SIGNATURE, Layout
 from wikigr.pack.open import Pack
 from wikigr.pack.proof import prove
-from wikigr.pack.signature import SIGNATURE, PrivateKey
+from wikigr.pack.signature import PrivateKey
 from wikigr.pack.validate import validate_pack
 
 KEY = PrivateKey(bytes(range(32)))
@@ -133,6 +134,19 @@ def test_what_a_killed_export_of_the_same_number_left_is_no_obstacle(pack: Path,
     assert left.read_text() == "half"
 
 
+def test_what_killed_exports_left_is_removed_and_nothing_else(pack: Path, tmp_path: Path) -> None:
+    output = tmp_path / "letters.wikigr"
+    kept = [".letters.wikigr.mine", ".other.wikigr.1-00000000", ".letters.wikigr.1-00000000x"]
+    for name in (".letters.wikigr.1-0123abcd", *kept):
+        (tmp_path / name).write_text("half")
+    # Another export to the same file that goes on.
+    with (tmp_path / ".letters.wikigr.2-0123abcd").open("xb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        export_pack(pack, output)
+    beside = {path.name for path in tmp_path.iterdir() if path.name.startswith(".")}
+    assert beside == {*kept, ".letters.wikigr.2-0123abcd"}
+
+
 def test_a_pack_that_is_being_replaced_is_exported_from_where_its_parts_are(pack: Path, tmp_path: Path) -> None:
     before = export_pack(pack, tmp_path / "one.wikigr").sha256
     layout = Layout(pack)
@@ -146,6 +160,13 @@ def test_the_file_is_called_after_the_pack(pack: Path, tmp_path: Path) -> None:
     assert archive_file(pack, None) == Path("letters-1.0.0.wikigr")
     assert archive_file(pack, tmp_path) == tmp_path / "letters-1.0.0.wikigr"
     assert archive_file(pack, tmp_path / "x") == tmp_path / "x"
+    assert archive_file(pack, f"{tmp_path}/new/er/") == tmp_path / "new" / "er" / "letters-1.0.0.wikigr"
+    assert (tmp_path / "new" / "er").is_dir()
+    assert archive_file(pack, f"{tmp_path}/plain") == tmp_path / "plain"
+    assert not (tmp_path / "plain").exists()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WikigrError, match="cannot be made"):
+        archive_file(pack, f"{tmp_path}/file/")
     manifest = json.loads((pack / MANIFEST).read_text())
     for name in ("../evil", "a/b", ".hidden", "a\nb", "-o", "x" * 200):
         (pack / MANIFEST).write_text(json.dumps({**manifest, "name": name}))

@@ -22,12 +22,12 @@ from wikigr.errors import PackError, UsageError
 from wikigr.pack.archive import export_pack
 from wikigr.pack.download import DownloadError
 from wikigr.pack.installed import InstallError, install, remove, update_installed
-from wikigr.pack.layout import DATABASE, MANIFEST
+from wikigr.pack.layout import DATABASE, MANIFEST, ORIGIN
 from wikigr.pack.locate import find_pack, installed_name, installed_names, installed_packs
 from wikigr.pack.manifest import read_manifest
 from wikigr.pack.open import Pack
 from wikigr.pack.signature import PrivateKey
-from wikigr.pack.store import ORIGIN, Store, read_origin
+from wikigr.pack.store import Store, read_origin
 from wikigr.settings import cache_folder
 
 KEY, OTHER = PrivateKey(bytes(range(32))), PrivateKey(bytes(range(1, 33)))

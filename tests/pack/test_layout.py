@@ -9,8 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from wikigr.errors import BuildError
-from wikigr.pack.layout import DATABASE, ENCODER, LEXICAL, MANIFEST, PAGERANK, PARTS, Layout
+from wikigr.errors import BuildError, UsageError
+from wikigr.pack.layout import (
+    DATABASE,
+    ENCODER,
+    LEXICAL,
+    MANIFEST,
+    ORIGIN,
+    PAGERANK,
+    PARTS,
+    SIGNATURE,
+    Layout,
+    installed_name,
+    installed_packs,
+)
 
 
 def write_parts(folder: Path, text: str) -> None:
@@ -108,6 +120,54 @@ def test_a_folder_that_cannot_be_made_is_a_build_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BuildError, match="cannot be written"), Layout(tmp_path / "file" / "pack").building():
         pass
+
+
+def test_a_pack_that_cannot_be_written_is_to_be_copied(tmp_path: Path) -> None:
+    (tmp_path / ".wikigr").write_text("in the way")
+    with pytest.raises(BuildError, match="cannot be written") as caught, Layout(tmp_path).building():
+        pass
+    assert "with -o" in (caught.value.hint or "")
+    write_parts(tmp_path, "old")
+    with pytest.raises(BuildError, match="cannot be written") as caught, Layout(tmp_path).building():
+        pass
+    assert "with -o" not in (caught.value.hint or "")
+    assert f"cp -RL {tmp_path} COPY" in (caught.value.hint or "")
+
+
+def test_nothing_is_written_into_an_installed_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    version = installed_packs() / ".versions" / "letters" / "1.0.0-abc"
+    write_parts(version, "old")
+    (installed_packs() / "letters").symlink_to(".versions/letters/1.0.0-abc")
+    (tmp_path / "link").symlink_to(installed_packs() / "letters")
+    for place in (version, installed_packs() / "letters", tmp_path / "link"):
+        assert installed_name(place) == "letters"
+        with pytest.raises(UsageError, match="installed pack") as caught, Layout(place).building():
+            pass
+        assert f"cp -RL {place} COPY" in (caught.value.hint or "")
+    assert not (version / ".wikigr").exists()
+    shutil.copytree(version, tmp_path / "copy")
+    assert installed_name(tmp_path / "copy") is None
+    commit(Layout(tmp_path / "copy"), "new")
+
+
+def test_a_signature_goes_with_the_manifest_that_it_is_of(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    commit(layout, "old")
+    assert layout.signature() is None
+    for name in (SIGNATURE, ORIGIN):
+        (tmp_path / name).write_text("{}")
+    commit(layout, "old")
+    assert layout.signature() == tmp_path / SIGNATURE
+    # Killed before anything was renamed: readers see the new manifest, of which there is no signature.
+    layout.clear_new()
+    write_parts(layout.new, "new")
+    (layout.work / "commit").touch()
+    assert layout.signature() is None
+    with layout.building():
+        pass
+    assert not (tmp_path / SIGNATURE).exists()
+    assert not (tmp_path / ORIGIN).exists()
 
 
 @pytest.mark.parametrize("name", PARTS)

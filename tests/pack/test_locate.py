@@ -34,6 +34,38 @@ def test_an_installed_pack_is_found_by_name_unless_a_folder_has_it(tmp_path: Pat
     assert find_pack("physics") == Layout(Path("physics"))
 
 
+def test_what_only_has_the_name_of_an_installed_pack_does_not_hide_it(tmp_path: Path) -> None:
+    installed = make_pack(tmp_path / "data" / "wikigr" / "packs" / "physics")
+    (tmp_path / "physics" / "articles").mkdir(parents=True)
+    assert find_pack("physics") == installed
+    with pytest.raises(PackError, match="holds no pack"):
+        find_pack("./physics")
+    (tmp_path / "physics" / "articles").rmdir()
+    (tmp_path / "physics").rmdir()
+    (tmp_path / "physics").write_text("notes on physics")
+    assert find_pack("physics") == installed
+    with pytest.raises(PackError, match="is a file"):
+        find_pack(tmp_path / "physics")
+
+
+def test_an_unfinished_build_is_told_of_though_an_installed_pack_has_its_name(tmp_path: Path) -> None:
+    make_pack(tmp_path / "data" / "wikigr" / "packs" / "physics")
+    layout = Layout(tmp_path / "physics")
+    layout.work.mkdir(parents=True)
+    layout.staging.write_text("")
+    with pytest.raises(PackError, match="interrupted"):
+        find_pack("physics")
+
+
+@pytest.mark.parametrize("name", [MANIFEST, "notes.db", "README.md"])
+def test_a_file_beside_the_database_is_no_pack(tmp_path: Path, name: str) -> None:
+    pack = make_pack(tmp_path / "pack")
+    (pack.root / name).write_text("{}")
+    with pytest.raises(PackError, match="is a file, and no pack") as caught:
+        find_pack(pack.root / name)
+    assert str(pack.root) in (caught.value.hint or "")
+
+
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     with pytest.raises(PackError, match="no pack 'nothing'"):
         find_pack("nothing")

@@ -10,7 +10,9 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,12 +21,17 @@ from tests.llm.server import Behaviour, MessagesServer, reply, respond, slow, st
 from wikigr.answer.answer import Answer
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
-from wikigr.graph.neighbourhood import Neighbourhood, Node
+from wikigr.graph.neighbourhood import Neighbourhood, Node, article
 from wikigr.llm.client import Claude
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
 from wikigr.pipeline.profile_files import load_profile
-from wikigr.retrieval.trace import StageRecord
+from wikigr.retrieval import multi_strategy
+from wikigr.retrieval.entity_linking import EntityLinker
+from wikigr.retrieval.multi_strategy import Limits, MultiStrategy
+from wikigr.retrieval.planning import Plan, State
+from wikigr.retrieval.trace import StageRecord, Trace
+from wikigr.retrieval.triplets import RuleChooser, TripletRetriever
 from wikigr_cli.app import run
 from wikigr_cli.environment import Environment
 
@@ -320,6 +327,62 @@ def test_seconds(ask: Ask) -> None:
     assert answer.query_type == "synthesis"
 
 
+SLOW = (
+    "MATCH (a:Entity), (b:Entity), (c:Entity), (d:Entity), (e:Entity), (f:Entity) "
+    "RETURN a.name + b.name + c.name + d.name + e.name + f.name AS x ORDER BY x DESC LIMIT {}"
+)
+
+
+def test_a_query_has_the_seconds_that_are_left(ask: Ask) -> None:
+    answer, _ = ask("".join(cypher(SLOW.format(n)) for n in (1, 2, 3)), max_seconds=0.5, iterations=9)
+    assert stopped(answer) == ("budget", 1)
+    (feedback,) = stage(answer, "graph_1").notes["feedback"]
+    assert feedback.startswith("Failed with QueryTimeoutError")
+    assert answer.cypher_query == ""
+    assert any("0.5 s of the question were up" in warning for warning in answer.trace.warnings)
+
+
+@dataclass
+class Once:
+    """A planner of one plan."""
+
+    plan_: Plan
+
+    def plan(self, state: State) -> Plan:
+        return self.plan_ if state.iteration == 0 else Plan(finish=True)
+
+
+def test_the_time_is_looked_at_before_every_metapath_and_node(films: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a clock that goes on by a second whenever it is read."""
+    plan = Plan(
+        nodes=(article("The Iron Bell"), article("Kelburg")),
+        metapaths=("director -> spouse", "producer -> founded_by", "located_in"),
+    )
+    found: list[tuple[str, bool, int]] = []
+    with Pack(films, preload=True) as pack:
+        around = Neighbourhood(pack.graph)
+        chooser = RuleChooser(pack.encoder, pack.graph)
+        linker = EntityLinker(pack.graph_index, pack.lexical)
+        for seconds in range(1, 60):
+            ticks = count()
+            monkeypatch.setattr(multi_strategy, "time", SimpleNamespace(monotonic=lambda ticks=ticks: next(ticks)))
+            limits = Limits(seconds=seconds, iterations=2)
+            search = MultiStrategy(pack.graph, around, linker, chooser, lambda c: TripletRetriever(around, c), limits)
+            explored = search.explore("Who founded the producer of The Iron Bell?", Once(plan), Trace())
+            paths = sum(piece.strategy == "paths" for piece in explored.context.pieces)
+            found.append((explored.stop_reason, bool(explored.explored), paths))
+            if explored.stop_reason == "finish":
+                break
+    # One after another: nothing, the triplets, then path by path, then the planner's end.
+    assert list(dict.fromkeys(found)) == [
+        ("budget", False, 0),
+        ("budget", True, 0),
+        ("budget", True, 1),
+        ("budget", True, 2),
+        ("finish", True, 2),
+    ]
+
+
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_nodes(ask: Ask, most: int) -> None:
     chooser = {"entities": "<entities>1, 2, 3</entities>"}
@@ -431,6 +494,15 @@ def test_hops_are_answered_with_the_chain_of_facts(films: Path, question: str, q
                 "MATCH (s:Section {section_id: $id}) RETURN s.content", {"id": citation.section_id}
             )
             assert content[citation.start : citation.end] == citation.quote
+
+
+@pytest.mark.parametrize("question", ["What is the phone number of Clara Voss?", "How did Clara Voss die?"])
+def test_facts_about_something_else_are_no_answer(films: Path, question: str) -> None:
+    answer = by_rule(films, question)
+    assert (answer.query_type, answer.citations, answer.confidence) == ("abstained", (), 0.0)
+    # What only names things asks for these facts, and what they say may bear on a question without a way.
+    assert by_rule(films, "Who is Clara Voss?").citations
+    assert by_rule(films, "Why was Clara Voss born in Kelburg?").citations
 
 
 def test_no_model_is_asked_by_the_rules(films: Path, messages_server: MessagesServer) -> None:

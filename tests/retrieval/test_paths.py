@@ -106,6 +106,28 @@ def test_a_misspelt_relation_gets_a_suggestion(around: Neighbourhood) -> None:
     assert len(raised.value.message) < 200
 
 
+def test_a_stored_name_with_a_sign_of_its_own_can_be_named(tmp_path: Path) -> None:
+    facts = [("ada", "~crew", "bob"), ("bob", "is -> part of", "london"), ("ada", "part of", "london")]
+    with Graph(tmp_path / "pack.db", read_only=False) as graph:
+        fill(graph, [], facts)
+        around = Neighbourhood(graph)
+        assert parse_metapath("~crew", around) == (Step("~crew"),)
+        assert parse_metapath("~~crew", around) == (Step("~crew", inverse=True),)
+        assert parse_metapath("is -> part of", around) == (Step("is -> part of"),)
+        assert parse_metapath("~LINKS_TO -> ~part of", around) == (Step("LINKS_TO", True), Step("part of", True))
+        whole = (Step("~crew"), Step("is -> part of"), Step("part of", inverse=True))
+        assert parse_metapath("~crew->is -> part of-> ~part of", around) == whole
+        assert parse_metapath("~is -> part of -> ~~crew", around) == (
+            Step("is -> part of", inverse=True),
+            Step("~crew", inverse=True),
+        )
+        assert follow(around, entity("ada"), "~crew -> is -> part of") == [
+            "Ada -> ~crew -> Bob -> is -> part of -> London"
+        ]
+        with pytest.raises(UsageError, match="no relation 'is'"):
+            parse_metapath("is -> part of it", around)
+
+
 @pytest.mark.parametrize("written", ["", "->", "born_in ->", "~", "born_in -> ~ -> knows"])
 def test_an_empty_step_is_an_error(around: Neighbourhood, written: str) -> None:
     with pytest.raises(UsageError, match="empty step"):
@@ -178,6 +200,18 @@ def test_a_complete_graph_is_not_enumerated(
     # Only as many edges are walked as the paths need.
     monkeypatch.setattr(module, "_MOST_WALKED", 4 * limit + 10)
     assert len(follow_metapath(complete, article("N00"), steps, max_paths=limit).paths) == limit
+
+
+@pytest.mark.parametrize("target", ["N00", "N01", "N29"])
+def test_paths_to_a_target_do_not_pass_it_on_the_way(
+    complete: Neighbourhood, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MOST_WALKED", 60)
+    found = follow_metapath(complete, article("N05"), [Step("LINKS_TO")] * 6, target=article(target), max_paths=3)
+    assert len(found.paths) == 3
+    for path in found.paths:
+        assert len(set(path.nodes)) == 7
+        assert path.nodes[-1] == article(target)
 
 
 def test_exactly_max_paths_is_not_truncated(around: Neighbourhood) -> None:

@@ -43,6 +43,7 @@ FACTS = [
 ]
 BELL = article("The Iron Bell")
 BORN = "In which country was the director of The Iron Bell born?"
+LOCATED = "Kelburg -> located_in -> Zorland"
 
 
 def entity(name: str) -> Node:
@@ -255,6 +256,46 @@ def test_the_way_that_answers_is_of_the_kind_asked_for(
         fill(graph, PEOPLE, [])
         result = by_rule(graph, encoder, question, *map(entity, ("Zorland", "Ada Lorn", "Borland", "Kelburg")))
     assert [str(edge) for edge in result.chain] == chain
+
+
+@pytest.mark.parametrize(
+    ("question", "chain"),
+    [
+        # The noun that is asked with describes the end: one step too few gives a city.
+        (BORN, ["The Iron Bell -> director -> Clara Voss", "Clara Voss -> born_in -> Kelburg", LOCATED]),
+        ("In which city was Clara Voss born?", ["Clara Voss -> born_in -> Kelburg"]),
+        ("In which country was Clara Voss born?", ["Clara Voss -> born_in -> Kelburg", LOCATED]),
+        # A time is no number and the other way round.
+        ("When was Clara Voss born?", ["Clara Voss -> birth_year -> 1921"]),
+        ("When was Nils Abt born?", []),
+        ("How many people live in Kelburg?", ["Kelburg -> population -> 90210"]),
+        ("Where is Lumen Works based?", ["Lumen Works -> headquarters -> Ostia"]),
+        # "Mayor of X": what is nearest to the name comes first, and not from the other end.
+        ("Where was the mayor of Kelburg born?", ["Kelburg -> mayor -> Otto Prim", "Otto Prim -> born_in -> Ostia"]),
+        ("Where was Kelburg's mayor born?", ["Kelburg -> mayor -> Otto Prim", "Otto Prim -> born_in -> Ostia"]),
+        (
+            "Which films did Clara Voss direct?",
+            ["The Glass Door -> director -> Clara Voss", "The Iron Bell -> director -> Clara Voss"],
+        ),
+        ("What is the phone number of Clara Voss?", []),
+    ],
+)
+def test_the_way_ends_at_what_is_asked_for(tmp_path: Path, encoder: Embedder, question: str, chain: list[str]) -> None:
+    more = [
+        ("Clara Voss", "birth_year", "1921"),
+        ("Otto Prim", "born_in", "Ostia"),
+        ("Ostia", "mayor", "Ann Orr"),
+        ("Ostia", "located_in", "Zorland"),
+        ("Zorland", "continent", "Avia"),
+        ("Nils Abt", "born_in", "Kelburg"),
+        ("Dorn", "mayor", "Nils Abt"),
+    ]
+    with Graph(tmp_path / "pack.db", read_only=False) as graph:
+        fill(graph, [*FACTS, *more], ["The Iron Bell", "The Glass Door"])
+        names = ("Clara Voss", "Nils Abt", "Kelburg", "Lumen Works")
+        sources = [entity(name) for name in names if name in question] or [BELL]
+        result = by_rule(graph, encoder, question, *sources)
+    assert sorted(map(str, result.chain)) == sorted(chain)
 
 
 def test_limits_below_one_are_errors(graph: Graph, encoder: Embedder) -> None:

@@ -13,8 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wikigr.build.build import BuildOptions, BuildReport, build_pack
+from wikigr.build.loading import derive_entities
+from wikigr.build.progress import Silent
+from wikigr.build.staging import Staging
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import RecordError, SourceError
+from wikigr.graph.neighbourhood import Neighbourhood, article
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection, Triple
@@ -141,6 +145,39 @@ def test_delimiters_byte_order_mark_and_crlf(tmp_path: Path, delimiter: str) -> 
     text = "\ufeffAnn|born_in|Paris\r\n\r\nParis|located_in|France||\r\n".replace("|", delimiter)
     articles, bad = read_text(tmp_path, text, "graph.csv")
     assert (list(articles), bad) == (["Ann", "Paris"], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "subjects"),
+    [
+        ("Apple, Inc.;located in;Cupertino, California\nParis;capital of;France\n", ["Apple, Inc.", "Paris"]),
+        ("Tom; Jerry,made in,the US; 1940\nParis,capital of,France\n", ["Paris", "Tom; Jerry"]),
+        ("a, b\tc; d\te, f; g\n", ["a, b"]),
+        (
+            '"Rome\n(a, b, c)";seat of;Italy\n"Bern\n(a, b, c)";seat of;Switzerland\n',
+            ["Bern (a, b, c)", "Rome (a, b, c)"],
+        ),
+        ("subject;relation;object;note\nApple, Inc.;located in;a, b;x\nA, B;in, out;C, D;x\n", ["A, B", "Apple, Inc."]),
+    ],
+)
+def test_the_delimiter_is_the_one_that_gives_three_cells(tmp_path: Path, text: str, subjects: list[str]) -> None:
+    articles, bad = read_text(tmp_path, text, "graph.csv")
+    assert (sorted(articles), bad) == (subjects, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Apple, Inc.;located in;Cupertino, California\n", "commas and semicolons cut as many"),
+        ("a|b|c\nd|e|f\n", "neither tabs nor commas nor semicolons"),
+        ("a,b,c,d\ne,f,g,h\n", "neither tabs nor commas nor semicolons"),
+        ("a|b|c\nd|e, f, g|h\ni|j|k\n", "neither tabs nor commas nor semicolons"),
+    ],
+)
+def test_columns_that_are_not_clear_are_an_error(tmp_path: Path, encoder: Embedder, text: str, reason: str) -> None:
+    (tmp_path / "graph.csv").write_text(text)
+    with pytest.raises(SourceError, match=rf"graph\.csv is not clear about its columns: {reason}"):
+        build(tmp_path / "graph.csv", tmp_path / "pack", encoder, keep_going=True)
 
 
 def test_quotes_are_quotes_in_csv_and_characters_in_tsv(tmp_path: Path) -> None:
@@ -315,6 +352,72 @@ def test_the_triples_are_in_the_pack_with_their_evidence(tmp_path: Path, encoder
         aliases = pack.graph.rows("MATCH (a:Article {title: 'Charles Babbage'}) RETURN a.aliases, a.category")
         assert list(aliases[0]) == [["Q1"], ""]
     assert all(check.passed for check in validate_pack(tmp_path / "pack"))
+
+
+class Notes(Silent):
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def note(self, message: str) -> None:
+        self.said.append(message)
+
+
+def test_relations_called_as_the_structure_of_the_graph_are_renamed(tmp_path: Path, encoder: Embedder) -> None:
+    rows = [
+        ("Apollo 11", "LINKS_TO", "Moon"),
+        ("Apollo 11", "Links_To", "Mars"),
+        ("Apollo 11", "~has_entity", "Crew"),
+        ("Moon", "links to", "Apollo 11"),
+        ("Moon", "MENTIONS", "1969"),
+        ("Moon", "mentions it", "1969"),
+    ]
+    source = write(tmp_path / "graph.tsv", rows)
+    notes = Notes()
+    build_pack(open_source(source), str(source), tmp_path / "pack", encoder, BuildOptions(name="g"), progress=notes)
+    renamed = ["LINKS_TO", "Links_To", "MENTIONS", "~has_entity"]
+    assert [note for note in notes.said if "relation" in note] == [
+        f"The relation {name!r} is stored as '{name} (fact)': the graph itself has one of that name."
+        for name in renamed
+    ]
+    with Pack(tmp_path / "pack") as pack:
+        stored = [row[0] for row in pack.graph.rows("MATCH ()-[r:RELATED_TO]->() RETURN r.relation")]
+        assert sorted(stored) == sorted([*(f"{name} (fact)" for name in renamed), "links to", "mentions it"])
+        around = Neighbourhood(pack.graph)
+        ((links,),) = pack.graph.rows("MATCH ()-[r:LINKS_TO]->() RETURN count(r)")
+        assert around.relations["LINKS_TO"] == links == 2
+        (fact,) = around.edges(article("Apollo 11"), relation="LINKS_TO (fact)")
+        assert str(fact) == "Apollo 11 -> LINKS_TO (fact) -> Moon"
+    assert all(check.passed for check in validate_pack(tmp_path / "pack"))
+
+
+def test_relations_read_from_the_text_are_renamed_too(tmp_path: Path) -> None:
+    staging = Staging(tmp_path / "work.sqlite")
+    with staging.transaction():
+        staging.write("INSERT INTO extracted_fact VALUES (?, ?, ?, ?)", [("a", "b", "mentions", "A#0")])
+    assert derive_entities(staging) == ["mentions"]
+    assert [row[0] for row in staging.rows("SELECT relation FROM fact")] == ["mentions (fact)"]
+    staging.close()
+
+
+def test_a_plain_value_is_the_article_whose_title_it_spells_otherwise(tmp_path: Path, encoder: Embedder) -> None:
+    source = tmp_path / "graph.nt"
+    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+    source.write_text(
+        f'<http://e/1> {label} "eBay" .\n'
+        '<http://e/1> <http://e/founded> "1995" .\n'
+        "<http://e/3> <http://e/boughtBy> <http://e/1> .\n"
+        f'<http://e/2> {label} "Ada" .\n'
+        '<http://e/2> <http://e/soldOn> "EBAY" .\n'
+        f'<http://e/4> {label} "iPod nano" .\n'
+        '<http://e/4> <http://www.w3.org/2000/01/rdf-schema#comment> "A player." .\n'
+        '<http://e/2> <http://e/owns> "ipod nano" .\n'
+    )
+    build(source, tmp_path / "pack", encoder)
+    with Pack(tmp_path / "pack") as pack:
+        around = Neighbourhood(pack.graph)
+        for title, fact in (("eBay", "Ada -> soldOn -> eBay"), ("iPod nano", "Ada -> owns -> iPod nano")):
+            assert fact in [str(edge) for edge in around.edges(article(title), inverse=True)]
+            assert fact in [str(edge) for edge in around.edges(article("Ada"))]
 
 
 def test_the_digest_is_the_same_in_any_order(tmp_path: Path, encoder: Embedder) -> None:

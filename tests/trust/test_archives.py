@@ -33,10 +33,10 @@ from wikigr.errors import PackError
 from wikigr.graph.engine import Graph
 from wikigr.pack import proof
 from wikigr.pack.archive import Limits, export_pack, unpack
-from wikigr.pack.layout import DATABASE, MANIFEST, PAGERANK
+from wikigr.pack.layout import DATABASE, MANIFEST, PAGERANK, SIGNATURE
 from wikigr.pack.manifest import describe_file, describe_files
 from wikigr.pack.proof import prove
-from wikigr.pack.signature import SIGNATURE, PrivateKey
+from wikigr.pack.signature import PrivateKey
 
 Count = Callable[[str], Tally]
 KEY = PrivateKey(bytes(range(32)))

@@ -1,6 +1,7 @@
 """Hostile sources: mutated files of every format, bombs and bottomless nesting, in a process with limits.
 
-``WIKIGR_FUZZ_SEED`` chooses other mutations, ``WIKIGR_FUZZ_FILES`` more of them.
+``WIKIGR_FUZZ_SEED`` chooses other mutations, ``WIKIGR_FUZZ_FILES`` more of them, ``WIKIGR_FUZZ_SECONDS`` how long each
+format is fuzzed.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import lzma
 import os
 import queue
 import random
+import re
 import subprocess
 import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -26,6 +29,7 @@ from tests.trust.conftest import Tally
 
 SEED = int(os.environ.get("WIKIGR_FUZZ_SEED", "0"))
 FILES = int(os.environ.get("WIKIGR_FUZZ_FILES", "150"))  # of each format
+FUZZ_S = int(os.environ.get("WIKIGR_FUZZ_SECONDS", "10"))  # of each format, with atheris
 MEGABYTES = 2048
 WALL_S = 60.0
 CHILD = Path(__file__).with_name("source_child.py")
@@ -248,6 +252,21 @@ def test_mutated_files(
         target.write_bytes(changed)
         kind, _, _ = reader.read(format_of(name) if number % 3 else "", target)
         counted(kind, count)
+
+
+@pytest.mark.skipif(find_spec("atheris") is None, reason="atheris is made for some platforms only")
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "zim"])
+def test_inputs_led_by_coverage(tmp_path: Path, tally: Callable[[str], Tally], name: str) -> None:
+    file, content = SAMPLES[name]
+    (tmp_path / file).write_bytes(content)
+    program = str(Path(__file__).with_name("coverage_fuzz.py"))
+    command = [sys.executable, program, format_of(name), str(tmp_path / file), str(FUZZ_S), str(SEED + 1)]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=FUZZ_S + 120)
+    assert done.returncode == 0, done.stderr[-3000:]
+    tried = re.search(r"Done (\d+) (?:runs )?in", done.stderr)
+    assert tried is not None, done.stderr[-1000:]
+    assert int(tried[1]) > 100
+    tally("sources: led by coverage (atheris)").harmless(int(tried[1]))
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "zim"])

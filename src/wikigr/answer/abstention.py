@@ -6,8 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from wikigr.answer.question_terms import QuestionTerms
 from wikigr.answer.sentences import SentenceScore
 from wikigr.retrieval.candidate import Evidence
+from wikigr.retrieval.lexical import stems
 
 # What is said, word for word, when it does not.
 NOT_COVERED = "The pack does not cover this."
@@ -21,6 +23,9 @@ NEAREST_WEIGHT = 0.25
 # through and 2 to 3 % of questions on other topics. A pack's manifest may hold a calibrated one.
 DEFAULT_THRESHOLD = 0.48
 THRESHOLD_NAME = "abstention"
+
+# Share, by weight, of what is asked about the things it names that facts must say to have to do with it.
+_SAID_BY_FACTS = 0.5
 
 # How fast confidence grows from 0.5 at the threshold.
 _STEEPNESS = 10.0
@@ -46,3 +51,19 @@ def judge(
     strength = SENTENCE_WEIGHT * sentences[0].score + NEAREST_WEIGHT * max(0.0, nearest)
     value = 1.0 / (1.0 + math.exp(-_STEEPNESS * (strength - threshold)))
     return Confidence(value, strength < threshold, {"strength": strength, "threshold": threshold, "nearest": nearest})
+
+
+def facts_beside_question(sentences: Sequence[SentenceScore], terms: QuestionTerms) -> bool:
+    """Tell whether ``sentences`` are facts of a graph alone, and say little of what the question asks about.
+
+    A list of facts about what a question names looks like an answer to anything asked about it, such as a phone
+    number. A question that only names things ("Who is Ada?") asks for just these facts.
+    """
+    from wikigr.sources.statements import FACTS
+
+    if not sentences or any(sentence.section.heading != FACTS for sentence in sentences):
+        return False
+    named = {stem for sentence in sentences for stem in stems(sentence.section.title)}
+    said = {stem for sentence in sentences for stem in stems(sentence.text)}
+    asked = {stem: weight for stem, weight in terms.weights.items() if stem not in named}
+    return sum(weight for stem, weight in asked.items() if stem in said) < _SAID_BY_FACTS * sum(asked.values())

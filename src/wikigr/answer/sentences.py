@@ -139,19 +139,27 @@ def _order(sentence: SentenceScore) -> tuple[float, str, str, int]:
 def sentences_stating(facts: Sequence[Edge], sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
     """Return for each of ``facts`` the first of ``sentences`` in its section that names what it says, in order.
 
-    A name is found as whole words: "de" is not in "developed".
+    A fact that no sentence states may be missing where another one of its relation at the same thing is stated: one of
+    many films. Otherwise the list is empty. A name is found as whole words: "de" is not in "developed".
     """
-    found: dict[SentenceScore, None] = {}
+    stated = {edge: sentence for edge in facts if (sentence := _sentence_stating(edge, sentences)) is not None}
     for edge in facts:
-        names = {fold(edge.source.label), fold(edge.target.label)}
-        patterns = {name: re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in names}
-        inside = [sentence for sentence in sentences if sentence.section.section_id == edge.section_id]
-        inside.sort(key=lambda sentence: sentence.start)
-        for sentence in inside:
-            # The article's own name need not be said in its text.
-            text, title = fold(sentence.text), fold(sentence.section.title)
-            said = {name for name in names if patterns[name].search(text)}
-            if names <= said | {title} and said - {title}:
-                found[sentence] = None
-                break
-    return list(found)
+        ends = {edge.source, edge.target}
+        if edge not in stated and not any(
+            other.relation == edge.relation and ends & {other.source, other.target} for other in stated
+        ):
+            return []
+    return list(dict.fromkeys(stated.values()))
+
+
+def _sentence_stating(edge: Edge, sentences: Sequence[SentenceScore]) -> SentenceScore | None:
+    names = {fold(edge.source.label), fold(edge.target.label)}
+    patterns = [(name, re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")) for name in sorted(names)]
+    inside = [sentence for sentence in sentences if sentence.section.section_id == edge.section_id]
+    for sentence in sorted(inside, key=lambda sentence: sentence.start):
+        # The article's own name need not be said in its text.
+        text, title = fold(sentence.text), fold(sentence.section.title)
+        said = {name for name, pattern in patterns if pattern.search(text)}
+        if names <= said | {title} and said - {title}:
+            return sentence
+    return None

@@ -18,6 +18,7 @@ from wikigr.build.staging import Staging
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.graph.engine import Graph
 from wikigr.graph.link_graph import LinkGraph
+from wikigr.graph.neighbourhood import STRUCTURAL
 from wikigr.graph.schema import ddl, section_id
 from wikigr.pack.digest import ARTICLE_PAGE, ENTITY_PAGE, SECTION_PAGE, digest_rows
 from wikigr.pack.layout import DATABASE, LEXICAL
@@ -79,7 +80,7 @@ def load_database(staging: Staging, path: Path, identity: EncoderIdentity, progr
         _load_sections(graph, staging, identity.dimension, progress)
         links = _load_edges(graph, staging, "LINKS_TO", "link")
         mentions = _load_edges(graph, staging, "MENTIONS", "mention")
-        entities, triples = _load_triples(graph, staging)
+        entities, triples = _load_triples(graph, staging, progress)
         vector_index = _try_vector_index(graph)
         graph.execute("CHECKPOINT")
         counts = Counts(articles, sections, links, mentions, aliases, entities, triples)
@@ -244,12 +245,16 @@ _TRIPLES = (
 )
 
 
-def derive_entities(staging: Staging) -> None:
+def derive_entities(staging: Staging) -> list[str]:
     """Fill ``entity``, ``owned`` and ``fact`` from the triples; what was there is made anew.
 
     An entity is an article's subject (``type`` "article"), a linked thing without an article of its own
     ("entity"), or a plain value ("value"); a value that is spelt like a known entity is that entity. What was read
-    from the text (see ``extracted_graph.merge``) joins them, with types of its own.
+    from the text (see ``extracted_graph.merge``) joins them, with types of its own. An entity whose id is the folded
+    title of an article has that title as its name.
+
+    Relations called as the graph's own structure (``LINKS_TO``, ``MENTIONS``, ``HAS_ENTITY``, whatever the case) get
+    ``RENAMED`` at their end; returns their names as they were, in order.
     """
     with staging.transaction():
         for table in _DERIVED_FROM_TRIPLES:
@@ -277,13 +282,18 @@ def derive_entities(staging: Staging) -> None:
             )
             staging.write("INSERT OR IGNORE INTO owned VALUES (?, ?)", owned)
             staging.write("INSERT OR IGNORE INTO fact VALUES (?, ?, ?, ?)", facts)
-        for statement in _ADD_EXTRACTED:
+        for statement in (*_ADD_EXTRACTED, _NAME_ARTICLES):
             staging.write(statement, [()])
+        renamed = [str(name) for (name,) in staging.rows(_STRUCTURAL_FACTS)]
+        if renamed:
+            staging.write(_RENAME_FACTS, [(RENAMED,)])
+    return renamed
 
 
-def _load_triples(graph: Graph, staging: Staging) -> tuple[int, int]:
+def _load_triples(graph: Graph, staging: Staging, progress: Progress) -> tuple[int, int]:
     """Load entities and the triples between them; returns how many of each."""
-    derive_entities(staging)
+    for name in derive_entities(staging):
+        progress.note(f"The relation {name!r} is stored as {name + RENAMED!r}: the graph itself has one of that name.")
     for chunk in _chunks(staging.rows(_ENTITIES), ENTITY_PAGE):
         ids, names, kinds, lists = zip(*chunk, strict=True)
         aliases = pa.array([json.loads(stored) for stored in lists], type=_STRINGS)
@@ -309,6 +319,18 @@ _ADD_EXTRACTED = (
     "INSERT OR IGNORE INTO owned SELECT article, entity FROM extracted_owner",
     "INSERT OR IGNORE INTO fact SELECT subject, object, relation, section_id FROM extracted_fact",
 )
+# A plain value may spell the title in another case; the entity is found by its name.
+_NAME_ARTICLES = (
+    "UPDATE entity SET name = (SELECT n.name FROM name n WHERE n.fold = entity.id AND n.rank = 0) "
+    "WHERE EXISTS (SELECT 1 FROM name n WHERE n.fold = entity.id AND n.rank = 0) "
+    "AND NOT EXISTS (SELECT 1 FROM article a WHERE a.title = entity.name)"
+)
+RENAMED = " (fact)"
+"""What a relation gets at its end whose name the graph itself needs."""
+# "~LINKS_TO" would read as LINKS_TO walked backwards.
+_IS_STRUCTURAL = f"upper(ltrim(relation, '~ ')) IN ({', '.join(repr(name) for name in STRUCTURAL)})"
+_STRUCTURAL_FACTS = f"SELECT DISTINCT relation FROM fact WHERE {_IS_STRUCTURAL} ORDER BY 1"
+_RENAME_FACTS = f"UPDATE OR REPLACE fact SET relation = relation || ? WHERE {_IS_STRUCTURAL}"
 _DERIVED_FROM_TRIPLES = ("entity", "owned", "fact")
 _ENTITIES = "SELECT id, name, type, aliases FROM entity ORDER BY id"
 _OWNED = "SELECT article, entity FROM owned ORDER BY 1, 2"

@@ -164,7 +164,7 @@ def _check_version(manifest: Manifest, version: str | None) -> None:
 
 def _refuse_extracted(manifest: Manifest, location: str, destination: Path) -> None:
     if manifest.extraction:
-        # A build knows nothing of the pack that it replaces.
+        # All of it is said, so that the command makes the same pack in any folder.
         options = {
             "--extract-model": manifest.extraction.get("model"),
             "--name": manifest.name,

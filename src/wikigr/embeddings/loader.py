@@ -14,7 +14,7 @@ from wikigr.errors import UsageError
 __all__ = ["DEFAULT_MODEL", "Backend", "Purpose", "open_encoder"]
 
 Backend = Literal["auto", "onnx", "openvino", "sentence-transformers"]
-Purpose = Literal["query", "bulk"]
+Purpose = Literal["query", "queries", "bulk"]
 
 
 def open_encoder(
@@ -22,10 +22,11 @@ def open_encoder(
 ) -> Embedder:
     """Open the encoder ``model_id``: an id, a short name, a model folder or a pack's ``encoder`` folder.
 
-    ``auto`` takes ONNX Runtime, and for ``bulk`` OpenVINO where it is installed and the CPU computes in
-    bfloat16. All but ``sentence-transformers`` run a prepared encoder. Raises ``ModelError`` when the encoder
-    has not been prepared (``wikigr model prepare``), is damaged, or when the backend is not installed, and
-    ``UsageError`` for an unknown backend or purpose.
+    ``query`` answers the first one soonest; ``queries`` expects many, one at a time, and gives each the same vector to
+    its last digit whatever was asked before; ``bulk`` takes many texts at once. ``auto`` takes ONNX Runtime, and for
+    ``bulk`` OpenVINO where it is installed and the CPU computes in bfloat16. All but ``sentence-transformers`` run a
+    prepared encoder. Raises ``ModelError`` when the encoder has not been prepared (``wikigr model prepare``), is
+    damaged, or when the backend is not installed, and ``UsageError`` for an unknown backend or purpose.
     """
     if backend not in get_args(Backend):
         raise UsageError(f"There is no backend {backend!r}; choose from {', '.join(get_args(Backend))}.")
@@ -42,7 +43,7 @@ def open_encoder(
         return OpenVinoEncoder(prepared)
     from wikigr.embeddings.onnx import OnnxEncoder
 
-    return OnnxEncoder(prepared, bulk=purpose == "bulk")
+    return OnnxEncoder(prepared, bulk=purpose == "bulk", packed=purpose != "query")
 
 
 def _openvino_is_quicker() -> bool:

@@ -31,17 +31,20 @@ class OnnxEncoder:
 
     ``threads`` is the number of cores to use, by default all that this process may run on. ``bulk`` says that
     many texts will follow: every core then takes batches of its own from the start. Otherwise the cores share
-    each batch, and the first vector comes as soon as it can.
+    each batch. The weights are repacked at the start (``packed``), or else after some runs, which moves the last digit
+    of what comes then, so that the first vector comes as soon as it can.
     """
 
-    def __init__(self, prepared: PreparedModel, threads: int | None = None, *, bulk: bool = False) -> None:
+    def __init__(
+        self, prepared: PreparedModel, threads: int | None = None, *, bulk: bool = False, packed: bool = False
+    ) -> None:
         self._prepared = prepared
         self._bulk = bulk
         self._threads = available_cores() if threads is None else threads
         if self._threads < 1:
             raise ValueError("threads must be at least 1")
         self._tokenizer = TextTokenizer(prepared)
-        self._packed = bulk
+        self._packed = bulk or packed
         self._runs = 0
         self._session = self._open_session()
 

@@ -97,7 +97,10 @@ def with_threshold(manifest: Manifest, threshold: float, fitted_on: FittedOn) ->
 
 
 def store_threshold(layout: Layout, threshold: float, fitted_on: FittedOn) -> None:
-    """Put the threshold into the manifest, as a whole or not at all; raises ``BuildError`` while the pack is built."""
+    """Put the threshold into the manifest, as a whole or not at all; a signature of the manifest is dropped with it.
+
+    Raises ``BuildError`` while the pack is built, and ``UsageError`` for an installed pack.
+    """
     with layout.building():
         manifest = read_manifest(layout.part(parts.MANIFEST))
         layout.clear_new()

@@ -140,16 +140,24 @@ def flips(first: Sequence[Sample], second: Sequence[Sample], metric: str = PRIMA
     """
     _known(metric)
     left, right = means_by_question(first), means_by_question(second)
-    one = {sample.question_id: sample for sample in first if sample.error is None}
-    other = {sample.question_id: sample for sample in second if sample.error is None}
     found = [
-        Flip(question, one[question], other[question], right[question][metric] - left[question][metric])
+        Flip(question, *_most_apart(first, second, question, metric), right[question][metric] - left[question][metric])
         for question in left
         if metric in left[question] and metric in right.get(question, {})
         if right[question][metric] != left[question][metric]
     ]
     sign = 1.0 if METRICS[metric].higher_is_better else -1.0
     return sorted(found, key=lambda flip: (sign * flip.difference, flip.question_id))
+
+
+def _most_apart(first: Sequence[Sample], second: Sequence[Sample], question: str, metric: str) -> tuple[Sample, Sample]:
+    """Return a sample of each arm; of several repeats the first two whose values differ as the means do."""
+    one, other = (
+        [s for s in arm if s.question_id == question and s.error is None and metric in s.metrics]
+        for arm in (first, second)
+    )
+    pairs = [(a, b) for a in one for b in other]
+    return max(pairs, key=lambda pair: abs(pair[1].metrics[metric] - pair[0].metrics[metric]))
 
 
 def _known(metric: str) -> None:

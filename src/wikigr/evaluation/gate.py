@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from wikigr.errors import UsageError
 from wikigr.evaluation.comparison import Comparison, compare, means_by_question, overall
+from wikigr.evaluation.judge import ERROR, JUDGED, NO_JUDGE
 from wikigr.evaluation.metrics import METRICS
 from wikigr.evaluation.run import Run
 from wikigr.evaluation.samples import RunError, Sample
@@ -32,6 +33,7 @@ class Baseline:
     question_hash: str
     wikigr_version: str
     means: Mapping[str, Mapping[str, float]]
+    judge: str = NO_JUDGE
 
     def samples(self) -> list[Sample]:
         """Return it as samples, to be compared with a run's."""
@@ -80,20 +82,30 @@ class GateResult:
 
 
 def check_gate(
-    run: Run, samples: Sequence[Sample], profile: str, wanted: Requirements, baseline: Baseline | None = None
+    run: Run,
+    samples: Sequence[Sample],
+    profile: str,
+    wanted: Requirements,
+    baseline: Baseline | None = None,
+    *,
+    clusters: Mapping[str, str] | None = None,
 ) -> GateResult:
-    """Hold ``samples`` of ``profile`` against ``wanted`` and ``baseline``.
+    """Hold ``samples`` of ``profile`` against ``wanted`` and ``baseline``; ``clusters`` by question id, if any.
 
-    Raises ``RunError`` when there is nothing to judge, and ``UsageError`` for an unknown metric or a baseline of
-    another question set.
+    Where the judge's grades decide, an answer that it failed to grade counts among the errors. Raises ``RunError`` when
+    there is nothing to judge, and ``UsageError`` for an unknown metric or a baseline of another question set or judge.
     """
+    for metric in (*wanted.floors, wanted.primary):
+        if metric not in METRICS:
+            raise UsageError(f"There is no metric {metric!r}.", hint=f"Choose from {', '.join(METRICS)}.")
     for name, number in (("share of errors", wanted.errors), *wanted.floors.items()):
         if not math.isfinite(number):
             raise UsageError(f"The limit of {name} must be a number, not {number}.")
     mine = [sample for sample in samples if sample.profile == profile]
     if not mine:
         raise RunError(f"The run has no samples of the profile {profile!r}.")
-    failed = sum(sample.error is not None for sample in mine)
+    by_judge = JUDGED in (*wanted.floors, wanted.primary)
+    failed = sum(sample.error is not None or (by_judge and _is_ungraded(sample)) for sample in mine)
     share = failed / len(mine)
     checks = [GateCheck("errors", share <= wanted.errors, f"{failed} of {len(mine)} samples failed")]
     expected = int(run.questions["count"]) * run.repeat
@@ -103,8 +115,6 @@ def check_gate(
     means = means_by_question(mine)
     reached = overall(means)
     for metric, floor in wanted.floors.items():
-        if metric not in METRICS:
-            raise UsageError(f"There is no metric {metric!r}.", hint=f"Choose from {', '.join(METRICS)}.")
         value = reached.get(metric)
         upward = METRICS[metric].higher_is_better
         passed = value is not None and (value >= floor if upward else value <= floor)
@@ -116,6 +126,11 @@ def check_gate(
         raise UsageError(
             "The baseline was measured on another question set.", hint="Bless a new one: wikigr eval bless RUN"
         )
+    if by_judge and baseline.judge != run.judge:
+        raise UsageError(
+            f"The baseline was graded by another judge: {baseline.judge}, and this run by {run.judge}.",
+            hint="Grade with the same one (--judge-model), or bless a new baseline: wikigr eval bless RUN",
+        )
     comparison = compare(
         baseline.samples(),
         mine,
@@ -123,6 +138,7 @@ def check_gate(
         seed=run.seed,
         primary=wanted.primary,
         margin=wanted.margin,
+        clusters=clusters,
     )
     try:
         result = comparison.result(wanted.primary)
@@ -142,6 +158,10 @@ def check_gate(
         < 0
     )
     return GateResult(profile, tuple(checks), comparison, regressed, tuple(_caveats(run, baseline)))
+
+
+def _is_ungraded(sample: Sample) -> bool:
+    return sample.judgment is not None and sample.judgment["verdict"] == ERROR
 
 
 def _caveats(run: Run, baseline: Baseline) -> list[str]:
@@ -182,7 +202,7 @@ def bless(run: Run, samples: Sequence[Sample], profile: str) -> Baseline:
         question: {metric: round(value, 6) for metric, value in sorted(metrics.items())}
         for question, metrics in means_by_question(mine).items()
     }
-    return Baseline(profile, run.pack["digest"], run.questions["hash"], run.wikigr_version, means)
+    return Baseline(profile, run.pack["digest"], run.questions["hash"], run.wikigr_version, means, run.judge)
 
 
 def write_baseline(path: Path, baseline: Baseline) -> None:
@@ -200,8 +220,8 @@ def read_baseline(path: Path) -> Baseline:
         values = json.loads(path.read_text(encoding="utf-8"))
         if values.pop("schema_version") != SCHEMA_VERSION:
             raise ValueError("it is of another version")
-        for name in ("profile", "pack_digest", "question_hash", "wikigr_version"):
-            if not isinstance(values.get(name), str):
+        for name in ("profile", "pack_digest", "question_hash", "wikigr_version", "judge"):
+            if not isinstance(values.get(name, NO_JUDGE if name == "judge" else None), str):
                 raise ValueError(f"{name} is missing or no text")
         for question, metrics in values["means"].items():
             for metric, value in metrics.items():

@@ -41,6 +41,8 @@ NO_JUDGE = "none"
 SCORES: Mapping[str, float] = {"correct": 1.0, "partly": 0.5, "incorrect": 0.0}
 """The steps of the rubric and what they are worth, best first."""
 ERROR = "error"
+# The metric that holds the judge's grades.
+JUDGED = "judged"
 
 # A reason of one sentence and a word; a judge that rambles is cut, and what is cut is no verdict.
 _MAX_TOKENS = 1024
@@ -261,9 +263,9 @@ def to_judge(sample: Sample, questions: Mapping[str, GoldQuestion]) -> bool:
 
 
 def _with_judgment(sample: Sample, judgment: Judgment, used: Usage) -> Sample:
-    metrics = {name: value for name, value in sample.metrics.items() if name != "judged"}
+    metrics = {name: value for name, value in sample.metrics.items() if name != JUDGED}
     if judgment.verdict in SCORES:
-        metrics["judged"] = SCORES[judgment.verdict]
+        metrics[JUDGED] = SCORES[judgment.verdict]
     total = Usage(**sample.judge_usage) + used
     return replace(
         sample,

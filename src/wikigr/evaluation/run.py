@@ -7,7 +7,7 @@ import json
 import platform
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,10 @@ class Run:
 
     ``pack`` holds name, version and digest, and as ``path`` what it was named as, which decides nothing.
     ``commit`` is that of wikigr's own code, ``dirty`` whether there were changes on top of it, ``changes`` their hash.
+    ``thresholds`` are those of the pack's manifest, and ``examples`` is the hash of its few-shot file (empty: none).
+    ``models`` says for each profile which server writes its answers, ``none`` where nothing does. ``sources`` is how
+    each profile was named; one that is made for the run only, as in an ablation, is missing there. ``subject`` is the
+    profile that a gate judges, ``primary`` the metric and ``margin`` the difference that were declared to decide.
     ``usage`` is what the answers of each profile and the judge used of models, ``cost_usd`` among it (None: a price is
     unknown); empty until the run is done. ``missing`` are the gold titles that the pack has no article of.
     """
@@ -40,6 +44,13 @@ class Run:
     leaks: tuple[Mapping[str, Any], ...] = ()
     missing: tuple[str, ...] = ()
     judge: str = "none"
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    examples: str = ""
+    models: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    subject: str = ""
+    primary: str = "accuracy"
+    margin: float = 0.02
     commit: str = ""
     dirty: bool = False
     changes: str = ""
@@ -60,6 +71,9 @@ class Run:
             self.profiles,
             self.offline,
             self.judge,
+            self.thresholds,
+            self.examples,
+            self.models,
             self.wikigr_version,
             self.commit,
             self.changes,
@@ -91,6 +105,8 @@ def read_run(folder: Path) -> Run:
         for name in ("argv", "leaks", "missing"):
             values[name] = tuple(values.get(name, ()))
         run = Run(**values)
+        if not run.subject:
+            run = replace(run, subject=list(run.profiles)[-1])
         _check(run)
         return run
     except FileNotFoundError as error:
@@ -111,6 +127,8 @@ def _check(run: Run) -> None:
             raise TypeError(f"{name} has another type")
     if not isinstance(run.profiles, dict) or not run.profiles:
         raise TypeError("profiles are missing")
+    if run.subject and run.subject not in run.profiles:
+        raise TypeError("subject is none of the profiles")
     if type(run.seed) is not int or type(run.repeat) is not int:
         raise TypeError("seed and repeat must be whole numbers")
 
@@ -122,6 +140,9 @@ def differences(first: Run, second: Run) -> list[str]:
         found.append("the question sets differ")
     if first.pack["digest"] != second.pack["digest"]:
         found.append("the packs differ")
+    # Runs of an earlier wikigr did not keep them.
+    if first.thresholds and second.thresholds and first.thresholds != second.thresholds:
+        found.append("the packs' thresholds differ (wikigr eval calibrate)")
     if first.judge != second.judge:
         found.append("the judges differ")
     return found

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from threading import local
 from typing import Any
@@ -16,17 +18,17 @@ from wikigr.agent.few_shot import FewShotManager
 from wikigr.answer.answer import Answer
 from wikigr.errors import UsageError, WikigrError
 from wikigr.evaluation.cached_pack import CachedPack
+from wikigr.evaluation.comparison import MARGIN, PRIMARY
 from wikigr.evaluation.judge import NO_JUDGE, Judge, JudgeOptions, judge_samples
 from wikigr.evaluation.leakage import Leak, find_leaks
 from wikigr.evaluation.metrics import score
 from wikigr.evaluation.questions import GoldQuestion, question_set_hash
-from wikigr.evaluation.reports.document import keep_questions, missing_articles
+from wikigr.evaluation.reports.document import NO_MODEL, PROFILES, keep_questions, missing_articles
 from wikigr.evaluation.run import RUN, Run, default_folder, read_run, versions
 from wikigr.evaluation.samples import SAMPLES, RunError, Sample, SampleStore, locked, read_samples
 from wikigr.llm.budget import BudgetError
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.llm.usage import Usage
-from wikigr.pack.manifest import Manifest
 from wikigr.pipeline.builder import budget_of, build_pipeline, connect
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
@@ -48,6 +50,9 @@ RANKED = 20
 class Evaluation:
     """What to run. ``offline`` asks no model; ``jobs`` questions are asked at once; leaks refuse under ``strict``.
 
+    ``subject`` (by default the last profile), ``primary`` and ``margin`` are declared, for a gate to judge by.
+    ``sources`` says by what name or path a profile can be loaded again; others are written into the run's folder.
+
     ``fresh`` asks models again for replies that the cache keeps. ``judge`` has the answers graded after the last one.
     """
 
@@ -63,6 +68,10 @@ class Evaluation:
     strict: bool = False
     fresh: bool = False
     judge: JudgeOptions | None = None
+    subject: str | None = None
+    primary: str = PRIMARY
+    margin: float = MARGIN
+    sources: Mapping[str, str] = field(default_factory=dict)
 
 
 def evaluate(
@@ -94,7 +103,8 @@ def evaluate(
     judge = _judge(evaluation, cache)
     with ExitStack() as stack:
         first = stack.enter_context(CachedPack(evaluation.pack, preload=True))
-        leaks = _leaks(first, evaluation.questions)
+        examples = _examples(first)
+        leaks = find_leaks(examples, evaluation.questions, first.encoder)
         if leaks and evaluation.strict:
             raise UsageError(
                 f"{len(leaks)} of the few-shot examples give gold questions away: {_in_words(leaks)}.",
@@ -103,11 +113,12 @@ def evaluate(
         missing = _missing(first, evaluation.questions)
         if missing:
             warn(missing_articles(missing))
-        run = replace(_describe(evaluation, first.manifest, leaks), missing=missing)
+        run = _describe(evaluation, first, examples, leaks, missing)
         folder = folder or default_folder(run)
         stack.enter_context(locked(folder))
         done = _done(folder, run)
         keep_questions(folder, evaluation.questions)
+        _keep_profiles(folder, run)
         todo = [
             (question, profile, repeat)
             for question in evaluation.questions
@@ -143,8 +154,15 @@ def _judge(evaluation: Evaluation, cache: ResponseCache) -> Judge | None:
     return Judge(evaluation.judge, cache)
 
 
-def _describe(evaluation: Evaluation, manifest: Manifest, leaks: Sequence[Leak]) -> Run:
+def _describe(
+    evaluation: Evaluation,
+    pack: CachedPack,
+    examples: Sequence[Mapping[str, Any]],
+    leaks: Sequence[Leak],
+    missing: tuple[str, ...],
+) -> Run:
     changed = changes()
+    manifest = pack.manifest
     return Run(
         pack={
             "path": evaluation.pack,
@@ -164,13 +182,40 @@ def _describe(evaluation: Evaluation, manifest: Manifest, leaks: Sequence[Leak])
         repeat=evaluation.repeat,
         offline=evaluation.offline,
         leaks=tuple(asdict(leak) for leak in leaks),
+        missing=missing,
         judge=NO_JUDGE if evaluation.judge is None else evaluation.judge.identity,
+        thresholds=dict(manifest.thresholds),
+        examples=hashlib.sha256(json.dumps(examples, sort_keys=True).encode()).hexdigest() if examples else "",
+        models={profile.name: _server_of(profile, offline=evaluation.offline) for profile in evaluation.profiles},
+        sources=dict(evaluation.sources),
+        subject=evaluation.subject or evaluation.profiles[-1].name,
+        primary=evaluation.primary,
+        margin=evaluation.margin,
         commit=commit() or "",
         dirty=bool(changed),
         changes=changed,
         argv=tuple(sys.argv[1:]),
         versions=versions(),
     )
+
+
+def _server_of(profile: Profile, *, offline: bool) -> str:
+    client = None if offline else connect(profile)
+    if client is None:
+        return NO_MODEL
+    client.close()
+    return client.server
+
+
+def _keep_profiles(folder: Path, run: Run) -> None:
+    """Write the profiles that can be loaded from nowhere else, so that an answer under one can be asked for again."""
+    for name, values in run.profiles.items():
+        if name not in run.sources:
+            place = folder / PROFILES / f"{name}.yaml"
+            place.parent.mkdir(exist_ok=True)
+            # JSON is YAML; a profile is called what its file is called.
+            text = json.dumps({key: value for key, value in values.items() if key != "name"}, indent=2)
+            replace_file(place, text + "\n")
 
 
 def _done(folder: Path, run: Run) -> set[tuple[str, str, int]]:
@@ -182,7 +227,8 @@ def _done(folder: Path, run: Run) -> set[tuple[str, str, int]]:
         return set()
     if read_run(folder).identity() != run.identity():
         raise RunError(
-            f"{folder} holds a run of something else (another pack, question set, profile, seed or version of wikigr).",
+            f"{folder} holds a run of something else (another pack, threshold, question set, few-shot file, profile, "
+            "model, seed or version of wikigr).",
             hint="Choose another folder: -o",
         )
     if not (folder / SAMPLES).exists():
@@ -191,14 +237,13 @@ def _done(folder: Path, run: Run) -> set[tuple[str, str, int]]:
     return {sample.key for sample in read_samples(folder) if sample.error is None}
 
 
-def _leaks(pack: CachedPack, questions: Sequence[GoldQuestion]) -> list[Leak]:
+def _examples(pack: CachedPack) -> Sequence[Mapping[str, Any]]:
     try:
-        examples = FewShotManager(pack.layout.root, encoder=pack.encoder).load_examples()
+        return FewShotManager(pack.layout.root, encoder=pack.encoder).load_examples()
     except FileNotFoundError:
         return []
     except ValueError as error:
         raise UsageError(f"The pack's few-shot examples cannot be read: {error}.") from error
-    return find_leaks(examples, questions, pack.encoder)
 
 
 def _missing(pack: CachedPack, questions: Sequence[GoldQuestion]) -> tuple[str, ...]:

@@ -116,7 +116,10 @@ def _parse(line: bytes, path: Path, number: int) -> Sample:
         sample = Sample(**values)
         _check(sample)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise RunError(f"Line {number} of {path} is no sample: {error}.") from error
+        raise RunError(
+            f"Line {number} of {path} is no sample: {error}.",
+            hint="Delete that line; the command that made the run then asks its question again.",
+        ) from error
     return sample
 
 
@@ -136,6 +139,17 @@ def _check(sample: Sample) -> None:
         for key, value in numbers.items():
             if type(value) not in (int, float) or not math.isfinite(value):
                 raise ValueError(f"{name}: {key} is {value!r}, which is no number")
+            if name == "metrics" and not 0.0 <= value <= 1.0:
+                raise ValueError(f"{name}: {key} is {value!r}, and not from 0 to 1")
+    if type(sample.confidence) not in (int, float) or not 0.0 <= sample.confidence <= 1.0:
+        raise ValueError(f"confidence is {sample.confidence!r}, and not from 0 to 1")
+    for entry in sample.ranking:
+        if not isinstance(entry, dict) or not isinstance(entry.get("section_id"), str):
+            raise TypeError("ranking holds something else than sections")
+        if type(entry.get("score")) not in (int, float) or not math.isfinite(entry["score"]):
+            raise ValueError(f"the score of {entry['section_id']} is {entry.get('score')!r}, which is no number")
+    if not all(isinstance(entry, dict) for entry in sample.citations):
+        raise TypeError("citations holds something else than citations")
     for name in ("usage", "judge_usage"):
         Usage(**getattr(sample, name))
     if sample.judgment is not None and "verdict" not in sample.judgment:

@@ -49,12 +49,13 @@ class Interval:
 
     ``bca`` is the bias-corrected and accelerated bootstrap, ``percentile`` the plain one, taken where BCa is not
     defined. ``degenerate`` has no width because the values had no spread: it says nothing about other questions.
+    ``exact`` needs no resampling.
     """
 
     low: float
     high: float
     level: float
-    method: Literal["bca", "percentile", "degenerate"] = "bca"
+    method: Literal["bca", "percentile", "degenerate", "exact"] = "bca"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,8 @@ class PairedResult:
     ``p_adjusted`` is None until ``correct_secondary`` has set it, and stays so for the primary metric. ``wins``,
     ``ties`` and ``losses`` count questions, as ``second`` saw them. ``standard_error`` is that of the difference,
     and ``mde`` the smallest difference that these questions would show four times in five; both respect the
-    clusters and are NaN for a single unit. ``clusters`` is their number, or None where none were given.
+    clusters and are NaN for a single unit; ``mde`` is NaN too where nothing varies. ``clusters`` is their number, or
+    None where none were given.
     """
 
     metric: str
@@ -105,7 +107,8 @@ def compare_paired(
 
     The verdict is that of ``verdict`` with the p-value. Besides, it is inconclusive whenever there are so few
     questions (or clusters) that even if all of them agreed the test could not reach ``1 - level``: fewer than 6 at
-    0.95. Resampling so few says too little of their spread to call anything equivalent, either.
+    0.95. Resampling so few says too little of their spread to call anything equivalent, either. Where no question
+    differs, there is nothing to resample: the interval is exact then, for a metric in [0, 1].
 
     Raises ``ValueError``, naming the metric, when the lengths differ, no pair is left, or a value is infinite or, for
     a binary metric, neither 0 nor 1.
@@ -131,6 +134,8 @@ def compare_paired(
     n = len(differences)
     units = n if keys is None else len(_clustered(differences, keys)[0])
     interval = bootstrap_interval(differences, seed=seed, level=level, resamples=resamples, clusters=keys)
+    if not differences.any():
+        interval = _interval_of_ties(units, level)
     test: Literal["mcnemar", "permutation"] = "mcnemar" if binary and units == n else "permutation"
     if test == "mcnemar":
         p = mcnemar_p(before == 1.0, after == 1.0)
@@ -154,11 +159,21 @@ def compare_paired(
         wins=wins,
         ties=n - wins - losses,
         losses=losses,
-        mde=_detectable(error, units, power=0.8, level=_threshold(level)),
+        mde=_detectable(error, units, power=0.8, level=_threshold(level)) if error else math.nan,
         standard_error=error,
         clusters=None if keys is None else units,
         verdict=judged,
     )
+
+
+def _interval_of_ties(units: int, level: float) -> Interval:
+    """Return how large the difference of a metric in [0, 1] may be although ``units`` questions show none.
+
+    It is no larger than the share of questions that differ, for which none of n gives Clopper and Pearson (1934), "The
+    Use of Confidence or Fiducial Limits", the upper limit 1 - (alpha / 2)^(1 / n).
+    """
+    limit = 1.0 - (_threshold(level) / 2.0) ** (1.0 / units)
+    return Interval(-limit, limit, level, "exact")
 
 
 def correct_secondary(results: Sequence[PairedResult], *, primary: str) -> list[PairedResult]:

@@ -89,6 +89,13 @@ class GraphIndex:
         end = int(np.searchsorted(self.name_hashes, wanted, side="right"))
         return [int(number) for number in self.name_nodes[begin:end]]
 
+    def named_any(self, keys: Sequence[str]) -> list[int]:
+        """Return the nodes of which any of ``keys`` is a name, ascending: far faster than one key after the other."""
+        wanted = np.array([_hash(key) for key in keys], dtype=np.uint64)
+        begins = np.searchsorted(self.name_hashes, wanted, side="left")
+        ends = np.searchsorted(self.name_hashes, wanted, side="right")
+        return sorted({int(n) for b, e in zip(begins, ends, strict=True) if b < e for n in self.name_nodes[b:e]})
+
     def number_of(self, title: str) -> int | None:
         """Return the number of the article ``title``, or ``None``."""
         return self._number_of(title, 0, self.articles)

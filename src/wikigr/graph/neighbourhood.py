@@ -15,7 +15,7 @@ from wikigr.text import fold
 Kind = Literal["article", "entity"]
 
 # Relations between articles, and from an article to an entity; any other name is the ``relation`` of a RELATED_TO
-# edge.
+# edge. A build renames facts of these names (``build.loading``).
 ARTICLE_RELATIONS = ("LINKS_TO", "MENTIONS")
 HAS_ENTITY = "HAS_ENTITY"
 STRUCTURAL = (*ARTICLE_RELATIONS, HAS_ENTITY)
@@ -236,7 +236,7 @@ class Neighbourhood:
         counts.update(
             (str(name), int(count))
             for name, count in self._graph.rows("MATCH ()-[r:RELATED_TO]->() RETURN r.relation, count(r)")
-            if name is not None
+            if name is not None and name not in STRUCTURAL
         )
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 

@@ -15,6 +15,10 @@ from wikigr.errors import WikigrError
 _SHARED = ip_network("100.64.0.0/10")
 _NAT64 = ip_network("64:ff9b::/96")
 _COMPATIBLE = ip_network("::/96")
+# Of special purpose in the registries of IANA (RFC 6890, RFC 9637); not every Python that runs this knows of them.
+_PROTOCOLS = ip_network("192.0.0.0/24")
+_ANYCAST = (ip_address("192.0.0.9"), ip_address("192.0.0.10"))
+_DOCUMENTATION = ip_network("3fff::/20")
 
 
 class AddressError(WikigrError):
@@ -54,6 +58,8 @@ def is_allowed(text: str, *, allow_private: bool) -> bool:
             return is_allowed(str(inner), allow_private=allow_private)
     # Python counts most multicast addresses as global, and link-local ones as private too.
     if address.is_multicast or address.is_link_local or address.is_unspecified:
+        return False
+    if address in _DOCUMENTATION or (address in _PROTOCOLS and address not in _ANYCAST):
         return False
     if allow_private and (address.is_loopback or _is_private(address)):
         return True

@@ -8,6 +8,7 @@ byte for byte, the header that the manifest calls for, or the archive is refused
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import re
@@ -15,13 +16,13 @@ import secrets
 import shlex
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from wikigr.errors import PackError, UsageError, WikigrError
-from wikigr.pack.layout import MANIFEST, Layout
+from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout
 from wikigr.pack.locate import ARCHIVE, find_pack
 from wikigr.pack.manifest import (
     EXTRAS,
@@ -33,7 +34,7 @@ from wikigr.pack.manifest import (
     parse_manifest,
     read_manifest,
 )
-from wikigr.pack.signature import SIGNATURE, PrivateKey, PublicKey, check_signature, signature_file
+from wikigr.pack.signature import PrivateKey, PublicKey, check_signature, signature_file
 
 # Measured on a pack of 12,000 sections (72 MB, most of it vectors): level 3 gives 33.0 MB in 0.24 s, 9 gives 31.7 MB in
 # 0.8 s, 12 gives 31.5 MB in 2 s, 19 gives 30.4 MB in 20 s.
@@ -89,19 +90,29 @@ class Unpacked:
     sha256: str
 
 
-def archive_file(location: str | Path, output: Path | None) -> Path:
+def archive_file(location: str | Path, output: str | Path | None) -> Path:
     """Return the file that an export of the pack at ``location`` to ``output`` writes.
 
-    For ``None`` and for a folder it is called ``NAME-VERSION.wikigr``. Raises ``PackError`` when there is no pack, and
-    ``UsageError`` where its name or version is no part of a file name.
+    For ``None`` and for a folder it is called ``NAME-VERSION.wikigr``. An ``output`` that ends in a slash is a folder,
+    and is made. Raises ``PackError`` when there is no pack, ``UsageError`` where its name or version is no part of a
+    file name, and ``WikigrError`` where the folder cannot be made.
     """
     layout = find_pack(location)
-    if output is not None and not output.is_dir():
+    is_folder = isinstance(output, str) and output.endswith("/")
+    output = Path(output) if output is not None else None
+    if output is not None and not is_folder and not output.is_dir():
         return output
     manifest = read_manifest(layout.part(MANIFEST))
     name = f"{manifest.name}-{manifest.version}{ARCHIVE}"
     if not _FILE_NAME.fullmatch(name):
         raise UsageError(f"The pack's name and version, {_shown(name)}, make no file name.", hint="Give one with -o.")
+    if is_folder and output is not None:
+        try:
+            output.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WikigrError(
+                f"The folder {output} cannot be made: {error.strerror or error}.", hint="Choose another place with -o."
+            ) from error
     return (output or Path()) / name
 
 
@@ -205,8 +216,8 @@ def _opened(layout: Layout, name: str) -> BinaryIO:
 
 
 def _kept_signature(layout: Layout) -> bytes | None:
-    path = layout.root / SIGNATURE
-    return path.read_bytes() if path.is_file() and path.stat().st_size <= _LARGEST_SIGNATURE else None
+    path = layout.signature()
+    return path.read_bytes() if path is not None and path.stat().st_size <= _LARGEST_SIGNATURE else None
 
 
 def _signer_of(signature: bytes | None, manifest: bytes) -> PublicKey | None:
@@ -228,10 +239,10 @@ def _write(
     head = [(MANIFEST, content)] + ([(SIGNATURE, signature)] if signature is not None else [])
     sizes = [len(data) for _, data in head] + [record.size for record in manifest.files.values()]
     total = sum(_BLOCK + size + _padding(size) for size in sizes) + len(_END)
-    # In a container every process may have the number of the one that was killed before it.
-    temporary = output.with_name(f".{output.name}.{os.getpid()}-{secrets.token_hex(4)}")
+    _clear_killed(output)
+    temporary, begun = _begun(output)
     try:
-        with temporary.open("xb") as file:
+        with begun as file:
             hashed = _Hashed(file)
             compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
             # Not in a with block: after an error its end would complain of a size that was not reached.
@@ -244,11 +255,40 @@ def _write(
             tar.close()  # type: ignore[no-untyped-call]
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(output)
+            temporary.replace(output)
         _sync(output.parent)
     finally:
         temporary.unlink(missing_ok=True)
     return hashed.size, hashed.sha256.hexdigest()
+
+
+def _begun(output: Path) -> tuple[Path, BinaryIO]:
+    """Make the temporary file of an export, locked for as long as it is open; returns its path too."""
+    while True:
+        # In a container every process may have the number of the one that was killed before it.
+        temporary = output.with_name(f".{output.name}.{os.getpid()}-{secrets.token_hex(4)}")
+        file = temporary.open("xb")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if temporary.exists():
+                return temporary, file
+        except BaseException:
+            file.close()
+            temporary.unlink(missing_ok=True)
+            raise
+        # Another export took it for that of a killed one before it was locked.
+        file.close()
+
+
+def _clear_killed(output: Path) -> None:
+    """Remove what killed exports to ``output`` have left: their files are locked by nobody."""
+    left = re.compile(rf"\.{re.escape(output.name)}\.[0-9]+-[0-9a-f]{{8}}")
+    for path in output.parent.iterdir():
+        if not left.fullmatch(path.name) or path.is_symlink() or not path.is_file():
+            continue
+        with suppress(FileNotFoundError), path.open("rb") as file, suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink(missing_ok=True)
 
 
 def _copy(tar: Any, name: str, source: BinaryIO, record: FileRecord) -> None:

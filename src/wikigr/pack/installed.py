@@ -21,7 +21,7 @@ from pathlib import Path
 from wikigr.build.progress import Progress, Silent
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.pack.download import discard, downloaded, file_sha256, is_url, shown
-from wikigr.pack.layout import MANIFEST, Layout
+from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout
 from wikigr.pack.locate import find_pack, installed_names, installed_packs, is_pack_name
 from wikigr.pack.manifest import (
     EXTRAS,
@@ -33,7 +33,7 @@ from wikigr.pack.manifest import (
     read_manifest,
 )
 from wikigr.pack.next_version import is_lower
-from wikigr.pack.signature import SIGNATURE, PublicKey, check_signature
+from wikigr.pack.signature import PublicKey, check_signature
 from wikigr.pack.store import Origin, Store, read_origin, sync, write_origin
 from wikigr.settings import cache_folder
 
@@ -379,8 +379,8 @@ def _read_manifest_file(layout: Layout) -> bytes:
 
 
 def _read_signature(layout: Layout) -> bytes | None:
-    path = layout.root / SIGNATURE
-    return path.read_bytes() if path.is_file() and not path.is_symlink() else None
+    path = layout.signature()
+    return path.read_bytes() if path is not None and not path.is_symlink() else None
 
 
 def _signer(signature: bytes | None, manifest: bytes) -> PublicKey | None:

@@ -11,13 +11,15 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from wikigr.errors import BuildError
+from wikigr.errors import BuildError, UsageError
+from wikigr.settings import data_folder
 
 MANIFEST = "manifest.json"
 DATABASE = "pack.db"
@@ -27,11 +29,30 @@ GRAPH_INDEX = "graph_index.npz"
 ENCODER = "encoder"
 # In the order in which they are moved into place. The encoder is optional: the manifest says whether it counts.
 PARTS = (DATABASE, LEXICAL, PAGERANK, GRAPH_INDEX, ENCODER, MANIFEST)
+# Who signed the manifest, and where an installed pack came from: neither is true of another manifest.
+SIGNATURE = "signature.json"
+ORIGIN = ".origin.json"
+# Below the folder of the installed packs: the versions that their names lead to.
+VERSIONS = ".versions"
 
 _WORK = ".wikigr"
 _NEW = "new"
 _MARKER = "commit"
 _STAGING = "staging.sqlite"
+
+
+def installed_packs() -> Path:
+    """Return the folder that holds the installed packs by name; it need not exist.
+
+    What `wikigr pack install` has put there is a link to the version that is used, in ``.versions/NAME``.
+    """
+    return data_folder() / "packs"
+
+
+def installed_name(folder: Path) -> str | None:
+    """Return the name of the installed pack whose version lies in ``folder``, or that it leads to, else ``None``."""
+    versions = folder.resolve().parent.parent
+    return folder.resolve().parent.name if versions == (installed_packs() / VERSIONS).resolve() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +87,11 @@ class Layout:
     def exists(self) -> bool:
         return self.part(MANIFEST).is_file()
 
+    def signature(self) -> Path | None:
+        """Return the file with the signature of the manifest; ``None`` when there is none, or a commit drops it."""
+        path = self.root / SIGNATURE
+        return path if path.is_file() and self.part(MANIFEST) == self.root / MANIFEST else None
+
     def unfinished(self) -> bool:
         """Tell whether a build was begun here and neither finished nor cleaned up."""
         return self.staging.exists()
@@ -89,14 +115,21 @@ class Layout:
 
     @contextmanager
     def building(self) -> Iterator[None]:
-        """Hold the folder for one build; raises ``BuildError`` when another process builds here."""
+        """Hold the folder for what writes a pack into it.
+
+        Raises ``BuildError`` when another process builds here or the folder cannot be written, and ``UsageError`` when
+        it is that of an installed pack.
+        """
+        self.refuse_installed()
         try:
             self.work.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.work / "build.lock", os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise BuildError(
                 f"The folder {self.root} cannot be written: {error.strerror}.",
-                hint="Choose another folder with -o, or change its permissions.",
+                hint=f"Make it writable, or change a copy: cp -RL {shlex.quote(str(self.root))} COPY"
+                if self.exists()
+                else "Choose another folder with -o, or change its permissions.",
             ) from error
         try:
             try:
@@ -110,6 +143,16 @@ class Layout:
             yield
         finally:
             os.close(handle)
+
+    def refuse_installed(self) -> None:
+        """Raise ``UsageError`` when the folder is that of an installed pack, in which nothing may be written."""
+        name = installed_name(self.root)
+        if name is not None:
+            raise UsageError(
+                f"{name} is an installed pack: its content is its publisher's, and it would no longer be what was "
+                "signed and proved.",
+                hint=f"Change a copy: cp -RL {shlex.quote(str(self.root))} COPY, then the same command with COPY.",
+            )
 
     def _refuse_foreign_files(self) -> None:
         """Never overwrite what is not ours: a user's own file or folder may be called like a part."""
@@ -168,6 +211,9 @@ class Layout:
             for name in PARTS:
                 pending, final = self.new / name, self.root / name
                 if pending.exists():
+                    if name == MANIFEST and not _same(pending, final):
+                        _discard(self.root / SIGNATURE)
+                        _discard(self.root / ORIGIN)
                     if final.is_dir():
                         _discard(old / name)
                         final.rename(old / name)
@@ -179,6 +225,10 @@ class Layout:
             _discard(self.new)
         finally:
             os.close(lock)
+
+
+def _same(one: Path, other: Path) -> bool:
+    return other.is_file() and one.read_bytes() == other.read_bytes()
 
 
 def _discard(path: Path) -> None:

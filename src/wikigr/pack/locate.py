@@ -7,22 +7,21 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from wikigr.errors import PackError
-from wikigr.pack.layout import Layout
-from wikigr.settings import data_folder
+from wikigr.pack.layout import DATABASE, Layout, installed_name, installed_packs
 
-VERSIONS = ".versions"
+__all__ = [
+    "ARCHIVE",
+    "find_pack",
+    "installed_name",
+    "installed_names",
+    "installed_packs",
+    "is_pack_name",
+]
+
 # What the file of an archive ends with.
 ARCHIVE = ".wikigr"
 # What an installed pack may be called: a plain file name, neither hidden nor like an option.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
-
-
-def installed_packs() -> Path:
-    """Return the folder that holds the installed packs by name; it need not exist.
-
-    What `wikigr pack install` has put there is a link to the version that is used, in ``.versions/NAME``.
-    """
-    return data_folder() / "packs"
 
 
 def is_pack_name(text: str) -> bool:
@@ -36,29 +35,30 @@ def installed_names() -> list[str]:
     return sorted(entry.name for entry in root.iterdir() if _is_installed(entry)) if root.is_dir() else []
 
 
-def installed_name(folder: Path) -> str | None:
-    """Return the name of the installed pack whose version lies in ``folder``; ``None`` for any other folder."""
-    versions = folder.parent.parent
-    is_version = versions.name == VERSIONS and versions.parent.resolve() == installed_packs().resolve()
-    return folder.parent.name if is_version else None
-
-
 def find_pack(location: str | Path) -> Layout:
     """Return the layout of the pack at ``location``; raises ``PackError`` when there is none.
 
-    Of an installed pack it is the folder of the version in use, so that a pack once found stays as it is when another
+    A name is that of a folder here which holds a pack, or a build that was interrupted, else of an installed pack. Of
+    an installed pack it is the folder of the version in use, so that a pack once found stays as it is when another
     version is installed.
     """
     path = Path(location)
+    if is_pack_name(str(location)) and not _holds_pack(path) and _is_installed(installed_packs() / path):
+        path = installed_packs() / path
     if path.is_file() and path.suffix == ARCHIVE:
         raise PackError(
             f"{path} is an archive, in which nothing can be looked up.",
             hint=f"Install it, then use it by its name: wikigr pack install {path}",
         )
+    if path.is_file() and path.name != DATABASE:
+        raise PackError(
+            f"{path} is a file, and no pack: a pack is a folder, and {DATABASE} in it names it too.",
+            hint=f"Name its folder: {path.parent}"
+            if Layout(path.parent).exists()
+            else f"Build one: wikigr pack build {path} -o DIR",
+        )
     if path.is_file():
         path = path.parent
-    elif not path.exists() and len(path.parts) == 1 and _is_installed(installed_packs() / path):
-        path = installed_packs() / path
     if path.is_symlink() and path.parent.resolve() == installed_packs().resolve():
         path = path.parent / path.readlink()
     layout = Layout(path)
@@ -76,6 +76,10 @@ def find_pack(location: str | Path) -> Layout:
         f"There is no pack {str(location)!r}: neither such a folder nor an installed pack of that name exists.",
         hint=f"Did you mean {path.with_name(near[0])}?" if near else f"Build one: wikigr pack build SOURCE -o {path}",
     )
+
+
+def _holds_pack(path: Path) -> bool:
+    return path.name == DATABASE or Layout(path).exists() or Layout(path).unfinished()
 
 
 def _is_installed(entry: Path) -> bool:

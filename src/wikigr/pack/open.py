@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
@@ -22,6 +23,7 @@ from wikigr.retrieval.lexical import LexicalIndex
 from wikigr.text import fold
 
 if TYPE_CHECKING:
+    from wikigr.embeddings.loader import Purpose
     from wikigr.graph.graph_index import GraphIndex
 
 
@@ -41,6 +43,7 @@ class Pack:
         location: str | Path,
         *,
         encoder: str | None = None,
+        purpose: Purpose = "query",
         preload: bool = False,
         read_only: bool = True,
         graph: Graph | None = None,
@@ -48,13 +51,15 @@ class Pack:
         """Open the pack at ``location`` (a folder, a ``.db`` file or an installed pack's name).
 
         ``encoder`` names another model than the pack's own (it must be the same one under another name or
-        path, else ``EncoderMismatchError``). ``preload`` loads the encoder in the background at once,
-        and reads the vectors meanwhile. ``read_only`` is how the database is opened, unless ``graph`` is it already.
+        path, else ``EncoderMismatchError``), and ``purpose`` is what ``open_encoder`` takes. ``preload`` loads the
+        encoder in the background at once, and reads the vectors meanwhile. ``read_only`` is how the database is opened,
+        unless ``graph`` is it already.
         Raises ``PackError`` when the pack is missing, damaged or of another format.
         """
         self.layout: Layout = find_pack(location)
         with self.layout.reading():
             self.manifest: Manifest = read_manifest(self.layout.part(parts.MANIFEST))
+            self._purpose: Purpose = purpose
             self._encoder_source = encoder or encoder_source(self.layout, self.manifest)
             self._encoder: Future[Embedder] | None = None
             self._titles: dict[str, str] | None = None
@@ -81,7 +86,7 @@ class Pack:
     def _open_encoder(self) -> Embedder:
         from wikigr.embeddings.loader import open_encoder
 
-        encoder = open_encoder(self._encoder_source, purpose="query")
+        encoder = open_encoder(self._encoder_source, purpose=self._purpose)
         if encoder.identity != self.manifest.encoder:
             own, other = self.manifest.encoder, encoder.identity
             raise EncoderMismatchError(
@@ -96,6 +101,10 @@ class Pack:
     def encoder(self) -> Embedder:
         """The encoder for questions, loaded on first use."""
         return self._start_encoder().result()
+
+    def clock(self) -> float:
+        """Return the seconds of a clock by which work on this pack is timed."""
+        return time.perf_counter()
 
     def nearest(self, query: Vectors, limit: int) -> list[Scored]:
         """Return the ``limit`` sections nearest to ``query`` (float32, shape ``(d,)``) by cosine."""

@@ -68,7 +68,8 @@ def build_cache(
     """Compute the PageRank of a pack into its own cache, or into ``output``, unless what is there is fresh.
 
     The file (and for the pack's own, its record in the manifest) changes as a whole or not at all. Raises
-    ``PackError``, ``BuildError`` when the pack cannot be written or is being built, and ``OSError`` for ``output``.
+    ``PackError``, ``BuildError`` when the pack cannot be written or is being built, ``UsageError`` for the own cache of
+    an installed pack, and ``OSError`` for ``output``.
     """
     layout = find_pack(location)
     manifest = read_manifest(layout.part(parts.MANIFEST))

@@ -13,7 +13,6 @@ from typing import Any
 
 from wikigr.errors import PackError, UsageError
 
-SIGNATURE = "signature.json"
 PASSPHRASE = "WIKIGR_KEY_PASSPHRASE"
 
 # Before the signed bytes: a signature made here is none of anything else, and none made elsewhere is one of a pack.

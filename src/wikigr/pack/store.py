@@ -22,10 +22,10 @@ from typing import Any
 
 from wikigr.build.progress import Progress
 from wikigr.errors import PackError
-from wikigr.pack.locate import VERSIONS, is_pack_name
+from wikigr.pack.layout import ORIGIN, VERSIONS
+from wikigr.pack.locate import is_pack_name
 from wikigr.whole_file import replace_file
 
-ORIGIN = ".origin.json"
 _LOCK = ".lock"
 _NEW = ".new-"
 _LINK = ".link-"

@@ -6,19 +6,20 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from wikigr.checks import Check
-from wikigr.errors import PackError, UsageError
+from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.pack import layout as parts
 from wikigr.pack.archive import unpack
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import EXTRAS, Manifest, describe_file, file_path, read_manifest
 from wikigr.pack.proof import DISTRUST, prove
-from wikigr.pack.signature import SIGNATURE, PublicKey, check_signature
+from wikigr.pack.signature import PublicKey, check_signature
 from wikigr.settings import cache_folder
 
 _LEFT_BEHIND_SECONDS = 86_400.0
@@ -72,10 +73,8 @@ def _verify_archive(archive: Path, sha256: str | None, trust: Sequence[PublicKey
         checks.append(Check("sha256", same, detail, DISTRUST))
         if not same:
             return Verified(checks, None, None, record.size, record.sha256)
-    cache_folder().mkdir(parents=True, exist_ok=True)
-    _clear_leftovers()
-    with tempfile.TemporaryDirectory(prefix="verify-", dir=cache_folder()) as folder:
-        into = Path(folder) / "pack"
+    with _temporary_folder() as folder:
+        into = folder / "pack"
         unpacked = unpack(archive, into)
         if sha256 not in (None, unpacked.sha256):
             raise PackError(f"{archive} was changed while it was read.", hint="Run the same command again.")
@@ -87,6 +86,23 @@ def _verify_archive(archive: Path, sha256: str | None, trust: Sequence[PublicKey
         if _all_passed(checks):
             checks += prove(into)
     return Verified(checks, unpacked.manifest, unpacked.signer, size, unpacked.sha256)
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[Path]:
+    """Make a folder of the cache for as long as an archive is proved; raises ``WikigrError`` where that cannot be."""
+    try:
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        _clear_leftovers()
+        folder = tempfile.TemporaryDirectory(prefix="verify-", dir=cache_folder())
+    except OSError as error:
+        raise WikigrError(
+            f"The archive is unpacked into {cache_folder()} to be proved, which cannot be written: "
+            f"{error.strerror or error}.",
+            hint="Make it writable, or set XDG_CACHE_HOME to another folder.",
+        ) from error
+    with folder as path:
+        yield Path(path)
 
 
 def _clear_leftovers() -> None:
@@ -123,8 +139,5 @@ def _not_signed(layout: Layout, manifest: Manifest, trust: Sequence[PublicKey]) 
 
 def _signer_of(layout: Layout) -> PublicKey | None:
     """Return who signed the pack in a folder, ``None`` for nobody; raises ``PackError`` when it fits no longer."""
-    try:
-        signature = (layout.root / SIGNATURE).read_bytes()
-    except FileNotFoundError:
-        return None
-    return check_signature(signature, layout.part(parts.MANIFEST).read_bytes())
+    path = layout.signature()
+    return check_signature(path.read_bytes(), layout.part(parts.MANIFEST).read_bytes()) if path is not None else None

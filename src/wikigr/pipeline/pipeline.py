@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wikigr.answer.abstention import NOT_COVERED, judge
+from wikigr.answer.abstention import NOT_COVERED, facts_beside_question, judge
 from wikigr.answer.answer import Answer
 from wikigr.answer.citations import verify_against
 from wikigr.answer.extractive import as_text, quote
@@ -74,7 +74,7 @@ class Pipeline:
         is to write the answer and cannot.
         """
         question = checked_question(question)
-        trace = Trace()
+        trace = Trace(clock=self.pack.clock)
         before = self.model.usage if self.model else Usage()
         context = self.retriever.context(question, trace, within=within)
         evidence = context.evidence
@@ -118,9 +118,14 @@ class Pipeline:
 
     def _quote(self, answer: Answer, exploration: Exploration | None) -> Answer:
         chain = exploration.chain if exploration is not None else ()
-        stating = sentences_stating(chain, answer.sentences)
         # A way of which one step is not stated is no answer.
-        citations = quote(answer.sentences, stating if len(stating) == len(chain) else ())
+        stating = sentences_stating(chain, answer.sentences)
+        citations = quote(answer.sentences, stating)
+        if exploration is not None and not stating:
+            cited = {(citation.section_id, citation.start) for citation in citations}
+            sentences = [s for s in answer.sentences if (s.section.section_id, s.start) in cited]
+            if facts_beside_question(sentences, read_question(answer.question, self.pack.lexical)):
+                return replace(answer, confidence=0.0)
         verify_against(self.pack, citations, answer.trace)
         return replace(answer, text=as_text(citations), query_type="extractive", citations=citations)
 

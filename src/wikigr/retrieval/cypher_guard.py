@@ -34,6 +34,7 @@ MAX_COPIES = 16  # how many stored values one expression may join: s+s, ten time
 MAX_SKIP = 10_000  # after ORDER BY
 MAX_PATTERN = 200  # characters of a regular expression
 
+_LARGEST = 10**18 - 1  # of SKIP and LIMIT
 _HOP_LIMIT = 30  # of the engine
 
 _ALLOWED = "MATCH, OPTIONAL MATCH, WHERE, WITH, UNWIND, RETURN, ORDER BY, SKIP, LIMIT, UNION"
@@ -131,6 +132,29 @@ _FUNCTIONS = (
         "TO_UINT32 TO_UINT64 TO_UINT8 TYPEOF".split()
     )
 )
+# What other dialects call otherwise, or write as a function.
+_INSTEAD = {
+    "CHARACTER_LENGTH": "size(x)",
+    "CHAR_LENGTH": "size(x)",
+    "DATETIME": "timestamp('2020-01-31 12:00:00')",
+    "ELEMENTID": "id(n)",
+    "ENDNODE": "end_node(r)",
+    "EXISTS": "EXISTS { MATCH (n)-[:LINKS_TO]->(m) }, or n.url IS NOT NULL",
+    "HEAD": "x[1]",
+    "ISEMPTY": "size(x) = 0",
+    "LAST": "x[-1]",
+    "SPLIT": "string_split(x, ' ')",
+    "STARTNODE": "start_node(r)",
+    "TAIL": "x[2:]",
+    "TOBOOLEAN": "to_bool(x)",
+    "TOFLOAT": "to_double(x)",
+    "TOINTEGER": "to_int64(x)",
+    "TOSTRING": "to_string(x)",
+    "TYPE": "label(r)",
+}
+# Of a text the engine gives '' for the place 0, of a list an error.
+_TAKES_PLACE = frozenset("ARRAY_EXTRACT LIST_ELEMENT LIST_EXTRACT SUBSTR SUBSTRING".split())
+
 _YES_OR_NO = frozenset("CONTAINS ENDS_WITH STARTS_WITH PREFIX SUFFIX LIST_CONTAINS LIST_HAS LIST_HAS_ALL".split())
 
 _TYPES = frozenset(
@@ -541,9 +565,11 @@ class _Parser:
 
     def _whole_number(self, clause: str, most: int | None = None, *, more: int = 0) -> int:
         token = self._token
-        if token.kind != "number" or not token.text.isdigit() or len(token.text) > 18:
+        if token.kind != "number" or not token.text.isdigit():
             raise _blocked(f"{clause} takes a whole number here")
         number = int(token.text) if most is None else min(int(token.text), most)
+        if number > _LARGEST:
+            raise _blocked(f"{clause} {token.text} is too large; at most {_LARGEST} is allowed")
         self._emit(str(number + more), spaced=True)
         if self._token.kind == "sign" and self._token.text in _BINARY_SIGNS | {"."}:
             raise _blocked(f"{clause} takes a whole number here, not a calculation")
@@ -810,6 +836,8 @@ class _Parser:
                 parts.append(self._expression())
         self._sign("]")
         self._depth -= 1
+        if not slices and parts[0].literal == 0:
+            raise _counted_from_one()
         if any(part.kind for part in parts) or (value.kind and slices) or (slices and not _whole(parts)):
             raise _blocked(
                 "a part of a list or a text needs whole numbers as its bounds, and no embedding or path has one"
@@ -969,6 +997,7 @@ class _Parser:
                 f"{name} is not allowed: only {_ALLOWED} are"
                 if name in _WRITING
                 else f"the function {_shown(token.text)}() is not allowed"
+                + (f"; write {_INSTEAD[name]}" if name in _INSTEAD else "")
             )
         self._deeper()
         self._operators += 1
@@ -1010,8 +1039,10 @@ class _Parser:
         if name == "COLLECT":
             _joined(values, collected="be collected again")
             return _Value(copies=1, collected=not self._few_rows, kind=values[0].kind)
+        if name in _TAKES_PLACE and len(values) > 1 and literals[1] == 0:
+            raise _counted_from_one()
         if name in ("SUBSTRING", "SUBSTR") and not _whole(values[1:]):
-            raise _blocked(f"{name.lower()}() takes whole numbers from 0, written out")
+            raise _blocked(f"{name.lower()}() takes a place, counted from 1, and a length, both written out")
         if name == "RANGE":
             return self._range(literals)
         if name in _PADS:
@@ -1110,6 +1141,10 @@ class _Parser:
 
 def _whole(values: list[_Value]) -> bool:
     return all(isinstance(value.literal, int) and 0 <= value.literal < 2**31 for value in values)
+
+
+def _counted_from_one() -> BlockedQueryError:
+    return _blocked("there is no place 0: counting starts at 1 in this dialect; substring(x, 1, 3) is the first three")
 
 
 def _not_plain(what: str) -> BlockedQueryError:

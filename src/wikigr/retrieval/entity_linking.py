@@ -34,6 +34,17 @@ _MOST_BEARERS = 10
 # A typo for every so many letters is forgiven, two at most; shorter names must be right.
 _LETTERS_PER_TYPO = 5
 _MOST_TYPOS = 2
+# Small letters say nothing of a name: words of a question that names nothing else are looked for with one typo, in runs
+# of at most so many words and so many letters.
+_LEAST_LETTERS = 6
+_MOST_RUN = 4
+_MOST_RUNS = 16
+# Capitalised runs that are compared with aliases, and the letters of one.
+_MOST_LOOKED_UP = 8
+_LONGEST_ALIAS = 20
+# A surname alone tells less than the whole name.
+_SURNAME = 0.5
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 # What is looked at of a question is at most so many characters long.
 _MOST_QUESTION_CHARS = 4096
@@ -71,6 +82,11 @@ class Named:
     others: tuple[Node, ...] = ()
 
 
+def is_read_whole(question: str) -> bool:
+    """Tell whether ``EntityLinker`` looks at all words of ``question``; it does at the first 128."""
+    return len(question) <= _MOST_QUESTION_CHARS and len(name_words(question)) <= _MOST_QUESTION_WORDS
+
+
 class EntityLinker:
     """Links names to the nodes of a pack's graph.
 
@@ -103,10 +119,12 @@ class EntityLinker:
                 free[first : last + 1] = [False] * (last + 1 - first)
                 links += self._shared(question, start, end, found, "exact", 1.0, relevance or {})
         if fuzzy:
-            for first, last in _capitalised_runs(question, tokens, free):
+            for number, (first, last) in enumerate(_capitalised_runs(question, tokens, free)):
                 start, end = tokens[first][1], tokens[last][2]
-                near, likeness = self._nearest_names(question[start:end])
+                near, likeness = self._misspelt(question[start:end], aliases=number < _MOST_LOOKED_UP)
                 links += self._shared(question, start, end, near, "fuzzy", likeness, relevance or {})
+            if not links:
+                links = self._in_small_letters(question, tokens, relevance or {})
         return sorted(links, key=lambda link: (link.start, -link.score, link.node))
 
     def link_mention(self, mention: str, *, relevance: Mapping[str, float] | None = None) -> list[Link]:
@@ -121,6 +139,37 @@ class EntityLinker:
             near, likeness = self._nearest_names(mention)
             found = self._shared(mention, 0, len(mention), near, "fuzzy", likeness, relevance or {})
         return sorted(found, key=lambda link: (-link.score, link.node))
+
+    def _misspelt(self, name: str, aliases: bool) -> tuple[list[int], float]:
+        """Return the nodes that ``name``, spelt with a capital, may mean: with a typo, or as the surname of just one.
+
+        With the likeness of the name; typos in aliases, which take hundreds of look-ups, only with ``aliases``.
+        """
+        near, likeness = self._nearest_names(name)
+        if not near and aliases:
+            near, likeness = self._nearest_aliases(name)
+        if not near:
+            near, likeness = self._surnames.get(_POSSESSIVE.sub("", name_key(name)), []), _SURNAME
+        return (near, likeness) if len(near) == 1 or likeness != _SURNAME else ([], 0.0)
+
+    def _in_small_letters(
+        self, question: str, tokens: Sequence[tuple[str, int, int]], relevance: Mapping[str, float]
+    ) -> list[Link]:
+        """Return links to the longest run of content words that is one typo away from a name, if any is."""
+        content = [word not in FUNCTION_WORDS and not word.isdigit() for word, _, _ in tokens]
+        runs = [
+            (first, last)
+            for first, last in _spans(len(tokens))
+            if last - first < _MOST_RUN
+            and all(content[first : last + 1])
+            and tokens[last][2] - tokens[first][1] >= _LEAST_LETTERS
+        ]
+        for first, last in runs[:_MOST_RUNS]:
+            start, end = tokens[first][1], tokens[last][2]
+            near, likeness = self._nearest_names(question[start:end], most=1)
+            if near:
+                return self._shared(question, start, end, near, "fuzzy", likeness, relevance)
+        return []
 
     def find(self, name: str, neighbourhood: Neighbourhood) -> Named:
         """Return the one node that ``name`` means as a whole.
@@ -179,6 +228,11 @@ class EntityLinker:
         found = self._index.named(" ".join(words))
         if not found and (stripped := _POSSESSIVE.sub("", words[-1])) != words[-1]:
             found = self._index.named(" ".join((*words[:-1], stripped)))
+        if not found and (number := _unmarked(question[start:end], words)) is not None:
+            # "Einsteins Nobel Prize", "Schrödingers cat".
+            found = self._index.named(" ".join((*words[:number], f"{words[number][:-1]}'s", *words[number + 1 :])))
+            if not found and number == len(words) - 1:
+                found = self._index.named(" ".join((*words[:-1], words[-1][:-1])))
         return found
 
     def _shared(
@@ -222,13 +276,30 @@ class EntityLinker:
                 numbers.append(number)
         return keys, numbers
 
-    def _nearest_names(self, name: str) -> tuple[list[int], float]:
+    @cached_property
+    def _surnames(self) -> dict[str, list[int]]:
+        """The nodes whose names of several words end in a word."""
+        found: dict[str, list[int]] = {}
+        for key, number in zip(*self._spellings, strict=True):
+            *first, last = key.split() or [""]
+            if first and len(last) >= _LETTERS_PER_TYPO and number not in found.get(last, ()):
+                found.setdefault(last, []).append(number)
+        return found
+
+    def _nearest_aliases(self, name: str) -> tuple[list[int], float]:
+        """Return the nodes of which ``name``, one word, is any name but for a typo: aliases are hashes."""
+        key = _POSSESSIVE.sub("", name_key(name))
+        if not _LEAST_LETTERS <= len(key) <= _LONGEST_ALIAS or " " in key:
+            return [], 0.0
+        return self._index.named_any(_one_typo_away(key)), 1.0 - 1.0 / len(key)
+
+    def _nearest_names(self, name: str, most: int = _MOST_TYPOS) -> tuple[list[int], float]:
         """Return the nodes whose names are fewest typos away from ``name``, and the likeness of the spelling."""
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
         key = _POSSESSIVE.sub("", name_key(name))
-        most = min(_MOST_TYPOS, len(key) // _LETTERS_PER_TYPO)
+        most = min(most, len(key) // _LETTERS_PER_TYPO)
         if not most:
             return [], 0.0
         keys, numbers = self._spellings
@@ -273,6 +344,31 @@ def link_by_meaning(question: str, cosines: Mapping[str, float]) -> list[Link]:
     ]
 
 
+def _unmarked(written: str, words: Sequence[str]) -> int | None:
+    """Return which of ``words`` may be a name in the possessive without its apostrophe: the first one, capitalised."""
+    word = words[0]
+    able = (
+        len(word) > _LETTERS_PER_TYPO and word.endswith("s") and not _POSSESSIVE.search(word) and written[0].isupper()
+    )
+    return 0 if able else None
+
+
+def _one_typo_away(key: str) -> list[str]:
+    """Return what ``key`` may have been before one letter was left out, added, changed or swapped with the next."""
+    near: dict[str, None] = {}
+    for place in range(len(key) + 1):
+        before, after = key[:place], key[place:]
+        near.update((before + letter + after, None) for letter in _LETTERS)
+        if not after or after[0].isdigit():
+            continue
+        near[before + after[1:]] = None
+        near.update((before + letter + after[1:], None) for letter in _LETTERS)
+        if len(after) > 1 and not after[1].isdigit():
+            near[before + after[1] + after[0] + after[2:]] = None
+    near.pop(key, None)
+    return list(near)
+
+
 def _digits(key: str) -> list[str]:
     return [character for character in key if character.isdigit()]
 
@@ -287,16 +383,24 @@ def _spans(count: int) -> Iterator[tuple[int, int]]:
 def _capitalised_runs(
     question: str, tokens: Sequence[tuple[str, int, int]], free: Sequence[bool]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the first and last token of runs of free capitalised words, the question's first word left out."""
+    """Yield the first and last token of runs of free capitalised words.
+
+    The question's first word, which is capitalised whatever it is, makes a run of its own.
+    """
     first: int | None = None
     for number in range(len(tokens) + 1):
         within = (
-            0 < number < len(tokens)
+            number < len(tokens)
             and free[number]
             and question[tokens[number][1]].isupper()
             and tokens[number][0] not in FUNCTION_WORDS
         )
-        joined = first is not None and within and question[tokens[number - 1][2] : tokens[number][1]] in (" ", "-")
+        joined = (
+            first is not None
+            and within
+            and number > 1
+            and question[tokens[number - 1][2] : tokens[number][1]] in (" ", "-")
+        )
         if first is not None and not joined:
             yield first, number - 1
             first = None

@@ -38,11 +38,16 @@ _MOST_ROWS = 20
 _SHOWN_VALUE = 200
 # A mention links to no more nodes than this.
 _MOST_MEANT = 2
+# One query of a planner, in seconds, where the question has that many left.
+_QUERY_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``nodes`` that may be explored, ``seconds`` after which no further iteration begins, ``tokens`` of context."""
+    """``nodes`` that may be explored, ``seconds`` after which nothing more is looked up, ``tokens`` of context.
+
+    The time is looked at before everything that reads the graph; a query is interrupted when it is up.
+    """
 
     iterations: int = 2
     nodes: int = 200
@@ -72,9 +77,33 @@ class Exploration:
         return tuple(dict.fromkeys(edge for edge in edges if edge.section_id))
 
 
+@dataclass(frozen=True, slots=True)
+class _Clock:
+    """Counts the seconds of one question."""
+
+    seconds: float
+    ends: float
+
+    @classmethod
+    def of(cls, seconds: float) -> _Clock:
+        return cls(seconds, time.monotonic() + seconds)
+
+    @property
+    def left(self) -> float:
+        return self.ends - time.monotonic()
+
+    def check(self) -> float:
+        """Return the seconds that are left; raises ``BudgetError`` where none are."""
+        left = self.left
+        if left <= 0:
+            raise BudgetError(f"The {self.seconds:g} s of the question were up before its search had ended.")
+        return left
+
+
 @dataclass(slots=True)
 class _Search:
     context: GraphContext
+    clock: _Clock
     # What the question was linked to: metapaths start there, whether or not its triplets were read.
     linked: dict[Node, None] = field(default_factory=dict)
     explored: dict[Node, None] = field(default_factory=dict)
@@ -110,12 +139,11 @@ class MultiStrategy:
 
         Raises ``QueryError``, and what ``planner`` raises; ``BudgetError`` and ``LlmError`` only end the search.
         """
-        search = _Search(GraphContext(self._limits.tokens))
-        ends = time.monotonic() + self._limits.seconds
+        search = _Search(GraphContext(self._limits.tokens), _Clock.of(self._limits.seconds))
         stop: StopReason = "iterations"
         followed = 0
         for iteration in range(self._limits.iterations):
-            if time.monotonic() >= ends or len(search.explored) >= self._limits.nodes:
+            if search.clock.left <= 0 or len(search.explored) >= self._limits.nodes:
                 stop = "budget"
                 break
             with trace.stage(f"graph_{iteration + 1}") as record:
@@ -151,7 +179,7 @@ class MultiStrategy:
         return Exploration(search.context, tuple(search.explored), tuple(search.queries), search.chain, stop, followed)
 
     def _follow(self, question: str, plan: Plan, search: _Search) -> None:
-        nodes = [*plan.nodes, *self._linked(plan.mentions)]
+        nodes = [*plan.nodes, *self._linked(plan.mentions, search.clock)]
         room = max(0, self._limits.nodes - len(search.explored))
         fresh = [node for node in dict.fromkeys(nodes) if node not in search.explored][:room]
         search.linked.update(dict.fromkeys(nodes))
@@ -162,31 +190,36 @@ class MultiStrategy:
         elif len(fresh) > 1:
             self._join(fresh, search)
         for query in plan.queries:
-            self._run(query, search)
+            self._run(query, search, min(_QUERY_SECONDS, search.clock.check()))
 
-    def _linked(self, mentions: Sequence[str]) -> list[Node]:
+    def _linked(self, mentions: Sequence[str], clock: _Clock) -> list[Node]:
         linked = []
         for mention in mentions:
+            clock.check()
             linked += [link.node for link in self._linker.link_mention(mention)[:_MOST_MEANT]]
         return [self._neighbourhood.unified(node) for node in linked]
 
     def _read_triplets(self, question: str, nodes: Sequence[Node], search: _Search) -> None:
-        bounded = _Bounded(self._chooser, search.explored, self._limits.nodes)
+        search.clock.check()
+        bounded = _Bounded(self._chooser, search.explored, self._limits.nodes, search.clock)
         result = self._triplets(bounded).retrieve(question, nodes)
         search.explored.update(dict.fromkeys(result.explored))
         search.context.add(Piece(str(edge), "triplets", (edge,)) for edge in result.triplets)
         search.chain = search.chain or result.chain
         if result.stop_reason == "budget":
+            search.clock.check()
             raise BudgetError("The budget ended the search for triplets.")
 
     def _follow_metapaths(self, metapaths: Sequence[str], search: _Search) -> None:
         for text in metapaths:
+            search.clock.check()
             try:
                 steps = parse_metapath(text, self._neighbourhood)
             except UsageError as error:
                 search.feedback.append(f"The metapath {text} cannot be followed: {error.message} {error.hint or ''}")
                 continue
             for node in list({**search.linked, **search.explored})[: self._limits.nodes]:
+                search.clock.check()
                 found = follow_metapath(self._neighbourhood, node, steps, max_paths=_MOST_PATHS)
                 search.context.add(_piece(path) for path in found.paths)
 
@@ -197,6 +230,7 @@ class MultiStrategy:
             for relations, hops in ((facts, _FACT_HOPS), (None, _LINK_HOPS)):
                 if relations == []:
                     continue
+                search.clock.check()
                 found = shortest_paths(
                     self._neighbourhood, one, other, max_hops=hops, max_paths=_MOST_PATHS, relations=relations
                 )
@@ -204,9 +238,9 @@ class MultiStrategy:
                 if found.paths:
                     break
 
-    def _run(self, query: str, search: _Search) -> None:
+    def _run(self, query: str, search: _Search, timeout: float) -> None:
         try:
-            result = run_query(self._graph, query, max_rows=_MOST_ROWS)
+            result = run_query(self._graph, query, max_rows=_MOST_ROWS, timeout=timeout)
         except BlockedQueryError as error:
             search.feedback.append(f"Blocked, never run: {query}\n{error.message} {error.hint or ''}")
             return
@@ -223,19 +257,23 @@ class MultiStrategy:
 
 
 class _Bounded:
-    """A chooser that leads to nothing that was ``explored`` before, and to no more than ``most`` nodes in all."""
+    """A chooser that leads to nothing that was ``explored`` before, and to no more than ``most`` nodes in all.
 
-    def __init__(self, chooser: Chooser, explored: dict[Node, None], most: int) -> None:
+    It raises ``BudgetError`` instead of choosing when the time of ``clock`` is up.
+    """
+
+    def __init__(self, chooser: Chooser, explored: dict[Node, None], most: int, clock: _Clock) -> None:
         self._chooser = chooser
         self._explored = explored
         self._most = most
+        self._clock = clock
 
     @property
     def always_links(self) -> bool:
         return self._chooser.always_links
 
     def begin(self, question: str, sources: Sequence[Node]) -> Guide:
-        return _BoundedGuide(self._chooser.begin(question, sources), self._explored, self._most)
+        return _BoundedGuide(self._chooser.begin(question, sources), self._explored, self._most, self._clock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,8 +281,10 @@ class _BoundedGuide:
     guide: Guide
     explored: dict[Node, None]
     most: int
+    clock: _Clock
 
     def relations(self, options: Sequence[Option], most: int) -> Chosen[Step]:
+        self.clock.check()
         chosen = self.guide.relations(options, most)
         if not chosen.finish:
             self.explored.update(dict.fromkeys(option.node for option in options))
@@ -254,6 +294,7 @@ class _BoundedGuide:
         return self.guide.ranked(walked)
 
     def entities(self, found: Sequence[Edge], walked: Sequence[Walked], most: int) -> Chosen[Node]:
+        self.clock.check()
         onwards = [item for item in walked if item.end not in self.explored]
         room = min(most, self.most - len(self.explored))
         if not onwards or room < 1:

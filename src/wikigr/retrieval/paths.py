@@ -63,14 +63,18 @@ def parse_metapath(text: str, neighbourhood: Neighbourhood) -> tuple[Step, ...]:
     """Return the steps of a metapath such as ``director -> born_in -> ~LINKS_TO``.
 
     A step is ``LINKS_TO``, ``MENTIONS``, ``HAS_ENTITY`` or a relation of the pack, as stored or without regard to case,
-    spaces, hyphens and underscores; ``~`` before it walks it from its target to its source. Raises ``UsageError`` for
-    an empty step, more than ``MAX_STEPS`` steps and an unknown relation (with the nearest names).
+    spaces, hyphens and underscores; ``~`` before it walks it from its target to its source. What is spelt as a stored
+    relation is that relation, even with an arrow in it or a ``~`` before it. Raises ``UsageError`` for an empty step,
+    more than ``MAX_STEPS`` steps and an unknown relation (with the nearest names).
     """
-    parts = [part.strip() for part in text.split("->")]
+    parts = _parts(text, neighbourhood)
     if len(parts) > MAX_STEPS:
         raise UsageError(f"The metapath has {len(parts)} steps; at most {MAX_STEPS} are followed.")
     steps = []
     for part in parts:
+        if part.startswith("~") and not _is_structural(part) and part in neighbourhood.relations:
+            steps.append(Step(part))
+            continue
         name = part.removeprefix("~").strip()
         if not name:
             raise UsageError(
@@ -156,6 +160,31 @@ def shortest_paths(
         if len(ahead.parents) + len(back.parents) >= max_visited:
             return Paths((), truncated=True)
     return Paths((), truncated)
+
+
+def _parts(text: str, neighbourhood: Neighbourhood) -> list[str]:
+    """The steps as they are written: what stands between arrows, or a relation that has an arrow in its name."""
+    pieces = text.split("->")
+    # Names are read only where one can matter.
+    if len(pieces) == 1 or all(_is_structural(piece.strip()) for piece in pieces):
+        return [piece.strip() for piece in pieces]
+    arrows = {name: name.count("->") for name in neighbourhood.relations if "->" in name}
+    most = max(arrows.values(), default=0)
+    parts = []
+    begin = 0
+    while begin < len(pieces):
+        # The longest name that begins here.
+        for end in range(min(begin + most + 1, len(pieces)), begin, -1):
+            part = "->".join(pieces[begin:end]).strip()
+            if end == begin + 1 or part in arrows or part.removeprefix("~").strip() in arrows:
+                break
+        parts.append(part)
+        begin = end
+    return parts
+
+
+def _is_structural(part: str) -> bool:
+    return part.removeprefix("~").strip() in STRUCTURAL
 
 
 def _relation(name: str, neighbourhood: Neighbourhood) -> str:
@@ -290,6 +319,8 @@ def _paths_between(reader: _Reader, start: Node, target: Node, steps: Sequence[S
     """The paths along ``steps`` from one node to another, looked for from both ends, whichever is narrower."""
     front, rear = {start: None}, {target: None}
     depth, left = 0, len(steps)
+    # No path passes its ends on the way: what lies beyond them would be read and walked for nothing.
+    ends_of_path = (start, target)
     ways: _Ways = defaultdict(dict)
     # The nodes one step before each node, on the side of the start.
     before: dict[tuple[Node, int], dict[tuple[Node, Edge], None]] = defaultdict(dict)
@@ -301,6 +332,8 @@ def _paths_between(reader: _Reader, start: Node, target: Node, steps: Sequence[S
                 for end, edge in ends:
                     before[end, depth][node, edge] = None
             front = dict.fromkeys(end for ends in found.values() for end, _ in ends)
+            if depth < len(steps):
+                front = {node: None for node in front if node not in ends_of_path}
         else:
             left -= 1
             found = reader.read(list(rear), Step(steps[left].relation, not steps[left].inverse))
@@ -308,6 +341,8 @@ def _paths_between(reader: _Reader, start: Node, target: Node, steps: Sequence[S
                 for end, edge in ends:
                     ways[end, left][node, edge] = None
             rear = dict.fromkeys(end for ends in found.values() for end, _ in ends)
+            if left > 0:
+                rear = {node: None for node in rear if node not in ends_of_path}
     alive = {node: None for node in front if node in rear}
     for back in range(depth, 0, -1):
         for node in alive:

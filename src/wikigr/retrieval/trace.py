@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,9 +46,10 @@ class StageRecord:
 
 @dataclass(slots=True)
 class Trace:
-    """The stages of one question, in order."""
+    """The stages of one question, in order; ``clock`` gives seconds."""
 
     stages: list[StageRecord] = field(default_factory=list)
+    clock: Callable[[], float] = time.perf_counter
     _open: int = 0
 
     @contextmanager
@@ -57,12 +58,12 @@ class Trace:
         record = StageRecord(name, nested=self._open > 0)
         self.stages.append(record)
         self._open += 1
-        begun = time.perf_counter()
+        begun = self.clock()
         try:
             yield record
         finally:
             self._open -= 1
-            record.milliseconds = (time.perf_counter() - begun) * 1000.0
+            record.milliseconds = (self.clock() - begun) * 1000.0
 
     @contextmanager
     def enhancement(self, name: str) -> Iterator[StageRecord]:

@@ -312,7 +312,36 @@ _BARE = 0.1
 _PLAIN_STEP = 0.6
 _UNSAID = 0.3
 _LEAST_WORTH = -0.3
+# The noun that the question asks with ("which country") describes the end of the way: what a way loses for each part
+# that its end fits the noun worse than the best end does, up to a bound.
+_KIND = 2.0
+_MOST_MISFIT = 0.5
+# A word that no step says may describe a thing on the way ("the company that produced it"): below the first fit it
+# does not, from the second on it does.
+_NO_FIT = 0.2
+_FIT = 0.5
+# Ways whose things are looked at, and relations of a thing that tell what it is.
+_MOST_WAYS = 8
+_MOST_TELLING = 12
+# What a relation loses that passes over the word nearest to the name in "mayor of X" and "X's mayor", where another
+# one says it; and one that is walked against its direction where the thing has it in its direction too.
+_SKIPPED = 0.3
+_AGAINST = 0.05
+# Facts that answer together: "which films" asks for all of them.
+_MOST_ANSWERS = 12
 _ASKED = re.compile(r"\b(?:which|what)\s+(\w+)", re.IGNORECASE)
+_ASKED_NOUN = re.compile(
+    r"\b(?:which\s+(\w+)|what\s+(\w+)\s+(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b)",
+    re.IGNORECASE,
+)
+# A number is told by what it counts.
+_COUNTED = re.compile(r"\bhow\s+(many|much)\s+(\w+)", re.IGNORECASE)
+# What graphs call that which these words ask for; only where a question begins with them.
+_INTERROGATIVES = {"when": "date", "where": "place"}
+_ARTICLES = frozenset("the a an his her its their this that".split())
+_OWNING = re.compile(r"['’]s?$")
+# Relations that end so say what their source is to their target, others what their target is to their source.
+_PREPOSITIONS = frozenset("of in at by on for to from with".split())
 # Words that no fact says of itself: one that such a word is left of answers another question.
 _RESTRICTING = frozenset(
     """first second third last former previous original early earlier earliest late later latest next only oldest
@@ -322,15 +351,24 @@ _RESTRICTING = frozenset(
 # place, nor the other way round.
 _MEASURE = r"(?:many|much|long|old|far|fast|tall|large|big|high|deep|heavy|often)"
 _ASKS_REASON = re.compile(rf"\bwhy\b|\bhow\b(?!\s+{_MEASURE}\b)", re.IGNORECASE)
-_ASKS_NUMBER = re.compile(
-    rf"\bwhen\b|\bhow\s+{_MEASURE}\b|\b(?:what|which)\s+(?:year|date|century|decade|day)\b", re.IGNORECASE
-)
+_ASKS_TIME = re.compile(r"\bwhen\b|\b(?:what|which)\s+(?:year|date|century|decade|day)\b", re.IGNORECASE)
+_ASKS_NUMBER = re.compile(rf"\bhow\s+{_MEASURE}\b|\b(?:what|which)\s+number\b", re.IGNORECASE)
 _ASKS_NAME = re.compile(
     r"\b(?:who|whom|whose|where|(?:what|which)\s+(?:city|town|country|state|place|person|company))\b", re.IGNORECASE
 )
 _MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
 _NO_NAME = re.compile(
     rf"[\d\W_]+$|.*(?:\b{_MONTH}\W*\d|\d\W*{_MONTH}\b|\b\d+\s*(?:BCE?|CE|AD)\b)", re.IGNORECASE | re.DOTALL
+)
+# A day, a year or a century; a year alone has at most four digits, none of them set apart.
+_TIME = re.compile(
+    rf"(?:(?:c\.|ca\.?|circa|about)?\s*-?\d{{1,4}}s?(?:\s*(?:BCE?|CE|AD))?|\D*\d{{1,4}}\s*[-–/]\s*\d{{1,4}}\D*"
+    rf"|.*(?:\b{_MONTH}\W*\d|\d\W*{_MONTH}\b|\b\d+\s*(?:BCE?|CE|AD)\b|\d(?:st|nd|rd|th)\s+century"
+    rf"|(?<![\d.,])\d{{1,4}}([-./])\d{{1,2}}\1\d{{1,4}}(?![\d,])|(?<![\d.,])(?:1\d{{3}}|20\d{{2}})(?![.,]?\d)).*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_DAY = re.compile(
+    rf".*(?:\b{_MONTH}\W*\d|\d\W*{_MONTH}\b|(?<!\d)\d{{4}}-\d{{1,2}}-\d{{1,2}}(?!\d))", re.IGNORECASE | re.DOTALL
 )
 # A value can be a megabyte; its beginning tells what kind of thing it is.
 _LABEL_CHARS = 200
@@ -364,6 +402,12 @@ def _alike(one: str, other: str) -> bool:
     return shared >= _ALIKE_PREFIX and shared >= _ALIKE_SHARE * max(len(one), len(other))
 
 
+def _bare(word: str) -> str:
+    """A word without the ending of the plural or the third person, which encoders take for another word."""
+    ends = len(word) > _ALIKE_PREFIX and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return word[:-1] if ends and word not in FUNCTION_WORDS else word
+
+
 class RuleChooser:
     """Chooses by what names have in common with the question; needs no model but the encoder of the pack.
 
@@ -377,7 +421,9 @@ class RuleChooser:
     def __init__(self, encoder: Embedder, graph: Graph | None = None) -> None:
         self._encoder = encoder
         self._graph = graph
+        self._neighbourhood = Neighbourhood(graph) if graph is not None else None
         self._vectors: dict[str, Vectors] = {}
+        self._shown: dict[Node, tuple[list[str], list[str]]] = {}
 
     def begin(self, question: str, sources: Sequence[Node]) -> Guide:
         return _RuleGuide(self, question, sources)
@@ -391,6 +437,28 @@ class RuleChooser:
         if new:
             self._vectors.update(zip(new, self._encoder.encode(new), strict=True))
         return {text: self._vectors[text] for text in texts}
+
+    def shown_by(self, node: Node) -> tuple[list[str], list[str]]:
+        """Return the words that say what ``node`` is, and all that tell it: its relations and those to it, in order.
+
+        "Mayor" is what the target of ``mayor`` is, "capital" what the source of ``capital_of`` is.
+        """
+        if self._neighbourhood is None:
+            return [], []
+        if node not in self._shown:
+            if len(self._shown) >= _MOST_CACHED:
+                self._shown.clear()
+            steps = list(self._neighbourhood.facts_at(node))
+            own: dict[str, None] = {}
+            for step in steps:
+                named = relation_words(step.relation).split()
+                of_source = len(named) > 1 and named[-1] in _PREPOSITIONS
+                if step.inverse is not of_source:
+                    own.update(dict.fromkeys(word for word in named if word not in FUNCTION_WORDS))
+            has = [relation_words(step.relation) for step in steps if not step.inverse][:_MOST_TELLING]
+            of = [relation_words(step.relation) for step in steps if step.inverse][:_MOST_TELLING]
+            self._shown[node] = list(own), sorted(set(has)) + sorted(set(of))
+        return self._shown[node]
 
     def leads(self, titles: Sequence[str]) -> dict[str, Vectors]:
         """Return the vectors of the first sections of these articles."""
@@ -422,20 +490,37 @@ class _RuleGuide:
     def __init__(self, chooser: RuleChooser, question: str, sources: Sequence[Node]) -> None:
         self._chooser = chooser
         self._question = question
-        left, places = _without_names(words(question)[:_MOST_WORDS], sources)
+        asked_words = words(question)[:_MOST_WORDS]
+        left, places, owners = _without_names(asked_words, sources)
+        self._words = asked_words
+        self._owners = owners
+        left = tuple((n, _INTERROGATIVES.get(word, word) if not n else word) for n, word in left)
         # A source that the question does not name is asked about at its end.
         self._ways = {node: _Way(0.0, left, places.get(node, _MOST_WORDS)) for node in sources}
         self._named = frozenset(places)
         self._scores: dict[tuple[str, _Words, int], float] = {}
+        self._accounted: dict[tuple[str, _Words, int], frozenset[str]] = {}
         self._begun = False
         # What kind of thing the answer is: graphs seldom say, so no step must account for it.
         asked = _ASKED.search(question)
-        self._asked = asked[1].lower() if asked else ""
+        self._asked = {asked[1].lower()} if asked else set()
+        self._asked |= {word for n, word in left if not n and word in _INTERROGATIVES.values()}
+        noun = _ASKED_NOUN.search(question)
+        self._noun = (noun[1] or noun[2]).lower() if noun else ""
+        if self._noun in FUNCTION_WORDS:
+            self._noun = ""
+        counted = _COUNTED.search(question)
+        self._counted = counted[2].lower() if counted else ""
+        self._asked |= {counted[1].lower()} if counted else set()
+        # What a way passes over, and what it has in its direction: known once the options at its node are.
+        self._heads: dict[_Way, str] = {}
+        self._forward: set[tuple[_Way, str]] = set()
 
     def relations(self, options: Sequence[Option], most: int) -> Chosen[Step]:
         facts = [option for option in options if option.step.relation not in STRUCTURAL]
         facts = self._likely(facts)
         self._prepare(facts)
+        self._look_ahead(facts)
         best: dict[Step, float] = {}
         likely = 0.0
         for option in facts:
@@ -492,21 +577,80 @@ class _RuleGuide:
         for node, way in self._ways.items():
             if not _may_answer(self._question, node):
                 continue
-            chain: list[Edge] = []
+            steps: list[Walked] = []
             here = node
-            while (by := self._ways[here].by) is not None and by.edge in found and by.edge not in chain:
-                chain.append(by.edge)
+            while (by := self._ways[here].by) is not None and by.edge in found and by not in steps:
+                steps.append(by)
                 here = by.node
-            factual = all(edge.relation not in STRUCTURAL for edge in chain)
-            if chain and by is None and factual and (here in self._named or not self._named):
-                unsaid = [word for word in _content(way.left) if word != self._asked]
+            factual = all(by.edge.relation not in STRUCTURAL for by in steps)
+            if steps and by is None and factual and (here in self._named or not self._named):
+                unsaid = [word for word in _content(way.left) if word not in self._asked]
                 if any(word in _RESTRICTING or word.isdigit() for word in unsaid):
                     continue
-                worth = way.score - _PLAIN_STEP * len(chain) - _UNSAID * len(unsaid)
-                ways.append((-round(worth, 6), node.rank, chain))
-        if not ways or -min(ways)[0] < _LEAST_WORTH:
+                worth = way.score - _PLAIN_STEP * len(steps)
+                ways.append((worth, unsaid, node, steps[::-1]))
+        # The likeliest ones by their words; what their things are is dearer to know.
+        ways.sort(key=lambda way: (-round(way[0] - _UNSAID * len(way[1]), 6), way[2].rank))
+        del ways[_MOST_WAYS:]
+        fits = {node: self._fit(self._noun, node) for _, _, node, _ in ways} if self._noun else {}
+        best_fit = max(fits.values(), default=0.0)
+        judged = []
+        for worth, unsaid, node, steps in ways:
+            things = [steps[0].node, *(step.end for step in steps)]
+            relations = {relation_words(step.edge.relation) for step in steps}
+            undescribed = sum(self._undescribed(word, things, relations) for word in unsaid)
+            misfit = min(_MOST_MISFIT, best_fit - fits.get(node, best_fit))
+            worth -= _UNSAID * undescribed + _KIND * misfit
+            if self._counted:
+                worth += _UNSAID * _described(self._fit(self._counted, node))
+            judged.append((-round(worth, 6), node.rank, steps))
+        if not judged or -min(judged)[0] < _LEAST_WORTH:
             return ()
-        return tuple(reversed(min(ways)[-1]))
+        return self._alongside(min(judged)[-1], found)
+
+    def _alongside(self, way: Sequence[Walked], found: Collection[Edge]) -> tuple[Edge, ...]:
+        """The edges of ``way``, then those of all other ways in ``found`` that take the same steps from its source.
+
+        No more ways than fit into ``_MOST_ANSWERS`` edges; ties by the names on the way.
+        """
+        others = sorted(found, key=lambda edge: (edge.source.rank, edge.target.rank, edge.relation))
+        paths: list[tuple[tuple[Edge, ...], Node]] = [((), way[0].node)]
+        for walked in way:
+            paths = [
+                ((*path, edge), edge.other(node))
+                for path, node in paths
+                for edge in others
+                if node in (edge.source, edge.target) and edge.step_from(node) == walked.step and edge not in path
+            ]
+        own = [walked.edge for walked in way]
+        chain = dict.fromkeys(own)
+        # Those that share most with the way come first.
+        shared = sorted(paths, key=lambda item: -sum(a == b for a, b in zip(item[0], own, strict=True)))
+        for path, end in shared:
+            longer = {**chain, **dict.fromkeys(path)}
+            if len(longer) <= _MOST_ANSWERS and _may_answer(self._question, end):
+                chain = longer
+        return tuple(chain)
+
+    def _fit(self, noun: str, node: Node) -> float:
+        """How well ``noun`` says what ``node`` is, as far as the relations at it tell."""
+        own, telling = self._chooser.shown_by(node)
+        if any(_alike(noun, word) for word in own):
+            return 1.0
+        # What has a mayor is no mayor.
+        said = ", ".join(text for text in telling if not any(_alike(noun, word) for word in text.split()))
+        if not said:
+            return 0.0
+        vectors = self._chooser.encode([noun, said])
+        return float(vectors[noun] @ vectors[said])
+
+    def _undescribed(self, word: str, things: Sequence[Node], relations: Collection[str]) -> float:
+        """How far ``word`` describes none of ``things`` and is no synonym of ``relations``, from 0 to 1."""
+        forms = {word, _bare(word)}
+        vectors = self._chooser.encode(sorted(forms | set(relations)))
+        if any(float(vectors[form] @ vectors[named]) >= _SYNONYM for form in forms for named in relations):
+            return 0.0
+        return 1.0 - _described(max(self._fit(word, thing) for thing in things))
 
     def _likely(self, facts: list[Option]) -> list[Option]:
         """The options whose relations are worth encoding: those that share a word, then those with the fewest edges."""
@@ -532,6 +676,32 @@ class _RuleGuide:
             texts |= {_said(way.left), _said(_next(way)), *_content(way.left)}
         self._chooser.encode(sorted(texts))
 
+    def _look_ahead(self, facts: Sequence[Option]) -> None:
+        """Note which word each node's relation has to say first, if any says it, and what leads on from it forwards."""
+        by_way: dict[_Way, set[str]] = {}
+        for option in facts:
+            way = self._ways[option.node]
+            by_way.setdefault(way, set()).add(option.step.relation)
+            if not option.step.inverse:
+                self._forward.add((way, option.step.relation))
+        for way, relations in by_way.items():
+            head = self._head(way)
+            if head and any(head in self._said_by(relation, way) for relation in relations):
+                self._heads[way] = head
+
+    def _head(self, way: _Way) -> str:
+        """The word that stands in "mayor of X" or "X's mayor", where X is the place that was reached, else nothing."""
+        left = dict(way.left)
+        if way.by is None and way.at in self._owners:
+            return next((word for place, word in way.left if place >= self._owners[way.at]), "")
+        place = min(way.at, len(self._words)) - 1
+        while place >= 0 and self._words[place] in _ARTICLES:
+            place -= 1
+        if place < 1 or self._words[place] != "of":
+            return ""
+        word = left.get(place - 1, "")
+        return "" if word in FUNCTION_WORDS or word in self._asked else word
+
     def _score(self, step: Step, way: _Way) -> float:
         """What a step has to do with what is left of the question."""
         key = (step.relation, way.left, way.at)
@@ -540,7 +710,10 @@ class _RuleGuide:
         # The one that a thing was reached by leads back to others like the thing before it.
         came = way.by.step if way.by is not None else None
         back = came is not None and came.relation == step.relation and came.inverse is not step.inverse
-        return self._scores[key] - (_BACK if back else 0.0)
+        head = self._heads.get(way, "")
+        skipped = bool(head) and head not in self._said_by(step.relation, way)
+        against = step.inverse and (way, step.relation) in self._forward
+        return self._scores[key] - _BACK * back - _SKIPPED * skipped - _AGAINST * against
 
     def _likeness_to(self, named: str, way: _Way) -> float:
         whole, following, near = _said(way.left), _said(_next(way)), _by_nearness(way)
@@ -561,17 +734,27 @@ class _RuleGuide:
         """The words of the question that this step leaves, and the place in it that it reaches."""
         if relation in STRUCTURAL or not way.left:
             return way.left, way.at
-        named = relation_words(relation)
-        near = _by_nearness(way)
-        same = {asked for asked in near if any(_alike(asked, word) for word in named.split())}
-        if not same and near:
-            vectors = self._chooser.encode([named, *near])
-            likeness = [_NEARNESS**number * float(vectors[named] @ vectors[word]) for number, word in enumerate(near)]
-            best = max(range(len(near)), key=lambda number: (round(likeness[number], 6), -number))
-            same = {near[best]} if likeness[best] >= _SYNONYM else set()
+        same = self._said_by(relation, way)
         places = [place for place, word in way.left if word in same]
         at = min(places, key=lambda place: (abs(place - way.at), place)) if places else way.at
         return tuple((place, word) for place, word in way.left if word not in same), at
+
+    def _said_by(self, relation: str, way: _Way) -> frozenset[str]:
+        """The words that are left for which ``relation`` accounts: forms of its own, or else the one most alike."""
+        key = (relation, way.left, way.at)
+        if key not in self._accounted:
+            named = relation_words(relation)
+            near = _by_nearness(way)
+            same = {asked for asked in near if any(_alike(asked, word) for word in named.split())}
+            # The noun that is asked with describes the end, and leaves what is said of it to be accounted for.
+            others = [word for word in near if word != self._noun] or near
+            if not same and others:
+                vectors = self._chooser.encode([named, *others])
+                likeness = [_NEARNESS**n * float(vectors[named] @ vectors[word]) for n, word in enumerate(others)]
+                best = max(range(len(others)), key=lambda n: (round(likeness[n], 6), -n))
+                same = {others[best]} if likeness[best] >= _SYNONYM else set()
+            self._accounted[key] = frozenset(same)
+        return self._accounted[key]
 
     def _base(self, item: Walked) -> float:
         way = self._ways[item.node]
@@ -608,13 +791,20 @@ class _RuleGuide:
         return added
 
 
+def _described(fit: float) -> float:
+    return min(1.0, max(0.0, fit - _NO_FIT) / (_FIT - _NO_FIT))
+
+
 def _may_answer(question: str, node: Node) -> bool:
     """Whether ``node`` is of the kind that ``question`` asks for, as far as both tell by their words."""
     if _ASKS_REASON.search(question):
         return False
+    label = node.label[:_LABEL_CHARS]
+    if _ASKS_TIME.search(question):
+        return bool(_TIME.match(label))
     if _ASKS_NUMBER.search(question):
-        return any(character.isdigit() for character in node.label)
-    return not (_ASKS_NAME.search(question) and _NO_NAME.match(node.label[:_LABEL_CHARS]))
+        return any(character.isdigit() for character in label) and not _DAY.match(label)
+    return not (_ASKS_NAME.search(question) and _NO_NAME.match(label))
 
 
 def _content(left: _Words) -> list[str]:
@@ -638,20 +828,28 @@ def _said(left: _Words) -> str:
     return " ".join(word for _, word in left)
 
 
-def _without_names(asked: list[str], sources: Sequence[Node]) -> tuple[_Words, dict[Node, int]]:
-    """The words of a question without the names of the entities that it starts from, and the places of these."""
+def _without_names(asked: list[str], sources: Sequence[Node]) -> tuple[_Words, dict[Node, int], dict[int, int]]:
+    """The words of a question without the names of the entities that it starts from, and the places of these.
+
+    With the places at which a name in the possessive begins, where each ends.
+    """
     left = dict(enumerate(asked))
     places: dict[Node, int] = {}
+    owners: dict[int, int] = {}
     for node in sorted(sources, key=lambda node: (-len(words(node.label)), node.rank)):
         name = words(node.label)
         for begin in range(len(asked) - len(name) + 1):
             span = range(begin, begin + len(name))
-            if name and asked[begin : begin + len(name)] == name and all(place in left for place in span):
+            written = asked[begin : begin + len(name)]
+            owned = written[:-1] + [_OWNING.sub("", word) for word in written[-1:]]
+            if name and name in (written, owned) and all(place in left for place in span):
                 places[node] = begin
+                if written != name:
+                    owners[begin] = span.stop
                 for place in span:
                     del left[place]
                 break
-    return tuple(left.items()), places
+    return tuple(left.items()), places, owners
 
 
 def _verbalised(edge: Edge) -> str:

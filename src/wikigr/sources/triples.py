@@ -6,6 +6,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +29,11 @@ from wikigr.text import fold
 
 # A quoted cell may go over several lines; one that never ends must not take the rest of the file with it.
 LONGEST_ROW_BYTES = 16 * 1024 * 1024
+
+# The marks between cells, and how much of a file is read to find out which one it uses.
+_DELIMITERS = {"\t": "tabs", ",": "commas", ";": "semicolons"}
+_SAMPLE_ROWS = 20
+_SAMPLE_BYTES = 256 * 1024
 
 # How the columns may be called in a header, folded, likeliest first: a "source" beside a "subject" is none.
 _COLUMNS = (
@@ -65,9 +71,10 @@ class Row(NamedTuple):
 class TriplesSource:
     """``subject, relation, object`` a row, as TSV or CSV; the first row may name the columns.
 
-    The delimiter is a tab, else a comma, else a semicolon: the first that the first row has two of. Without a
-    header there are exactly three columns; with one they may come in any order, and others are ignored. Names
-    are told apart as look-ups do it, without regard to case, underscores and Unicode form.
+    The delimiter is a tab, a comma or a semicolon: the one that makes a header of the first row, else the one that
+    cuts most of the first rows in three. Without a header there are exactly three columns; with one they may come in
+    any order, and others are ignored. Names are told apart as look-ups do it, without regard to case, underscores and
+    Unicode form.
     """
 
     format = "triples"
@@ -76,7 +83,7 @@ class TriplesSource:
         self.path = path
 
     def records(self) -> Iterator[GraphRecord]:
-        """Yield every bad row, then one record for each subject."""
+        """Yield every bad row, then one record for each subject; raises ``SourceError`` for a file without triples."""
         yield from gather(self._statements(), lambda key, name, spelt: (spelt, key))
 
     def parse(self, record: GraphRecord) -> Iterator[SourceItem]:
@@ -88,7 +95,7 @@ class TriplesSource:
         width = 3
         is_empty = True
         with open_bytes(self.path) as stream:
-            for row in read_rows(read_lines(stream)):
+            for row in read_rows(read_lines(stream), str(self.path)):
                 if columns is None and not row.problem:
                     columns = _header(row.cells)
                     if columns is not None:
@@ -106,9 +113,23 @@ class TriplesSource:
             raise SourceError(f"{self.path} has no triples.", hint="A row is: subject, relation, object.")
 
 
-def read_rows(lines: Iterable[Line]) -> Iterator[Row]:
-    """Yield the rows that are not blank. CSV cells may be quoted, and go over several lines; TSV has no quotes."""
-    delimiter = ""
+def read_rows(lines: Iterable[Line], name: str = "The table") -> Iterator[Row]:
+    """Yield the rows that are not blank. CSV cells may be quoted, and go over several lines; TSV has no quotes.
+
+    Raises ``SourceError``, in which the file is called ``name``, where the delimiter is not clear.
+    """
+    source = iter(lines)
+    sample: list[Line] = []
+    size = 0
+    for line in source:
+        sample.append(line)
+        size += len(line.data)
+        if size >= _SAMPLE_BYTES or len(sample) >= 10 * _SAMPLE_ROWS:
+            break
+    return _rows(chain(sample, source), _delimiter(sample, name))
+
+
+def _rows(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
     source = iter(lines)
     waiting: deque[Line] = deque()
 
@@ -122,7 +143,6 @@ def read_rows(lines: Iterable[Line]) -> Iterator[Row]:
             continue
         if not text.strip():
             continue
-        delimiter = delimiter or _delimiter(text)
         if delimiter == "\t" or '"' not in text:
             yield Row(line.line, _trimmed(text.split(delimiter)))
             continue
@@ -157,8 +177,32 @@ def _decode(line: Line) -> tuple[str, str]:
         return "", invalid_utf8(error)
 
 
-def _delimiter(text: str) -> str:
-    return next((mark for mark in "\t,;" if text.count(mark) >= 2), "\t")
+def _delimiter(sample: list[Line], name: str) -> str:
+    """The mark between the cells; ``csv.Sniffer`` does not know that there are three, nor says that two marks fit."""
+    readable = [line for line in sample if not _decode(line)[1]]
+    rows = {mark: list(islice(_rows(readable, mark), _SAMPLE_ROWS)) for mark in _DELIMITERS}
+    if not rows["\t"]:
+        return "\t"
+    for mark, found in rows.items():
+        first = next((row for row in found if not row.problem), None)
+        if first is not None and _header(first.cells) is not None:
+            return mark
+    fit = {mark: sum(len(row.cells) == 3 and all(row.cells) for row in found) for mark, found in rows.items()}
+    # A mark that is none leaves quoted cells broken, so that there are more rows.
+    shares = {mark: count / len(rows[mark]) for mark, count in fit.items()}
+    best = [mark for mark, share in shares.items() if share == max(shares.values())]
+    # Hardly a name has a tab in it.
+    if shares[best[0]] >= 0.5 and (len(best) == 1 or best[0] == "\t"):
+        return best[0]
+    if shares[best[0]] >= 0.5:
+        problem = f"{_DELIMITERS[best[0]]} and {_DELIMITERS[best[1]]} cut as many of its first rows in three"
+    else:
+        problem = "neither tabs nor commas nor semicolons cut most of its first rows in three"
+    raise SourceError(
+        f"{name} is not clear about its columns: {problem}.",
+        hint="Put tabs between subject, relation and object, or name the columns in a first row: "
+        "subject, relation, object.",
+    )
 
 
 def _is_open(text: str, delimiter: str) -> bool:

@@ -7,13 +7,16 @@ import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from wikigr.errors import UsageError
 from wikigr.evaluation.abstention import abstention
 from wikigr.evaluation.comparison import Comparison, Flip, compare, flips, means_by_question
+from wikigr.evaluation.gate import GateResult
 from wikigr.evaluation.judge import Label, judge_document
 from wikigr.evaluation.metrics import METRICS, ranked_articles
 from wikigr.evaluation.questions import Gold, GoldQuestion
@@ -28,6 +31,10 @@ from wikigr.whole_file import replace_file
 
 SCHEMA_VERSION = 1
 QUESTIONS = "questions.json"
+# The folder, within a run's, of the profiles that can be loaded from nowhere else.
+PROFILES = "profiles"
+# Of a profile whose answers no model writes, in ``Run.models``.
+NO_MODEL = "none"
 _QUESTION_FIELDS = {"id", "question", "answers", "gold", "answerable", "type", "line"}
 
 
@@ -42,6 +49,11 @@ class StoredRun:
 
     def of(self, profile: str) -> list[Sample]:
         return [sample for sample in self.samples if sample.profile == profile]
+
+    @property
+    def subject(self) -> str:
+        """The profile that is judged when none is named."""
+        return self.run.subject or list(self.run.profiles)[-1]
 
     @property
     def clusters(self) -> dict[str, str] | None:
@@ -127,17 +139,22 @@ def _evidence(entry: Mapping[str, Any]) -> Evidence:
 def report_document(
     stored: StoredRun,
     *,
-    primary: str,
-    margin: float,
+    primary: str | None = None,
+    margin: float | None = None,
     resamples: int = 9999,
     labels: Sequence[Label] | None = None,
+    gate: GateResult | None = None,
 ) -> dict[str, Any]:
     """Return the report of a run: the first profile is what the others are compared with.
 
-    ``labels`` are people's grades, which the judge's are held against.
+    ``primary`` and ``margin`` are those that were declared for the run when left out; others are named as chosen after
+    it. ``labels`` are people's grades, which the judge's are held against; ``gate`` is what the run was held to.
+    Raises ``UsageError`` for an unknown metric.
 
     Everything but ``latency`` and ``latency_cached`` is the same, byte for byte, for the same samples and seed.
     """
+    primary = stored.run.primary if primary is None else known_metric(primary)
+    margin = stored.run.margin if margin is None else margin
     names = [name for name in stored.run.profiles if stored.of(name)]
     against = _compared(stored)
     comparisons = [
@@ -179,7 +196,11 @@ def report_document(
             ]
             for name in against
         },
-        "notices": _notices(stored, against),
+        "gate": None if gate is None else gate_document(gate),
+        "notices": [
+            *(f"{choice}." for choice in chosen_after(stored.run, primary, margin)),
+            *_notices(stored, against),
+        ],
         "questions": [_question(stored.questions[id_], first_answers.get(id_, [])) for id_ in sorted(stored.questions)],
     }
 
@@ -201,6 +222,8 @@ def _notices(stored: StoredRun, against: Sequence[str]) -> list[str]:
             found.append(f"{name}: the run is not whole, {count} of {expected} samples are there.")
     if stored.run.missing:
         found.append(missing_articles(stored.run.missing))
+    if stored.run.leaks:
+        found.append(_leaks(stored.run.leaks))
     first, *others = stored.run.profiles
     found += [
         f"{name} is not compared with {first}: they have no answered question in common."
@@ -222,6 +245,55 @@ def missing_articles(titles: Sequence[str]) -> str:
         f"{len(titles)} gold articles are not in the pack, and nothing can find them: {named}"
         f"{' and others' if len(titles) > 3 else ''} (wikigr eval validate lists them)."
     )
+
+
+def _leaks(leaks: Sequence[Mapping[str, Any]]) -> str:
+    """Return what is to be said of few-shot examples that give questions away."""
+    examples = dict.fromkeys(leak["example"] for leak in leaks)
+    named = ", ".join(f"example {leak['example']} (question {leak['question_id']})" for leak in leaks[:3])
+    some = "1 few-shot example gives" if len(examples) == 1 else f"{len(examples)} few-shot examples give"
+    return (
+        f"{some} gold questions away and stood in no prompt: {named}"
+        f"{' and others' if len(leaks) > 3 else ''} (all of them in run.json)."
+    )
+
+
+def known_metric(name: str) -> str:
+    """Return ``name``; raises ``UsageError`` when no metric is called so."""
+    if name not in METRICS:
+        near = get_close_matches(name, METRICS, n=1)
+        raise UsageError(
+            f"There is no metric {name!r}.",
+            hint=f"Did you mean {near[0]!r}?" if near else f"Choose from {', '.join(METRICS)}.",
+        )
+    return name
+
+
+def chosen_after(run: Run, primary: str, margin: float | None = None) -> list[str]:
+    """Return, without a full stop, which of the two was not declared before the run: a choice that saw the figures."""
+    found = []
+    if primary != run.primary:
+        found.append(f"{run.primary} was declared as the primary metric before the run; {primary} was chosen after it")
+    if margin is not None and margin != run.margin:
+        found.append(f"{run.margin:g} was declared as the margin before the run; {margin:g} was chosen after it")
+    return found
+
+
+def paired(first: Sequence[Sample], second: Sequence[Sample], metric: str) -> int:
+    """Return how many questions have ``metric`` under both arms."""
+    left, right = means_by_question(first), means_by_question(second)
+    return sum(metric in left[question] and metric in right.get(question, {}) for question in left)
+
+
+def gate_document(result: GateResult) -> dict[str, Any]:
+    """Return the outcome of a gate as plain values."""
+    return {
+        "profile": result.profile,
+        "passed": result.passed,
+        "checks": [asdict(check) for check in result.checks],
+        "regressed": list(result.regressed),
+        "caveats": list(result.caveats),
+    }
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
@@ -265,7 +337,7 @@ def flip_document(
                 "confidence": sample.confidence,
                 "citations": list(sample.citations),
                 "ranking": [entry["section_id"] for entry in sample.ranking[:5]],
-                "command": _command(question.get("question", ""), _location(stored.run), sample.profile),
+                "command": _command(stored, question.get("question", ""), sample.profile),
             }
             for stored, sample, label in zip(runs, (flip.first, flip.second), labels, strict=True)
         ],
@@ -277,9 +349,27 @@ def _location(run: Run) -> str:
     return str(run.pack.get("path") or run.pack["name"])
 
 
-def _command(question: str, pack: str, profile: str) -> str:
-    """Return the command that asks this again, safe to be pasted into a shell whatever the question holds."""
-    return shlex.join(["wikigr", "ask", question, "--pack", pack, "--profile", profile, "--explain"])
+def _command(stored: StoredRun, question: str, profile: str) -> str:
+    """Return the command that asks this again, safe to be pasted into a shell whatever the question holds.
+
+    Like the run, it asks a model or none.
+    """
+    options = ["--pack", _location(stored.run), "--profile", _source(stored, profile)]
+    if stored.run.offline or stored.run.models.get(profile) == NO_MODEL:
+        options.append("--offline")
+    options.append("--explain")
+    # What begins with a dash would be taken for an option.
+    words = [*options, "--", question] if question.startswith("-") else [question, *options]
+    return shlex.join(["wikigr", "ask", *words])
+
+
+def _source(stored: StoredRun, profile: str) -> str:
+    """Return by what ``--profile`` finds a profile of the run: as it was named, else its file in the run's folder."""
+    if profile in stored.run.sources:
+        return stored.run.sources[profile]
+    kept = stored.folder / PROFILES / f"{profile}.yaml"
+    # Runs of an earlier wikigr kept none.
+    return str(kept) if kept.is_file() else profile
 
 
 def _profile(stored: StoredRun, name: str, primary: str, resamples: int) -> dict[str, Any]:

@@ -339,11 +339,13 @@ def _counts(comparison: Document, result: Document) -> str:
     scaled = _Scaled(result)
     means = [_share(result.get(key)) for key in ("mean_first", "mean_second")]
     wins, ties, losses = (_whole(result.get(key)) for key in ("wins", "ties", "losses"))
-    detectable = scaled.text(_finite(result.get("mde")), sign=False, trim=True)
-    return (
-        f"{comparison['first']} {means[0]} → {comparison['second']} {means[1]}, with {wins} wins, {ties} ties and "
-        f"{losses} losses. Four times in five, so many questions would show a difference of {detectable}{scaled.unit}."
-    )
+    told = f"{comparison['first']} {means[0]} → {comparison['second']} {means[1]}, with {wins} wins, {ties} ties and "
+    told += f"{losses} losses."
+    mde = _finite(result.get("mde"))
+    if mde is None:
+        return told
+    detectable = scaled.text(mde, sign=False, trim=True)
+    return f"{told} Four times in five, so many questions would show a difference of {detectable}{scaled.unit}."
 
 
 def _warnings(document: Document) -> _Html:
@@ -447,10 +449,12 @@ def _metric_name(name: str, primary: str, lower: bool, below: object = None) -> 
 
 
 def _differences(document: Document) -> _Html:
+    primary = document["primary"]
+    declared = document["run"].get("primary", primary) == primary
     note = (
         "Each line is the interval of a difference, its mark the difference itself; the band is the margin within "
-        "which two profiles are as good as each other. The primary metric was declared beforehand; the p of the "
-        "others is corrected for their number (Holm)."
+        f"which two profiles are as good as each other. The primary metric was {'declared' if declared else 'chosen'} "
+        f"{'before' if declared else 'after'} the run; the p of the others is corrected for their number (Holm)."
     )
     plots = [_forest(comparison, document) for comparison in document["comparisons"]]
     if not plots:

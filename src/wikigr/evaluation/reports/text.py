@@ -219,8 +219,6 @@ def markdown_report(document: Document) -> str:
     judged = judge_line(document)
     if judged is not None:
         parts.append(judged)
-    if run["leaks"]:
-        parts.append(f"{len(run['leaks'])} few-shot examples give gold questions away and were left out.")
     return "\n\n".join(parts) + "\n"
 
 
@@ -274,7 +272,7 @@ def github_report(document: Document) -> str:
 def github_annotations(result: GateResult, questions: Mapping[str, Mapping[str, Any]], path: str) -> str:
     """Return workflow commands: an error for the gate, and a warning with file and line for each regressed question."""
     lines = [
-        f"::error title=wikigr eval gate::{_command(f'{check.name}: {check.detail}')}"
+        f"::error title=wikigr eval gate::{_command(f'{result.profile}: {check.name}: {check.detail}')}"
         for check in result.checks
         if not check.passed
     ]
@@ -304,6 +302,10 @@ def junit_report(document: Document) -> str:
             (q, q["by_profile"][profile["name"]]) for q in document["questions"] if profile["name"] in q["by_profile"]
         ]
         suite = ElementTree.SubElement(root, "testsuite", name=_xml(profile["name"]), tests=str(len(cases)))
+        if document["notices"]:
+            told = ElementTree.SubElement(suite, "properties")
+            for notice in document["notices"]:
+                ElementTree.SubElement(told, "property", name="notice", value=_xml(notice))
         failures = errors = skipped = 0
         for question, sample in cases:
             name, group = _xml(question["id"]), _xml(profile["name"])
