@@ -18,15 +18,21 @@ Purpose = Literal["query", "queries", "bulk"]
 
 
 def open_encoder(
-    model_id: str | Path = DEFAULT_MODEL, *, backend: Backend = "auto", purpose: Purpose = "query"
+    model_id: str | Path = DEFAULT_MODEL,
+    *,
+    backend: Backend = "auto",
+    purpose: Purpose = "query",
+    threads: int | None = None,
 ) -> Embedder:
     """Open the encoder ``model_id``: an id, a short name, a model folder or a pack's ``encoder`` folder.
 
     ``query`` answers the first one soonest; ``queries`` expects many, one at a time, and gives each the same vector to
     its last digit whatever was asked before; ``bulk`` takes many texts at once. ``auto`` takes ONNX Runtime, and for
     ``bulk`` OpenVINO where it is installed and the CPU computes in bfloat16. All but ``sentence-transformers`` run a
-    prepared encoder. Raises ``ModelError`` when the encoder has not been prepared (``wikigr model prepare``), is
-    damaged, or when the backend is not installed, and ``UsageError`` for an unknown backend or purpose.
+    prepared encoder. ``threads`` (ONNX Runtime) are the cores to use, all by default.
+
+    Raises ``ModelError`` when the encoder has not been prepared (``wikigr model prepare``), is damaged, or when the
+    backend is not installed, and ``UsageError`` for an unknown backend or purpose.
     """
     if backend not in get_args(Backend):
         raise UsageError(f"There is no backend {backend!r}; choose from {', '.join(get_args(Backend))}.")
@@ -43,7 +49,7 @@ def open_encoder(
         return OpenVinoEncoder(prepared)
     from wikigr.embeddings.onnx import OnnxEncoder
 
-    return OnnxEncoder(prepared, bulk=purpose == "bulk", packed=purpose != "query")
+    return OnnxEncoder(prepared, bulk=purpose == "bulk", packed=purpose != "query", threads=threads)
 
 
 def _openvino_is_quicker() -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 
 from wikigr.agent.few_shot import FewShotManager
 from wikigr.answer.answer import Answer
+from wikigr.embeddings.batching import available_cores
 from wikigr.errors import UsageError, WikigrError
 from wikigr.evaluation.cached_pack import CachedPack
 from wikigr.evaluation.comparison import MARGIN, PRIMARY
@@ -102,7 +103,7 @@ def evaluate(
     cache = ResponseCache(cache_folder() / RESPONSES, fresh=evaluation.fresh, warn=warn)
     judge = _judge(evaluation, cache)
     with ExitStack() as stack:
-        first = stack.enter_context(CachedPack(evaluation.pack, preload=True))
+        first = stack.enter_context(CachedPack(evaluation.pack, threads=_threads(evaluation), preload=True))
         examples = _examples(first)
         leaks = find_leaks(examples, evaluation.questions, first.encoder)
         if leaks and evaluation.strict:
@@ -144,6 +145,11 @@ def evaluate(
         run = replace(read_run(folder), usage=used(read_samples(folder)))
         replace_file(folder / RUN, run.to_json())
         return run, folder
+
+
+def _threads(evaluation: Evaluation) -> int:
+    """Return the cores that the encoder of each job may use."""
+    return max(1, available_cores() // evaluation.jobs)
 
 
 def _judge(evaluation: Evaluation, cache: ResponseCache) -> Judge | None:
@@ -286,7 +292,8 @@ def _samples(
 
         def ask(item: tuple[GoldQuestion, Profile, int]) -> Sample:
             if not hasattr(mine, "pipelines"):
-                mine.pipelines = pipelines(stack.enter_context(CachedPack(evaluation.pack)))
+                pack = CachedPack(evaluation.pack, threads=_threads(evaluation))
+                mine.pipelines = pipelines(stack.enter_context(pack))
             question, profile, repeat = item
             return _ask(mine.pipelines[profile.name], question, repeat)
 

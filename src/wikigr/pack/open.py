@@ -44,6 +44,7 @@ class Pack:
         *,
         encoder: str | None = None,
         purpose: Purpose = "query",
+        threads: int | None = None,
         preload: bool = False,
         read_only: bool = True,
         graph: Graph | None = None,
@@ -51,15 +52,16 @@ class Pack:
         """Open the pack at ``location`` (a folder, a ``.db`` file or an installed pack's name).
 
         ``encoder`` names another model than the pack's own (it must be the same one under another name or
-        path, else ``EncoderMismatchError``), and ``purpose`` is what ``open_encoder`` takes. ``preload`` loads the
-        encoder in the background at once, and reads the vectors meanwhile. ``read_only`` is how the database is opened,
-        unless ``graph`` is it already.
+        path, else ``EncoderMismatchError``); ``purpose`` and ``threads`` are what ``open_encoder`` takes. ``preload``
+        loads the encoder in the background at once, and reads the vectors meanwhile. ``read_only`` is how the database
+        is opened, unless ``graph`` is it already.
         Raises ``PackError`` when the pack is missing, damaged or of another format.
         """
         self.layout: Layout = find_pack(location)
         with self.layout.reading():
             self.manifest: Manifest = read_manifest(self.layout.part(parts.MANIFEST))
             self._purpose: Purpose = purpose
+            self._threads = threads
             self._encoder_source = encoder or encoder_source(self.layout, self.manifest)
             self._encoder: Future[Embedder] | None = None
             self._titles: dict[str, str] | None = None
@@ -86,7 +88,7 @@ class Pack:
     def _open_encoder(self) -> Embedder:
         from wikigr.embeddings.loader import open_encoder
 
-        encoder = open_encoder(self._encoder_source, purpose=self._purpose)
+        encoder = open_encoder(self._encoder_source, purpose=self._purpose, threads=self._threads)
         if encoder.identity != self.manifest.encoder:
             own, other = self.manifest.encoder, encoder.identity
             raise EncoderMismatchError(
