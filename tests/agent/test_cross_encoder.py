@@ -288,6 +288,7 @@ def _loads(hub: _Hub, home: Path, *names: str, offline: bool = False) -> list[st
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
 
 
+@pytest.mark.trust
 def test_a_model_is_downloaded_once_and_a_hub_that_is_down_is_asked_once(hub: _Hub, tmp_path: Path) -> None:
     assert _loads(hub, tmp_path, "acme/matcher", "acme/matcher", "acme/down") == ["True", "True", "False"]
     assert sum("acme/matcher/revision" in path for path in hub.asked) == 1

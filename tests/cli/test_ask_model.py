@@ -173,7 +173,9 @@ main()
 """
 
 
-@pytest.mark.parametrize("profile", ["enhanced", "recall", "baseline", "fast", "precise"])
+@pytest.mark.parametrize(
+    "profile", ["enhanced", "recall", "baseline", "fast", pytest.param("precise", marks=pytest.mark.trust)]
+)
 def test_offline_touches_no_network(physics_pack: Path, tmp_path: Path, profile: str) -> None:
     environment = {**os.environ, "ANTHROPIC_API_KEY": "sk-x", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
     environment["HF_HOME"] = str(tmp_path)
