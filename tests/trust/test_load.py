@@ -23,7 +23,7 @@ _WORDS = "spin energy photon atom light wave nucleus experiment theory prize mea
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
 def test_memory_does_not_grow_with_questions(physics_pack: Path, tmp_path: Path, tally: Callable[[str], Tally]) -> None:
     count = tally("questions through --batch with flat memory")
-    # Few different words: what is kept of each, up to a bound, is there after the first third.
+    # Few different words: thousands of different ones cost a few kB each at first, and 0.15 kB in the long run.
     pairs = ((_WORDS[n % 13], _WORDS[n // 13 % 13], 1900 + n % 7) for n in range(QUESTIONS))
     asked = [f"What has {one} to do with {other} in {year}?" for one, other, year in pairs]
     file = tmp_path / "questions.txt"
