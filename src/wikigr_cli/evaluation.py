@@ -474,7 +474,7 @@ def _profile_of(stored: StoredRun, name: str | None) -> str:
 
 def _deciding(stored: StoredRun, primary: str | None, margin: float | None) -> tuple[str, float]:
     """Return metric and margin: those that were declared for the run where none are given."""
-    from wikigr.evaluation.reports.document import known_metric
+    from wikigr.evaluation.metrics import known_metric
 
     chosen = _checked(margin)
     return known_metric(primary or stored.run.primary), stored.run.margin if chosen is None else chosen
@@ -549,7 +549,7 @@ def _requirements(
 ) -> Requirements:
     """Return what was asked of a run; raises ``UsageError`` for what no run could be held to."""
     from wikigr.evaluation.gate import Requirements
-    from wikigr.evaluation.reports.document import known_metric
+    from wikigr.evaluation.metrics import known_metric
 
     _checked(margin)
     if max_errors is not None and math.isnan(max_errors):
@@ -560,7 +560,7 @@ def _requirements(
 
 
 def _floors(given: list[str]) -> dict[str, float]:
-    from wikigr.evaluation.reports.document import known_metric
+    from wikigr.evaluation.metrics import known_metric
 
     floors = {}
     for item in given:

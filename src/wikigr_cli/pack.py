@@ -219,7 +219,7 @@ def list_packs(
     environment = context.ensure_object(Environment)
 
     from wikigr.pack import layout
-    from wikigr.pack.locate import installed_packs
+    from wikigr.pack.layout import installed_packs
     from wikigr.pack.manifest import read_manifest
 
     if folder is not None and not folder.is_dir():

@@ -97,7 +97,8 @@ def update(
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.pack.locate import find_pack, installed_name
+    from wikigr.pack.layout import installed_name
+    from wikigr.pack.locate import find_pack
 
     folder = find_pack(pack).root
     installed = installed_name(folder)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.llm.server import MessagesServer, garbage, never, reply, status, text
+from tests.llm.server import MessagesServer, first_cited, garbage, never, reply, status, text
 
 from wikigr.answer.abstention import NOT_COVERED
 
@@ -28,18 +28,9 @@ def model(messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch, wiki
 
 def _cite_first(request: dict) -> object:  # type: ignore[type-arg]
     first = next(block for block in request["messages"][0]["content"] if block["type"] == "search_result")
-    location = {
-        "type": "search_result_location",
-        "cited_text": first["content"][0]["text"],
-        "search_result_index": 0,
-        "start_block_index": 0,
-        "end_block_index": 1,
-        "source": first["source"],
-        "title": first["title"],
-    }
-    return reply(text("Davisson and Germer", location), text("."), usage={"input_tokens": 1000, "output_tokens": 100})(
-        request
-    )
+    return reply(
+        text("Davisson and Germer", first_cited(first)), text("."), usage={"input_tokens": 1000, "output_tokens": 100}
+    )(request)
 
 
 def test_json_holds_citations_usage_and_cost(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:

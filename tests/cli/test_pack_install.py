@@ -9,7 +9,7 @@ import pytest
 from tests.pack.file_server import serving
 
 from wikigr.pack.archive import export_pack
-from wikigr.pack.locate import installed_packs
+from wikigr.pack.layout import installed_packs
 from wikigr.pack.signature import PrivateKey
 from wikigr.settings import cache_folder
 

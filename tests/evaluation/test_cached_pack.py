@@ -20,7 +20,7 @@ def test_by_its_clock_what_it_remembers_takes_as_long_as_the_first_time(
         return pack.clock() - begun
 
     with CachedPack(physics_pack) as pack:
-        assert pack.encoder is not None
+        assert pack.encoder.identity == pack.manifest.encoder
         # Whoever looks at the clock finds it a second later.
         seconds = itertools.count(1.0)
         monkeypatch.setattr(cached_pack.time, "perf_counter", lambda: next(seconds))

@@ -64,6 +64,19 @@ def text(words: str, *citations: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "text", "text": words, "citations": list(citations) or None}
 
 
+def first_cited(block: Mapping[str, Any]) -> dict[str, Any]:
+    """A citation of the whole of the first search result, which is ``block``."""
+    return {
+        "type": "search_result_location",
+        "cited_text": block["content"][0]["text"],
+        "search_result_index": 0,
+        "start_block_index": 0,
+        "end_block_index": 1,
+        "source": block["source"],
+        "title": block["title"],
+    }
+
+
 def citation(quote: str, start: int, end: int, document: int = 0, title: str | None = None) -> dict[str, Any]:
     """A citation of a plain-text document: a range of characters."""
     return {

@@ -22,8 +22,8 @@ from wikigr.errors import PackError, UsageError
 from wikigr.pack.archive import export_pack
 from wikigr.pack.download import DownloadError
 from wikigr.pack.installed import InstallError, install, remove, update_installed
-from wikigr.pack.layout import DATABASE, MANIFEST, ORIGIN
-from wikigr.pack.locate import find_pack, installed_name, installed_names, installed_packs
+from wikigr.pack.layout import DATABASE, MANIFEST, ORIGIN, installed_name, installed_packs
+from wikigr.pack.locate import find_pack, installed_names
 from wikigr.pack.manifest import read_manifest
 from wikigr.pack.open import Pack
 from wikigr.pack.signature import PrivateKey

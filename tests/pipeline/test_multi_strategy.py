@@ -16,7 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.llm.server import Behaviour, MessagesServer, reply, respond, slow, status, text
+from tests.llm.server import Behaviour, MessagesServer, first_cited, reply, respond, slow, status, text
 
 from wikigr.answer.answer import Answer
 from wikigr.embeddings.embedder import Embedder
@@ -122,16 +122,7 @@ def write(request: dict[str, Any]) -> Any:
     first = next((block for block in blocks if block["type"] == "search_result"), None)
     if first is None:
         return reply("The Iron Bell — director: Clara Voss [1].")(request)
-    location = {
-        "type": "search_result_location",
-        "cited_text": first["content"][0]["text"],
-        "search_result_index": 0,
-        "start_block_index": 0,
-        "end_block_index": 1,
-        "source": first["source"],
-        "title": first["title"],
-    }
-    return reply(text("It was so", location), text("."))(request)
+    return reply(text("It was so", first_cited(first)), text("."))(request)
 
 
 Ask = Callable[..., tuple[Answer, Conversation]]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.llm.server import MessagesServer, reply, status, text
+from tests.llm.server import MessagesServer, first_cited, reply, status, text
 
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import Answer
@@ -20,7 +20,7 @@ from wikigr.build.build import BuildOptions, build_pack
 from wikigr.checks import Check
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import PackError, WikigrError
-from wikigr.pack.locate import installed_packs
+from wikigr.pack.layout import installed_packs
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline, connect
 from wikigr.pipeline.pipeline import Pipeline
@@ -334,16 +334,7 @@ def ask(before: Pack, messages_server: MessagesServer, monkeypatch: pytest.Monke
 
 def cite_first(request: dict[str, Any]) -> Any:
     first = next(block for block in request["messages"][0]["content"] if block["type"] == "search_result")
-    location = {
-        "type": "search_result_location",
-        "cited_text": first["content"][0]["text"],
-        "search_result_index": 0,
-        "start_block_index": 0,
-        "end_block_index": 1,
-        "source": first["source"],
-        "title": first["title"],
-    }
-    return reply(text("Ida Holm", location), text("."))(request)
+    return reply(text("Ida Holm", first_cited(first)), text("."))(request)
 
 
 def sent(server: MessagesServer, number: int = -1) -> str:

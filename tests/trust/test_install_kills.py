@@ -20,8 +20,8 @@ from tests.trust.conftest import Tally
 from wikigr.embeddings.embedder import Embedder
 from wikigr.pack.archive import export_pack
 from wikigr.pack.installed import install
-from wikigr.pack.layout import MANIFEST
-from wikigr.pack.locate import find_pack, installed_packs
+from wikigr.pack.layout import MANIFEST, installed_packs
+from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import check_file, read_manifest
 from wikigr.pack.open import Pack
 

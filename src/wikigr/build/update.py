@@ -79,11 +79,7 @@ def update_pack(
     """
     progress = progress or Silent()
     layout = Layout(destination)
-    with layout.reading():
-        manifest = read_manifest(layout.part(parts.MANIFEST))
-    _tell_other_kind(manifest, source, progress)
-    _check_version(manifest, options.version)
-    _refuse_extracted(manifest, location, destination)
+    manifest = _manifest_to_update(layout, source, location, options, progress)
     encoder = _open_encoder(layout, manifest)
     bundle = layout.part(parts.ENCODER) if manifest.bundled_encoder else None
     review = _Review(destination, options, progress)
@@ -114,12 +110,7 @@ def plan_update(
     Unanswerable questions are not asked, and thresholds not fitted. Raises as ``update_pack`` does.
     """
     progress = progress or Silent()
-    layout = Layout(destination)
-    with layout.reading():
-        manifest = read_manifest(layout.part(parts.MANIFEST))
-    _tell_other_kind(manifest, source, progress)
-    _check_version(manifest, options.version)
-    _refuse_extracted(manifest, location, destination)
+    manifest = _manifest_to_update(Layout(destination), source, location, options, progress)
     review = _Review(destination, options, progress, dry_run=True)
     with tempfile.TemporaryDirectory(prefix="wikigr-") as folder:
         try:
@@ -133,6 +124,18 @@ def plan_update(
         finally:
             review.close()
     return UpdateReport(review.result, None)
+
+
+def _manifest_to_update(
+    layout: Layout, source: Source, location: str, options: UpdateOptions, progress: Progress
+) -> Manifest:
+    """Return the manifest of the pack, once nothing forbids its update from ``source``."""
+    with layout.reading():
+        manifest = read_manifest(layout.part(parts.MANIFEST))
+    _tell_other_kind(manifest, source, progress)
+    _check_version(manifest, options.version)
+    _refuse_extracted(manifest, location, layout.root)
+    return manifest
 
 
 def _build_options(manifest: Manifest, options: UpdateOptions) -> BuildOptions:

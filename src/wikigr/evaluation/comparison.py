@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from wikigr.errors import UsageError
-from wikigr.evaluation.metrics import METRICS
+from wikigr.evaluation.metrics import METRICS, known_metric
 from wikigr.evaluation.samples import Sample
 from wikigr.evaluation.statistics import PairedResult, Verdict, compare_paired, correct_secondary
 
@@ -88,7 +88,7 @@ def compare(
     Raises ``UsageError`` for an unknown primary metric or a margin that is no number, and when no question was
     answered by both.
     """
-    _known(primary)
+    known_metric(primary)
     if not 0.0 <= margin < math.inf:
         raise UsageError(f"The margin must be a number from 0 on, not {margin}.")
     left, right = means_by_question(first), means_by_question(second)
@@ -138,7 +138,7 @@ def flips(first: Sequence[Sample], second: Sequence[Sample], metric: str = PRIMA
 
     Raises ``UsageError`` for an unknown metric.
     """
-    _known(metric)
+    known_metric(metric)
     left, right = means_by_question(first), means_by_question(second)
     found = [
         Flip(question, *_most_apart(first, second, question, metric), right[question][metric] - left[question][metric])
@@ -158,8 +158,3 @@ def _most_apart(first: Sequence[Sample], second: Sequence[Sample], question: str
     )
     pairs = [(a, b) for a in one for b in other]
     return max(pairs, key=lambda pair: abs(pair[1].metrics[metric] - pair[0].metrics[metric]))
-
-
-def _known(metric: str) -> None:
-    if metric not in METRICS:
-        raise UsageError(f"There is no metric {metric!r}.", hint=f"Choose from {', '.join(METRICS)}.")

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from wikigr.errors import UsageError
 from wikigr.evaluation.comparison import Comparison, compare, means_by_question, overall
 from wikigr.evaluation.judge import ERROR, JUDGED, NO_JUDGE
-from wikigr.evaluation.metrics import METRICS
+from wikigr.evaluation.metrics import METRICS, known_metric
 from wikigr.evaluation.run import Run
 from wikigr.evaluation.samples import RunError, Sample
 from wikigr.evaluation.statistics import PairedResult, Verdict
@@ -96,8 +96,7 @@ def check_gate(
     there is nothing to judge, and ``UsageError`` for an unknown metric or a baseline of another question set or judge.
     """
     for metric in (*wanted.floors, wanted.primary):
-        if metric not in METRICS:
-            raise UsageError(f"There is no metric {metric!r}.", hint=f"Choose from {', '.join(METRICS)}.")
+        known_metric(metric)
     for name, number in (("share of errors", wanted.errors), *wanted.floors.items()):
         if not math.isfinite(number):
             raise UsageError(f"The limit of {name} must be a number, not {number}.")

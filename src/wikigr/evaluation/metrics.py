@@ -11,11 +11,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import NamedTuple, TypeVar
 
 from wikigr.agent.section_quality import STOP_WORDS
 from wikigr.answer.answer import Answer
 from wikigr.answer.citations import Citation, CitationError, verify
+from wikigr.errors import UsageError
 from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.retrieval.candidate import Evidence, Section
 from wikigr.text import fold, sentence_spans, words
@@ -70,6 +72,17 @@ METRICS: Mapping[str, Metric] = {
     )
 }
 """Every metric of ``score`` by its name, in the order of reports."""
+
+
+def known_metric(name: str) -> str:
+    """Return ``name``; raises ``UsageError`` when no metric is called so."""
+    if name not in METRICS:
+        near = get_close_matches(name, METRICS, n=1)
+        raise UsageError(
+            f"There is no metric {name!r}.",
+            hint=f"Did you mean {near[0]!r}?" if near else f"Choose from {', '.join(METRICS)}.",
+        )
+    return name
 
 
 def score(question: GoldQuestion, answer: Answer, ranking: Sequence[Evidence]) -> dict[str, float]:

@@ -31,6 +31,7 @@ from wikigr import __version__
 from wikigr.build.progress import Progress, Silent
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.pack.addresses import is_loopback, resolve
+from wikigr.pack.manifest import file_sha256
 from wikigr.whole_file import replace_file
 
 _MOST_REDIRECTS = 5
@@ -144,12 +145,6 @@ def discard(target: Path) -> None:
     """Remove a downloaded file and what is known of it."""
     _State(target).path.unlink(missing_ok=True)
     target.unlink(missing_ok=True)
-
-
-def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal digits."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def is_url(text: str) -> bool:

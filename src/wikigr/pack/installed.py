@@ -20,14 +20,15 @@ from pathlib import Path
 
 from wikigr.build.progress import Progress, Silent
 from wikigr.errors import PackError, UsageError, WikigrError
-from wikigr.pack.download import discard, downloaded, file_sha256, is_url, shown
-from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout
-from wikigr.pack.locate import find_pack, installed_names, installed_packs, is_pack_name
+from wikigr.pack.download import discard, downloaded, is_url, shown
+from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout, installed_packs
+from wikigr.pack.locate import find_pack, installed_names, is_pack_name
 from wikigr.pack.manifest import (
     EXTRAS,
     Manifest,
     check_file,
     file_path,
+    file_sha256,
     is_pack_file,
     parse_manifest,
     read_manifest,

@@ -7,16 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from wikigr.errors import PackError
-from wikigr.pack.layout import DATABASE, Layout, installed_name, installed_packs
-
-__all__ = [
-    "ARCHIVE",
-    "find_pack",
-    "installed_name",
-    "installed_names",
-    "installed_packs",
-    "is_pack_name",
-]
+from wikigr.pack.layout import DATABASE, Layout, installed_packs
 
 # What the file of an archive ends with.
 ARCHIVE = ".wikigr"

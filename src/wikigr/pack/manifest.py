@@ -102,7 +102,7 @@ def describe_files(folder: Path) -> dict[str, FileRecord]:
 
 def describe_file(path: Path) -> FileRecord:
     """Return the record of one file."""
-    return FileRecord(path.stat().st_size, _sha256(path))
+    return FileRecord(path.stat().st_size, file_sha256(path))
 
 
 def check_file(path: Path, record: FileRecord) -> str | None:
@@ -111,10 +111,11 @@ def check_file(path: Path, record: FileRecord) -> str | None:
         return "is missing"
     if path.stat().st_size != record.size:
         return f"has {path.stat().st_size:,} bytes instead of {record.size:,}"
-    return None if _sha256(path) == record.sha256 else "has changed since it was built"
+    return None if file_sha256(path) == record.sha256 else "has changed since it was built"
 
 
-def _sha256(path: Path) -> str:
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal digits."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

@@ -23,7 +23,7 @@ from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.embeddings.model_id import local_folder
 from wikigr.errors import ModelError
 from wikigr.llm.usage import Usage
-from wikigr.pack.locate import installed_packs
+from wikigr.pack.layout import installed_packs
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.profile_files import differences, load_profile, profile_names
 from wikigr.settings import cache_folder

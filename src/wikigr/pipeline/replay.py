@@ -13,7 +13,8 @@ from wikigr.answer.answer import Answer
 from wikigr.answer.synthesis import own_knowledge_request
 from wikigr.checks import Check
 from wikigr.errors import PackError, WikigrError
-from wikigr.pack.locate import installed_names, installed_packs
+from wikigr.pack.layout import installed_packs
+from wikigr.pack.locate import installed_names
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
 from wikigr.pipeline.profile import CrossEncoderOptions, Profile

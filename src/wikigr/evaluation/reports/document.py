@@ -7,18 +7,16 @@ import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from wikigr.errors import UsageError
 from wikigr.evaluation.abstention import abstention
 from wikigr.evaluation.comparison import Comparison, Flip, compare, flips, means_by_question
 from wikigr.evaluation.gate import GateResult
 from wikigr.evaluation.judge import Label, judge_document
-from wikigr.evaluation.metrics import METRICS, ranked_articles
+from wikigr.evaluation.metrics import METRICS, known_metric, ranked_articles
 from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.evaluation.repeats import repeats
 from wikigr.evaluation.run import Run, read_run
@@ -256,17 +254,6 @@ def _leaks(leaks: Sequence[Mapping[str, Any]]) -> str:
         f"{some} gold questions away and stood in no prompt: {named}"
         f"{' and others' if len(leaks) > 3 else ''} (all of them in run.json)."
     )
-
-
-def known_metric(name: str) -> str:
-    """Return ``name``; raises ``UsageError`` when no metric is called so."""
-    if name not in METRICS:
-        near = get_close_matches(name, METRICS, n=1)
-        raise UsageError(
-            f"There is no metric {name!r}.",
-            hint=f"Did you mean {near[0]!r}?" if near else f"Choose from {', '.join(METRICS)}.",
-        )
-    return name
 
 
 def chosen_after(run: Run, primary: str, margin: float | None = None) -> list[str]:
