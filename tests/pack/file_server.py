@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from wikigr.pack.download import downloaded
+
 Behaviour = Callable[["Handler"], None]
 
 
@@ -142,3 +144,9 @@ def make_certificates(folder: Path, *names: str) -> tuple[Path, Path]:
     private = keys[1].private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     server.write_bytes(private + certificates[1].public_bytes(pem))
     return authority, server
+
+
+def download(url: str, folder: Path, *, max_bytes: int, sha256: str | None = None, allow_private: bool = False) -> Path:
+    """The file that ``downloaded`` yields, left in place."""
+    with downloaded(url, folder, max_bytes=max_bytes, sha256=sha256, allow_private=allow_private) as target:
+        return target

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.pack.file_server import FileServer, Handler, make_certificates, serving
+from tests.pack.file_server import FileServer, Handler, download, make_certificates, serving
 
 from wikigr.errors import PackError, UsageError
 from wikigr.pack import download as module
-from wikigr.pack.download import DownloadError, checked_url, discard, download, shown
+from wikigr.pack.download import DownloadError, checked_url, discard, shown
 
 CONTENT = random.Random(1).randbytes(700_000)
 MOST = 10_000_000

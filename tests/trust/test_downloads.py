@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.pack.file_server import FileServer, Handler, make_certificates, serving
+from tests.pack.file_server import FileServer, Handler, download, make_certificates, serving
 from tests.trust.conftest import Tally
 
 from wikigr.errors import WikigrError
 from wikigr.pack import download as module
-from wikigr.pack.download import DownloadError, download
+from wikigr.pack.download import DownloadError
 
 MOST = 1_000_000
 CONTENT = bytes(300_000)
@@ -285,9 +285,8 @@ def in_namespace(program: str, *arguments: str | Path, mount: str = "true") -> s
 _REDIRECTS = f"""
 import os, sys
 from pathlib import Path
-from tests.pack.file_server import make_certificates, serving
+from tests.pack.file_server import download, make_certificates, serving
 from wikigr.errors import WikigrError
-from wikigr.pack.download import download
 
 folder = Path(sys.argv[1])
 authority, certificate = make_certificates(folder, "{PUBLIC}", "127.0.0.1", "localhost")
@@ -326,8 +325,7 @@ def test_a_public_server_does_not_lead_into_this_machine(tmp_path: Path, tally: 
 _REBINDING = f"""
 import os, socket, sys
 from pathlib import Path
-from tests.pack.file_server import make_certificates, serving
-from wikigr.pack.download import download
+from tests.pack.file_server import download, make_certificates, serving
 
 folder = Path(sys.argv[1])
 authority, certificate = make_certificates(folder, "rebind.example")
@@ -357,9 +355,8 @@ def test_a_name_that_changes_its_address_between_check_and_use(tmp_path: Path, t
 _FULL = """
 import sys
 from pathlib import Path
-from tests.pack.file_server import serving
+from tests.pack.file_server import download, serving
 from wikigr.errors import WikigrError
-from wikigr.pack.download import download
 
 folder = Path(sys.argv[1])
 with serving() as server:

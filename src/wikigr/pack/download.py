@@ -76,22 +76,6 @@ class _Version:
         return self.etag if self.etag is not None and not self.etag.startswith("W/") else self.last_modified
 
 
-def download(
-    url: str,
-    folder: Path,
-    *,
-    max_bytes: int,
-    sha256: str | None = None,
-    allow_private: bool = False,
-    progress: Progress | None = None,
-) -> Path:
-    """Fetch ``url`` as ``downloaded`` does and return the file, which another process may then remove."""
-    with downloaded(
-        url, folder, max_bytes=max_bytes, sha256=sha256, allow_private=allow_private, progress=progress
-    ) as target:
-        return target
-
-
 @contextmanager
 def downloaded(
     url: str,
