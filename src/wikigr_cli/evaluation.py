@@ -19,7 +19,6 @@ from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
 if TYPE_CHECKING:
     from wikigr.evaluation.gate import Baseline, GateResult, Requirements
     from wikigr.evaluation.judge import Label
-    from wikigr.evaluation.questions import GoldQuestion
     from wikigr.evaluation.reports.document import StoredRun
 
 app = typer.Typer(
@@ -163,15 +162,16 @@ def run(
         raise UsageError("There is no judge that this could be said of.", hint="Add --judge claude.")
     wanted = _requirements(floors, fail_on, max_errors, primary, margin)
 
+    from wikigr.evaluation.gate import read_baseline
     from wikigr.evaluation.judge import JUDGED, MODEL, NO_JUDGE, JudgeOptions, read_labels
-    from wikigr.evaluation.questions import load_questions
+    from wikigr.evaluation.questions import load_questions, question_set_hash
     from wikigr.evaluation.reports.document import load_run
     from wikigr.evaluation.runner import Evaluation, ablations, evaluate
     from wikigr.pack.locate import find_pack
     from wikigr.pipeline.profile_files import load_profile
     from wikigr_cli.progress import TerminalProgress
 
-    if judge is JudgeKind.NONE and JUDGED in (primary, *wanted.floors):
+    if judge is JudgeKind.NONE and wanted.by_judge:
         raise UsageError(f"{JUDGED} is a judge's grade, and there is no judge.", hint="Add --judge claude.")
     file = questions or _packs_own(find_pack(pack).root)
     loaded = load_questions(file, split=split)
@@ -180,7 +180,8 @@ def run(
     blessed = None
     if baseline is not None:
         judge_id = NO_JUDGE if options_of_judge is None else options_of_judge.identity
-        blessed = _baseline_for(baseline, loaded, wanted, judge_id)
+        blessed = read_baseline(baseline)
+        blessed.require_comparable(wanted, question_set_hash(loaded), len(loaded), judge_id)
     evaluation = Evaluation(
         pack=pack,
         questions=loaded,
@@ -574,30 +575,6 @@ def _floors(given: list[str]) -> dict[str, float]:
             raise UsageError(f"--min takes a value from 0 to 1, not {item!r}.", hint="Example: --min accuracy=0.8")
         floors[known_metric(metric.strip())] = floor
     return floors
-
-
-def _baseline_for(file: Path, questions: Sequence[GoldQuestion], wanted: Requirements, judge: str) -> Baseline:
-    """Return the baseline, before anything is asked; raises ``UsageError`` for one that the run cannot be held to."""
-    from wikigr.evaluation.gate import read_baseline
-    from wikigr.evaluation.judge import JUDGED
-    from wikigr.evaluation.questions import question_set_hash
-
-    found = read_baseline(file)
-    if found.question_hash != question_set_hash(questions) or len(found.means) != len(questions):
-        raise UsageError(
-            f"The baseline {file} was measured on another question set.",
-            hint="Give its questions and split, or bless a new one: wikigr eval bless RUN",
-        )
-    if not any(wanted.primary in metrics for metrics in found.means.values()):
-        raise UsageError(
-            f"{wanted.primary} applies to no question of the baseline {file}.", hint="Name another metric: --primary"
-        )
-    if JUDGED in (wanted.primary, *wanted.floors) and found.judge != judge:
-        raise UsageError(
-            f"The baseline {file} was graded by another judge: {found.judge}, and not {judge}.",
-            hint="Grade with the same one (--judge-model), or bless a new baseline: wikigr eval bless RUN",
-        )
-    return found
 
 
 def _held_to(stored: StoredRun, profile: str | None, wanted: Requirements, baseline: Baseline | None) -> GateResult:

@@ -39,6 +39,23 @@ class Baseline:
         """Return it as samples, to be compared with a run's."""
         return [Sample(self.profile, question, 0, metrics=metrics) for question, metrics in self.means.items()]
 
+    def require_comparable(self, wanted: Requirements, question_hash: str, questions: int, judge: str) -> None:
+        """Raise ``UsageError`` where a run of that many questions, graded by ``judge``, cannot be held to this."""
+        if self.question_hash != question_hash or len(self.means) != questions:
+            raise UsageError(
+                "The baseline was measured on another question set.",
+                hint="Give its questions and split, or bless a new one: wikigr eval bless RUN",
+            )
+        if not any(wanted.primary in metrics for metrics in self.means.values()):
+            raise UsageError(
+                f"{wanted.primary} applies to no question of the baseline.", hint="Name another metric: --primary"
+            )
+        if wanted.by_judge and self.judge != judge:
+            raise UsageError(
+                f"The baseline was graded by another judge: {self.judge}, and this run by {judge}.",
+                hint="Grade with the same one (--judge-model), or bless a new baseline: wikigr eval bless RUN",
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
@@ -54,6 +71,11 @@ class Requirements:
     margin: float = 0.02
     errors: float = 0.0
     primary: str = "accuracy"
+
+    @property
+    def by_judge(self) -> bool:
+        """Whether the judge's grades decide."""
+        return JUDGED in (*self.floors, self.primary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +125,7 @@ def check_gate(
     mine = [sample for sample in samples if sample.profile == profile]
     if not mine:
         raise RunError(f"The run has no samples of the profile {profile!r}.")
-    by_judge = JUDGED in (*wanted.floors, wanted.primary)
-    failed = sum(sample.error is not None or (by_judge and _is_ungraded(sample)) for sample in mine)
+    failed = sum(sample.error is not None or (wanted.by_judge and _is_ungraded(sample)) for sample in mine)
     share = failed / len(mine)
     checks = [GateCheck("errors", share <= wanted.errors, f"{failed} of {len(mine)} samples failed")]
     expected = int(run.questions["count"]) * run.repeat
@@ -121,15 +142,7 @@ def check_gate(
         checks.append(GateCheck(f"{metric} {'≥' if upward else '≤'} {floor:g}", passed, shown))
     if baseline is None:
         return GateResult(profile, tuple(checks), None, ())
-    if baseline.question_hash != run.questions["hash"] or len(baseline.means) != int(run.questions["count"]):
-        raise UsageError(
-            "The baseline was measured on another question set.", hint="Bless a new one: wikigr eval bless RUN"
-        )
-    if by_judge and baseline.judge != run.judge:
-        raise UsageError(
-            f"The baseline was graded by another judge: {baseline.judge}, and this run by {run.judge}.",
-            hint="Grade with the same one (--judge-model), or bless a new baseline: wikigr eval bless RUN",
-        )
+    baseline.require_comparable(wanted, run.questions["hash"], int(run.questions["count"]), run.judge)
     comparison = compare(
         baseline.samples(),
         mine,
