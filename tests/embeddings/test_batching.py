@@ -21,6 +21,7 @@ def test_every_text_once_within_the_budget(encoded: list[list[int]], budget: int
         assert rows <= most
         assert rows * width <= budget or rows == 1
         assert width == max(len(encoded[row]) for row in batch.rows)
+        assert 4 * min(len(encoded[row]) for row in batch.rows) >= 3 * width
         widths.append(width)
         for row, ids, mask in zip(batch.rows, batch.input_ids, batch.attention_mask, strict=True):
             length = len(encoded[row])

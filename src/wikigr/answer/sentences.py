@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from wikigr.answer.question_terms import QuestionTerms
-from wikigr.embeddings.embedder import Embedder
+from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.graph.neighbourhood import Edge
 from wikigr.retrieval.candidate import Evidence, Section
 from wikigr.retrieval.lexical import stems
@@ -82,19 +82,26 @@ class SentenceScore:
 
 
 def rank_sentences(
-    evidence: Sequence[Evidence], question: str, terms: QuestionTerms, encoder: Embedder
+    evidence: Sequence[Evidence],
+    question: str,
+    terms: QuestionTerms,
+    encoder: Embedder,
+    vector: Vectors | None = None,
 ) -> list[SentenceScore]:
     """Return the sentences of ``evidence``, the best first; ties go by title, section and place.
 
     The ``ENCODED`` best without vectors are compared with the question as vectors too; the others follow them.
+    ``vector`` is the question's (float32, shape ``(d,)``), if ``encoder`` has made it before.
     """
     sentences = sorted(_split(evidence, terms), key=_order)
     head, tail = sentences[:ENCODED], sentences[ENCODED:]
     if not head:
         return []
     # With its title, a sentence that says "it" or "he" still has a subject.
-    vectors = encoder.encode([question, *(f"{s.section.title}: {s.text[:ENCODED_CHARS]}" for s in head)])
-    cosines = [max(0.0, float(value)) for value in vectors[1:] @ vectors[0]]
+    if vector is None:
+        vector = encoder.encode([question])[0]
+    vectors = encoder.encode([f"{s.section.title}: {s.text[:ENCODED_CHARS]}" for s in head])
+    cosines = [max(0.0, float(value)) for value in vectors @ vector]
     best: dict[str, float] = {}
     for sentence, cosine in zip(head, cosines, strict=True):
         key = sentence.section.section_id

@@ -9,6 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+# A text shares a batch with one that is at most a third longer. Padding costs as much as text: on six sentences of a
+# section, one batch takes a tenth longer than two such ones, and three take longer again.
+_LEAST_FILL = 0.75
+
 
 @dataclass(frozen=True, slots=True)
 class TokenBatch:
@@ -28,8 +32,9 @@ def token_batches(
 ) -> Iterator[TokenBatch]:
     """Sort by length, longest first, and cut into batches of at most ``max_tokens`` tokens, padding included.
 
-    A text longer than ``max_tokens`` is a batch of its own. Longest first, because a run that ends with small
-    batches keeps every core busy to the end, and shows at once whether the largest batch fits in memory.
+    A text longer than ``max_tokens`` is a batch of its own, and one much shorter than the longest of a batch begins
+    the next. Longest first, because a run that ends with small batches keeps every core busy to the end, and shows at
+    once whether the largest batch fits in memory.
     """
     lengths = np.fromiter((len(ids) for ids in encoded), dtype=np.intp, count=len(encoded))
     order = np.argsort(-lengths, kind="stable")
@@ -37,6 +42,7 @@ def token_batches(
     while start < len(order):
         width = int(lengths[order[start]])
         rows = order[start : start + min(max_texts, max(1, max_tokens // width))]
+        rows = rows[lengths[rows] >= _LEAST_FILL * width]
         input_ids = np.full((len(rows), width), pad_id, dtype=np.int32)
         attention_mask = np.zeros_like(input_ids)
         for place, row in enumerate(rows):

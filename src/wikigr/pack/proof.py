@@ -325,7 +325,7 @@ def _search(pack: Pack) -> Check:
     if not titles:
         return Check(SEARCH, True, "there is nothing to find")
     try:
-        found = find_candidates(pack, titles[0][0], trace=Trace())
+        found = find_candidates(pack, titles[0][0], trace=Trace()).candidates
     except ModelError as error:
         return Check(SEARCH, False, error.message, error.hint or "", required=pack.manifest.bundled_encoder)
     detail = "finds one of its own titles" if found else "finds nothing, not even one of its own titles"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from wikigr.agent.reranker import GraphReranker
 from wikigr.agent.section_quality import score_section_quality
+from wikigr.embeddings.embedder import Vectors
 from wikigr.errors import UsageError
 from wikigr.pack.open import Pack
 from wikigr.pipeline import tuning
@@ -36,16 +37,21 @@ _Number = TypeVar("_Number", int, float)
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """All that was ranked, best first, the sections chosen from it with their text, and what the graph said."""
+    """All that was ranked, best first, the sections chosen from it with their text, and what the graph said.
+
+    ``vector`` is the question's, where the profile compares vectors.
+    """
 
     ranking: tuple[Candidate, ...]
     evidence: list[Evidence]
+    vector: Vectors | None
     exploration: Exploration | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
     candidates: list[Candidate]
+    vector: Vectors | None
     exploration: Exploration | None = None
 
 
@@ -91,7 +97,7 @@ class Retriever:
             evidence = fetch(self.pack, selection.kept)
         if self.profile.section_quality.enabled:
             evidence = self._leave_out_stubs(question, evidence, trace)
-        return Context(tuple(candidates), evidence, ranking.exploration)
+        return Context(tuple(candidates), evidence, ranking.vector, ranking.exploration)
 
     def _ranked(
         self, question: str, depth: int, wanted: int, trace: Trace, within: Collection[str] | None = None
@@ -110,9 +116,10 @@ class Retriever:
             find_candidates(self.pack, wording, trace=trace, depth=depth, mode=options.mode, fusion=options.fusion)
             for wording in wordings
         ]
-        candidates = runs[0]
+        candidates, vector = runs[0].candidates, runs[0].vector
         if len(runs) > 1:
-            candidates = best_of(runs, key=lambda found: found.section_id, score=lambda found: found.score)
+            rankings = [run.candidates for run in runs]
+            candidates = best_of(rankings, key=lambda found: found.section_id, score=lambda found: found.score)
         titles = {fold(title) for title in within} if within is not None else None
         if titles is not None:
             candidates = [candidate for candidate in candidates if fold(candidate.title) in titles]
@@ -123,14 +130,17 @@ class Retriever:
                 candidates = self._rerank_by_graph(candidates, record)
                 record.ranking = section_ids(candidates)
         if titles is None and candidates:
-            return self._along_graph(question, candidates, trace)
-        return _Ranking(candidates)
+            candidates, exploration = self._along_graph(question, candidates, trace)
+            return _Ranking(candidates, vector, exploration)
+        return _Ranking(candidates, vector)
 
-    def _along_graph(self, question: str, candidates: list[Candidate], trace: Trace) -> _Ranking:
+    def _along_graph(
+        self, question: str, candidates: list[Candidate], trace: Trace
+    ) -> tuple[list[Candidate], Exploration | None]:
         """Follow the graph from what the question names and from ``candidates``, as far as the profile says."""
         walk, multi_strategy = self.profile.graph_walk, self.profile.multi_strategy
         if not (walk.enabled or multi_strategy.enabled):
-            return _Ranking(candidates)
+            return candidates, None
         links: list[Link] = []
         with trace.enhancement("entity_linking") as record:
             cosines = {c.title: c.scores["dense"] for c in reversed(candidates) if "dense" in c.scores}
@@ -157,7 +167,7 @@ class Retriever:
                     context=exploration.context.lines,
                     queries=list(exploration.queries),
                 )
-        return _Ranking(candidates, exploration)
+        return candidates, exploration
 
     @cached_property
     def explorer(self) -> Explorer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from wikigr.embeddings.embedder import Vectors
@@ -29,20 +30,29 @@ def checked_question(question: str) -> str:
     return question
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """``candidates``, best first, and the question's vector (float32, shape ``(d,)``) where it was made."""
+
+    candidates: list[Candidate]
+    vector: Vectors | None = None
+
+
 def find_candidates(
     pack: Pack, question: str, *, trace: Trace, depth: int = POOL, mode: Mode = "hybrid", fusion: Fusion = "weighted"
-) -> list[Candidate]:
-    """Return the sections that the rankers of ``mode`` found, best first, ties by section id.
+) -> Found:
+    """Return the sections that the rankers of ``mode`` found, ties by section id.
 
     Each ranker gives ``depth`` (at least ``POOL``) of them.
     """
     runs = {}
+    vector = None
     depth = max(POOL, depth)
     if mode != "lexical":
         with trace.stage("encode"):
-            query: Vectors = pack.encoder.encode([question])[0]
+            vector = pack.encoder.encode([question])[0]
         with trace.stage("dense") as record:
-            runs["dense"] = pack.nearest(query, depth)
+            runs["dense"] = pack.nearest(vector, depth)
             record.scored = len(runs["dense"])
             record.ranking = tuple(hit.section_id for hit in runs["dense"])
             record.notes["path"] = "index" if pack.uses_vector_index else "exact"
@@ -68,7 +78,7 @@ def find_candidates(
             candidates = weighted_fusion(runs, WEIGHTS)
         record.scored = len(candidates)
         record.ranking = section_ids(candidates)
-    return candidates
+    return Found(candidates, vector)
 
 
 def fetch(pack: Pack, candidates: Sequence[Candidate]) -> list[Evidence]:
