@@ -9,8 +9,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from annotated_types import Ge, Gt, Interval, Le, Lt, MinLen
-
+from wikigr.pipeline.limits import Limits
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.profile_files import differences, load_profile
 
@@ -133,7 +132,7 @@ def _kind(kind: Any) -> str:
         return ", ".join(f"`{choice}`" for choice in get_args(kind))
     if get_origin(kind) is Annotated:
         plain, *limits = get_args(kind)
-        return ", ".join([_kind(plain), *filter(None, (_limit(limit) for limit in _separate(limits)))])
+        return ", ".join([_kind(plain), *filter(None, map(_limit, limits))])
     if kind is NoneType:
         return "`null`"
     if kind in _NAMES:
@@ -146,20 +145,8 @@ def _kind(kind: Any) -> str:
 _NAMES = {bool: "`true`, `false`", int: "whole number", float: "number", str: "text"}
 
 
-def _separate(limits: list[Any]) -> list[Any]:
-    """Return the two ends of a range as one limit, whether they were written together or apart."""
-    ends = [limit for limit in limits if isinstance(limit, Interval | Ge | Gt | Le | Lt)]
-    others = [limit for limit in limits if limit not in ends]
-    known = {name: getattr(end, name) for end in ends for name in ("ge", "gt", "le", "lt") if _has(end, name)}
-    return [*others, Interval(**known)] if known else others
-
-
-def _has(end: Any, name: str) -> bool:
-    return getattr(end, name, None) is not None
-
-
-def _limit(limit: Any) -> str:
-    if isinstance(limit, MinLen):
+def _limit(limit: Limits) -> str:
+    if limit.min_length is not None:
         return ""
     least = f"{limit.ge:,}" if limit.ge is not None else f"above {limit.gt:,}" if limit.gt is not None else ""
     most = f"{limit.le:,}" if limit.le is not None else f"below {limit.lt:,}" if limit.lt is not None else ""
@@ -169,5 +156,5 @@ def _limit(limit: Any) -> str:
     return f"{least} or more" if limit.ge is not None else least or _up_to(limit, most)
 
 
-def _up_to(limit: Any, most: str) -> str:
+def _up_to(limit: Limits, most: str) -> str:
     return most if limit.le is None else f"at most {most}"

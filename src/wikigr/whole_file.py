@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 from pathlib import Path
 
 
@@ -15,7 +14,7 @@ def replace_file(path: Path, content: str | bytes) -> None:
     except RuntimeError as error:  # a link to itself, before Python 3.13
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
     # In a container every process may have the number of the one that was killed before it.
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
     try:
         with temporary.open("xb") as file:
             file.write(content.encode() if isinstance(content, str) else content)

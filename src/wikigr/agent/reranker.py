@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from numbers import Real
-from statistics import median
 from typing import Any
 
 from wikigr.graph.engine import Graph
@@ -126,16 +126,23 @@ class _Authority:
 
     def __init__(self, scores: Mapping[str, float]) -> None:
         self._scores = scores
-        self._folded: dict[str, float] | None = None
-        self._median = median(scores.values())
 
     def of(self, title: str) -> float:
         score = self._scores.get(title)
         if score is None:
-            if self._folded is None:
-                self._folded = {fold(known): value for known, value in self._scores.items()}
-            score = self._folded.get(fold(title), self._median)
-        return score
+            score = self._folded.get(fold(title))
+        return self._median if score is None else score
+
+    @cached_property
+    def _folded(self) -> dict[str, float]:
+        return {fold(title): score for title, score in self._scores.items()}
+
+    @cached_property
+    def _median(self) -> float:
+        # Imported here because it takes 3 ms, and few questions meet a title that has no score.
+        from statistics import median
+
+        return median(self._scores.values())
 
 
 def check_results(results: Sequence[Mapping[str, Any]], top_k: int) -> None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Gt, Interval, Le, MinLen
+from wikigr.pipeline.limits import Limits
 
 Auto = Literal["auto"]
-Share = Annotated[float, Interval(ge=0.0, le=1.0)]
-Weight = Annotated[float, Interval(gt=0.0, le=1.0)]
-Few = Annotated[int, Interval(ge=1, le=10)]
-Positive = Annotated[int, Gt(0)]
-Name = Annotated[str, MinLen(1)]
+Share = Annotated[float, Limits(ge=0.0, le=1.0)]
+Weight = Annotated[float, Limits(gt=0.0, le=1.0)]
+Few = Annotated[int, Limits(ge=1, le=10)]
+Positive = Annotated[int, Limits(gt=0)]
+Name = Annotated[str, Limits(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class GraphRerankerOptions:
     enabled: bool = True
     alpha: Weight | Auto = 0.95
     beta: Weight | Auto = 0.05
-    cache_ttl: Annotated[int, Ge(0)] | Auto = "auto"
+    cache_ttl: Annotated[int, Limits(ge=0)] | Auto = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class GraphWalkOptions:
     """Following links and mentions from what the question names and finds; ``restart`` is how near it stays."""
 
     enabled: bool = True
-    restart: Annotated[float, Interval(gt=0.0, lt=1.0)] = 0.4
+    restart: Annotated[float, Limits(gt=0.0, lt=1.0)] = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +60,15 @@ class MultiStrategyOptions:
 
     enabled: bool = False
     planner: Literal["auto", "rule", "claude"] = "auto"
-    iterations: Annotated[int, Interval(ge=1, le=10)] = 2
-    max_num_relations: Annotated[int, Interval(ge=1, le=50)] = 5
-    max_num_entities: Annotated[int, Interval(ge=1, le=50)] = 5
-    max_num_iterations: Annotated[int, Interval(ge=1, le=10)] = 3
-    max_num_triplets: Annotated[int, Interval(ge=1, le=1000)] = 60
-    max_nodes: Annotated[int, Interval(ge=1, le=10_000)] = 200
-    max_tokens: Annotated[int, Interval(ge=1, le=100_000)] = 2_000
-    max_calls: Annotated[int, Interval(ge=1, le=100)] = 12
-    max_seconds: Annotated[float, Interval(gt=0.0, le=3600.0)] = 60.0
+    iterations: Annotated[int, Limits(ge=1, le=10)] = 2
+    max_num_relations: Annotated[int, Limits(ge=1, le=50)] = 5
+    max_num_entities: Annotated[int, Limits(ge=1, le=50)] = 5
+    max_num_iterations: Annotated[int, Limits(ge=1, le=10)] = 3
+    max_num_triplets: Annotated[int, Limits(ge=1, le=1000)] = 60
+    max_nodes: Annotated[int, Limits(ge=1, le=10_000)] = 200
+    max_tokens: Annotated[int, Limits(ge=1, le=100_000)] = 2_000
+    max_calls: Annotated[int, Limits(ge=1, le=100)] = 12
+    max_seconds: Annotated[float, Limits(gt=0.0, le=3600.0)] = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +118,10 @@ class SynthesisOptions:
     model: Name = "claude-opus-4-6"
     expansion_model: Name = "claude-haiku-4-5-20251001"
     citations: Literal["auto", "native", "markers"] = "auto"
-    max_tokens: Annotated[int, Interval(ge=1, le=32_000)] = 1024
+    max_tokens: Annotated[int, Limits(ge=1, le=32_000)] = 1024
     own_knowledge: bool = False
-    timeout: Annotated[float, Interval(gt=0.0, le=3600.0)] = 60.0
-    retries: Annotated[int, Interval(ge=0, le=10)] = 2
+    timeout: Annotated[float, Limits(gt=0.0, le=3600.0)] = 60.0
+    retries: Annotated[int, Limits(ge=0, le=10)] = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class BudgetOptions:
     """What one run may spend on a model, in tokens and in US dollars; ``null`` is no limit."""
 
     max_tokens: Positive | None = None
-    max_cost_usd: Annotated[float, Gt(0.0), Le(10_000.0)] | None = None
+    max_cost_usd: Annotated[float, Limits(gt=0.0, le=10_000.0)] | None = None
 
 
 @dataclass(frozen=True, slots=True)

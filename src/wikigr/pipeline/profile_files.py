@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from difflib import get_close_matches
-from importlib import resources
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -74,6 +73,8 @@ class _File:
 
 
 def _shipped() -> Path:
+    from importlib import resources
+
     return Path(str(resources.files("wikigr.pipeline") / "profiles"))
 
 
