@@ -80,6 +80,28 @@ def test_markup_becomes_plain_text(wikitext: str, text: str) -> None:
         ("{{sortname|Ada|Lovelace}}", "Ada Lovelace"),
         ("{{cite book|last=Doe|first=J.|title=Work|year=1999}}", "Doe, J. (1999). Work"),
         ("{{PAGENAME}}", "Subject"),
+        ("{{langx|de|Haus}}, {{langx|ru|Дом|Dom|lit=house}}", "Haus, Дом"),
+        ("{{lang-zh|t=臺|s=台}}", "臺, 台"),
+        ("{{transl|ru|Privet}}, {{transl|ar|ALA|Allāh}}", "Privet, Allāh"),
+        ("{{native phrase|fr|Bonjour}}", "Bonjour"),
+        ("{{wikt-lang|en|be|was}}", "was"),
+        ("{{IPA|haʊs}}", "haʊs"),
+        ("{{circa}} 900, {{c.|900}}, {{circa|900|910}}", "c. 900, c. 900, c. 900 – c. 910"),
+        ("{{fl.}} 900, {{floruit|1|2}}", "fl. 900, fl. 1–2"),
+        ("{{nihongo|Front|表|omote|old|new}}", "Front (表, omote, old) new"),
+        ("{{nihongo3|Front|表|omote}}, {{nihongo2|表}}", "omote (表, Front), 表"),
+        ("{{ill|Foo|de|Bar}}, {{ill|de|Baz|Zab}}, {{link-interwiki|en=Foo|lang=de}}", "Foo, Baz, Foo"),
+        ("{{sic|irrega|rdless}}, {{sic|?|irrega|rdless}}", "irregardless, irregardless"),
+        ("{{birth year and age|1980|5}}, {{birth date|df=no|1980|5|1}}", "May 1980, May 1, 1980"),
+        ("{{val|5|u=km|up=s}}", "5 km/s"),
+        ("{{as of|2015|post=,}} x", "As of 2015, x"),
+        ("{{math|{{sqrt|2}} + {{radic|a + b}}}}", "√2 + √(a + b)"),
+        ("{{math|{{pi}}''r''{{sup|2}}}}", "πr^2"),
+        ("{{lit|house}}", "lit. 'house'"),
+        ("{{AD|79}}, {{BCE|44}}, {{CE|79}}", "AD 79, 44 BCE, 79 CE"),
+        ("{{ordinal|1}}, {{ordinal|12}}, {{ordinal|23}}", "1st, 12th, 23rd"),
+        ("{{INRConvert|5|b}}, {{CNY|5}}", "₹5 billion, ¥5"),
+        ("Hawai{{okina}}i{{snds}}x", "Hawaiʻi – x"),
         ("{{nowrap|{{lang|la|{{small|deep}}}}}}", "deep"),
     ],
 )
@@ -94,6 +116,9 @@ def test_inline_templates_keep_their_text(call: str, text: str) -> None:
         ("Paris ({{IPA-fr|paʁi}}) is.", "Paris is."),
         ("Paris ({{IPA-fr|paʁi}}; 250 BC) is.", "Paris (250 BC) is."),
         ("Paris (founded; {{IPA-fr|paʁi}}) is.", "Paris (founded) is."),
+        ("Paris ({{langx|la|Lutetia}}; {{IPA|fr|paʁi}}) is.", "Paris (Lutetia) is."),
+        ("Paris ({{IPA|fr|paʁi|lang|Paris.ogg}}; {{lang|fr}}) is.", "Paris is."),
+        ("Text teh {{sic}}, {{lang|fr}}; and {{nowrap|}}.", "Text teh,; and."),
         ("f() is called", "f() is called"),
     ],
 )
@@ -125,6 +150,49 @@ def test_lists_become_lines() -> None:
     assert text_of("{{plainlist|\n* a\n* b\n}}") == text_of("{{ubl|a|b}}") == "- a\n- b"
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "{{columns-list|2|\n* a\n* b\n}}",
+        "{{Columns-list|colwidth=20em|\n* a\n* b}}",
+        "{{columns-list|20em|\n* a\n* b}}",
+        "{{cmn|\n* a\n* b}}",
+        "{{div col|colwidth=30em|content=\n* a\n* b\n}}",
+        "{{div col|2}}\n* a\n* b\n{{div col end}}",
+        "{{flatlist|style=x|\n* a\n* b}}",
+        "{{plainlist}}\n* a\n* b\n{{endplainlist}}",
+        "{{bulleted list|a|b}}",
+        "{{stack|\n* a\n* b}}",
+    ],
+)
+def test_layout_templates_keep_their_list(call: str) -> None:
+    assert text_of(f"Before\n{call}\nafter") == "Before\n\n- a\n- b\n\nafter"
+
+
+def test_glossaries_keep_terms_and_definitions() -> None:
+    glossary = (
+        "{{glossary}}\n{{term|foo}}\n{{defn|A bar.\n* b}}\n{{term|term=x|content=X}} {{defn|defn=Y}}\n{{glossary end}}"
+    )
+    assert text_of(glossary) == "foo\n\nA bar.\n\n- b\n\nX\n\nY"
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        ("{{quote|Text|Author}}", "Text\n— Author"),
+        ("{{quote|text=Text|author=A|source=S}}", "Text\n— A, S"),
+        ("{{cquote|Text|20px|20px|Mark Twain|Letters}}", "Text\n— Mark Twain, Letters"),
+        ("{{cquote|Text|||Mark Twain}}", "Text\n— Mark Twain"),
+        ("{{rquote|right|Text|Author|Source}}", "Text\n— Author, Source"),
+        ("{{quote box|title=Head|quote=Text|width=20em|align=left}}", "Text"),
+        ("{{cquote|Text|20px|20px}}", "Text"),
+        ("{{quote}}", ""),
+    ],
+)
+def test_quotations_name_their_author(call: str, text: str) -> None:
+    assert text_of(call) == text
+
+
 def test_tables_become_rows() -> None:
     table = """{| class="wikitable"
 |+ style="x" | Heights of [[mountain]]s
@@ -144,6 +212,40 @@ def test_tables_become_rows() -> None:
         "Before\n\nHeights of mountains\nName | Height\nAlps | 4,808\nAlps | 4,810 m\n\n- a\n- b\n\nafter"
     )
     assert page.links == ("Mountain", "Mont Blanc")
+
+
+def test_cells_that_span_columns_are_repeated() -> None:
+    # Values stay under their column; a title or a remark, which none comes after, stands once.
+    table = """{| class="wikitable"
+! rowspan=2 | Year !! colspan=2 | League !! Cup
+|-
+! Games !! Goals !! Games
+|-
+| 1899 || colspan=3 | not held
+|-
+| 1900 || colspan=2 | none || 7
+|-
+| colspan=4 | War
+|-
+| colspan=2 rowspan=2 | wide || 1 || 2
+|-
+| 3 || 4
+|-
+| 1901 || 5 || 6 || rowspan=2 | 8
+|-
+| colspan=3 | all
+|}"""
+    assert text_of(table) == (
+        "Year | League | League | Cup\nYear | Games | Goals | Games\n1899 | not held\n1900 | none | none | 7\nWar\n"
+        "wide | wide | 1 | 2\nwide | | 3 | 4\n1901 | 5 | 6 | 8\nall | all | all | 8"
+    )
+
+
+def test_cells_that_span_much_do_not_multiply() -> None:
+    wide = "| colspan=100 rowspan=100 | x\n" * 100
+    table = '{| class="wikitable"\n' + wide + "| y\n" + "|-\n| z\n" * 100 + "|}"
+    # Repeated in every column and row they would make four million characters.
+    assert len(text_of(table)) < 100_000
 
 
 def test_html_and_nested_tables() -> None:
@@ -246,7 +348,91 @@ Text."""
     assert "Ulm" in page.links
 
 
-@pytest.mark.parametrize("wikitext", ["{{disambig}}", "{{Hndis|Foo}}", "{{airport disambiguation}}", "__DISAMBIG__"])
+def infobox_facts(fields: str) -> list[tuple[str, str, str | None]]:
+    page = parse(f"{{{{Infobox thing{fields}}}}}")
+    return [(triple.relation, triple.object, triple.object_link) for triple in page.triples]
+
+
+@pytest.mark.parametrize(
+    ("value", "facts"),
+    [
+        ("[[One]]<ref>c</ref>", [("One", "One")]),
+        ("[[One]]{{efn|n}}{{sfn|x}}", [("One", "One")]),
+        ("{{flagicon|US}} [[One]]", [("One", "One")]),
+        ("[[File:Flag.svg|20px]] {{flagicon|US}} [[One]] {{increase}}", [("One", "One")]),
+        ("[[One]]{{KIA}}<br>[[Two|2]]<ref name=a />", [("One", "One"), ("2", "Two")]),
+        ("[[One]] {{x}}, Foo", [("One, Foo", "One")]),
+        ("[[One]] ({{x}})", [("One", "One")]),
+        ("[[One]]<ref>x</ref>, [[Two]] ({{x}}; 1900), C", [("One", "One"), ("Two (1900)", "Two"), ("C", None)]),
+        ("*{{flagdeco|US}} [[One]]\n* [[Two]]", [("One", "One"), ("Two", "Two")]),
+        ("*NSYNC", [("*NSYNC", None)]),
+        ("{{columns-list|2|\n* [[One]]\n* [[Two]]{{efn|a}}\n}}", [("One", "One"), ("Two", "Two")]),
+        # A label is one value, on however many lines it is shown.
+        ("[[One|first<br>second]]", [("first second", "One")]),
+        ('"[[One]]"<ref>c</ref>, “[[Two]]” (2)', [('"One"', "One"), ("“Two” (2)", "Two")]),
+        ("about [[One]]<ref>c</ref>", [("about One", None)]),
+    ],
+)
+def test_notes_and_flags_leave_an_infobox_link_its_link(value: str, facts: list[tuple[str, str | None]]) -> None:
+    assert infobox_facts(f"|a={value}") == [("a", text, target) for text, target in facts]
+
+
+@pytest.mark.parametrize(
+    ("value", "facts"),
+    [
+        ("([[Carl Linnaeus|Linnaeus]], [[Systema|1758]])", [("Linnaeus", "Carl Linnaeus"), ("1758", "Systema")]),
+        ("([[One]])", [("One", "One")]),
+        ("([[One]], 1758)", [("One, 1758", "One")]),
+        ("([[One]]) ([[Two]])", [("One", "One"), ("Two", "Two")]),
+        ("([[One]], [[Two]] (2))", [("One", "One"), ("Two (2)", "Two")]),
+        ("([[One (film)|One (film)]])", [("One (film)", "One (film)")]),
+        ("and ([[One]], [[Two]])", [("and (One, Two)", None)]),
+        ("[[One]] ([[Two]], [[Three]])", [("One (Two, Three)", "One")]),
+        ("[[One]] ([[Two]] (2)), [[Three]]", [("One (Two (2))", "One"), ("Three", "Three")]),
+        ("(acting) [[One]]", [("(acting) One", None)]),
+        ("(Linnaeus, 1758)", [("(Linnaeus, 1758)", None)]),
+    ],
+)
+def test_parentheses_without_a_value_before_them_hold_the_value(
+    value: str, facts: list[tuple[str, str | None]]
+) -> None:
+    assert infobox_facts(f"|a={value}") == [("a", text, target) for text, target in facts]
+
+
+@pytest.mark.parametrize(
+    "wikitext",
+    [
+        "{{|\n|\n{}\n|}}",
+        "{{{{stack|{}}}}}",
+        "{{{{stack|margin=x|[[File:a.png]]|{}}}}}",
+        "{{| class=wikitable\n| a || {}\n|}}",
+        "{{{{center|\n{{|\n|\n{}\n|}}\n}}}}",
+    ],
+)
+def test_an_infobox_in_a_layout_is_read(wikitext: str) -> None:
+    page = parse(wikitext.format("{{Infobox person|birth_place=[[Rome]]}}") + "\nx")
+    assert page.triples == (Triple("Subject", "birth_place", "Rome", "Rome"),)
+    assert page.links == ("Rome",)
+    assert "Rome" not in "".join(section.text for section in page.sections)
+
+
+def test_a_break_in_a_heading_is_a_space() -> None:
+    assert parse("== A<br>B ==\nx").sections[0].heading_path == ("A B",)
+
+
+@pytest.mark.parametrize(
+    "wikitext",
+    [
+        *("{{disambig}}", "{{Hndis|Foo}}", "{{airport disambiguation}}", "__DISAMBIG__"),
+        *(
+            "{{Disambiguation page}}",
+            "{{dp}}",
+            "{{Dab page}}",
+            "{{hndis-cleanup}}",
+            "{{Place name disambiguation cleanup}}",
+        ),
+    ],
+)
 def test_disambiguation_pages_are_told(wikitext: str) -> None:
     assert parse(f"* [[a]]\n{wikitext}").is_disambiguation
     assert not parse("* [[a]] {{disambiguation needed}}").is_disambiguation

@@ -19,6 +19,7 @@ from wikigr.sources.wiki_sections import has_article_links, is_apparatus
 from wikigr.sources.wikitext_infobox import infobox_triples, is_fact, is_infobox, relation_name
 from wikigr.sources.wikitext_layout import lay_out
 from wikigr.sources.wikitext_marks import (
+    BREAK,
     HEADING,
     LINK_CLOSE,
     LINK_LABEL,
@@ -79,7 +80,8 @@ _DISAMBIGUATION_TEMPLATES = frozenset(
     (
         *("disambig", "disambiguation", "disamb", "dab", "disam", "hndis", "hndab", "geodis", "geodab", "mathdab"),
         *("numberdis", "roaddis", "schooldis", "hospitaldis", "letterdis", "letter-numbercombdisambig"),
-        *("callsigndis", "disambig-cleanup", "disambiguation cleanup", "bio-dab", "wp-disambig", "mil-unit-dis"),
+        *("callsigndis", "bio-dab", "wp-disambig", "mil-unit-dis"),
+        *("dp", "dab page", "disambiguation page", "disambiguous", "aimai", "hn-dis", "geo-dis", "math dab"),
         *("begriffsklärung", "homonymie", "desambiguación", "desambiguação", "disambigua", "doorverwijspagina"),
     )
 )
@@ -88,6 +90,7 @@ _MAGIC_WORD = re.compile(
     r"NO(?:TITLE|CONTENT)CONVERT|NO[TC]C|(?:NO)?INDEX|STATICREDIRECT|START|END|DISAMBIG|ARCHIVEDTALK|NOTALK)__"
 )
 _DISAMBIGUATION_WORD = re.compile(r"__DISAMBIG__")
+_LINE_BREAKS = re.compile(f"[\n{BREAK}]+")
 _QUOTE_MARKS = re.compile(r"'{2,}")
 _SUPERSCRIPT = re.compile(f"{SUP_OPEN}([^{SUP_OPEN}{SUP_CLOSE}]*){SUP_CLOSE}")
 _DEEPEST_EXPONENT = 4
@@ -250,7 +253,7 @@ class _Renderer:
 
     def _plain(self, text: str) -> str:
         text = PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], _finish(text))
-        return strip_marks(text)
+        return strip_marks(text.replace(BREAK, " "))
 
     def _link(self, node: Wikilink) -> str:
         written = html.unescape(strip_marks(str(node.title))).strip()
@@ -289,6 +292,8 @@ class _Renderer:
         if self._value_targets is None:
             return label
         self._value_targets.append(target)
+        # A label is one value, on however many lines it is shown.
+        label = _LINE_BREAKS.sub(" ", label)
         return f"{LINK_OPEN}{len(self._value_targets) - 1}{LINK_LABEL}{label}{LINK_CLOSE}"
 
     def _link_to_title(self, target: str, label: str) -> str:
@@ -300,13 +305,13 @@ class _Renderer:
 
     def _template(self, node: Template) -> str:
         name = self._name(node)
-        if self._depth == 0:
-            if _is_disambiguation_template(name):
-                self.is_disambiguation = True
-                return ""
-            if is_infobox(name):
-                self._infobox(node)
-                return "\n"
+        if self._depth == 0 and _is_disambiguation_template(name):
+            self.is_disambiguation = True
+            return ""
+        # Wherever the box stands on the page, it describes the subject; what stands in one is read with its fields.
+        if self._value_targets is None and is_infobox(name):
+            self._infobox(node)
+            return "\n"
         if name in ("pagename", "fullpagename", "subst:pagename"):
             return self._title
         if not is_known_template(name):
@@ -315,7 +320,7 @@ class _Renderer:
         for parameter in node.params:
             key = strip_marks(str(parameter.name)).strip().lower()
             arguments[key] = self._nested(parameter.value).strip()
-        return expand_template(name, TemplateCall(arguments, self._link_to_title)) or ""
+        return expand_template(name, TemplateCall(arguments, self._link_to_title)) or REMOVED
 
     def _name(self, node: Template) -> str:
         name = " ".join(strip_marks(html.unescape(str(node.name))).replace("_", " ").split()).lower()
@@ -355,4 +360,5 @@ def _pipe_trick(name: str) -> str:
 
 
 def _is_disambiguation_template(name: str) -> bool:
+    name = re.sub("[ -]cleanup$", "", name)
     return name in _DISAMBIGUATION_TEMPLATES or name.endswith((" disambiguation", " disambig", " dab"))

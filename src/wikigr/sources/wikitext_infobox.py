@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from wikigr.sources.article import Triple
 from wikigr.sources.plain_text import collapse_spaces
-from wikigr.sources.wikitext_marks import BREAK, LINK, LIST, strip_marks
+from wikigr.sources.wikitext_marks import BREAK, LINK, LINK_OPEN, LIST, REMOVED, mend_parentheses, strip_marks
 from wikigr.text import fold
 
 _INFOBOX_NAMES = frozenset(
@@ -55,8 +55,14 @@ _FILE_NAME = re.compile(r"[^\n]+\.(?:jpe?g|png|svg|gif|tiff?|og[gv]|webm|pdf)", 
 _SWITCHES = frozenset(("yes", "no", "y", "n", "true", "false", "on", "off", "auto", "none", "left", "right"))
 _VALUE_BREAK = re.compile(f"[\n{BREAK}]|\\s·\\s")
 _BETWEEN_LINKS = re.compile(r"(?:[\s,;/&·•–-]|\band\b)*")
-_AFTER_FIRST_LINK = re.compile(r"\s*[,(;:–—-]|\s+in\b|$")
-_REMARK = re.compile(r"\s*\([^()]*\)")
+_QUOTES = "\"'“”‘’«»"
+_AFTER_FIRST_LINK = re.compile(rf"[{_QUOTES}]*(?:\s*[,(;:–—-]|\s+in\b|\s*$)")
+# One pair of parentheses, with others in it.
+_PARENTHESES = re.compile(r"\(((?:[^()]++|\([^()]*\))*+)\)")
+_REMARK = re.compile(rf"\s*{_PARENTHESES.pattern}")
+# A field that begins with an asterisk is a list to MediaWiki; the parser sees one only where a line begins.
+_ITEM = re.compile(f"(?:{LIST}.|[*•](?=[\\s{LINK_OPEN}])|\\s)+")
+_BEFORE_PUNCTUATION = re.compile(f" ?{REMOVED} ?(?=[,;:])")
 _EDGES = " ,;·•"
 
 
@@ -85,6 +91,8 @@ def infobox_triples(subject: str, relation: str, value: str, targets: Sequence[s
     """
     seen: set[tuple[str, str | None]] = set()
     for line in _VALUE_BREAK.split(value):
+        # Notes and flags are no words: a link beside them still begins, and ends, its value.
+        line = _BEFORE_PUNCTUATION.sub("", mend_parentheses(line)).replace(REMOVED, "")
         for text, target in _values(line, targets):
             plain = collapse_spaces(text).strip(_EDGES)
             if not plain or plain.lower() in _SWITCHES or _FILE_NAME.fullmatch(plain):
@@ -98,12 +106,15 @@ def infobox_triples(subject: str, relation: str, value: str, targets: Sequence[s
 
 
 def _values(line: str, targets: Sequence[str]) -> Iterator[tuple[str, str | None]]:
-    line = re.sub(f"^\\s*(?:{LIST}.)+", "", line)
+    if item := _ITEM.match(line):
+        line = line[item.end() :]
+    if LINK_OPEN in line:
+        line = _unwrapped(line)
     links = list(LINK.finditer(line))
-    if len(links) > 1 and _BETWEEN_LINKS.fullmatch(_without_remarks(LINK.sub("", line))):
-        # Links in a remark qualify the value before it; they are no values.
-        outside = re.sub(r"\([^()]*\)", _blank, line)
-        for match in LINK.finditer(outside):
+    # Links in a remark qualify the value before it; they are no values.
+    outside = list(LINK.finditer(_PARENTHESES.sub(_blank, line)))
+    if len(links) > 1 and outside and _BETWEEN_LINKS.fullmatch(_without_remarks(LINK.sub("", line))):
+        for match in outside:
             label = line[match.start(2) : match.end(2)]
             yield strip_marks(label) + _remark_after(line, match.end()), targets[int(match[1])] or None
     elif len(links) > 1 and "," in line and _is_list_with_links(line):
@@ -119,12 +130,20 @@ def _one_value(line: str, links: list[re.Match[str]], targets: Sequence[str]) ->
     if len(links) != 1:
         return text, None
     first = links[0]
-    begins = not line[: first.start()].strip() and _AFTER_FIRST_LINK.match(line, first.end())
+    begins = not line[: first.start()].strip(_QUOTES).strip() and _AFTER_FIRST_LINK.match(line, first.end())
     return text, (targets[int(first[1])] or None) if begins else None
 
 
+def _unwrapped(line: str) -> str:
+    """``line`` less its parentheses where all of it stands in them: without a value before it, that is no remark."""
+    masked = LINK.sub(_blank, line)
+    if any(character.isalnum() for character in _PARENTHESES.sub("", masked)):
+        return line
+    return ", ".join(line[match.start(1) : match.end(1)] for match in _PARENTHESES.finditer(masked))
+
+
 def _without_remarks(text: str) -> str:
-    return re.sub(r"\([^()]*\)", "", strip_marks(text))
+    return _PARENTHESES.sub("", strip_marks(text))
 
 
 def _remark_after(line: str, position: int) -> str:
@@ -135,7 +154,7 @@ def _remark_after(line: str, position: int) -> str:
 def _split_at_commas(line: str) -> list[str]:
     """The parts between commas; none inside parentheses or a link's label counts."""
     # Blanked to the same length, so that offsets in one are offsets in the other.
-    masked = re.sub(r"\([^()]*\)", _blank, LINK.sub(_blank, line))
+    masked = _PARENTHESES.sub(_blank, LINK.sub(_blank, line))
     ends = [match.start() for match in re.finditer(",", masked)]
     return [line[start:end] for start, end in zip([0, *(end + 1 for end in ends)], [*ends, None], strict=True)]
 

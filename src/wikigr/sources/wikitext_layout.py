@@ -16,6 +16,7 @@ from wikigr.sources.wikitext_marks import (
     PREFORMATTED,
     REMOVED,
     ROW,
+    mend_parentheses,
     strip_marks,
 )
 
@@ -26,11 +27,6 @@ _BLOCK_LINE = re.compile(f"{BLOCK}(\\d+)\ue002")
 _TABLE_MARKUP = re.compile(r"^\s*(?:\|-|\{\||\|\}|\|\+)")
 _ORPHANED_ARGUMENT = re.compile(r"^\s*\|\s*[\w -]{1,40}=")
 _ORPHANED_CELL = re.compile(r"^\s*[|!]+\s*")
-# Bounded repetition: each of these is tried at every position of a line.
-_REMOVED_RUN = re.compile(f"{REMOVED}(?:\\s*{REMOVED})+")
-_EMPTY_PARENTHESES = re.compile(f" ?\\([\\s;,:{REMOVED}]{{0,20}}\\)")
-_AFTER_PARENTHESIS = re.compile(f"\\([\\s;,:]{{0,20}}{REMOVED}[\\s;,:{REMOVED}]{{0,20}}")
-_BEFORE_PARENTHESIS = re.compile(f"[\\s;,]{{0,20}}{REMOVED}[\\s;,{REMOVED}]{{0,20}}\\)")
 
 
 def lay_out(text: str, verbatim: Sequence[str], title: str) -> tuple[SourceSection, ...]:
@@ -164,12 +160,7 @@ class _Layout:
 
     def _write(self, text: str) -> None:
         """Running text: its marks become what the writer knows."""
-        if REMOVED in text:
-            text = _REMOVED_RUN.sub(REMOVED, text)
-            text = _EMPTY_PARENTHESES.sub(REMOVED, text)
-            text = _AFTER_PARENTHESIS.sub("(", text)
-            text = _BEFORE_PARENTHESIS.sub(")", text)
-        for line_number, line in enumerate(text.split(BREAK)):
+        for line_number, line in enumerate(mend_parentheses(text).split(BREAK)):
             if line_number:
                 self._writer.line_break()
             for piece_number, piece in enumerate(line.split(REMOVED)):

@@ -33,6 +33,25 @@ ALL_MARKS = re.compile("[\ue000-\ue00f]")
 PLACEHOLDER = re.compile(f"[{BLOCK}{INLINE}](\\d+){END}")
 LINK = re.compile(f"{LINK_OPEN}(\\d+){LINK_LABEL}([^{LINK_OPEN}{LINK_CLOSE}]*){LINK_CLOSE}")
 
+# Bounded repetition: each of these is tried at every position of a line.
+_REMOVED_RUN = re.compile(f"{REMOVED}(?:\\s*{REMOVED})+")
+_EMPTY_PARENTHESES = re.compile(f" ?\\([\\s;,:{REMOVED}]{{0,20}}\\)")
+_AFTER_PARENTHESIS = re.compile(f"\\([\\s;,:]{{0,20}}{REMOVED}[\\s;,:{REMOVED}]{{0,20}}")
+_BEFORE_PARENTHESIS = re.compile(f"[\\s;,]{{0,20}}{REMOVED}[\\s;,{REMOVED}]{{0,20}}\\)")
+
+
+def mend_parentheses(text: str) -> str:
+    """Take out parentheses, and separators in them, that are left over where something was left out.
+
+    ``REMOVED`` stays wherever something else may depend on it.
+    """
+    if REMOVED not in text:
+        return text
+    text = _REMOVED_RUN.sub(REMOVED, text)
+    text = _EMPTY_PARENTHESES.sub(REMOVED, text)
+    text = _AFTER_PARENTHESIS.sub("(", text)
+    return _BEFORE_PARENTHESIS.sub(")", text)
+
 
 def strip_marks(text: str) -> str:
     """``text`` without any mark; for names and keys, where marks have no meaning."""

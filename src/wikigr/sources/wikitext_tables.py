@@ -23,7 +23,9 @@ _ITEM = re.compile(f"\\s*+(?:(?:{LIST}.)++|{ROW})")
 def render_table(table: Tag, render: Render) -> str:
     """One line for each row, cells separated by `` | ``; a table that only places blocks as those blocks.
 
-    A cell that spans rows is repeated in each. Navigation boxes and infoboxes give ``""``.
+    A cell that spans rows or columns is repeated in each, so that the values after it stay under their column.
+    Where none comes after it (a title over the table, a remark at a row's end) it stands once. Navigation boxes
+    and infoboxes give ``""``.
     """
     classes = _attribute(table, "class")
     if _SKIPPED_CLASSES.search(classes):
@@ -74,17 +76,24 @@ def _rows(table: Tag) -> Iterator[list[Tag]]:
 def _spread(cells: list[tuple[Tag, str]], carried: dict[int, tuple[int, str]]) -> Iterator[str]:
     """The texts of a row, with those of cells above that reach into it in their columns."""
     column = 0
-    for cell, text in cells:
+    last = len(cells) - 1
+    is_header = last > 0 and all(cell.tag == "th" for cell, _ in cells)
+    for index, (cell, text) in enumerate(cells):
         while column in carried:
             yield _take_carried(carried, column)
             column += 1
         flat = _flat(text)
         rows = _span(cell, "rowspan")
-        if rows > 1:
-            carried[column] = (rows - 1, flat)
-            # Carried into the rows below, not this one.
-        yield flat
-        column += _span(cell, "colspan")
+        # A bound on the width of the table too: a few wide cells must not fill the memory.
+        columns = min(_span(cell, "colspan"), max(1, _LARGEST_SPAN - column))
+        if index == last and not is_header and not any(other > column for other in carried):
+            columns = 1
+        for spanned in range(columns):
+            if rows > 1:
+                # Carried into the rows below, not this one; in those once, for what repeats both ways multiplies.
+                carried[column + spanned] = (rows - 1, "" if spanned else flat)
+            yield flat
+        column += columns
     while column in carried:
         yield _take_carried(carried, column)
         column += 1

@@ -7,7 +7,7 @@ that their arguments say enough; all others are left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from wikigr.sources.wikitext_marks import BREAK, LIST, SUP_CLOSE, SUP_OPEN
@@ -65,6 +65,10 @@ _RANGE_WORDS = {
     "to about": " to about ",
 }
 _SECOND_UNITS = frozenset(("in", "oz", "lb", "yd", "ft", "st", "mi", "chain"))
+_MAGNITUDES = {"k": "thousand", "m": "million", "b": "billion", "t": "trillion", "l": "lakh", "c": "crore"}
+_LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
+# Numbered arguments that say how wide, or on which side: ``{{columns-list|2|…}}``, ``{{cquote|…|20px|20px|…}}``.
+_PLACEMENT = re.compile(r"\d{1,4}(?:\.\d{1,3})?\s?(?:px|r?em|ex|%)?|left|right|cent(?:er|re)")
 _NUMBER = re.compile(r"[-−+]?[\d.,/⁄+]+$")
 
 
@@ -91,7 +95,7 @@ _Expansion = Callable[[TemplateCall], str]
 
 
 def expand_template(name: str, call: TemplateCall) -> str | None:
-    """The text of a call, or ``None`` when the template is not known and should be left out.
+    """The text of a call; ``""`` or, when the template is not known, ``None`` where there is nothing to show.
 
     ``name`` is in lower case with single spaces.
     """
@@ -99,7 +103,7 @@ def expand_template(name: str, call: TemplateCall) -> str | None:
     if expansion is not None:
         return expansion(call)
     if name.startswith(("lang-", "script/")):
-        return call.arg("1")
+        return call.arg("1", "text")
     if name.startswith("formatnum:"):
         return name.removeprefix("formatnum:").strip()
     return None
@@ -116,6 +120,11 @@ def _first(call: TemplateCall) -> str:
 
 def _second(call: TemplateCall) -> str:
     return call.arg("2", "1")
+
+
+def _after_code(*keys: str) -> _Expansion:
+    """Text in another language: without it there is nothing to show, for the first argument is a code."""
+    return lambda call: call.arg(*keys)
 
 
 def _constant(text: str) -> _Expansion:
@@ -166,6 +175,8 @@ def _val(call: TemplateCall) -> str:
     if exponent := call.arg("e"):
         text = f"({text})×10^{exponent}" if len(values) > 1 else f"{text}×10^{exponent}"
     unit = call.arg("u", "ul")
+    if per := call.arg("up", "upl"):
+        unit += f"/{per}"
     if unit:
         text += unit if unit.startswith(("%", "°")) else f" {unit}"
     return text + call.arg("s", "suf")
@@ -178,6 +189,24 @@ def _fraction(call: TemplateCall) -> str:
     if len(values) == 2:
         return f"{values[0]}/{values[1]}"
     return f"1/{values[0]}" if values else ""
+
+
+def _root(call: TemplateCall) -> str:
+    value = call.arg("1")
+    if value and not value.isalnum():
+        value = f"({value})"
+    return f"√{value}"
+
+
+def _ordinal(call: TemplateCall) -> str:
+    number = call.arg("1")
+    is_teen = number[-2:-1] == "1"
+    return number + ("th" if is_teen else {"1": "st", "2": "nd", "3": "rd"}.get(number[-1:], "th"))
+
+
+def _rupees(call: TemplateCall) -> str:
+    magnitude = _MAGNITUDES.get(call.arg("2"), "")
+    return f"₹{call.arg('1')} {magnitude}".rstrip()
 
 
 def _date(call: TemplateCall) -> str:
@@ -201,16 +230,17 @@ def _format_date(values: list[str], call: TemplateCall) -> str:
         return year
     if not day:
         return f"{month} {year}"
-    return f"{day} {month} {year}" if call.arg("df") else f"{month} {day}, {year}"
+    is_day_first = call.arg("df").lower() not in ("", "n", "no", "false")
+    return f"{day} {month} {year}" if is_day_first else f"{month} {day}, {year}"
 
 
 def _birth_year(call: TemplateCall) -> str:
-    return call.arg("1")
+    return _format_date(call.positional()[:2], call)
 
 
 def _as_of(call: TemplateCall) -> str:
     prefix = "as of" if call.arg("lc") or call.arg("since") else "As of"
-    return call.arg("alt") or f"{prefix} {_format_date(call.positional(), call)}"
+    return call.arg("alt") or f"{prefix} {_format_date(call.positional(), call)}{call.arg('post')}"
 
 
 def _flag(call: TemplateCall) -> str:
@@ -224,14 +254,18 @@ def _sort_name(call: TemplateCall) -> str:
 
 
 def _interlanguage(call: TemplateCall) -> str:
-    return call.link(call.arg("1"), call.arg("lt", "1"))
+    title, code = call.arg("1", "en"), call.arg("2")
+    if _LANGUAGE_TAG.fullmatch(title) and code and not _LANGUAGE_TAG.fullmatch(code):
+        # The older order of the arguments.
+        title = code
+    return call.link(title, call.arg("lt") or title)
 
 
 def _links_only(call: TemplateCall) -> str:
     """Hatnotes: a hyperlink the author chose, in a line that is no part of the text."""
     for target in call.positional():
         call.link(target, "")
-    return ""
+    return "\n"
 
 
 def _ship(prefix: str) -> _Expansion:
@@ -250,17 +284,44 @@ def _any_ship(call: TemplateCall) -> str:
 
 
 def _quote(call: TemplateCall) -> str:
-    text = call.arg("text", "quote", "1")
-    author = call.arg("author", "sign", "cite", "2")
+    """A quotation, its author and where it stands, named or in this order, with sizes or a side between."""
+    numbered = [call.arg(str(number)) for number in range(1, 7)]
+    stated = [value for value in numbered if value and not _PLACEMENT.fullmatch(value)]
+    text = call.arg("text", "quote") or (stated.pop(0) if stated else "")
+    author = call.arg("author", "sign", "cite") or (stated.pop(0) if stated else "")
+    source = call.arg("source") or (stated.pop(0) if stated else "")
     if not text:
         return ""
-    return f"\n\n{text}{BREAK}— {author}\n\n" if author else f"\n\n{text}\n\n"
+    origin = ", ".join(value for value in (author, source) if value)
+    return f"\n\n{text}{BREAK}— {origin}\n\n" if origin else f"\n\n{text}\n\n"
 
 
-def _nihongo(call: TemplateCall) -> str:
-    inside = ", ".join(value for value in (call.arg("2"), call.arg("3")) if value)
-    english = call.arg("1")
-    return f"{english} ({inside})" if english and inside else english or inside
+def _nihongo(*order: str) -> _Expansion:
+    """The numbers of the arguments in the order of display: all but the first in parentheses."""
+
+    def expand(call: TemplateCall) -> str:
+        shown = [value for key in order if (value := call.arg(key))]
+        if len(shown) > 1 and call.arg(order[0]):
+            shown = [f"{shown[0]} ({', '.join(shown[1:])})"]
+        return f"{', '.join(shown)} {call.arg('5', 'extra2')}".strip()
+
+    return expand
+
+
+def _transcription(call: TemplateCall) -> str:
+    """``{{IPA|haʊs}}`` is text; ``{{IPA|de|haʊs}}`` tells the pronunciation and is left out, as ``{{IPA-de}}`` is."""
+    values = call.positional()
+    return "" if len(values) > 1 and _LANGUAGE_TAG.fullmatch(values[0]) else call.arg("1")
+
+
+def _circa(call: TemplateCall) -> str:
+    # The year may follow the call.
+    return " – ".join(f"c. {value}" for value in call.positional() if value) or "c. "
+
+
+def _misspelt(call: TemplateCall) -> str:
+    """``{{sic|irrega|rdless}}``: a word in pieces, so that no program mends it."""
+    return "".join(value for value in call.positional() if value != "?")
 
 
 def _list(marker: str) -> _Expansion:
@@ -275,8 +336,29 @@ def _one_line(item: str) -> str:
     return " ".join(stripped for line in item.split("\n") if (stripped := line.strip()))
 
 
-def _wrapped_list(call: TemplateCall) -> str:
-    return f"\n{call.arg('1', 'content')}\n"
+def _wrapped(call: TemplateCall) -> str:
+    """Templates that only place their content."""
+    return _block(value for value in (*call.positional(), call.arg("content")) if value)
+
+
+def _columns_list(call: TemplateCall) -> str:
+    """The content, after the number or width of the columns in older calls: ``{{columns-list|2|…}}``."""
+    stated = (value for value in call.positional() if value and not _PLACEMENT.fullmatch(value))
+    return _block([call.arg("content") or next(stated, "")])
+
+
+def _division_columns(call: TemplateCall) -> str:
+    """``{{div col|content=…}}``; without it the content follows the call, up to ``{{div col end}}``."""
+    return _block([call.arg("content")])
+
+
+def _block(parts: Iterable[str]) -> str:
+    text = "\n".join(parts)
+    return f"\n{text}\n" if text else ""
+
+
+def _glossary_line(marker: str, *keys: str) -> _Expansion:
+    return lambda call: f"\n{LIST}{marker}{value}\n" if (value := call.arg(*keys)) else ""
 
 
 def _track_listing(call: TemplateCall) -> str:
@@ -377,16 +459,19 @@ _TEMPLATES: dict[str, _Expansion] = {
         "bold, strong, em, noitalic, nobold, nobold2, normal, nwr, longitem, math, mvar, "
         "var, code, tt, mono, samp, kbd, keypress, key press, key, abbr, tooltip, h:title, overline, underline, "
         "strikethrough, vanchor, visible anchor, linktext, unicode, polytonic, hebrew, arabic, nastaliq, "
-        "gothic, cuneiform, angbr, not a typo, typo, proper name, as written, sic, chem2, citation needed span, "
-        "cite quote, nts, ntsh, number table sorting, formatnum, ipa, zh-cn, native phrase, dm, rtl-lang, "
+        "gothic, cuneiform, angbr, proper name, as written, chem2, citation needed span, "
+        "cite quote, nts, ntsh, number table sorting, formatnum, zh-cn, dm, rtl-lang, "
         "birth-date, death-date, start-date, end-date, birth-date and age, death-date and age, rail gauge, vr, "
         "railgauge, subatomic particle, url, angle bracket, highlight, tq, midsize, format price",
     ),
     **_names(
         _second,
-        "lang, transl, transliteration, color, colour, font color, fontcolor, colored text, hidden, sort, wikt-lang, "
-        "native name, resize, script, legend",
+        "color, colour, font color, fontcolor, colored text, hidden, sort, resize, glossary link, gli",
     ),
+    **_names(_after_code("2", "text"), "lang, langx, native name, native phrase, script, legend"),
+    **_names(_after_code("3", "2"), "transl, transliteration, translit, xlit, wikt-lang, wt"),
+    **_names(_transcription, "ipa"),
+    **_names(_misspelt, "sic, typo, not a typo, notatypo"),
     **_names(_convert, "convert, cvt, convinfobox"),
     **_names(_val, "val"),
     **_names(_fraction, "frac, fraction, sfrac"),
@@ -399,7 +484,15 @@ _TEMPLATES: dict[str, _Expansion] = {
     **_names(_death_date_and_age, "death date and age, dda"),
     **_names(_birth_year, "birth year and age, death year and age"),
     **_names(_as_of, "as of, asof"),
-    **_names(_around("c. "), "circa, c., ca"),
+    **_names(_circa, "circa, c., ca, ca."),
+    **_names(_around("AD "), "ad"),
+    **_names(_around("", " CE"), "ce"),
+    **_names(_around("", " BCE"), "bce"),
+    **_names(_ordinal, "ordinal"),
+    **_names(_root, "sqrt, radic, radical"),
+    **_names(_around("lit. '", "'"), "lit, lit., literal translation, literally"),
+    **_names(_around("'", "'"), "gloss"),
+    **_names(_around("10^"), "10^"),
     **_names(_reign("r. "), "reign, r."),
     **_names(_reign("fl. "), "floruit, fl."),
     **_names(_superscript, "sup, superscript, pow"),
@@ -415,9 +508,14 @@ _TEMPLATES: dict[str, _Expansion] = {
     ),
     **_names(_list("#"), "ordered list"),
     **_names(
-        _wrapped_list,
-        "plainlist, plain list, flatlist, columns-list, columns list, center, centre, block indent",
+        _wrapped,
+        "plainlist, plain list, flatlist, flat list, center, centre, block indent, stack, stacked, left, right, "
+        "float left, float right, floatleft, floatright",
     ),
+    **_names(_columns_list, "columns-list, columns list, column list, col-list, collist, cmn"),
+    **_names(_division_columns, "div col, divcol, div-col, colbegin"),
+    **_names(_glossary_line(";", "content", "2", "term", "1"), "term"),
+    **_names(_glossary_line(":", "defn", "content", "1"), "defn"),
     **_names(_track_listing, "track listing, tracklist, track list"),
     **_names(
         _quote,
@@ -433,8 +531,10 @@ _TEMPLATES: dict[str, _Expansion] = {
     ),
     **_names(_any_ship, "ship, mv"),
     **{prefix.lower(): _ship(prefix) for prefix in ("HMS", "USS", "SS", "RMS", "HMAS", "HMCS", "USCGC", "MS")},
-    **_names(_nihongo, "nihongo, nihongo3"),
-    **_names(_chinese, "zh"),
+    **_names(_nihongo("1", "2", "3", "4"), "nihongo"),
+    **_names(_nihongo("3", "2", "1", "4"), "nihongo3"),
+    **_names(_first, "nihongo2, nihongo foot"),
+    **_names(_chinese, "zh, lang-zh"),
     **_names(
         _citation,
         "cite book, cite journal, cite web, cite news, cite encyclopedia, cite magazine, cite av media, "
@@ -454,9 +554,15 @@ _TEMPLATES: dict[str, _Expansion] = {
     **_names(_around("€"), "eur, euro, €"),
     **_names(_around("A$"), "aud, a$"),
     **_names(_around("C$"), "cad, c$"),
+    **_names(_around("NZ$"), "nzd, nz$"),
+    **_names(_around("HK$"), "hkd, hk$"),
     **_names(_around("₹"), "inr, indian rupee"),
-    **_names(_around("¥"), "jpy, ¥"),
-    **_names(_constant(" – "), "snd, spnd, spaced ndash, ndashb, spaced en dash"),
+    **_names(_rupees, "inrconvert"),
+    **_names(_around("¥"), "jpy, ¥, cny, rmb, cn¥"),
+    **_names(_around("₩"), "krw, ₩"),
+    **_names(_around("₽"), "rub, ₽"),
+    **_names(_around("CHF "), "chf"),
+    **_names(_constant(" – "), "snd, snds, spnd, sndash, spaced ndash, ndashb, spaced en dash"),
     **_names(_constant("–"), "ndash, en dash, nd, endash"),
     **_names(_constant(" — "), "mdashb"),
     **_names(_constant("—"), "mdash, em dash, emdash"),
@@ -471,6 +577,11 @@ _TEMPLATES: dict[str, _Expansion] = {
     **_names(_constant("‡"), "double dagger, double-dagger"),
     **_names(_constant("−"), "minus"),
     **_names(_constant("×"), "times"),
+    **_names(_constant("±"), "pm, plusminus"),
+    **_names(_constant("π"), "pi"),
+    **_names(_constant("½"), "half"),
+    **_names(_constant("ʻ"), "okina"),
+    **_names(_constant("ʼ"), "hamza"),
     **_names(_constant("⇌"), "eqm"),
     **_names(_constant("★"), "star"),
     **_names(_constant("✓"), "tick, ya, aye"),
