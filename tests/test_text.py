@@ -61,6 +61,29 @@ def test_words_drop_punctuation_and_case() -> None:
         ("1. boil water\n2. add tea", ["1. boil water", "2. add tea"]),
         ("", []),
         (" \n \n", []),
+        (
+            "His little book What Is Life? of 1944 drew many. The album Help! was sold.",
+            ["His little book What Is Life? of 1944 drew many.", "The album Help! was sold."],
+        ),
+        (
+            "Rio ( pron. IPA [x]; Portuguese for River of January) is a city. It is big.",
+            ["Rio ( pron. IPA [x]; Portuguese for River of January) is a city.", "It is big."],
+        ),
+        ("He was sad :( then. It passed.", ["He was sad :( then.", "It passed."]),
+        (
+            "The allowed energies are\n\nE = −13.6 eV / n²\n\nand the smallest orbit is small. Balmer found it.",
+            [
+                "The allowed energies are\n\nE = −13.6 eV / n²\n\nand the smallest orbit is small.",
+                "Balmer found it.",
+            ],
+        ),
+        (
+            "Kennard gave the exact form:\n\nΔx Δp ≥ ħ/2\n\nHere Δ means the deviation.",
+            ["Kennard gave the exact form:\n\nΔx Δp ≥ ħ/2", "Here Δ means the deviation."],
+        ),
+        ("import os\n\nx = 1\n\nfoo bar.", ["import os", "x = 1", "foo bar."]),
+        ("Such as:\n\n- a = b\n- c", ["Such as:", "- a = b", "- c"]),
+        ("Such as:\n\nname | a = b\nx | y", ["Such as:", "name | a = b", "x | y"]),
     ],
 )
 def test_sentence_boundaries(text: str, expected: list[str]) -> None:

@@ -17,6 +17,12 @@ _NEVER_FINAL = re.compile(
     r"(?:\b(?:U\.S|U\.K|Mr|Mrs|Ms|Dr|Prof|Gen|Gov|Sen|Rep|St|Fr|Lt|Col|vs|cf|e\.g|i\.e|No|Fig|ca?)|\bet al)\.$"
 )
 _LONGEST_NEVER_FINAL = 8
+# A sentence does not end inside parentheses, if they close so soon; more is a slip of the writer's.
+_LONGEST_PARENTHESIS = 300
+# What ends a sentence, closing quotes included.
+_FINAL = re.compile(r"[.!?…][\"'”’)\]]*$")
+# A displayed formula: one short line with a relation or an arrow in it, which is no list item, table row or prompt.
+_FORMULA = re.compile(r"(?![-*•>|]|\d+[.)] )(?!.* \| )(?=.*[=≠≈≡∝<>≤≥±→∞∑∫√])[^\n]{1,120}$")
 _STARTS = (
     "(?:The|A|An|In|On|At|It|He|She|They|This|That|These|Those|His|Her|Its|Their|As|By|For|From|After|Before|During|"
     "When|While|Since|Although|However|But|And|We|I|You|If|To|With|There|Some|Many|Most|Other|One|Both|Born)\\b"
@@ -62,25 +68,64 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Return ``(start, end)`` character offsets of the sentences of ``text``, in order, whitespace trimmed.
 
     A line break ends a sentence unless the next line plainly goes on with it: list items, table rows and code
-    lines stand for themselves, hard-wrapped prose does not.
+    lines stand for themselves, hard-wrapped prose does not, nor does a formula that is displayed amid a sentence.
     """
     spans: list[tuple[int, int]] = []
     for block in _BLOCK.finditer(text):
-        pending: int | None = None
-        for left, right in load_segmenter()(block.group()):
-            span = _trim(text, block.start() + left if pending is None else pending, block.start() + right)
-            if span is None:
-                continue
-            follows = _skip_space(text, span[1], block.end())
-            goes_on = follows < block.end() and not _STARTS_SENTENCE.match(text, follows)
-            if goes_on and _NEVER_FINAL.search(text, max(span[0], span[1] - _LONGEST_NEVER_FINAL), span[1]):
-                pending = span[0]
-                continue
-            pending = None
-            spans += _cut_missed(text, *span)
-        if pending is not None and (span := _trim(text, pending, block.end())):
-            spans.append(span)
+        inside = _in_block(text, block)
+        if spans and inside and (begin := _goes_on_from(text, spans, inside[0])) is not None:
+            inside[0] = (spans[begin][0], inside[0][1])
+            del spans[begin:]
+        spans += inside
     return spans
+
+
+def _in_block(text: str, block: re.Match[str]) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    pending: int | None = None
+    for left, right in load_segmenter()(block.group()):
+        span = _trim(text, block.start() + left if pending is None else pending, block.start() + right)
+        if span is None:
+            continue
+        if _is_unfinished(text, span, block.end()):
+            pending = span[0]
+            continue
+        pending = None
+        spans += _cut_missed(text, *span)
+    if pending is not None and (span := _trim(text, pending, block.end())):
+        spans.append(span)
+    return spans
+
+
+def _is_unfinished(text: str, span: tuple[int, int], end: int) -> bool:
+    """Tell whether the sentence in ``span`` goes on after it, before ``end``, though the segmenter ends it there."""
+    follows = _skip_space(text, span[1], end)
+    if follows == end:
+        return False
+    if _NEVER_FINAL.search(text, max(span[0], span[1] - _LONGEST_NEVER_FINAL), span[1]):
+        return not _STARTS_SENTENCE.match(text, follows)
+    # "What Is Life? of 1944", "the album Help! was"
+    if text[follows].islower() and text[span[1] - 1] in "?!":
+        return True
+    opened = text.rfind("(", *span)
+    return opened > text.rfind(")", *span) and 0 < text.find(")", follows, end) - opened <= _LONGEST_PARENTHESIS
+
+
+def _goes_on_from(text: str, spans: list[tuple[int, int]], following: tuple[int, int]) -> int | None:
+    """Return the place in ``spans`` of the sentence that ``following`` goes on with: over a formula, or is one itself.
+
+    "The energies are | E = -13.6 eV / n², | and the smallest orbit …", "The exact form: | Δx Δp ≥ ħ/2".
+    """
+    last = len(spans) - 1
+    before = text[slice(*spans[last])]
+    if before.endswith(":") and _FORMULA.match(text, *following):
+        return last
+    if not (text[following[0]].islower() and _FINAL.search(text, *following)):
+        return None
+    if "\n" in before:
+        return last if _FORMULA.match(before.rpartition("\n")[2]) else None
+    begun = last > 0 and text[spans[-2][0]].isupper() and not _FINAL.search(text, *spans[-2])
+    return last - 1 if begun and _FORMULA.match(before) else None
 
 
 def _cut_missed(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ import pytest
 
 from wikigr.answer.abstention import DEFAULT_THRESHOLD, NOT_COVERED, judge
 from wikigr.answer.answer import Answer
-from wikigr.answer.extractive import SENTENCE_FLOOR
+from wikigr.answer.extractive import SENTENCE_FLOOR, quote
 from wikigr.answer.question_terms import read_question
 from wikigr.answer.sentences import ENCODED, FRAGMENT_FACTOR, WEIGHTS, SentenceScore, rank_sentences
 from wikigr.errors import UsageError
@@ -64,6 +64,67 @@ def test_a_fragment_counts_less_than_the_same_words_as_a_sentence(pack: Pack) ->
     (sentence,) = ranked(pack, "Who won in 1921?", evidence("Prize#0", "In 1921 Einstein won.", 1.0))
     fragment = replace(sentence, end=sentence.end - 1)
     assert fragment.score == pytest.approx(FRAGMENT_FACTOR * sentence.score)
+
+
+def test_the_mark_of_a_list_item_is_not_quoted(pack: Pack) -> None:
+    text = "Uses:\n\n- Silver atoms split in two.\n2. Gold atoms do not."
+    found = {s.text for s in ranked(pack, "Which atoms split in two?", evidence("Beam#0", text, 1.0))}
+    assert found == {"Uses:", "Silver atoms split in two.", "Gold atoms do not."}
+
+
+def test_what_defines_comes_first_where_a_definition_is_asked_for(pack: Pack) -> None:
+    lead = "A picture of Spin. Spin is a kind of angular momentum. It has no size."
+    other = "Spin, spin and again spin: what is spin? Nobody asked for spin more than Pauli."
+    items = [evidence("Spin#3", other, 1.0), evidence("Spin#0", lead, 0.1)]
+    items[0] = Evidence(replace(items[0].section, position=3), items[0].candidate)
+    assert ranked(pack, "What is spin?", *items)[0].text == "Spin is a kind of angular momentum."
+    (best, *_) = ranked(pack, "What is spin?", items[0], evidence("Spin#0", "A turn that is none. It stays.", 0.1))
+    assert best.text == "A turn that is none."
+
+
+def test_dates_beside_the_name_answer_when_somebody_was_born(pack: Pack) -> None:
+    lead = "Ada Nowak (1 May 1930 – 10 June 2004) was a singer."
+    later = "Her first child Jan was born in 1955. Ada Nowak was never poor."
+    items = [evidence("Ada Nowak#0", lead, 0.2), evidence("Ada Nowak#1", later, 1.0)]
+    items[1] = Evidence(replace(items[1].section, position=1), items[1].candidate)
+    assert ranked(pack, "When was Ada Nowak born?", *items)[0].text == lead
+    assert ranked(pack, "When was the first child of Ada Nowak born?", *items)[0].text.startswith("Her first child")
+
+
+def sentence(pack: Pack, text: str, score: float = 1.0) -> SentenceScore:
+    whole = SentenceScore(evidence("A#0", text, 1.0).section, 0, len(text), *[score] * 7)
+    assert whole.text == text
+    return whole
+
+
+def quoted(*sentences: SentenceScore) -> list[str]:
+    return [citation.quote for citation in quote(sentences)]
+
+
+def test_nothing_is_quoted_twice(pack: Pack) -> None:
+    mona = "The Mona Lisa is one of the most recognizable paintings in the world."
+    assert quoted(
+        sentence(pack, mona),
+        sentence(pack, f"Enlarge {mona}"),
+        sentence(pack, "The Mona Lisa, is one of the MOST recognizable paintings in the world!"),
+        sentence(pack, "It is by Leonardo."),
+        sentence(pack, "one of the most recognizable paintings."),
+        sentence(pack, f"{mona} It was painted in Florence by Leonardo da Vinci between 1503 and 1519, on poplar."),
+    ) == [
+        mona,
+        "It is by Leonardo.",
+        f"{mona} It was painted in Florence by Leonardo da Vinci between 1503 and 1519, on poplar.",
+    ]
+
+
+def test_after_a_sentence_a_fragment_must_tell_something(pack: Pack) -> None:
+    prose = sentence(pack, "Spin is angular momentum.")
+    header = sentence(pack, "spin | family | behaviour")
+    row = sentence(pack, "1961 | Claus Jönsson, Tübingen | electron beam")
+    aside = replace(row, of_words=0.0)
+    assert quoted(prose, header, row) == [prose.text, row.text]
+    assert quoted(prose, aside) == [prose.text]
+    assert quoted(header, aside) == [header.text, aside.text]
 
 
 def test_only_so_many_sentences_are_encoded_and_none_is_lost(pack: Pack) -> None:

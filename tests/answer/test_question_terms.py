@@ -56,3 +56,41 @@ def test_a_question_of_question_words_alone_covers_nothing(index: LexicalIndex) 
     terms = read_question("What is it?", index)
     assert (dict(terms.weights), terms.coverage({"it"}), terms.phrase_coverage(["what", "is"])) == ({}, 0.0, 0.0)
     assert isinstance(terms, QuestionTerms)
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "expected"),
+    [
+        ("What is spin?", "Spin", True),
+        ("who was Erwin Schrödinger", "Erwin Schrödinger", True),
+        ("What's the Pauli exclusion principle?", "Pauli exclusion principle", True),
+        ("Tell me about spin", "Spin", True),
+        ("Define spin.", "Spin", True),
+        ("spin", "Spin", True),
+        ("What is the spin of an electron?", "Spin", False),
+        ("What is spin?", "Electron", False),
+        ("Where is CERN?", "CERN", False),
+        ("Does spin exist?", "Spin", False),
+        ("How?", "Spin", False),
+    ],
+)
+def test_a_question_may_ask_what_something_is(index: LexicalIndex, question: str, title: str, expected: bool) -> None:
+    assert read_question(question, index).asks_what_is(title) is expected
+
+
+@pytest.mark.parametrize(
+    ("question", "when", "lead"),
+    [
+        ("When was Erwin Schrödinger born?", True, True),
+        ("In what year did Erwin Schrödinger die?", True, True),
+        ("What is the birthday of Erwin Schrödinger?", True, True),
+        ("Where was Erwin Schrödinger born?", False, True),
+        ("When was the daughter of Erwin Schrödinger born?", False, True),
+        ("When did Erwin Schrödinger leave Vienna?", False, False),
+        ("When was Max Born honoured?", False, False),
+    ],
+)
+def test_a_question_may_ask_for_dates_of_a_life(index: LexicalIndex, question: str, when: bool, lead: bool) -> None:
+    terms = read_question(question, index)
+    assert terms.asks_when_lived("Erwin Schrödinger") is when
+    assert terms.asks_lead("Erwin Schrödinger") is lead

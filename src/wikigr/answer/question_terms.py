@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from wikigr.answer.answer_kind import expected_kind
+from wikigr.answer.leads import name_stems
 from wikigr.retrieval.lexical import MAX_QUERY_WORDS, LexicalIndex, stems
 
 # Words of a question that say how it asks, not what it asks about.
@@ -16,9 +17,17 @@ _QUESTION_WORDS = frozenset(
     """a about an and any are as at be been being but by can could did do does for from had has have he her him his
     how i if in into is it its may me might more most much many my of on or our out s she should so some such tell
     than that the their them then there these they this those to too us was we were what when where which while
-    who whom whose why will with would you your name called known kind type""".split()
+    who whom whose why will with would you your name called known kind type define describe explain""".split()
 )
 
+# "What is a coroutine?", "Who was Ada Lovelace", "define spin", "spin"
+_ASKS_WHAT = re.compile(
+    r"\W*(?:(?:what|who)(?:['’]s|\s+(?:is|are|was|were))\b|(?:define|explain|describe)\b|tell me (?:all )?about\b|"
+    r"(?!(?:what|who|whom|whose|when|where|which|why|how|is|are|was|were|do|does|did|can|could|will|would|has|had)\b))"
+)
+_ASKS_LIFE = re.compile(r"\b(?:born|birth\w*|die[ds]?|death)\b")
+_ASKS_WHEN = re.compile(r"\b(?:when|dates?|year|day|month|birthday)\b")
+_OF_LIFE = frozenset({"born", "birth", "birthday", "die", "death", "date", "day", "year", "month"})
 
 # A stem counts in part when a word of the text shares most of its letters ("Norman", "Normandy").
 _RELATED = 0.7
@@ -70,6 +79,25 @@ class QuestionTerms:
     def phrase_coverage(self, tokens: Sequence[str]) -> float:
         """Return the share of the question's pairs that stand side by side in ``tokens``, in [0, 1]."""
         return len(self.pairs & set(pairwise(tokens))) / len(self.pairs) if self.pairs else 0.0
+
+    def asks_what_is(self, title: str) -> bool:
+        """Tell whether the question asks what, or who, ``title`` is, and nothing else; its bare name does too."""
+        named = name_stems(title)
+        return bool(named) and named == self.weights.keys() and _ASKS_WHAT.match(self.text) is not None
+
+    def asks_when_lived(self, title: str) -> bool:
+        """Tell whether the question asks when who is called ``title`` was born or died, and nothing else."""
+        if not (_ASKS_LIFE.search(self.text) and _ASKS_WHEN.search(self.text)):
+            return False
+        named = name_stems(title)
+        return bool(named) and named <= self.weights.keys() <= named | _OF_LIFE
+
+    def asks_lead(self, title: str) -> bool:
+        """Tell whether one looks at the lead of ``title`` first: for what it is, for when one was born or died."""
+        if _ASKS_LIFE.search(self.text) is None:
+            return self.asks_what_is(title)
+        named = name_stems(title)
+        return bool(named) and named <= self.weights.keys()
 
     def expected_in(self, text: str) -> bool:
         """Tell whether ``text`` holds a thing of the expected kind that the question does not say itself."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from wikigr.answer.leads import BORN, DIED, is_definition, life_stems
 from wikigr.answer.question_terms import QuestionTerms
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.graph.neighbourhood import Edge
@@ -32,9 +33,11 @@ WEIGHTS = {
 }
 
 
-# A table row, a list entry without a full stop or a line of code may hold the answer, but reads badly as one.
+# A table row, a list entry without a full stop, a line of code or a question may be the answer, but reads badly as one.
 FRAGMENT_FACTOR = 0.85
-_PROSE_END = re.compile(r"[.!?…][\"'”’)\]]*$")
+_PROSE_END = re.compile(r"[.!…][\"'”’)\]]*$")
+# The mark of a list item, which is none of its words.
+_LIST_MARK = re.compile(r"(?:[-*•–]|\(?\d{1,3}[.)])\s+(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +78,15 @@ class SentenceScore:
         }
 
     @property
+    def is_prose(self) -> bool:
+        """Whether it ends as a sentence does, or in a displayed formula."""
+        return _PROSE_END.search(self.text) is not None or ":\n" in self.text
+
+    @property
     def score(self) -> float:
         parts = self.parts()
         total = sum(weight * parts[part] for part, weight in WEIGHTS.items())
-        return total if _PROSE_END.search(self.text) else FRAGMENT_FACTOR * total
+        return total if self.is_prose else FRAGMENT_FACTOR * total
 
 
 def rank_sentences(
@@ -120,6 +128,8 @@ def _split(evidence: Sequence[Evidence], terms: QuestionTerms) -> list[SentenceS
         title = set(stems(section.title))
         before: set[str] = set()
         for start, end in sentence_spans(section.content):
+            if mark := _LIST_MARK.match(section.content, start, end):
+                start = mark.end()
             text = section.content[start:end]
             tokens = stems(text)
             own = set(tokens)
@@ -136,7 +146,36 @@ def _split(evidence: Sequence[Evidence], terms: QuestionTerms) -> list[SentenceS
                 )
             )
             before = own
+    for name in {item.section.title for item in evidence}:
+        found = None
+        if terms.asks_what_is(name):
+            found = _defining(name, sentences)
+        elif terms.asks_when_lived(name):
+            found = _dating(name, sentences, terms)
+        if found is not None:
+            # Said by the place and the form of the sentence, and not by the question's words.
+            sentences[found] = replace(
+                sentences[found], of_section=1.0, of_words=1.0, of_context=1.0, of_phrases=1.0, of_kind=1.0
+            )
     return sentences
+
+
+def _defining(title: str, sentences: Sequence[SentenceScore]) -> int | None:
+    """Return which of ``sentences`` says what ``title`` is: the first that is worded so, else the lead's first one."""
+    own = _in_order(title, sentences)
+    lead = (n for n in own if sentences[n].section.position == 0)
+    return next((n for n in own if is_definition(sentences[n].text, title)), next(lead, None))
+
+
+def _dating(title: str, sentences: Sequence[SentenceScore], terms: QuestionTerms) -> int | None:
+    """Return which of ``sentences`` gives the dates of who is called ``title`` beside the name."""
+    asked = terms.weights.keys() & (BORN | DIED)
+    return next((n for n in _in_order(title, sentences) if asked <= life_stems(sentences[n].text, title)), None)
+
+
+def _in_order(title: str, sentences: Sequence[SentenceScore]) -> list[int]:
+    own = [n for n, s in enumerate(sentences) if s.section.title == title and s.is_prose]
+    return sorted(own, key=lambda n: (sentences[n].section.position, sentences[n].start))
 
 
 def _order(sentence: SentenceScore) -> tuple[float, str, str, int]:

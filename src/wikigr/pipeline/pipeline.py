@@ -79,8 +79,7 @@ class Pipeline:
         context = self.retriever.context(question, trace, within=within)
         evidence = context.evidence
         with trace.stage("sentences") as record:
-            terms = read_question(question, self.pack.lexical)
-            ranked = rank_sentences(evidence, question, terms, self.pack.encoder, context.vector)
+            ranked = rank_sentences(evidence, question, context.terms, self.pack.encoder, context.vector)
             record.scored = len(ranked)
             record.ranking = tuple(dict.fromkeys(sentence.section.section_id for sentence in ranked))
         with trace.stage("abstention") as record:

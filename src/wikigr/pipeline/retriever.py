@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from wikigr.agent.reranker import GraphReranker
 from wikigr.agent.section_quality import score_section_quality
+from wikigr.answer.question_terms import QuestionTerms, read_question
 from wikigr.embeddings.embedder import Vectors
 from wikigr.errors import UsageError
+from wikigr.graph.schema import section_id
 from wikigr.pack.open import Pack
 from wikigr.pipeline import tuning
 from wikigr.pipeline.pagerank_scores import load_scores
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from wikigr.pipeline.explorer import Explorer
     from wikigr.retrieval.multi_strategy import Exploration
 
+# Articles, the best ones, that are compared with what the question names.
+_MOST_NAMED = 20
+
 _Number = TypeVar("_Number", int, float)
 
 
@@ -39,11 +44,12 @@ _Number = TypeVar("_Number", int, float)
 class Context:
     """All that was ranked, best first, the sections chosen from it with their text, and what the graph said.
 
-    ``vector`` is the question's, where the profile compares vectors.
+    ``terms`` and ``vector`` are the question's, the latter where the profile compares vectors.
     """
 
     ranking: tuple[Candidate, ...]
     evidence: list[Evidence]
+    terms: QuestionTerms
     vector: Vectors | None
     exploration: Exploration | None = None
 
@@ -84,11 +90,14 @@ class Retriever:
         candidates = ranking.candidates
         with trace.stage("documents") as record:
             floor = _or(options.min_relevance, tuning.min_relevance(self.pack.manifest.thresholds))
+            terms = read_question(question, self.pack.lexical)
+            titles = list(dict.fromkeys(c.title for c in candidates))[:_MOST_NAMED]
             selection = select_documents(
                 candidates if options.enabled else [c for c in candidates if c.title == candidates[0].title],
                 num_docs=num_docs,
                 max_sections=max_sections,
                 min_relevance=floor if options.enabled else 0.0,
+                leads=[section_id(title, 0) for title in titles if terms.asks_lead(title)],
             )
             record.scored = len(candidates)
             record.dropped = selection.dropped
@@ -97,7 +106,7 @@ class Retriever:
             evidence = fetch(self.pack, selection.kept)
         if self.profile.section_quality.enabled:
             evidence = self._leave_out_stubs(question, evidence, trace)
-        return Context(tuple(candidates), evidence, ranking.vector, ranking.exploration)
+        return Context(tuple(candidates), evidence, terms, ranking.vector, ranking.exploration)
 
     def _ranked(
         self, question: str, depth: int, wanted: int, trace: Trace, within: Collection[str] | None = None
