@@ -72,6 +72,24 @@ def test_a_short_last_piece_joins_the_one_before() -> None:
     assert split(text) == [(0, len(text))]
 
 
+def test_code_keeps_its_indentation_where_it_is_cut() -> None:
+    function = f"def f(a):\n    b = a\n\n    return b  # {'x' * 300}\n\n \t\n"
+    code = f"```\n{function * 12}```"
+    draft = draft_article("Alkane", [record("1", (("Code",), code))])
+    starts = {section.content.split("\n")[0] for section in draft.sections}
+    assert starts == {"```", f"    return b  # {'x' * 300}"}
+    for section in draft.sections:
+        assert draft.content[section.start : section.end] == section.content
+        assert not section.content.startswith("\n")
+        assert section.content == section.content.rstrip()
+
+
+def test_blank_lines_at_the_ends_are_no_section() -> None:
+    text = "  \n\n" + "a" * MAX_SECTION_CHARS
+    assert split(text) == [(4, len(text))]
+    assert split(f"{text}\n\n  ") == [(4, len(text))]
+
+
 @given(st.text(alphabet=st.sampled_from("ab .\n"), max_size=6000))
 def test_pieces_are_in_order_within_bounds_and_lose_only_space(text: str) -> None:
     position = 0

@@ -53,6 +53,12 @@ def test_a_line_without_id_is_named_after_its_number() -> None:
     assert item.source_id == "line-3"
 
 
+def test_links_to_ids_may_be_numbers_as_ids_are() -> None:
+    item = parse({"id": 1, "title": "A", "text": "b", "links": [2, "B", "2", 2]})
+    assert isinstance(item, SourceArticle)
+    assert (item.source_id, item.links) == ("1", ("2", "B"))
+
+
 def test_a_line_without_text_is_skipped() -> None:
     assert parse({"id": "x", "title": "A", "text": "# A\n\n"}) == Skipped("x", "no text")
 
@@ -72,6 +78,8 @@ def test_a_line_without_text_is_skipped() -> None:
         (b'{"title": "A", "text": null}', "`text` must be a string, not null"),
         (b'{"title": "A", "text": "b", "links": "c"}', "`links` must be a list of strings, not a string"),
         (b'{"title": "A", "text": "b", "aliases": [1]}', r"`aliases\[0\]` must be a string, not a number"),
+        (b'{"title": "A", "text": "b", "links": [true]}', r"`links\[0\]` must be a string, not a boolean"),
+        (b'{"title": "A", "text": "b", "links": [1.5]}', r"`links\[0\]` must be a string, not a number"),
         (b'{"title": "A", "text": "b", "id": true}', "`id` must be a string, not a boolean"),
         (b'{"title": "A", "text": "b", "id": ""}', "`id` is empty"),
         (b'{"title": "A", "text": "b", "url": []}', "`url` must be a string, not a list"),

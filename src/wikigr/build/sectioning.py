@@ -19,7 +19,8 @@ MAX_HEADING_CHARS = 500
 
 LEAD_TITLE = "Introduction"
 
-_PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
+# Blank lines, and not the indentation of the line after them: in code it counts.
+_PARAGRAPH = re.compile(r"\n(?:[^\S\n]*+\n)++")
 _LINE_END = re.compile(r"\n")
 _SPACE = re.compile(r"\s+")
 
@@ -147,9 +148,10 @@ def _atoms(text: str, limit: int) -> Iterator[tuple[int, int]]:
 
 
 def _between(text: str, start: int, end: int, separator: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Yield what lies between the separators and is not only space."""
     for match in separator.finditer(text, start, end):
-        if match.start() > start:
+        if text[start : match.start()].strip():
             yield start, match.start()
         start = match.end()
-    if start < end:
+    if text[start:end].strip():
         yield start, end

@@ -6,7 +6,7 @@ import os
 import posixpath
 import stat
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -76,24 +76,62 @@ class Folder:
         return data
 
 
-def resolve_link(source_id: str, href: str, suffixes: tuple[str, ...]) -> str | None:
-    """The ``source_id`` that a relative ``href`` on page ``source_id`` points to.
+# Which page stands for its folder, the first that there is; the suffix and the case of the name do not matter.
+_INDEX_NAMES = ("index", "_index", "readme")
+
+
+class Pages:
+    """The documents of a folder, to be looked up by what a link says; ``suffixes`` are those of documents."""
+
+    def __init__(self, source_ids: Iterable[str], suffixes: tuple[str, ...]) -> None:
+        self._ids = frozenset(source_ids)
+        self._suffixes = suffixes
+        ranked: list[tuple[int, str]] = []
+        for source_id in self._ids:
+            name = posixpath.splitext(posixpath.basename(source_id))[0].casefold()
+            if name in _INDEX_NAMES:
+                ranked.append((_INDEX_NAMES.index(name), source_id))
+        self._indexes: dict[str, str] = {}
+        for _, source_id in sorted(ranked):
+            self._indexes.setdefault(posixpath.dirname(source_id), source_id)
+
+    def find(self, path: str, *, is_folder: bool) -> str | None:
+        """The document at the normalised ``path``, which may lack the suffix, or the index page of that folder.
+
+        ``is_folder`` says that the link ends with a slash: then the index page comes first.
+        """
+        index = self._indexes.get("" if path == "." else path)
+        names = (path, *(path + suffix for suffix in self._suffixes))
+        page = next((name for name in names if name in self._ids), None)
+        return (index or page) if is_folder else (page or index)
+
+
+def resolve_link(source_id: str, href: str, suffixes: tuple[str, ...], pages: Pages | None = None) -> str | None:
+    """The ``source_id`` that an ``href`` without host on page ``source_id`` points to.
 
     Query and fragment are dropped; a folder stands for its index page and a name without a suffix for a page.
-    ``suffixes`` are those of pages, the first being the usual one. Returns ``None`` for a link out of the
-    folder, to another kind of file, or within the page itself.
+    ``suffixes`` are those of pages, the first being the usual one. With ``pages`` the link leads to whatever page
+    is there, and a path from the root (``/guide/``) counts from the folder that was read; where there is none, or
+    without ``pages``, the usual name of such a page is returned. Returns ``None`` for a link out of the folder, to
+    another kind of file, or within the page itself, and without ``pages`` for a path from the root.
     """
     try:
         parts = urlsplit(href.strip())
     except ValueError:
         return None
-    if parts.scheme or parts.netloc or parts.path.startswith("/") or not parts.path:
+    is_from_root = parts.path.startswith("/")
+    if parts.scheme or parts.netloc or not parts.path or (is_from_root and pages is None):
         return None
     path = unquote(parts.path)
-    target = posixpath.normpath(posixpath.join(posixpath.dirname(source_id), path))
+    base = "" if is_from_root else posixpath.dirname(source_id)
+    target = posixpath.normpath(posixpath.join(base, path.lstrip("/")))
     if target == ".." or target.startswith("../") or "\x00" in target:
         return None
-    if path.endswith(("/", "/.", "/..")) or path in (".", ".."):
+    is_folder = path.endswith(("/", "/.", "/..")) or path in (".", "..")
+    page = pages.find(target, is_folder=is_folder) if pages is not None else None
+    if page is not None:
+        target = page
+    elif is_folder:
         target = posixpath.normpath(posixpath.join(target, "index" + suffixes[0]))
     elif not posixpath.splitext(target)[1]:
         target += suffixes[0]

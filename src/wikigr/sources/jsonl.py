@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ class JsonlSource:
     """``{id?, title, text, links?, categories?, aliases?, url?}`` a line; ``"-"`` reads standard input.
 
     ``text`` is plain text in which ATX headings (``## Heading``) outside code fences open sections. A line
-    without ``id`` is called ``line-N``.
+    without ``id`` is called ``line-N``. An ``id`` may be a whole number, and so may a link to it.
     """
 
     format = "jsonl"
@@ -65,7 +65,7 @@ class JsonlSource:
             title=title,
             source_id=source_id,
             sections=sections,
-            links=_texts(fields, "links", where),
+            links=_texts(fields, "links", where, read=_name),
             categories=_texts(fields, "categories", where),
             aliases=_texts(fields, "aliases", where),
             url=_text(fields, "url", where) if fields.get("url") is not None else "",
@@ -141,16 +141,6 @@ def _text(fields: dict[str, Any], key: str, where: str) -> str:
     return _checked(fields[key], f"`{key}`", where)
 
 
-def _texts(fields: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
-    values = fields.get(key)
-    if values is None:
-        return ()
-    if not isinstance(values, list):
-        raise RecordError(where, f"`{key}` must be a list of strings, not {_kind(values)}")
-    texts = (_checked(value, f"`{key}[{index}]`", where).strip() for index, value in enumerate(values))
-    return tuple(dict.fromkeys(text for text in texts if text))
-
-
 def _checked(value: object, name: str, where: str) -> str:
     if not isinstance(value, str):
         raise RecordError(where, f"{name} must be a string, not {_kind(value)}")
@@ -159,13 +149,30 @@ def _checked(value: object, name: str, where: str) -> str:
     return _CONTROL.sub("", value)
 
 
+def _name(value: object, name: str, where: str) -> str:
+    """An id or what refers to one: a string or a whole number."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return _checked(value, name, where)
+
+
+def _texts(
+    fields: dict[str, Any], key: str, where: str, *, read: Callable[[object, str, str], str] = _checked
+) -> tuple[str, ...]:
+    values = fields.get(key)
+    if values is None:
+        return ()
+    if not isinstance(values, list):
+        raise RecordError(where, f"`{key}` must be a list of strings, not {_kind(values)}")
+    texts = (read(value, f"`{key}[{index}]`", where).strip() for index, value in enumerate(values))
+    return tuple(dict.fromkeys(text for text in texts if text))
+
+
 def _identifier(fields: dict[str, Any], line: int, where: str) -> str:
     value = fields.get("id")
     if value is None:
         return f"line-{line}"
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    identifier = _checked(value, "`id`", where).strip()
+    identifier = _name(value, "`id`", where).strip()
     if not identifier:
         raise RecordError(where, "`id` is empty")
     return identifier

@@ -6,9 +6,10 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -20,17 +21,19 @@ from wikigr.sources.article import Skipped, SourceArticle, SourceItem
 from wikigr.sources.folder import Folder, resolve_link, unique_titles
 from wikigr.sources.front_matter import FrontMatter, parse_front_matter
 from wikigr.sources.html_text import parse_html_head, write_html_fragment
+from wikigr.sources.markdown_links import SUFFIXES, Notes
+from wikigr.sources.markdown_syntax import COMMENT, FOOTNOTE_REFERENCE, note_plugin
 from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter
 from wikigr.sources.superscript import superscript
 from wikigr.sources.wikilink import WIKILINK, wikilink_plugin
 from wikigr.text import fold
 
-SUFFIXES = (".md", ".markdown")
-
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".pdf")
 _RECORDINGS = (".mp3", ".mp4", ".webm", ".wav", ".ogg")
 
 _DEEPEST_SUPERSCRIPT = 4
+
+_NO_NOTES = Notes((), ())
 
 # Names that say where a file lies, not what it is about.
 _PLACE_NAMES = frozenset({"readme", "index", "_index"})
@@ -40,7 +43,7 @@ _PLACE_NAMES = frozenset({"readme", "index", "_index"})
 class MarkdownRecord:
     """One file. ``title`` is unique in the folder; ``alias`` is its name where links may go by it.
 
-    ``problem`` says why a file could not be read.
+    ``problem`` says why a file could not be read. ``notes`` resolves links; all records of a folder share it.
     """
 
     source_id: str
@@ -48,13 +51,23 @@ class MarkdownRecord:
     title: str
     alias: str = ""
     problem: str = ""
+    notes: Notes = field(default=_NO_NOTES, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What a note calls itself: ``heading`` is the one that its text need not repeat, ``""`` if there is none."""
+
+    title: str = ""
+    heading: str = ""
+    aliases: tuple[str, ...] = ()
 
 
 class MarkdownSource:
     """Markdown files below a folder (or one file); the path relative to the folder is the id.
 
     The title is the front matter's, else the first first-level heading, else the file's name. Relative links
-    become ids, ``[[wiki links]]`` stay names.
+    become ids, and so do ``[[wiki links]]`` that are no note's title or alias, but its path or file name.
     """
 
     format = "markdown"
@@ -66,47 +79,46 @@ class MarkdownSource:
     def records(self) -> Iterator[MarkdownRecord]:
         """Yield one record a file, sorted by path; reads every file twice, for titles have to be unique."""
         source_ids = self._folder.source_ids()
-        titles: dict[str, str] = {}
+        names: dict[str, _Names] = {}
         for source_id in source_ids:
             try:
-                titles[source_id] = _scan_title(source_id, self._folder.read(source_id))
+                names[source_id] = _scan_names(source_id, self._folder.read(source_id))
             except SourceError:
                 # Reported by ``parse`` as the error of this record.
-                titles[source_id] = _stem(source_id)
-        unique = unique_titles(titles)
-        names = Counter(fold(_stem(source_id)) for source_id in source_ids)
+                names[source_id] = _Names()
+        titles = unique_titles({source_id: names[source_id].title or _stem(source_id) for source_id in source_ids})
+        files = Counter(fold(_stem(source_id)) for source_id in source_ids)
+        file_aliases: dict[str, str] = {}
         for source_id in source_ids:
             name = _stem(source_id)
-            is_name = names[fold(name)] == 1 and name.casefold() not in _PLACE_NAMES
-            alias = name if is_name and fold(name) != fold(unique[source_id]) else ""
+            is_name = files[fold(name)] == 1 and name.casefold() not in _PLACE_NAMES
+            file_aliases[source_id] = name if is_name and fold(name) != fold(titles[source_id]) else ""
+        aliases = [alias for own in names.values() for alias in own.aliases]
+        notes = Notes(source_ids, filter(None, [*titles.values(), *file_aliases.values(), *aliases]))
+        for source_id in source_ids:
+            title, alias = titles[source_id], file_aliases[source_id]
             try:
                 data = self._folder.read(source_id)
             except SourceError as error:
-                yield MarkdownRecord(source_id, b"", unique[source_id], problem=error.message)
+                yield MarkdownRecord(source_id, b"", title, problem=error.message)
             else:
-                yield MarkdownRecord(source_id, data, unique[source_id], alias)
+                yield MarkdownRecord(source_id, data, title, alias, notes=notes)
 
     def parse(self, record: MarkdownRecord) -> Iterator[SourceItem]:
         """Turn one file into an article; ``RecordError`` names the file and, where one is known, the line."""
         if record.problem:
             raise RecordError(record.source_id, record.problem)
-        tokens = _parser().parse(_decode(record.source_id, record.data))
+        env: dict[str, Any] = {}
+        tokens = _parser().parse(_decode(record.source_id, record.data), env)
         matter = _front_matter(tokens, record.source_id)
-        heading = _title_heading(tokens, record.source_id)
-        # A front matter title takes the place of a heading that opens the text; the heading stays a name.
-        replaces_heading = bool(matter.title) and _opens_with_heading(tokens)
-        own_heading = heading if replaces_heading or not matter.title else matter.title
-        renderer = _Renderer(record.source_id, own_heading or record.title)
+        names = _names(tokens, matter, record.source_id, env)
+        renderer = _Renderer(record.source_id, names.heading or record.title, record.notes)
         renderer.render(tokens)
         sections = renderer.writer.sections()
         if not sections:
             yield Skipped(record.source_id, "no text")
             return
-        aliases = [
-            *matter.aliases,
-            record.alias,
-            heading if replaces_heading and fold(heading) != fold(matter.title) else "",
-        ]
+        aliases = (*names.aliases, record.alias)
         yield SourceArticle(
             title=record.title,
             source_id=record.source_id,
@@ -123,13 +135,13 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     # Formulas are kept as written; without the plugin their underscores and backslashes would be markup.
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False)
-    return parser.use(front_matter_plugin).use(wikilink_plugin)
+    return parser.use(front_matter_plugin).use(wikilink_plugin).use(note_plugin)
 
 
 @cache
 def _block_parser() -> MarkdownIt:
     """Finds headings without parsing what is inside paragraphs, at a fraction of the time."""
-    return MarkdownIt("commonmark").disable(["inline", "text_join"]).use(front_matter_plugin)
+    return MarkdownIt("commonmark").disable(["inline", "text_join"]).use(front_matter_plugin).use(note_plugin)
 
 
 def _decode(source_id: str, data: bytes) -> str:
@@ -148,9 +160,20 @@ def _stem(source_id: str) -> str:
     return posixpath.splitext(posixpath.basename(source_id))[0]
 
 
-def _scan_title(source_id: str, data: bytes) -> str:
-    tokens = _block_parser().parse(_decode(source_id, data))
-    return _front_matter(tokens, source_id).title or _title_heading(tokens, source_id) or _stem(source_id)
+def _scan_names(source_id: str, data: bytes) -> _Names:
+    env: dict[str, Any] = {}
+    tokens = _block_parser().parse(_decode(source_id, data), env)
+    return _names(tokens, _front_matter(tokens, source_id), source_id, env)
+
+
+def _names(tokens: Sequence[Token], matter: FrontMatter, source_id: str, env: dict[str, Any]) -> _Names:
+    heading = _title_heading(tokens, source_id, env)
+    # A front matter title takes the place of a heading that opens the text; the heading stays a name.
+    if matter.title and _opens_with_heading(tokens):
+        other = (heading,) if heading and fold(heading) != fold(matter.title) else ()
+        return _Names(matter.title, heading, (*matter.aliases, *other))
+    title = matter.title or heading
+    return _Names(title, title, matter.aliases)
 
 
 def _front_matter(tokens: Sequence[Token], source_id: str) -> FrontMatter:
@@ -159,12 +182,12 @@ def _front_matter(tokens: Sequence[Token], source_id: str) -> FrontMatter:
     return FrontMatter()
 
 
-def _title_heading(tokens: Sequence[Token], source_id: str) -> str:
-    """The text of the first first-level heading, written in Markdown or HTML."""
+def _title_heading(tokens: Sequence[Token], source_id: str, env: dict[str, Any]) -> str:
+    """The text of the first first-level heading, in Markdown or HTML; ``env`` holds what the text defines for it."""
     for position, token in enumerate(tokens):
         if token.type == "heading_open" and token.tag == "h1":
             # The children are missing when only blocks were parsed.
-            (inline,) = _parser().parseInline(tokens[position + 1].content)
+            (inline,) = _parser().parseInline(tokens[position + 1].content, env)
             text = _inline_text(inline.children or [])
             if text:
                 return text
@@ -185,8 +208,9 @@ def _opens_with_heading(tokens: Sequence[Token]) -> bool:
 class _Renderer:
     """Drives a ``PlainTextWriter`` with the tokens of one document."""
 
-    def __init__(self, source_id: str, title: str, superscripts: int = 0) -> None:
+    def __init__(self, source_id: str, title: str, notes: Notes, superscripts: int = 0) -> None:
         self._source_id = source_id
+        self._notes = notes
         # How many superscripts are around the tokens.
         self._superscripts = superscripts
         self.writer = PlainTextWriter(title)
@@ -301,6 +325,8 @@ class _Renderer:
                     self._note_href(str(token.attrGet("href") or ""))
                 case _ if token.type == WIKILINK:
                     self._wikilink(token)
+                case _ if token.type in (COMMENT, FOOTNOTE_REFERENCE):
+                    self.writer.removed()
 
     def _wikilink(self, token: Token) -> None:
         target = str(token.meta["target"])
@@ -309,22 +335,25 @@ class _Renderer:
             self.writer.removed()
             return
         self.writer.write(token.content)
-        if target:
-            self.links.setdefault(target)
+        self._note_wikilink(target)
 
     def _note_links(self, inline: Token) -> None:
         for token in inline.children or []:
             if token.type == "link_open":
                 self._note_href(str(token.attrGet("href") or ""))
-            elif token.type == WIKILINK and token.meta["target"]:
-                self.links.setdefault(str(token.meta["target"]))
+            elif token.type == WIKILINK:
+                self._note_wikilink(str(token.meta["target"]))
+
+    def _note_wikilink(self, target: str) -> None:
+        if target:
+            self.links.setdefault(self._notes.resolve(self._source_id, target))
 
     def _note(self, hrefs: Sequence[str]) -> None:
         for href in hrefs:
             self._note_href(href)
 
     def _note_href(self, href: str) -> None:
-        target = resolve_link(self._source_id, href, SUFFIXES)
+        target = resolve_link(self._source_id, href, SUFFIXES, self._notes.pages)
         if target is not None:
             self.links.setdefault(target)
 
@@ -347,6 +376,6 @@ def _superscript_ends(children: Sequence[Token]) -> dict[int, int]:
 
 def _inline_text(children: Sequence[Token], superscripts: int = 0) -> str:
     """Inline tokens as one line of text without markup; ``superscripts`` of them are around it."""
-    renderer = _Renderer("", "", superscripts)
+    renderer = _Renderer("", "", _NO_NOTES, superscripts)
     renderer.render([Token("inline", "", 0, children=list(children))])
     return " ".join(section.text.replace("\n", " ") for section in renderer.writer.sections())
