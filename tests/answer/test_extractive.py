@@ -181,6 +181,13 @@ def test_an_empty_question_is_refused(pack: Pack, question: str) -> None:
         answer_question(pack, question)
 
 
+def test_a_question_that_is_not_read_whole_says_so(pack: Pack) -> None:
+    told = answer_question(pack, "When was the Lamb shift measured, " * 20).trace.warnings
+    assert len(told) == 1
+    assert "120 words" in told[0]
+    assert answer_question(pack, "When was the Lamb shift measured?").trace.warnings == []
+
+
 def test_a_huge_or_broken_question_is_answered_or_declined(pack: Pack) -> None:
     assert answer_question(pack, "spin " * 200_000).query_type in ("extractive", "abstained")
     assert answer_question(pack, "what \udcff is spin?").query_type == "extractive"

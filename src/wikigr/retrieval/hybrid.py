@@ -11,6 +11,7 @@ from wikigr.errors import UsageError
 from wikigr.pack.open import Pack
 from wikigr.retrieval.candidate import Candidate, Evidence, section_ids
 from wikigr.retrieval.fusion import POOL, reciprocal_rank_fusion, weighted_fusion
+from wikigr.retrieval.lexical import MAX_QUERY_WORDS, query_words
 from wikigr.retrieval.trace import Trace
 from wikigr.text import scrub
 
@@ -61,6 +62,11 @@ def find_candidates(
             runs["lexical"] = pack.lexical.search(question, depth)
             record.scored = len(runs["lexical"])
             record.ranking = tuple(hit.section_id for hit in runs["lexical"])
+            if (words := len(query_words(question))) > MAX_QUERY_WORDS:
+                record.warning = (
+                    f"The question has {words} words. The first {MAX_QUERY_WORDS} are looked for in the text, and the "
+                    "encoder reads no more than its window."
+                )
     with trace.stage("fuse") as record:
         if len(runs) == 1:
             ((name, run),) = runs.items()

@@ -83,6 +83,11 @@ class LexicalWriter:
             raise BuildError(f"The lexical index cannot be written: {failure}.") from failure
 
 
+def query_words(query: str) -> list[str]:
+    """Return the words of ``query``; a search takes its first ``MAX_QUERY_WORDS``."""
+    return _WORD.findall(query)
+
+
 class LexicalIndex:
     """An index opened for search."""
 
@@ -125,7 +130,7 @@ class LexicalIndex:
         Every word is a plain term: nothing in ``query`` is read as search syntax.
         """
         # Lower case also disarms AND, OR, NOT, IN, which the query parser would read as operators.
-        terms = [word.lower() for word in _WORD.findall(query)[:MAX_QUERY_WORDS]]
+        terms = [word.lower() for word in query_words(query)[:MAX_QUERY_WORDS]]
         if not terms or limit < 1:
             return []
         parsed = self._index.parse_query(" ".join(terms), _FIELDS, field_boosts=_BOOSTS)
