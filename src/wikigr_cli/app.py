@@ -47,7 +47,9 @@ def _print_version(wanted: bool) -> None:
 def root(
     context: typer.Context,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress and no notes; errors still show.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Add the trace of what was done.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Add the trace of what was done, on stderr.")
+    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
         bool,

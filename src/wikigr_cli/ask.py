@@ -104,7 +104,7 @@ def ask(
                 raise UsageError("--show-prompt shows the prompt of one question.")
             trace = Trace()
             render.json_document(environment, pipeline.request(question, trace).to_dict())
-            render.warnings(environment, trace)
+            render.trace(environment, trace)
             return
         if batch is not None:
             with _receipts(environment, receipt, pipeline, named, pack, lines=True) as keep:
@@ -113,14 +113,13 @@ def ask(
                 raise WikigrError(f"{failed} of the questions could not be answered.")
         else:
             assert question is not None
-            explain = explain or environment.verbosity > 0
             live = (
                 client is not None and not json_output and (environment.stdout.isatty() if stream is None else stream)
             )
             with _receipts(environment, receipt, pipeline, named, pack, lines=False) as keep:
                 answer = _answer_live(environment, pipeline, question) if live else pipeline.answer(question)
                 keep(answer, None)
-                render.warnings(environment, answer.trace)
+                render.trace(environment, answer.trace)
                 # An answer of which nothing could be verified is none to a script.
                 abstained = answer.abstained or not answer.citations
                 if json_output:
@@ -206,7 +205,7 @@ def _ask_batch(
             environment.complain(f"wikigr: question {item.id}: {plain(error.message)}")
             render.json_line(environment, render.failure_document(item.id, item.question, error))
             continue
-        render.warnings(environment, answer.trace)
+        render.trace(environment, answer.trace)
         abstained = abstained or answer.abstained or not answer.citations
         keep(answer, item.id)
         render.json_line(environment, {"id": item.id, **render.answer_document(answer, pipeline, explain=explain)})

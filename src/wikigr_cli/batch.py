@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from wikigr.errors import UsageError
+from wikigr_cli.environment import strict_utf8
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +26,10 @@ def read_batch(location: str, stdin: TextIO) -> Iterator[BatchQuestion]:
 
     Raises ``UsageError`` naming the line that is wrong.
     """
+    name = "on standard input" if location == "-" else location
     with ExitStack() as stack:
         if location == "-":
-            lines: TextIO = stdin
+            lines: TextIO = strict_utf8(stdin)
         else:
             try:
                 lines = stack.enter_context(Path(location).open(encoding="utf-8"))
@@ -39,7 +41,7 @@ def read_batch(location: str, stdin: TextIO) -> Iterator[BatchQuestion]:
                 if text:
                     yield _parse(number, text)
         except UnicodeDecodeError as error:
-            raise UsageError(f"The questions {location} are not UTF-8 text: {error.reason}.") from error
+            raise UsageError(f"The questions {name} are not UTF-8 text: {error.reason}.") from error
 
 
 def _parse(number: int, line: str) -> BatchQuestion:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
@@ -38,6 +40,9 @@ class ReaderGone(Exception):  # noqa: N818
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+
+
 def plain(text: str) -> str:
     """Return ``text`` with control characters made visible: text from outside must not drive a terminal."""
     return _CONTROL.sub("�", text)
@@ -47,6 +52,19 @@ def plain_json(text: str) -> str:
     """Return a document of JSON that means the same and drives no terminal: control characters as ``\\uXXXX``."""
     # In JSON they stand in strings only; the line breaks of an indented document are none of them.
     return _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def is_utf8(stream: TextIO) -> bool:
+    """Tell whether ``stream`` takes every character; one without an encoding is in memory."""
+    encoding = getattr(stream, "encoding", None)
+    return not encoding or codecs.lookup(encoding).name.startswith("utf-8")
+
+
+def strict_utf8(stream: TextIO) -> TextIO:
+    """Return ``stream``, of which nothing was read yet, so that it refuses what is no UTF-8, whatever the locale."""
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(encoding="utf-8", errors="strict")
+    return stream
 
 
 # What becomes of a line that is too long for a terminal.
@@ -72,6 +90,12 @@ class Environment:
     debug: bool = False
     # Of a line for the terminal that is not complete: its pieces with their styles.
     _begun: list[tuple[str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for stream in (self.stdout, self.stderr):
+            if isinstance(stream, TextIOWrapper):
+                # What the locale's encoding lacks is seen as an escape; a name is no reason to break off an answer.
+                stream.reconfigure(errors="backslashreplace")
 
     def colour(self, stream: TextIO) -> bool:
         """Tell whether ``stream`` gets colour: NO_COLOR, then FORCE_COLOR, then whether it is a terminal."""
@@ -150,6 +174,16 @@ class Environment:
             self.stdout.flush()
         except BrokenPipeError as error:
             raise ReaderGone from error
+
+    def write_json(self, text: str) -> None:
+        """Write JSON that drives no terminal, in ASCII where stdout is not UTF-8: readers of JSON take nothing else."""
+        text = plain_json(text)
+        if not is_utf8(self.stdout):
+            import json
+
+            # Such characters stand in strings only.
+            text = _NOT_ASCII.sub(lambda found: json.dumps(found.group())[1:-1], text)
+        self.write(text)
 
     def write_text(self, text: str) -> None:
         """Write a piece of text from outside, without anything that could drive the terminal."""

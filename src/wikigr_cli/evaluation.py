@@ -295,7 +295,8 @@ def _print_report(
         return
     text = _as_text(document, report_format)
     if output is None:
-        environment.write_text(text)
+        write = environment.write_json if report_format is ReportFormat.JSON else environment.write_text
+        write(text)
         return
     try:
         replace_file(output, text)
@@ -714,22 +715,24 @@ def validate(
     """
     environment = context.ensure_object(Environment)
 
-    from wikigr.evaluation.questions import check_questions, load_questions
+    from wikigr.evaluation.questions import Problem, check_questions, load_questions
     from wikigr.pipeline.profile import Profile
 
-    loaded = load_questions(questions, split=split)
+    problems: list[Problem] = []
+    loaded = load_questions(questions, split=split, problems=problems)
     if pack is None:
         # Without a pack every title passes: what is left are duplicates.
-        problems = check_questions(loaded, str)
+        problems += check_questions(loaded, str)
     else:
         from wikigr.pack.open import Pack
         from wikigr.pipeline.builder import build_pipeline
 
         with Pack(pack, preload=True) as opened:
             answer = build_pipeline(Profile(), opened, offline=True).answer
-            problems = check_questions(
+            problems += check_questions(
                 loaded, opened.find_title, headings_in_pack=opened.headings, answer=lambda text: answer(text)
             )
+    problems.sort(key=lambda problem: problem.line)
     if json_output:
         rows = [asdict(problem) for problem in problems]
         document = {"schema_version": render.SCHEMA_VERSION, "questions": len(loaded), "problems": rows}
@@ -737,6 +740,6 @@ def validate(
     else:
         for problem in problems:
             environment.print(f"{questions}:{problem.line}: {plain(problem.message)}", hang=2)
-        environment.note(f"{render.counted(len(loaded), 'questions')}, {render.counted(len(problems), 'problems')}")
+        environment.print(f"{render.counted(len(loaded), 'questions')}, {render.counted(len(problems), 'problems')}")
     if problems:
         raise typer.Exit(ExitStatus.FAILED_CHECK)

@@ -12,7 +12,7 @@ import typer
 from wikigr.errors import UsageError
 from wikigr.text import scrub
 from wikigr_cli import options, render, render_graph
-from wikigr_cli.environment import Environment, plain
+from wikigr_cli.environment import Environment, plain, strict_utf8
 from wikigr_cli.exit_codes import EXIT_CODES_HELP
 
 if TYPE_CHECKING:
@@ -241,7 +241,10 @@ def cypher(
     pack = options.named(pack)
     if not 0.0 < timeout <= _LONGEST_TIMEOUT:
         raise UsageError(f"--timeout must be a number of seconds up to {_LONGEST_TIMEOUT:g}, not {timeout:g}.")
-    text = scrub(environment.stdin.read() if query == "-" else query)
+    try:
+        text = scrub(strict_utf8(environment.stdin).read() if query == "-" else query)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"The query on standard input is no UTF-8 text: {error.reason}.") from error
 
     from wikigr.graph.engine import QueryError
     from wikigr.pack.open import Pack

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from wikigr.errors import UsageError
+from wikigr.pack.next_version import is_semantic
 from wikigr_cli import completion
 
 
@@ -29,6 +30,16 @@ def named(pack: str | None) -> str:
     if pack is None:
         raise UsageError("No pack was named.", hint="Give --pack, or set WIKIGR_PACK.")
     return pack
+
+
+def semantic(version: str | None) -> str | None:
+    """Return the version given with ``--pack-version``; raises ``UsageError`` for one that is no semantic version."""
+    if version is not None and not is_semantic(version):
+        raise UsageError(
+            f"--pack-version {version[:80]!r} is no semantic version.",
+            hint="It has three numbers, such as 1.2.0, and perhaps more, such as 1.2.0-rc.1; see semver.org.",
+        )
+    return version
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wikigr.checks import Check
 from wikigr.errors import PackError, UsageError
+from wikigr.pack.next_version import is_semantic
 from wikigr_cli import completion, options, pack_archive, pack_changes, pack_install, render
 from wikigr_cli.environment import Environment, plain
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
@@ -104,6 +106,7 @@ def build(
     A pack that is built again keeps its name, version, description and licence, unless an option says otherwise.
     """
     environment = context.ensure_object(Environment)
+    pack_version = options.semantic(pack_version)
 
     from wikigr.build.build import BuildOptions, build_pack
     from wikigr.embeddings.loader import open_encoder
@@ -254,20 +257,32 @@ def validate(
     ] = None,
     json_output: options.Json = False,
 ) -> None:
-    """Check a pack's parts against each other: counts, offsets, vectors, index, encoder. Exit 4 if one fails."""
+    """Check a pack's parts against each other (counts, offsets, vectors, index, encoder) and its version.
+
+    Exit 4 if one fails.
+    """
     environment = context.ensure_object(Environment)
     if pack is None:
         raise UsageError("No pack was named.", hint="Give its folder, or set WIKIGR_PACK.")
 
+    from wikigr.pack.layout import MANIFEST
+    from wikigr.pack.locate import find_pack
+    from wikigr.pack.manifest import read_manifest
     from wikigr.pack.validate import validate_pack
 
-    checks = validate_pack(pack)
+    checks = [*validate_pack(pack), _version_check(read_manifest(find_pack(pack).part(MANIFEST)))]
     if json_output:
         render.json_document(environment, render.checks_document(checks))
     else:
         render.checks_list(environment, checks)
     if not all(check.passed or not check.required for check in checks):
         raise typer.Exit(ExitStatus.PACK)
+
+
+def _version_check(manifest: Manifest) -> Check:
+    known = is_semantic(manifest.version)
+    detail = manifest.version if known else f"{manifest.version!r} is no semantic version"
+    return Check("version", known, detail, "Build the pack again with --pack-version, such as 1.2.0.")
 
 
 pack_changes.register(app)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wikigr.errors import UsageError
+from wikigr.errors import PackError, UsageError
+from wikigr.pack.next_version import is_semantic
 from wikigr_cli import completion, options, render
 from wikigr_cli.environment import Environment, plain
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
@@ -59,7 +60,17 @@ def export(
         raise UsageError("No pack was named.", hint="Give its folder, or set WIKIGR_PACK.")
 
     from wikigr.pack.archive import archive_file, export_pack
+    from wikigr.pack.layout import MANIFEST
+    from wikigr.pack.locate import find_pack
+    from wikigr.pack.manifest import read_manifest
     from wikigr.pack.signature import read_private_key
+
+    version = read_manifest(find_pack(pack).part(MANIFEST)).version
+    if not is_semantic(version):
+        raise PackError(
+            f"The pack's version, {version[:80]!r}, is no semantic version, so nobody would install it.",
+            hint="Build the pack again with --pack-version, such as 1.2.0.",
+        )
 
     key = read_private_key(sign) if sign is not None else None
     file = archive_file(pack, output)

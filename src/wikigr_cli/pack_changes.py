@@ -74,7 +74,7 @@ def update(
         str | None, typer.Option("--format", help="The source's format; detected when left out.")
     ] = None,
     pack_version: Annotated[
-        str | None, typer.Option("--pack-version", help="The new version; the suggested one when left out.")
+        str | None, typer.Option("--pack-version", help="The new version (semver); the suggested one when left out.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change and write nothing.")] = False,
     force: Annotated[
@@ -96,6 +96,7 @@ def update(
     Without --from an installed pack is fetched anew from where it was installed from.
     """
     environment = context.ensure_object(Environment)
+    pack_version = options.semantic(pack_version)
 
     from wikigr.pack.layout import installed_name
     from wikigr.pack.locate import find_pack

@@ -39,7 +39,10 @@ def install(
     ] = None,
     name: Annotated[str | None, typer.Option("--name", help="Install it as this; its own name when left out.")] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace a higher version, or a pack that another key has signed.")
+        bool,
+        typer.Option(
+            "--force", help="Replace a higher version, or a pack that another key has signed; take any version."
+        ),
     ] = False,
     allow_private: Annotated[
         bool,

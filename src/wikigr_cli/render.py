@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from wikigr_cli.environment import Environment, plain, plain_json
+from wikigr_cli.environment import Environment, plain
 from wikigr_cli.wrapping import cells, cut
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from wikigr.pack.layout import Layout
     from wikigr.pack.manifest import Manifest
     from wikigr.pipeline.pipeline import Pipeline
-    from wikigr.retrieval.candidate import Evidence
+    from wikigr.retrieval.candidate import Candidate, Evidence
     from wikigr.retrieval.trace import Trace
 
 SCHEMA_VERSION = 1
@@ -32,6 +33,10 @@ _SNIPPET = 160
 _WIDTH = 80
 # YAML breaks a line after the word that reaches this column.
 _YAML_WIDTH = 68
+# Candidates that were not read, of which `--explain` prints so many; the JSON has all.
+_SHOWN_DROPPED = 20
+# The one case in which a section is not read and no stage says why.
+_OTHER_ARTICLE = "only sections of the best article are read (multi_doc is off)"
 # A heading is broken into lines of so many characters at least.
 _NARROWEST = 10
 
@@ -46,15 +51,19 @@ def counted(count: int, plural: str) -> str:
 
 
 def json_document(environment: Environment, document: Mapping[str, Any]) -> None:
-    environment.write(plain_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n")
+    environment.write_json(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
 
 
 def json_line(environment: Environment, document: Mapping[str, Any]) -> None:
-    environment.write(plain_json(json.dumps(document, ensure_ascii=False)) + "\n")
+    environment.write_json(json.dumps(document, ensure_ascii=False) + "\n")
 
 
-def warnings(environment: Environment, trace: Trace) -> None:
-    """Say on stderr what the stages of a question warn of."""
+def trace(environment: Environment, trace: Trace) -> None:
+    """Say on stderr what the stages of a question warn of and, with ``-v``, what they did."""
+    if environment.verbosity > 0:
+        environment.note("Stages")
+        for line in _stage_lines(_stages(trace)):
+            environment.note(line)
     for warning in trace.warnings:
         environment.note(f"wikigr: {plain(warning)}")
 
@@ -80,9 +89,15 @@ def _result(rank: int, item: Evidence) -> dict[str, Any]:
         "section_id": section.section_id,
         "section": section.heading,
         "source_id": section.source_id,
-        "score": round(item.score, 6),
-        "scores": {name: round(value, 6) for name, value in item.candidate.scores.items()},
+        **_scores(item.candidate),
         "content": section.content,
+    }
+
+
+def _scores(candidate: Candidate) -> dict[str, Any]:
+    return {
+        "score": round(candidate.score, 6),
+        "scores": {name: round(value, 6) for name, value in candidate.scores.items()},
     }
 
 
@@ -193,17 +208,8 @@ def failure_document(id_: str | int, question: str, error: WikigrError) -> dict[
 def _explain(answer: Answer) -> dict[str, Any]:
     cited = {(c.section_id, c.start) for c in answer.citations}
     return {
-        "stages": [
-            {
-                "stage": record.stage,
-                "ms": round(record.milliseconds, 3),
-                "scored": record.scored,
-                "dropped": dict(record.dropped),
-                "notes": dict(record.notes),
-            }
-            for record in answer.trace.stages
-        ],
-        "candidates": [_result(rank, item) for rank, item in enumerate(answer.evidence, start=1)],
+        "stages": _stages(answer.trace),
+        "candidates": _candidates(answer),
         "sentences": [
             {
                 "section_id": s.section.section_id,
@@ -217,6 +223,42 @@ def _explain(answer: Answer) -> dict[str, Any]:
             for s in answer.sentences
         ],
     }
+
+
+def _stages(trace: Trace) -> list[dict[str, Any]]:
+    return [
+        {
+            "stage": record.stage,
+            "ms": round(record.milliseconds, 3),
+            "scored": record.scored,
+            "dropped": dict(record.dropped),
+            "notes": dict(record.notes),
+        }
+        for record in trace.stages
+    ]
+
+
+def _candidates(answer: Answer) -> list[dict[str, Any]]:
+    """Return all that was ranked, best first; one that was not read has a ``reason`` and no text."""
+    read = {item.section.section_id: item for item in answer.evidence}
+    # What was read without having been ranked comes last.
+    candidates = {c.section_id: c for c in (*answer.ranking, *(item.candidate for item in answer.evidence))}
+    reasons = {section_id: why for record in answer.trace.stages for section_id, why in record.dropped.items()}
+    return [
+        {**_result(rank, read[candidate.section_id]), "reason": None}
+        if candidate.section_id in read
+        else {
+            "rank": rank,
+            "title": candidate.title,
+            "section_id": candidate.section_id,
+            "section": None,
+            "source_id": None,
+            **_scores(candidate),
+            "content": None,
+            "reason": reasons.get(candidate.section_id, _OTHER_ARTICLE),
+        }
+        for rank, candidate in enumerate(candidates.values(), start=1)
+    ]
 
 
 def print_answer(environment: Environment, answer: Answer, *, explain: bool, streamed: bool = False) -> None:
@@ -256,16 +298,12 @@ def _spent(answer: Answer) -> str:
 def _explanation(environment: Environment, explain: Mapping[str, Any]) -> None:
     environment.print()
     environment.print("Stages", style="bold")
-    for stage in explain["stages"]:
-        notes = ", ".join(f"{name} {_note(value)}" for name, value in stage["notes"].items())
-        line = f"  {stage['stage']:<16}{stage['ms']:8.1f} ms"
-        if stage["scored"]:
-            line += f"  scored {stage['scored']}"
-        if stage["dropped"]:
-            line += f", dropped {len(stage['dropped'])} ({next(iter(stage['dropped'].values()))})"
-        environment.print(line + (f"  {notes}" if notes else ""), hang=31)
+    for line in _stage_lines(explain["stages"]):
+        environment.print(line, hang=31)
     environment.print("Sections", style="bold")
     for result in explain["candidates"]:
+        if result["reason"] is not None:
+            continue
         parts = ", ".join(
             f"{name} {value:.3f}"
             + (f" (rank {result['scores'][f'{name}_rank']:.0f})" if f"{name}_rank" in result["scores"] else "")
@@ -273,8 +311,16 @@ def _explanation(environment: Environment, explain: Mapping[str, Any]) -> None:
             if not name.endswith("_rank")
         )
         environment.print(
-            f"  {result['rank']:>2}. {result['score']:.3f}  {plain(result['section_id'])}  {parts}", hang=13
+            f" {result['rank']:>3}. {result['score']:.3f}  {plain(result['section_id'])}  {parts}", hang=13
         )
+    dropped = [result for result in explain["candidates"] if result["reason"] is not None]
+    if dropped:
+        environment.print("Dropped", style="bold")
+    for result in dropped[:_SHOWN_DROPPED]:
+        line = f" {result['rank']:>3}. {result['score']:.3f}  {plain(result['section_id'])}  {result['reason']}"
+        environment.print(line, hang=13)
+    if len(dropped) > _SHOWN_DROPPED:
+        environment.print(f"      … and {len(dropped) - _SHOWN_DROPPED:,} more (--json has all)", style="dim")
     environment.print("Sentences", style="bold")
     for sentence in explain["sentences"][:12]:
         mark = "*" if sentence["cited"] else " "
@@ -282,6 +328,19 @@ def _explanation(environment: Environment, explain: Mapping[str, Any]) -> None:
         place = f"{sentence['section_id']} [{sentence['start']}:{sentence['end']}]"
         environment.print(f" {mark} {sentence['score']:.3f}  {plain(place)}  {parts}", hang=10)
         environment.print(f"          {plain(' '.join(sentence['text'].split())[:100])}", style="dim")
+
+
+def _stage_lines(stages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for stage in stages:
+        notes = ", ".join(f"{name} {_note(value)}" for name, value in stage["notes"].items())
+        line = f"  {stage['stage']:<16}{stage['ms']:8.1f} ms"
+        if stage["scored"]:
+            line += f"  scored {stage['scored']}"
+        if stage["dropped"]:
+            reasons = Counter(stage["dropped"].values()).most_common()
+            told = "; ".join(f"{count}: {reason}" for reason, count in reasons)
+            line += f", dropped {len(stage['dropped'])} ({told})"
+        yield line + (f"  {notes}" if notes else "")
 
 
 def _note(value: object) -> str:

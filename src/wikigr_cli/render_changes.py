@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wikigr.pack.next_version import is_semantic
 from wikigr_cli import render
 from wikigr_cli.environment import Environment, plain
 
@@ -148,7 +149,9 @@ class _Printed:
         )
         self._environment.print(told, hang=2)
         if found["stated_is_lower"]:
-            self._environment.print(f"The version stated, {plain(document['b']['version'])}, is lower.", style="yellow")
+            stated = document["b"]["version"]
+            wrong = "lower" if is_semantic(stated) else "no semantic version"
+            self._environment.print(f"The version stated, {plain(stated)}, is {wrong}.", style="yellow")
 
 
 _WAYS = ("added", "removed")

@@ -13,7 +13,7 @@ from wikigr.errors import UsageError
 from wikigr.pipeline.rerank_method import Method
 from wikigr.text import scrub
 from wikigr_cli import options, render
-from wikigr_cli.environment import Environment
+from wikigr_cli.environment import Environment, strict_utf8
 
 if TYPE_CHECKING:
     from wikigr.pipeline.profile import Profile
@@ -51,6 +51,11 @@ def rerank(
     """
     environment = context.ensure_object(Environment)
     pack = options.named(pack)
+    if (alpha is not None or beta is not None) and method not in (Method.GRAPH, Method.GRAPH_AND_CROSS_ENCODER):
+        raise UsageError(
+            f"--method {method.value} mixes in no PageRank, so --alpha and --beta say nothing.",
+            hint="Leave them out, or choose --method graph.",
+        )
     documents, lines = _read(results, environment)
 
     from wikigr.pack.open import Pack
@@ -74,7 +79,7 @@ def rerank(
                 top_k=top_k or len(found),
                 trace=trace,
             )
-            render.warnings(environment, trace)
+            render.trace(environment, trace)
             printed = render.rerank_document(document, reranked, method.value, trace)
             if lines:
                 render.json_line(environment, printed)
@@ -98,7 +103,7 @@ def _read(location: str, environment: Environment) -> tuple[list[dict[str, Any]]
     """Return the documents to rerank, and whether they were JSON Lines."""
     name = "standard input" if location == "-" else location
     try:
-        text = environment.stdin.read() if location == "-" else Path(location).read_text(encoding="utf-8")
+        text = strict_utf8(environment.stdin).read() if location == "-" else Path(location).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"The results {name} cannot be read: {error}.") from error
     text = text.removeprefix("\ufeff")

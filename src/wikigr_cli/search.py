@@ -75,7 +75,7 @@ def search(
         def run(text: str) -> dict[str, object]:
             trace = Trace()
             evidence = pipeline.search(text, top_k=top_k, trace=trace)
-            render.warnings(environment, trace)
+            render.trace(environment, trace)
             return render.search_document(text, evidence, trace, chosen.name)
 
         if batch is not None:

@@ -49,7 +49,7 @@ def why(
             )
         section_id = None if section is None else find_section(opened, node.key, section)
         answer = pipeline.answer(question)
-        render.warnings(environment, answer.trace)
+        render.trace(environment, answer.trace)
         explained = explain_article(answer, chosen, node.key, section_id)
     document = render_graph.why_document(answer, explained)
     if json_output:

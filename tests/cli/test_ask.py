@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,53 @@ def test_explain_shows_stages_scores_and_what_was_dropped(wikigr: Wikigr, physic
     assert set(best["parts"]) == {"section", "words", "context", "phrases", "kind", "vector", "neighbours"}
     text = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--explain").out
     assert "Stages" in text and "Sentences" in text
+
+
+def test_explain_tells_of_every_candidate_why_it_was_not_read(wikigr: Wikigr, physics_pack: Path) -> None:
+    ask = ("ask", "What is spin?", "--pack", str(physics_pack), "--offline", "--explain")
+    explain = json.loads(wikigr(*ask, "--json").out)["explain"]
+    dropped = {key: why for stage in explain["stages"] for key, why in stage["dropped"].items()}
+    candidates = explain["candidates"]
+    assert {c["section_id"]: c["reason"] for c in candidates if c["reason"] is not None} == dropped
+    assert [c["rank"] for c in candidates] == list(range(1, len(candidates) + 1))
+    assert [c["score"] for c in candidates] == sorted((c["score"] for c in candidates), reverse=True)
+    assert all((c["content"] is None) == (c["reason"] is not None) for c in candidates)
+    assert len({tuple(c) for c in candidates}) == 1
+    text = wikigr(*ask).out
+    (line,) = (line for line in text.splitlines() if line.startswith("  documents"))
+    reasons = Counter(next(s for s in explain["stages"] if s["stage"] == "documents")["dropped"].values())
+    assert len(reasons) > 1
+    assert f"dropped {reasons.total()} (" in line
+    assert all(f"{count}: {reason}" in line for reason, count in reasons.items())
+    told = text.split("Dropped\n")[1].split("Sentences\n")[0].splitlines()
+    unread = [c for c in candidates if c["reason"] is not None]
+    assert [line.split(None, 2) for line in told[:-1]] == [
+        [f"{c['rank']}.", f"{c['score']:.3f}", f"{c['section_id']}  {c['reason']}"] for c in unread[:20]
+    ]
+    assert told[-1].strip() == f"… and {len(unread) - 20} more (--json has all)"
+
+
+def test_explain_says_that_the_baseline_reads_one_article(wikigr: Wikigr, physics_pack: Path) -> None:
+    ask = ("ask", "What is spin?", "--pack", str(physics_pack), "--offline", "--explain", "--profile", "baseline")
+    candidates = json.loads(wikigr(*ask, "--json").out)["explain"]["candidates"]
+    assert len(candidates) > 90
+    others = [c for c in candidates if c["title"] != candidates[0]["title"]]
+    assert {c["reason"] for c in others} == {"only sections of the best article are read (multi_doc is off)"}
+
+
+@pytest.mark.parametrize("command", [("ask", "--offline"), ("search",)])
+def test_v_adds_the_trace_on_stderr_and_nothing_to_the_result(
+    wikigr: Wikigr, physics_pack: Path, command: tuple[str, ...]
+) -> None:
+    arguments = (*command, "What is spin?", "--pack", str(physics_pack))
+    quiet, traced = wikigr(*arguments), wikigr("-v", *arguments)
+    assert (traced.code, traced.out) == (0, quiet.out)
+    assert not quiet.err
+    assert [line.split()[0] for line in traced.err.splitlines()][:3] == ["Stages", "encode", "dense"]
+    as_json = wikigr("-v", *arguments, "--json")
+    assert "Stages" in as_json.err and "explain" not in json.loads(as_json.out)
+    batch = wikigr("-v", *command, "--pack", str(physics_pack), "--batch", "-", stdin="What is spin?\nWho?\n")
+    assert batch.err.count("Stages") == len(batch.out.splitlines()) == 2
 
 
 def test_a_batch_may_begin_with_a_byte_order_mark_and_keeps_a_number_as_id(wikigr: Wikigr, physics_pack: Path) -> None:

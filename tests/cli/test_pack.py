@@ -201,3 +201,29 @@ def test_mistakes_in_a_build(
     assert result.code == code
     assert message in result.err
     assert not (tmp_path / "p" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("version", ["old", "0.1", "v1.0.0", "1.0/../../zz", ""])
+def test_a_version_that_is_none_is_refused_where_it_is_given(wikigr: Wikigr, tmp_path: Path, version: str) -> None:
+    (tmp_path / "notes.jsonl").write_text('{"id": "a", "title": "Alpha", "text": "Alpha is a letter."}\n')
+    build = ("pack", "build", "notes.jsonl", "-o", "p")
+    refused = wikigr(*build, "--pack-version", version)
+    assert (refused.code, "no semantic version" in refused.err, (tmp_path / "p").exists()) == (2, True, False)
+    assert wikigr(*build).code == 0
+    refused = wikigr("pack", "update", "p", "--from", "notes.jsonl", "--pack-version", version)
+    assert (refused.code, refused.out, "no semantic version" in refused.err) == (2, "", True)
+
+
+def test_a_pack_of_a_version_that_is_none_answers_but_travels_no_further(
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path
+) -> None:
+    old = str(changed(physics_pack, tmp_path / "old", "version", "1.0/../../zz"))
+    assert wikigr("ask", "What is spin?", "--pack", old, "--offline").code == 0
+    checked = wikigr("pack", "validate", old)
+    assert (checked.code, "FAILED version: '1.0/../../zz' is no semantic version" in checked.out) == (4, True)
+    for command in (("export", old, "-o", "out.wikigr"), ("export", old), ("install", old)):
+        refused = wikigr("pack", *command)
+        assert (refused.code, refused.out, "no semantic version" in refused.err) == (4, "", True)
+    assert not list(tmp_path.glob("*.wikigr"))
+    told = wikigr("pack", "diff", str(changed(physics_pack, tmp_path / "new", "license", "CC0-1.0")), old)
+    assert "The version stated, 1.0/../../zz, is no semantic version." in told.out

@@ -166,8 +166,10 @@ def test_what_a_stranger_wrote_does_not_drive_the_terminal(physics_pack: Path, w
     )
     refused = wikigr("pack", "install", "p")
     assert refused.code == 2
-    taken = wikigr("pack", "install", "p", "--name", "red")
+    unversioned = wikigr("pack", "install", "p", "--name", "red")
+    assert (unversioned.code, "no semantic version" in unversioned.err) == (4, True)
+    taken = wikigr("pack", "install", "p", "--name", "red", "--force")
     assert taken.code == 0, taken.err
-    for result in (refused, taken, wikigr("pack", "list")):
+    for result in (refused, unversioned, taken, wikigr("pack", "list")):
         assert "\x1b" not in result.out + result.err
     assert all(path.name.isascii() and path.name.isprintable() for path in installed_packs().rglob("*"))

@@ -58,6 +58,17 @@ def test_validate_names_every_broken_one(wikigr: Wikigr, tmp_path: Path) -> None
     assert wikigr("profile", "validate", "fast", "recall").code == 0
 
 
+def test_validate_says_where_the_extended_profile_is_named(wikigr: Wikigr, tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text("description: mine\nextends: enhancd\n")
+    (tmp_path / "file.yaml").write_text("extends: none.yaml\n")
+    result = wikigr("profile", "validate", "bad.yaml", "file.yaml")
+    assert result.code == 2
+    assert "bad.yaml:2: extends: there is no profile 'enhancd'." in result.err
+    assert "Did you mean 'enhanced'?" in result.err
+    assert "file.yaml:1: extends: there is no profile file none.yaml." in result.err
+    assert "wikigr: There is no profile 'enhancd'." in wikigr("profile", "show", "enhancd").err
+
+
 def test_ask_with_a_profile_says_which(wikigr: Wikigr, physics_pack: Path) -> None:
     result = wikigr("ask", "What is spin?", "--pack", str(physics_pack), "--profile", "baseline", "--json")
     assert json.loads(result.out)["profile"] == "baseline"

@@ -150,6 +150,16 @@ def test_bad_weights_are_wrong_usage(wikigr: Wikigr, physics_pack: Path, found: 
     assert (result.code, "sum to 1" in result.err) == (2, True)
 
 
+@pytest.mark.parametrize("method", ["quality", "cross-encoder"])
+@pytest.mark.parametrize("weight", ["--alpha", "--beta"])
+def test_weights_that_nothing_would_use_are_wrong_usage(
+    wikigr: Wikigr, physics_pack: Path, found: str, method: str, weight: str
+) -> None:
+    result = wikigr("rerank", "--pack", str(physics_pack), "--method", method, weight, "0.5", stdin=found)
+    assert (result.code, result.out) == (2, "")
+    assert f"--method {method} mixes in no PageRank" in result.err
+
+
 def test_the_graph_stage_warns_of_a_foreign_cache(
     wikigr: Wikigr, physics_pack: Path, found: str, tmp_path: Path
 ) -> None:

@@ -26,7 +26,7 @@ from wikigr.pack.content_diff import ContentDiff, EdgeChanges, Removed, Renamed,
 from wikigr.pack.contents import ArticleText, EdgeKind, PackContents, SectionText, Statement
 from wikigr.pack.diff import diff_packs, suggest
 from wikigr.pack.manifest import Manifest, read_manifest
-from wikigr.pack.next_version import Level, is_lower, raised
+from wikigr.pack.next_version import Level, is_lower, is_semantic, raised
 from wikigr.pack.open import Pack
 from wikigr.sources.detect import open_source
 from wikigr.text import fold
@@ -341,7 +341,13 @@ def test_versions_are_in_the_order_of_the_standard() -> None:
     for one, two in itertools.pairwise(ordered):
         assert is_lower(one, two)
         assert not is_lower(two, one)
-    assert not is_lower("x", "1.0.0")
+
+
+@pytest.mark.parametrize("version", ["x", "", "0.1", "1.0/../../zz", "01.0.0"])
+def test_what_is_no_version_is_never_taken_for_a_newer_one(version: str) -> None:
+    assert not is_semantic(version)
+    assert is_lower(version, "1.0.0") and is_lower(version, "y")
+    assert not is_lower("1.0.0", version)
 
 
 def test_another_encoder_or_format_is_major_and_metadata_a_patch(build: Build) -> None:

@@ -149,7 +149,7 @@ def test_a_folder_is_copied_without_what_is_no_part_of_a_pack(pack: Make) -> Non
     (source / "eval" / "secret.txt").write_text("mine")
     with pytest.raises(UsageError, match=r"cannot be installed as '../../evil'"):
         install(source)
-    done = install(source, name="good")
+    done = install(source, name="good", force=True)
     assert done.folder.parent == installed_packs() / ".versions" / "good"
     # The lexical index is locked by a hidden file while it is opened.
     parts = {path.relative_to(done.folder).as_posix() for path in done.folder.rglob("[!.]*") if path.is_file()}
@@ -392,3 +392,23 @@ def test_an_origin_that_is_garbled_is_said(letters: Path) -> None:
         update_installed("letters")
     remove("letters")
     assert installed_names() == []
+
+
+@pytest.mark.parametrize("version", ["old", "0.1", "1.0/../../zz"])
+def test_a_version_that_cannot_be_compared_takes_no_place_without_force(
+    pack: Make, archive: Make, version: str
+) -> None:
+    with pytest.raises(PackError, match="no semantic version") as refused:
+        install(pack("new", version=version))
+    assert "--force" in str(refused.value.hint) and not installed_names()
+    install(pack("good", version="2.0.0"))
+    for source in (pack("bad", version=version), archive(version=version)):
+        with pytest.raises(PackError, match="no semantic version"):
+            install(source)
+    assert read_manifest(find_pack("letters").part(MANIFEST)).version == "2.0.0"
+    forced = install(pack("forced", version=version), force=True)
+    assert (forced.version, forced.before) == (version, "2.0.0")
+    # A pack of before this was refused is used as ever, and a real version may follow it.
+    assert titles("letters")
+    assert not install(pack("again", version=version)).changed
+    assert install(pack("next", version="0.1.0")).before == version

@@ -16,7 +16,7 @@ from wikigr.text import fold, words
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
 
-ProblemKind = Literal["duplicate", "missing-title", "missing-section", "answered"]
+ProblemKind = Literal["form", "duplicate", "missing-title", "missing-section", "answered"]
 
 
 class QuestionError(UsageError):
@@ -56,7 +56,10 @@ class GoldQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something about a question that a person should look at; the file can be used nevertheless."""
+    """Something about a question that a person should look at; the file can be used nevertheless, but for ``form``.
+
+    ``question_id`` is empty where a line is no question.
+    """
 
     kind: ProblemKind
     question_id: str
@@ -64,7 +67,9 @@ class Problem:
     message: str
 
 
-def load_questions(path: Path | str, *, split: str | None = None) -> list[GoldQuestion]:
+def load_questions(
+    path: Path | str, *, split: str | None = None, problems: list[Problem] | None = None
+) -> list[GoldQuestion]:
     """Read gold questions in the order of the file; with ``split`` only those of that split.
 
     The file is JSON Lines, plain or compressed with gzip, bzip2 or xz (``"-"`` reads standard input). A line is
@@ -77,23 +82,30 @@ def load_questions(path: Path | str, *, split: str | None = None) -> list[GoldQu
     otherwise. What else a line holds is passed over. All lines are checked, also those of other splits.
 
     Raises ``QuestionError`` for a file that cannot be read, a line that is no such question, an id that occurs twice,
-    and when no question is left.
+    and when no question is left. With ``problems`` such lines are left out and added there as problems of ``form``.
     """
     source = JsonlSource(path)
     name = "standard input" if str(path) == "-" else str(path)
     questions: dict[str, GoldQuestion] = {}
     try:
         for record in source.records():
-            question = _Line(f"{name}, line {record.line}", record).question()
+            try:
+                question = _Line(record).question()
+            except _LineError as error:
+                if problems is None:
+                    raise QuestionError(f"{name}, line {record.line}: {error}.") from error
+                problems.append(Problem("form", "", record.line, str(error)))
+                continue
             first = questions.setdefault(question.id, question)
             if first is not question:
-                raise QuestionError(
-                    f"{name}: the id {question.id!r} is used twice, on line {first.line} and on line {question.line}."
-                )
+                twice = f"the id {question.id!r} is used twice, on line {first.line} and on line {question.line}"
+                if problems is None:
+                    raise QuestionError(f"{name}: {twice}.")
+                problems.append(Problem("form", question.id, question.line, twice))
     except SourceError as error:
         raise QuestionError(f"The questions cannot be read: {error.message}", hint=error.hint) from error
     chosen = [question for question in questions.values() if split is None or question.split == split]
-    if not chosen:
+    if not chosen and not problems:
         splits = sorted({question.split for question in questions.values()} - {""})
         there = f"its splits are {', '.join(splits)}" if splits else "none of its questions names a split"
         raise QuestionError(f"{name} has no questions of the split {split!r}: {there}.")
@@ -167,11 +179,14 @@ def _same_words(question: str) -> str:
     return " ".join(words(fold(question))) or question
 
 
-class _Line:
-    """One line of the file, read field by field; every mistake names the file and the line."""
+class _LineError(Exception):
+    """What is wrong with one line."""
 
-    def __init__(self, where: str, record: JsonlRecord) -> None:
-        self._where = where
+
+class _Line:
+    """One line of the file, read field by field; raises ``_LineError`` for the first mistake."""
+
+    def __init__(self, record: JsonlRecord) -> None:
         self._line = record.line
         self._fields = self._load(record)
 
@@ -179,7 +194,7 @@ class _Line:
         identifier = self._identifier()
         question = self._text("question")
         if question is None:
-            raise self._error("the question is missing: `question`")
+            raise _LineError("the question is missing: `question`")
         answerable = self._answerable()
         answers = self._answers()
         gold = self._gold()
@@ -187,13 +202,13 @@ class _Line:
             # SQuAD 2.0 gives plausible but wrong answers to these.
             answers = ()
         if answerable and not answers:
-            raise self._error(
+            raise _LineError(
                 "the question is answerable, but has no answers: give `answers`, or mark it as not `answerable`"
             )
         if not answerable and answers:
-            raise self._error("the question is not `answerable`, but has `answers`")
+            raise _LineError("the question is not `answerable`, but has `answers`")
         if answerable and not gold:
-            raise self._error("the question is answerable, but has no gold article: give `gold` or `gold_titles`")
+            raise _LineError("the question is answerable, but has no gold article: give `gold` or `gold_titles`")
         return GoldQuestion(
             id=identifier,
             question=question,
@@ -206,22 +221,19 @@ class _Line:
             line=self._line,
         )
 
-    def _error(self, message: str) -> QuestionError:
-        return QuestionError(f"{self._where}: {message}.")
-
     def _load(self, record: JsonlRecord) -> Mapping[str, Any]:
         if record.is_too_long:
-            raise self._error(f"the line is longer than {LONGEST_LINE_BYTES // (1024 * 1024)} MiB")
+            raise _LineError(f"the line is longer than {LONGEST_LINE_BYTES // (1024 * 1024)} MiB")
         try:
             value = json.loads(record.data.decode("utf-8"))
         except UnicodeDecodeError as error:
-            raise self._error(f"invalid UTF-8 at byte {error.start + 1} of the line") from error
+            raise _LineError(f"invalid UTF-8 at byte {error.start + 1} of the line") from error
         except json.JSONDecodeError as error:
-            raise self._error(f"no JSON: {error.msg} at column {error.colno}") from error
+            raise _LineError(f"no JSON: {error.msg} at column {error.colno}") from error
         except (ValueError, RecursionError) as error:
-            raise self._error(f"no JSON that can be read: {error}") from error
+            raise _LineError(f"no JSON that can be read: {error}") from error
         if not isinstance(value, dict):
-            raise self._error(f"expected a JSON object, found {_kind(value)}")
+            raise _LineError(f"expected a JSON object, found {_kind(value)}")
         return value
 
     def _identifier(self) -> str:
@@ -230,14 +242,14 @@ class _Line:
             return str(value)
         identifier = self._text("id")
         if identifier is None:
-            raise self._error("the question has no id: `id`")
+            raise _LineError("the question has no id: `id`")
         return identifier
 
     def _answerable(self) -> bool:
         answerable = self._flag("answerable")
         impossible = self._flag("is_impossible")
         if answerable is not None and answerable is impossible:
-            raise self._error("`answerable` and `is_impossible` contradict each other")
+            raise _LineError("`answerable` and `is_impossible` contradict each other")
         if answerable is None:
             return not impossible
         return answerable
@@ -249,7 +261,7 @@ class _Line:
     def _gold(self) -> tuple[Gold, ...]:
         has_own = self._fields.get("gold") is not None
         if has_own and (self._fields.get("gold_titles") is not None or self._fields.get("gold_ids") is not None):
-            raise self._error("`gold` stands beside `gold_titles` or `gold_ids`: give one of them")
+            raise _LineError("`gold` stands beside `gold_titles` or `gold_ids`: give one of them")
         places = self._own_gold() if has_own else self._public_gold()
         return tuple(dict.fromkeys(places))
 
@@ -258,7 +270,7 @@ class _Line:
         for i, value in enumerate(self._list("gold")):
             name = f"gold[{i}]"
             if not isinstance(value, dict):
-                raise self._error(f"`{name}` must be an object with a `title`, not {_kind(value)}")
+                raise _LineError(f"`{name}` must be an object with a `title`, not {_kind(value)}")
             section, source_id = (
                 None if value.get(key) is None else self._string(value[key], f"{name}.{key}")
                 for key in ("section", "source_id")
@@ -273,7 +285,7 @@ class _Line:
             for i, value in enumerate(self._list("gold_ids"))
         ]
         if ids and len(ids) != len(titles):
-            raise self._error(
+            raise _LineError(
                 f"there are {len(titles)} `gold_titles` for {len(ids)} `gold_ids`: each passage needs its article"
             )
         return [Gold(title, source_id=i) for title, i in zip(titles, ids or [None] * len(titles), strict=True)]
@@ -286,24 +298,24 @@ class _Line:
         value = self._fields.get(key)
         if value is None or isinstance(value, bool):
             return value
-        raise self._error(f"`{key}` must be true or false, not {_kind(value)}")
+        raise _LineError(f"`{key}` must be true or false, not {_kind(value)}")
 
     def _list(self, key: str) -> list[Any]:
         value = self._fields.get(key)
         if value is None:
             return []
         if not isinstance(value, list):
-            raise self._error(f"`{key}` must be a list, not {_kind(value)}")
+            raise _LineError(f"`{key}` must be a list, not {_kind(value)}")
         return value
 
     def _string(self, value: object, name: str) -> str:
         if not isinstance(value, str):
-            raise self._error(f"`{name}` must be a string, not {_kind(value)}")
+            raise _LineError(f"`{name}` must be a string, not {_kind(value)}")
         text = value.strip()
         if not text:
-            raise self._error(f"`{name}` is empty")
+            raise _LineError(f"`{name}` is empty")
         if any("\ud800" <= character <= "\udfff" for character in text):
-            raise self._error(f"`{name}` holds half of a surrogate pair, which is no character")
+            raise _LineError(f"`{name}` holds half of a surrogate pair, which is no character")
         return text
 
 

@@ -33,7 +33,7 @@ from wikigr.pack.manifest import (
     parse_manifest,
     read_manifest,
 )
-from wikigr.pack.next_version import is_lower
+from wikigr.pack.next_version import is_lower, is_semantic
 from wikigr.pack.signature import PublicKey, check_signature
 from wikigr.pack.store import Origin, Store, read_origin, sync, write_origin
 from wikigr.settings import cache_folder
@@ -81,7 +81,7 @@ def install(
 
     ``sha256`` (64 hexadecimal digits) is what the archive must have; with ``trust`` one of these keys must have signed
     the pack. ``force`` lets it take the place of a higher version, of another pack that has its name here, and of one
-    that another key had signed.
+    that another key had signed; and lets it have a version that is no semantic one.
     ``allow_private`` permits a download from one's own network. Until the last moment the pack that was installed
     stays as it was.
 
@@ -267,6 +267,7 @@ class _Request:
     def _compare(self, name: str, ready: _Ready, old: Path | None, identity: str) -> str | None:
         """Return the version that ``ready`` would replace, if it may; ``None`` if it is there already, or for none."""
         if old is None:
+            self._require_version(ready.manifest.version)
             return None
         origin = read_origin(old)
         if origin.identity == identity:
@@ -289,12 +290,20 @@ class _Request:
                 f"{name} is the pack {installed.name[:80]!r}, and this is {ready.manifest.name[:80]!r}.",
                 hint="If it was renamed, --force installs it all the same; another pack needs another --name.",
             )
+        self._require_version(ready.manifest.version)
         if is_lower(ready.manifest.version, installed.version) and not self.force:
             raise UsageError(
                 f"{name} {installed.version} is installed, and this is {ready.manifest.version}, a lower version.",
                 hint="--force installs it all the same.",
             )
         return installed.version
+
+    def _require_version(self, version: str) -> None:
+        if not is_semantic(version) and not self.force:
+            raise PackError(
+                f"The pack's version, {version[:80]!r}, is no semantic version: nobody could tell which is newer.",
+                hint="Ask its publisher for one such as 1.2.0; --force installs it all the same.",
+            )
 
     def _prove(self, ready: _Ready) -> None:
         from wikigr.pack.proof import SEARCH, prove

@@ -52,10 +52,18 @@ def raised(version: str, level: Level) -> str | None:
     return f"{major}.{minor}.{patch}"
 
 
+def is_semantic(version: str) -> bool:
+    """Tell whether ``version`` is a semantic version."""
+    return _parse(version) is not None
+
+
 def is_lower(version: str, other: str) -> bool:
-    """Tell whether ``version`` comes before ``other``; false where one is no semantic version."""
+    """Tell whether ``version`` comes before ``other``.
+
+    What is no semantic version comes before everything: nobody can tell that it is newer.
+    """
     one, two = _parse(version), _parse(other)
-    return one is not None and two is not None and _precedence(one) < _precedence(two)
+    return one is None or (two is not None and _precedence(one) < _precedence(two))
 
 
 _Parsed = tuple[int, int, int, str]

@@ -90,22 +90,23 @@ def _users_own(name: str) -> bool:
     return any((_users_folder() / f"{name}{ending}").is_file() for ending in _ENDINGS)
 
 
-def _find(name: str, beside: Path | None) -> Path:
-    """Return the file of the profile ``name``; a path is taken from the folder of the profile that names it."""
+def _find(name: str, child: _File | None) -> Path:
+    """Return the file of the profile ``name``; a path is taken from the folder of ``child``, which extends it."""
+    there_is = f"{child.place((_EXTENDS,))}: {_EXTENDS}: there is" if child else "There is"
     if name.endswith(_ENDINGS) or "/" in name:
-        path = (beside.parent if beside else Path()) / name
+        path = (child.path.parent if child else Path()) / name
         if path.is_file():
             return path
-        raise ProfileError(f"There is no profile file {path}.")
+        raise ProfileError(f"{there_is} no profile file {path}.")
     for folder in _folders():
         for ending in _ENDINGS:
             path = folder / f"{name}{ending}"
             # A user's `enhanced` that extends `enhanced` means the one that ships with wikigr.
-            if path.is_file() and path != beside:
+            if path.is_file() and (child is None or path != child.path):
                 return path
     near = get_close_matches(name, profile_names(), n=1)
     raise ProfileError(
-        f"There is no profile {name!r}.",
+        f"{there_is} no profile {name!r}.",
         hint=f"Did you mean {near[0]!r}?" if near else "`wikigr profile list` shows those that exist.",
     )
 
@@ -120,7 +121,7 @@ def _chain(path: Path) -> Iterator[_File]:
         parent = file.values.get(_EXTENDS)
         if parent is None:
             return
-        following = _find(parent, path)
+        following = _find(parent, file)
         if following.resolve() in seen:
             raise ProfileError(
                 f"{file.place((_EXTENDS,))}: the profiles extend each other in a circle: "

@@ -240,7 +240,7 @@ def missing_articles(titles: Sequence[str]) -> str:
     """Return what is to be said of gold titles that a pack has no article of."""
     named = ", ".join(repr(title) for title in titles[:3])
     return (
-        f"{len(titles)} gold articles are not in the pack, and nothing can find them: {named}"
+        f"Gold articles that the pack lacks, and that nothing can find ({len(titles)}): {named}"
         f"{' and others' if len(titles) > 3 else ''} (wikigr eval validate lists them)."
     )
 
