@@ -91,6 +91,57 @@ def test_pages_that_share_a_title_get_their_path(tmp_path: Path) -> None:
     assert titles == ["untitled", "Intro (x.html)", "intro (y/x.html)", "Other"]
 
 
+def test_the_heading_names_a_page_whose_title_is_that_of_the_site(tmp_path: Path) -> None:
+    page = "<title>My Project Documentation</title><header><h1>My Project</h1></header><h1>{}</h1>" + PROSE
+    write(tmp_path, {f"{name}.html": page.format(f"The {name} page") for name in ("faq", "install", "usage")})
+    write(tmp_path, {"a/over.html": page.format("Overview") + "1", "b/over.html": page.format("Overview") + "2"})
+    articles = [item for item in read(tmp_path) if isinstance(item, SourceArticle)]
+    assert [article.title for article in articles] == [
+        "Overview (a/over.html)",
+        "Overview (b/over.html)",
+        "The faq page",
+        "The install page",
+        "The usage page",
+    ]
+    # The title is no section of the page as well.
+    assert {section.heading_path for article in articles for section in article.sections} <= {(), ("My Project",)}
+
+
+def test_a_page_keeps_its_title_though_others_take_it_from_a_heading(tmp_path: Path) -> None:
+    old = "<title>The Book</title><h1>Slices</h1>" + PROSE
+    write(tmp_path, {"new.html": f"<title>Slices</title><h1>Slices</h1>{PROSE}"})
+    write(tmp_path, {f"old/{name}.html": old.replace("Slices", name) for name in ("Slices", "Maps", "Sets")})
+    titles = [item.title for item in read(tmp_path) if isinstance(item, SourceArticle)]
+    assert titles == ["Slices", "Maps", "Sets", "Slices (old/Slices.html)"]
+
+
+def test_a_heading_that_is_shared_as_often_names_no_page(tmp_path: Path) -> None:
+    page = "<title>Manual</title><h1>{}</h1>" + PROSE
+    write(tmp_path, {"a.html": page.format("Welcome") + "1", "b.html": page.format("Welcome") + "2"})
+    titles = [item.title for item in read(tmp_path) if isinstance(item, SourceArticle)]
+    assert titles == ["Manual (a.html)", "Manual (b.html)"]
+
+
+@pytest.mark.parametrize(
+    ("base", "links"),
+    [
+        ("", ("d/x.html", "y.html")),
+        ("../lib/", ("lib/x.html", "y.html")),
+        ("sub/page.html", ("d/sub/x.html", "d/y.html")),
+        ("/", ("x.html",)),
+        ("/lib/start", ("lib/x.html", "y.html")),
+        ("https://example.org/", ()),
+        ("http://[bad", ()),
+    ],
+)
+def test_links_are_relative_to_the_base_of_the_page(tmp_path: Path, base: str, links: tuple[str, ...]) -> None:
+    page = f"<title>P</title><base href='{base}'>{PROSE}<a href=x.html>x</a><a href=../y.html#z>y</a>"
+    write(tmp_path, {"d/page.html": page})
+    (article,) = read(tmp_path)
+    assert isinstance(article, SourceArticle)
+    assert article.links == links
+
+
 def test_duplicates_and_moved_pages_become_other_names(tmp_path: Path) -> None:
     refresh = "<title>Moved</title><meta http-equiv=refresh content='0; url={}'>"
     write(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
 from wikigr.sources.folder import Folder, resolve_link, unique_titles
 from wikigr.sources.html_text import HtmlPage, parse_html, parse_html_head
+from wikigr.text import fold
 
 SUFFIXES = (".html", ".htm", ".xhtml")
 
@@ -29,13 +32,15 @@ _MANY_LINKS = 100
 class HtmlRecord:
     """One file. ``title`` is unique in the folder; ``problem`` says why a file could not be read.
 
-    ``duplicate_of`` is the title of the first page with the same bytes; ``redirect_to`` the title of the page
-    that a meta refresh leads to, ``""`` when that lies outside the folder.
+    ``name`` is the title as the page has it, without what makes it unique. ``duplicate_of`` is the title of
+    the first page with the same bytes; ``redirect_to`` the title of the page that a meta refresh leads to,
+    ``""`` when that lies outside the folder.
     """
 
     source_id: str
     data: bytes
     title: str
+    name: str = ""
     duplicate_of: str | None = None
     redirect_to: str | None = None
     problem: str = ""
@@ -44,6 +49,7 @@ class HtmlRecord:
 @dataclass(frozen=True, slots=True)
 class _Survey:
     titles: dict[str, str]
+    names: dict[str, str]
     originals: dict[str, str]
     redirects: dict[str, str]
 
@@ -77,6 +83,7 @@ class HtmlSource:
                 source_id,
                 data,
                 title,
+                name=survey.names.get(source_id, ""),
                 duplicate_of=survey.titles[original] if original is not None else None,
                 redirect_to=self._redirect_title(source_id, survey),
             )
@@ -95,12 +102,12 @@ class HtmlSource:
             else:
                 yield Skipped(record.source_id, "redirect to nowhere")
             return
-        page = parse_html(record.data, where=record.source_id)
+        page = parse_html(record.data, title=record.name, where=record.source_id)
         reason = _reason_to_skip(record.source_id, page)
         if reason:
             yield Skipped(record.source_id, reason)
             return
-        links = (resolve_link(record.source_id, href, SUFFIXES) for href in page.links)
+        links = (_resolve(record.source_id, page.base, href) for href in page.links)
         yield SourceArticle(
             title=record.title,
             source_id=record.source_id,
@@ -112,6 +119,7 @@ class HtmlSource:
     def _survey(self, source_ids: list[str]) -> _Survey:
         """What can only be known from all pages: which titles are shared, which pages are equal or moved."""
         titles: dict[str, str] = {}
+        headings: dict[str, str] = {}
         originals: dict[str, str] = {}
         redirects: dict[str, str] = {}
         first_with: dict[bytes, str] = {}
@@ -123,6 +131,7 @@ class HtmlSource:
                 # Reported by ``parse`` as the error of this record.
                 continue
             titles[source_id] = head.title or posixpath.splitext(posixpath.basename(source_id))[0]
+            headings[source_id] = head.heading
             if head.is_redirect_to is None:
                 original = first_with.setdefault(hashlib.sha256(data).digest(), source_id)
                 if original != source_id:
@@ -135,7 +144,8 @@ class HtmlSource:
                     redirects[source_id] = ""
         # Only pages that become articles compete for a title.
         articles = {key: title for key, title in titles.items() if key not in originals and key not in redirects}
-        return _Survey(titles | unique_titles(articles), originals, redirects)
+        names = _tell_apart(articles, headings)
+        return _Survey(titles | _unique_names(articles, names), names, originals, redirects)
 
     def _redirect_title(self, source_id: str, survey: _Survey) -> str | None:
         """The title at the end of a chain of moved pages; ``""`` when it leaves the folder or is a ring."""
@@ -149,6 +159,40 @@ class HtmlSource:
             seen.add(target)
             target = survey.redirects[target]
         return survey.titles.get(survey.originals.get(target, target), "")
+
+
+def _tell_apart(titles: dict[str, str], headings: dict[str, str]) -> dict[str, str]:
+    """Titles by ``source_id``, where the page's heading replaces one that more pages share: that is the site's name."""
+    title_uses = Counter(fold(title) for title in titles.values())
+    heading_uses = Counter(fold(headings[source_id]) for source_id in titles)
+
+    def name(source_id: str, title: str) -> str:
+        heading = headings[source_id]
+        return heading if heading and heading_uses[fold(heading)] < title_uses[fold(title)] else title
+
+    return {source_id: name(source_id, title) for source_id, title in titles.items()}
+
+
+def _unique_names(titles: dict[str, str], names: dict[str, str]) -> dict[str, str]:
+    """``names`` that differ; a page that kept its title shares it with no page that took it from a heading."""
+    kept = {source_id: name for source_id, name in names.items() if name == titles[source_id]}
+    return unique_titles(names) | unique_titles(kept)
+
+
+def _resolve(source_id: str, base: str, href: str) -> str | None:
+    """The ``source_id`` that ``href`` leads to on a page whose ``<base>`` is ``base``."""
+    try:
+        site, own = urlsplit(base), urlsplit(href)
+    except ValueError:
+        return None
+    if not base or own.scheme or own.netloc or own.path.startswith("/"):
+        return resolve_link(source_id, href, SUFFIXES)
+    if site.scheme or site.netloc:
+        return None
+    # The root of a site is taken to be the folder that was read.
+    root = "../" * source_id.count("/") if site.path.startswith("/") else ""
+    address = posixpath.join(root + posixpath.dirname(site.path).lstrip("/"), href)
+    return resolve_link(source_id, address, SUFFIXES)
 
 
 def _reason_to_skip(source_id: str, page: HtmlPage) -> str | None:

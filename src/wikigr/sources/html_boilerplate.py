@@ -1,7 +1,7 @@
 """Which parts of a web page are its content, as CSS selectors.
 
 One list serves every site: the class names are those of the common generators (Sphinx, DocBook, MediaWiki,
-MkDocs, Docusaurus, mdBook, Doxygen), and ARIA roles for the rest.
+MkDocs, Docusaurus, mdBook, Doxygen, Javadoc, rustdoc), and ARIA roles for the rest.
 """
 
 from __future__ import annotations
@@ -30,29 +30,34 @@ LIKELY_CONTENT_AREAS = (
 
 _ELEMENTS = (
     "script, style, noscript, template, iframe, object, embed, svg, canvas, audio, video, map, head, nav, "
-    "footer, select, input, textarea, datalist, dialog, "
-    "button:not(:is(h1, h2, h3, h4, h5, h6, summary) *)"
+    "footer, select, input, textarea, datalist, dialog, button"
 )
 _ROLES = (
     "[role=navigation], [role=banner], [role=contentinfo], [role=search], [role=complementary], [role=menu], "
     "[role=menubar], [role=toolbar], [role=dialog]"
 )
+# A panel that waits for its tab to be chosen is content, and so is what the browser's own search may open.
 _HIDDEN = (
-    "[hidden], [aria-hidden=true], [style*='display:none'], [style*='display: none'], "
+    ":is([hidden], [aria-hidden=true], [style*='display:none'], [style*='display: none'], "
     "[style*='visibility:hidden'], [style*='visibility: hidden'], .hidden, .sr-only, .visually-hidden, "
     ".screen-reader-text, .nosearch, .noprint, .robots-nocontent, [data-nosnippet]"
+    "):not([role=tabpanel], [hidden=until-found])"
 )
 _NAVIGATION = (
     ".sidebar-nav, .sphinxsidebar, .related, .navheader, .navfooter, .navbar, .navigation, .breadcrumb, "
     ".breadcrumbs, .pagination, .pagination-nav, .prev-next-area, .rst-footer-buttons, "
     ".rst-breadcrumbs-buttons, .wy-nav-side, .wy-breadcrumbs, .md-sidebar, .md-header, .md-footer, .md-source-file, "
     "body > .footer, .nav-chapters, .theme-doc-toc-mobile, .skip-link, .mw-jump-link, .menu, .searchmenu, #searchbox, "
-    "#side-nav, #nav-path"
+    "#side-nav, #nav-path, .theme-doc-toc-desktop, .theme-doc-breadcrumbs, .theme-doc-version-badge, "
+    "table.nav, table[summary^=Navigation], .topNav, .subNav, .bottomNav, .skipNav, .legalCopy, .top-nav, .sub-nav, "
+    ".skip-nav, .legal-copy"
 )
 _MARKS = (
     ".headerlink, a.anchor, a.anchor-link, a.hash-link, .linkback, .viewcode-link, .viewcode-back, .copybtn, "
     ".linenos, .lineno, .linenodiv, .mw-editsection, .editsection, .edit-link, .edit-this-page, "
     "a.footnote-reference, a.footnote, .fn-backref, "
+    ".footnote-backref, .footnote-back, .reversefootnote, .data-footnote-backref, a[href^='#fnref'], "
+    "a.doc-anchor, a.header-anchor, a.permalink, a.srclink, summary.hideme, "
     "a[title^='Edit this'], sup.reference, .mw-ref, sup.noprint, .mw-cite-backlink, .brackets > .fn-bracket"
 )
 _WIKI = (
@@ -65,7 +70,11 @@ _WIKI = (
 # Neither the text nor the links count.
 BOILERPLATE = ", ".join((_ELEMENTS, _ROLES, _HIDDEN, _NAVIGATION, _MARKS, _WIKI))
 
-# Asides stand beside the text, unless their role or class says that they are a note in it.
+# In headings and summaries, a link with one of these texts leads to the heading itself or to a note on it.
+HEADING_SIGNS = frozenset("#¶§🔗⚓ⓘ")
+
+# Asides stand beside the text, unless their role or class says that they are a note in it, or they are the
+# "sidebar" that the author of a reStructuredText document wrote: one with a title of this class.
 ASIDES = "aside"
 NOTE_ROLE = "note"
 NOTE_CLASS = re.compile(
@@ -74,10 +83,12 @@ NOTE_CLASS = re.compile(
     re.IGNORECASE,
 )
 
+NOTE_TITLE_CLASS = "sidebar-title"
+
 # Tables of contents: the author's links to the parts of a work, but no text of the page's own.
 TABLES_OF_CONTENTS = (
     ".toc, #toc, .toctree-wrapper, .contents.topic, .contents.local, nav.contents, .mw-toc, "
-    "#table-of-contents, .localtoc, .minitoc"
+    "#table-of-contents, .table-of-contents, [class^=tableOfContents], .localtoc, .minitoc"
 )
 
 INFOBOX = "table.infobox, table.infobox_v2, table.infobox_v3, .portable-infobox, div.infobox table"

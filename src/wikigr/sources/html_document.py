@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -15,6 +17,7 @@ from wikigr.sources.html_boilerplate import (
     CATEGORY_AREAS,
     CATEGORY_LINKS,
     CONTENT_AREAS,
+    HEADING_SIGNS,
     INFOBOX,
     LIKELY_CONTENT_AREAS,
     LIKELY_SHARE,
@@ -22,13 +25,22 @@ from wikigr.sources.html_boilerplate import (
     MAIN_SHARE,
     NOTE_CLASS,
     NOTE_ROLE,
+    NOTE_TITLE_CLASS,
     TABLES_OF_CONTENTS,
 )
+from wikigr.sources.html_tabs import tab_sets
 from wikigr.sources.html_title import choose_title, strip_numbering
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.superscript import superscript
 
 HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
+HEADINGS = ", ".join(HEADING_LEVELS)
+_HEADINGS_AND_SUMMARIES = f"{HEADINGS}, summary"
+SECTIONING_ELEMENTS = frozenset(("article", "aside", "main", "nav", "section"))
+# How far up it is looked what an element lies in.
+MOST_ANCESTORS = 50
+# Pieces without text before it is taken that a heading has some.
+_LONGEST_HEADING_PIECES = 200
 PARAGRAPH_ELEMENTS = frozenset(
     (
         "address",
@@ -92,7 +104,10 @@ _SELF_CLOSED = re.compile(
     re.IGNORECASE,
 )
 _SELF_CLOSED_BYTES = re.compile(_SELF_CLOSED.pattern.encode(), re.IGNORECASE)
-_DECLARED_CHARSET = re.compile(rb"<meta\b[^<>]*\bcharset\s*=|<\?xml[^<>]*\bencoding\s*=", re.IGNORECASE)
+_META_CHARSET = re.compile(rb"<meta\b[^<>]*\bcharset\s*=", re.IGNORECASE)
+_XML_ENCODING = re.compile(rb"\s*<\?xml\b[^<>]*?\bencoding\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+# Python decodes these too, but no page is written in them.
+_NO_CHARSETS = frozenset(("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"))
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 # Where the HTML standard stops to look for a declaration.
 _DECLARATION_BYTES = 1024
@@ -132,7 +147,8 @@ class HtmlDocument:
     """A parsed page.
 
     ``skip``, ``contents_tables`` and ``infoboxes`` hold the ``mem_id`` of the elements that are left out,
-    read for their links alone, or read as fields; ``content`` is the element that holds the page's own text.
+    read for their links alone, or read as fields; ``tab_labels`` the label of each tab's panel by its
+    ``mem_id``; ``content`` is the element that holds the page's own text.
     """
 
     def __init__(self, markup: bytes | str, where: str = "HTML") -> None:
@@ -150,7 +166,31 @@ class HtmlDocument:
         self.skip.update(node.mem_id for node in self.root.css(ASIDES) if not _is_note(node))
         self.contents_tables = {node.mem_id for node in self.root.css(TABLES_OF_CONTENTS)}
         self.infoboxes = {node.mem_id for node in self.root.css(INFOBOX)}
+        self._skip_marks_in_headings()
+        self.tab_labels = self._tab_labels()
         self.content = self._find_content()
+
+    def _skip_marks_in_headings(self) -> None:
+        """Leave permalinks and buttons out of headings and summaries, unless nothing else is in them."""
+        for heading in outermost(self.root, _HEADINGS_AND_SUMMARIES):
+            marks = heading.css("a, button")
+            signs = {mark.mem_id for mark in marks if _is_sign(mark)}
+            worded = {mark.mem_id for mark in marks if mark.mem_id in self.skip} - signs
+            self.skip |= signs
+            for shown in (worded, signs):
+                if shown and not self._begins_with_text(heading):
+                    self.skip -= shown
+
+    def _begins_with_text(self, node: LexborNode) -> bool:
+        return any(piece.strip() for piece in islice(self.flat_pieces(node), _LONGEST_HEADING_PIECES))
+
+    def _tab_labels(self) -> dict[int, str]:
+        """Labels by panel; a list of labels is left out once each stands at its panel."""
+        labels: dict[int, str] = {}
+        for tab_list, pairs in tab_sets(self.root):
+            labels.update((panel.mem_id, self.flat_text(tab)) for tab, panel in pairs)
+            self.skip.add(tab_list.mem_id)
+        return labels
 
     def _find_content(self) -> LexborNode:
         for selector in CONTENT_AREAS:
@@ -200,10 +240,42 @@ class HtmlDocument:
         """The page's title, ``""`` when nothing names it."""
         tag = self.root.css_first("head > title")
         full = collapse_spaces(tag.text()) if tag is not None else ""
-        own = [self.flat_text(node) for node in self.content.css("h1, h2, h3")]
-        top = [self.flat_text(node) for node in self.root.css("h1")]
+        own = [self.flat_text(node) for node in outermost(self.content, "h1, h2, h3")]
+        top = [self.flat_text(node) for node in outermost(self.root, "h1")]
         title = choose_title(full, own, top, strip_decorations=strip_decorations)
         return strip_numbering(title, own) if strip_decorations else title
+
+    def heading(self) -> str:
+        """What the content calls itself: its only ``<h1>``, or without any its first heading; else ``""``.
+
+        The header that a site puts on all its pages is no content; where there are several ``<h1>``, each names
+        but a part.
+        """
+        nodes = [node for node in outermost(self.content, HEADINGS) if self._is_heading_of_content(node)]
+        texts = [(node.tag, text) for node in nodes if (text := self.flat_text(node))]
+        top = dict.fromkeys(text for tag, text in texts if tag == "h1")
+        if len(top) > 1 or not texts:
+            return ""
+        return strip_numbering(next(iter(top), texts[0][1]), [text for _, text in texts])
+
+    def _is_heading_of_content(self, heading: LexborNode) -> bool:
+        in_header = False
+        current: LexborNode | None = heading
+        for _ in range(MOST_ANCESTORS):
+            if current is None or current.mem_id == self.content.mem_id:
+                break
+            if current.mem_id in self.skip:
+                return False
+            if current.tag in SECTIONING_ELEMENTS:
+                in_header = False
+            in_header = in_header or current.tag == "header"
+            current = current.parent
+        return not (in_header and self.content.tag == "body")
+
+    def base(self) -> str:
+        """The address that the page's links are relative to, as it is written; ``""`` for the page's own."""
+        node = self.root.css_first("base[href]")
+        return (node.attributes.get("href") or "").strip() if node is not None else ""
 
     def redirect_target(self) -> str | None:
         """The raw URL of a meta refresh that follows soon enough to be a redirect."""
@@ -237,13 +309,19 @@ class HtmlDocument:
 
 
 def _decode(markup: bytes | str) -> bytes | str:
-    """Bytes that declare nothing and are no UTF-8 as windows-1252, the standard's fallback; all else unchanged."""
+    """What the parser would not decode right: the encoding of an XML declaration, and undeclared windows-1252.
+
+    The order is the HTML standard's: byte order mark, ``<meta>``, XML declaration, a guess.
+    """
     if (
         isinstance(markup, str)
         or markup.startswith(_BYTE_ORDER_MARKS)
-        or _DECLARED_CHARSET.search(markup[:_DECLARATION_BYTES])
+        or _META_CHARSET.search(markup[:_DECLARATION_BYTES])
     ):
         return markup
+    encoding = _xml_encoding(markup)
+    if encoding is not None:
+        return markup if encoding == "utf-8" else markup.decode(encoding, "replace")
     try:
         markup.decode("utf-8")
     except UnicodeDecodeError:
@@ -253,6 +331,26 @@ def _decode(markup: bytes | str) -> bytes | str:
         is_utf8 = sum(character > "\x7f" for character in read) > 2 * damaged
         return markup if is_utf8 else markup.decode("windows-1252", "replace")
     return markup
+
+
+def _xml_encoding(markup: bytes) -> str | None:
+    """Python's name of the encoding in an XML declaration; None without one, or when it is unknown."""
+    declaration = _XML_ENCODING.match(markup[:_DECLARATION_BYTES])
+    if declaration is None:
+        return None
+    try:
+        name = codecs.lookup(declaration[1].decode("ascii", "replace")).name
+        if name in _NO_CHARSETS:
+            return None
+        # Python's codecs from bytes to bytes, like base64, are refused here.
+        b" ".decode(name, "replace")
+    except LookupError:
+        return None
+    if name.startswith("utf"):
+        # A declaration that can be read byte by byte stands in no UTF-16.
+        return "utf-8"
+    # The standard reads these labels as windows-1252, which differs in control characters only.
+    return "windows-1252" if name in ("iso8859-1", "ascii") else name
 
 
 def _is_nested_too_deeply(markup: bytes | str) -> bool:
@@ -303,7 +401,16 @@ def _has_too_much_unclosed(markup: bytes | str) -> bool:
 def _is_note(aside: LexborNode) -> bool:
     if aside.attributes.get("role") == NOTE_ROLE:
         return True
-    return NOTE_CLASS.search(aside.attributes.get("class") or "") is not None
+    if NOTE_CLASS.search(aside.attributes.get("class") or "") is not None:
+        return True
+    return any(child.tag == "p" and NOTE_TITLE_CLASS in class_names(child) for child in aside.iter())
+
+
+def _is_sign(node: LexborNode) -> bool:
+    if node.tag != "a" or "#" not in (node.attributes.get("href") or ""):
+        return False
+    # The variation selector asks for a plain or a coloured sign.
+    return collapse_spaces(node.text()).rstrip("\ufe0e\ufe0f") in HEADING_SIGNS
 
 
 def _open_self_closed(markup: bytes | str) -> bytes | str:
@@ -312,6 +419,15 @@ def _open_self_closed(markup: bytes | str) -> bytes | str:
         is_xhtml = _XHTML.search(markup[:2000].encode("utf-8", "replace"))
         return _SELF_CLOSED.sub(r"<\1\2></\1>", markup) if is_xhtml else markup
     return _SELF_CLOSED_BYTES.sub(rb"<\1\2></\1>", markup) if _XHTML.search(markup[:2000]) else markup
+
+
+def outermost(root: LexborNode, selector: str) -> Iterator[LexborNode]:
+    """The elements that match below ``root``, less those inside of another: reading each would read them twice."""
+    inside: set[int] = set()
+    for node in root.css(selector):
+        if node.mem_id not in inside:
+            inside.update(inner.mem_id for inner in node.css(selector))
+            yield node
 
 
 def visible_children(node: LexborNode) -> list[LexborNode]:

@@ -12,24 +12,30 @@ from wikigr.sources.article import SourceSection
 from wikigr.sources.html_document import (
     BLOCK_ELEMENTS,
     HEADING_LEVELS,
+    HEADINGS,
     LINE_ELEMENTS,
+    MOST_ANCESTORS,
     PARAGRAPH_ELEMENTS,
+    SECTIONING_ELEMENTS,
     HtmlDocument,
     class_names,
     is_math,
+    outermost,
     replacement_text,
     visible_children,
 )
+from wikigr.sources.html_table import SpanBudget, table_rows
 from wikigr.sources.html_title import strip_numbering
 from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter, collapse_spaces, fold_title
 
 
 @dataclass(frozen=True, slots=True)
 class HtmlHead:
-    """What identifies a page, without its text: cheap to get."""
+    """What identifies a page, without its text: cheap to get. ``heading`` is that of its content, or ``""``."""
 
     title: str
     is_redirect_to: str | None
+    heading: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,8 @@ class HtmlPage:
     resolved. ``language`` is the page's own ``lang`` or ``""``. ``is_redirect_to`` is the target of a meta
     refresh. ``infobox`` holds (field, value, href of the value when it is a link); a cell with several values
     gives a row for each. ``link_density`` is the share of the text's characters that are link text, 0 to 1;
-    ``contents_links`` counts the links of the page's tables of contents, whose text is left out.
+    ``contents_links`` counts the links to other pages in the page's tables of contents, whose text is left
+    out. ``base`` is the raw address that ``links`` are relative to, ``""`` for that of the page.
     """
 
     title: str
@@ -52,17 +59,21 @@ class HtmlPage:
     infobox: tuple[tuple[str, str, str | None], ...] = ()
     link_density: float = 0.0
     contents_links: int = 0
+    base: str = ""
 
 
-def parse_html(markup: bytes | str, *, strip_title_suffix: bool = True, where: str = "HTML") -> HtmlPage:
-    """Extract the content of ``markup``; bytes are decoded by BOM, ``<meta>``, as UTF-8 or as windows-1252.
+def parse_html(
+    markup: bytes | str, *, title: str = "", strip_title_suffix: bool = True, where: str = "HTML"
+) -> HtmlPage:
+    """Extract the content of ``markup``.
 
-    ``strip_title_suffix`` takes the site's name off the end of the title and a manual's numbering
-    ("25.1. ", "Chapter 3. ") off its start. Any input gives a page, if need be without sections, but one whose
-    elements are nested thousands deep: that is a ``RecordError`` at ``where``.
+    Bytes are decoded by BOM, ``<meta>``, XML declaration, as UTF-8 or as windows-1252. ``title`` takes the
+    place of the page's own. ``strip_title_suffix`` takes the site's name off the end of that and a manual's
+    numbering ("25.1. ", "Chapter 3. ") off its start. Any input gives a page, if need be without sections, but
+    one whose elements are nested thousands deep: that is a ``RecordError`` at ``where``.
     """
     page = HtmlDocument(markup, where)
-    title = page.title(strip_decorations=strip_title_suffix)
+    title = title or page.title(strip_decorations=strip_title_suffix)
     walker = _Walker(page, title, PlainTextWriter(title))
     walker.walk(page.content)
     return HtmlPage(
@@ -75,13 +86,14 @@ def parse_html(markup: bytes | str, *, strip_title_suffix: bool = True, where: s
         infobox=tuple(walker.infobox),
         link_density=walker.link_characters / walker.characters if walker.characters else 0.0,
         contents_links=walker.contents_links,
+        base=page.base(),
     )
 
 
 def parse_html_head(markup: bytes | str, *, strip_title_suffix: bool = True, where: str = "HTML") -> HtmlHead:
     """The title and redirect target that ``parse_html`` would give, without extracting the text."""
     page = HtmlDocument(markup, where)
-    return HtmlHead(page.title(strip_decorations=strip_title_suffix), page.redirect_target())
+    return HtmlHead(page.title(strip_decorations=strip_title_suffix), page.redirect_target(), page.heading())
 
 
 def write_html_fragment(markup: str, writer: PlainTextWriter, where: str = "HTML") -> tuple[str, ...]:
@@ -107,6 +119,7 @@ class _Walker:
         self._open_links = 0
         self._open_lists: list[int | None] = []
         self._open_admonitions = 0
+        self._span_budget = SpanBudget()
 
     def walk(self, root: LexborNode) -> None:
         """Write everything below ``root``."""
@@ -139,7 +152,7 @@ class _Walker:
             return False
         if node.mem_id in self._page.contents_tables:
             self._note_links(node)
-            self.contents_links += len(node.css("a[href]"))
+            self.contents_links += sum(bool(_link_target(link)) for link in node.css("a[href]"))
             return False
         if node.mem_id in self._page.skip and not is_math(node):
             if tag not in BLOCK_ELEMENTS:
@@ -149,11 +162,16 @@ class _Walker:
         if replacement is not None:
             self._write(replacement)
             return False
+        if node.mem_id in self._page.tab_labels:
+            self.writer.end_block()
+            self._write(self._page.tab_labels[node.mem_id])
+            self.writer.end_block()
         if tag in HEADING_LEVELS and not self._open_admonitions:
             self._enter_heading(node, HEADING_LEVELS[tag])
             return False
-        if tag == "header":
-            return self._enter_header(node)
+        if tag == "header" and not self._is_header_of_part(node):
+            self._enter_page_header(node)
+            return False
         if tag == "pre":
             self._enter_verbatim(node)
             return False
@@ -235,12 +253,27 @@ class _Walker:
             text = strip_numbering(text)
         self.writer.heading(level, text)
 
-    def _enter_header(self, node: LexborNode) -> bool:
-        """The header of a page or section: its headings count, bylines and buttons do not."""
-        for heading in node.css(", ".join(HEADING_LEVELS)):
+    def _enter_page_header(self, node: LexborNode) -> None:
+        """The header of a page or of the article that it shows: its headings count, bylines and buttons do not."""
+        for heading in outermost(node, HEADINGS):
             if heading.mem_id not in self._page.skip:
                 self._enter_heading(heading, HEADING_LEVELS[heading.tag or "h1"])
-        return False
+
+    def _is_header_of_part(self, node: LexborNode) -> bool:
+        """Whether a header introduces a part of the article, with a heading of its own: all of it is text."""
+        headings = [heading for heading in outermost(node, HEADINGS) if heading.mem_id not in self._page.skip]
+        if not headings or any(self._is_title(heading) for heading in headings):
+            return False
+        current = node.parent
+        for _ in range(MOST_ANCESTORS):
+            if current is None or current.tag in SECTIONING_ELEMENTS:
+                break
+            current = current.parent
+        return current is not None and current.tag in ("article", "section")
+
+    def _is_title(self, heading: LexborNode) -> bool:
+        text = self._page.flat_text(heading)
+        return heading.tag == "h1" or self._title in (fold_title(text), fold_title(strip_numbering(text)))
 
     def _enter_verbatim(self, node: LexborNode) -> None:
         pieces: list[str] = []
@@ -274,27 +307,37 @@ class _Walker:
         skip = self._page.skip
         caption = table.css_first("caption")
         if caption is not None:
-            self._write_row([self._page.flat_text(caption)])
-        for row in table.css("tr"):
-            if row.mem_id not in skip:
-                cells = [cell for cell in _cells(row) if cell.mem_id not in skip]
-                if len(cells) == 1:
-                    self._write_row([text for text, _ in self._cell_blocks(cells[0])])
-                else:
-                    texts = [self._page.flat_text(cell) for cell in cells]
-                    self._write_row([" | ".join(texts)] if any(texts) else [])
+            self._write_row([self._read_cell(caption)])
+        rows = [
+            (row, [cell for cell in _cells(row) if cell.mem_id not in skip])
+            for row in table.css("tr")
+            if row.mem_id not in skip
+        ]
+        for table_row in table_rows(rows, self._read_cell, self._span_budget):
+            if table_row.only_cell is not None:
+                blocks = [text for text, _ in self._cell_blocks(table_row.only_cell)]
+                self._count("".join(blocks))
+                self._write_row(blocks)
+            else:
+                self._write_row([" | ".join(table_row.texts)] if any(table_row.texts) else [])
         self._note_links(table)
         if not self._open_links:
             links = [link for link in table.css("a[href]") if link.mem_id not in skip]
             self.link_characters += sum(_length(self._page.flat_text(link)) for link in links)
         self.writer.end_block()
 
+    def _read_cell(self, cell: LexborNode) -> str:
+        """The text of a cell, counted once however many rows and columns it spans."""
+        text = self._page.flat_text(cell)
+        self._count(text)
+        return text
+
     def _write_row(self, lines: list[str]) -> None:
         """One row; a single cell with several blocks (a signature and what it does) reads as a paragraph."""
         gap = PARAGRAPH_GAP if len(lines) > 1 else LINE_GAP
         self.writer.end_block(gap)
         for line in lines:
-            self._write(line)
+            self.writer.write(line)
             self.writer.end_block(LINE_GAP)
         self.writer.end_block(gap)
 

@@ -30,14 +30,16 @@ def choose_title(full: str, own: Sequence[str], top: Sequence[str], *, strip_dec
     if not full:
         return next(iter(headings), "")
     # "Page - Site" is far more common than "Site - Page", and the site's name may be a heading as well.
-    for repeats in (_begins, _ends):
-        for heading in headings:
-            if repeats(full, heading):
-                return heading
-    match = _SUFFIX.match(full) if strip_decorations else None
-    if match and (match["mark"] == "|" or _SITE_WORDS.search(match["site"])):
-        return match["page"]
-    return full
+    for heading in headings:
+        if _begins(full, heading):
+            return heading
+    match = _SUFFIX.match(full)
+    has_site = match is not None and (match["mark"] == "|" or _SITE_WORDS.search(match["site"]) is not None)
+    for heading in headings:
+        # In front of the content, "Site documentation" is what stands over all pages of the site.
+        if _ends(full, heading) and not (has_site and heading not in own):
+            return heading
+    return match["page"] if match is not None and has_site and strip_decorations else full
 
 
 def _begins(full: str, heading: str) -> bool:
