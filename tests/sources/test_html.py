@@ -77,6 +77,27 @@ def test_resolve_link(href: str, target: str | None) -> None:
     assert resolve_link("d/page.html", href, (".html", ".htm")) == target
 
 
+def test_links_to_folders_lead_to_their_index_pages(tmp_path: Path) -> None:
+    links = "".join(f"<a href={href}>x</a> " for href in ("b/", "b", "/b/c.html", "/no"))
+    write(
+        tmp_path,
+        {
+            "a.html": f"<title>A</title>{PROSE}{links}",
+            "b/index.htm": f"<title>B</title>{PROSE}",
+            "b/c.html": f"<title>C</title>{PROSE}",
+            "old.html": "<title>Old</title><meta http-equiv=refresh content='0; url=/b/'>",
+        },
+    )
+    items = read(tmp_path)
+    first = next(item for item in items if isinstance(item, SourceArticle))
+    assert first.links == ("b/index.htm", "b/c.html", "no.html")
+    assert Redirect("old.html", "B") in items
+    # Another process parses without having listed the folder.
+    record = next(iter(HtmlSource(tmp_path).records()))
+    (article,) = HtmlSource(tmp_path).parse(record)
+    assert article in items
+
+
 def test_pages_that_share_a_title_get_their_path(tmp_path: Path) -> None:
     write(
         tmp_path,

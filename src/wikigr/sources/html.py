@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
-from wikigr.sources.folder import Folder, resolve_link, unique_titles
+from wikigr.sources.folder import Folder, Pages, resolve_link, unique_titles
 from wikigr.sources.html_text import HtmlPage, parse_html, parse_html_head
 from wikigr.text import fold
 
@@ -66,10 +66,12 @@ class HtmlSource:
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
         self._folder = Folder(self.path, SUFFIXES, "HTML")
+        self._pages: Pages | None = None
 
     def records(self) -> Iterator[HtmlRecord]:
         """Yield one record a file, sorted by path; reads every file twice, for titles have to be unique."""
         source_ids = self._folder.source_ids()
+        self._pages = Pages(source_ids, SUFFIXES)
         survey = self._survey(source_ids)
         for source_id in source_ids:
             title = survey.titles.get(source_id, source_id)
@@ -107,7 +109,7 @@ class HtmlSource:
         if reason:
             yield Skipped(record.source_id, reason)
             return
-        links = (_resolve(record.source_id, page.base, href) for href in page.links)
+        links = (_resolve(record.source_id, page.base, href, self._known_pages()) for href in page.links)
         yield SourceArticle(
             title=record.title,
             source_id=record.source_id,
@@ -115,6 +117,12 @@ class HtmlSource:
             links=tuple(dict.fromkeys(link for link in links if link is not None)),
             categories=page.categories or _folder_category(record.source_id),
         )
+
+    def _known_pages(self) -> Pages:
+        """The pages that links may lead to; a process that only parses lists the folder once."""
+        if self._pages is None:
+            self._pages = Pages(self._folder.source_ids(), SUFFIXES)
+        return self._pages
 
     def _survey(self, source_ids: list[str]) -> _Survey:
         """What can only be known from all pages: which titles are shared, which pages are equal or moved."""
@@ -137,7 +145,8 @@ class HtmlSource:
                 if original != source_id:
                     originals[source_id] = original
             else:
-                target = resolve_link(source_id, head.is_redirect_to.partition("#")[0], SUFFIXES)
+                href = head.is_redirect_to.partition("#")[0]
+                target = resolve_link(source_id, href, SUFFIXES, self._known_pages())
                 if target is not None:
                     redirects[source_id] = target
                 elif "://" in head.is_redirect_to or head.is_redirect_to.startswith("/"):
@@ -179,20 +188,20 @@ def _unique_names(titles: dict[str, str], names: dict[str, str]) -> dict[str, st
     return unique_titles(names) | unique_titles(kept)
 
 
-def _resolve(source_id: str, base: str, href: str) -> str | None:
+def _resolve(source_id: str, base: str, href: str, pages: Pages) -> str | None:
     """The ``source_id`` that ``href`` leads to on a page whose ``<base>`` is ``base``."""
     try:
         site, own = urlsplit(base), urlsplit(href)
     except ValueError:
         return None
     if not base or own.scheme or own.netloc or own.path.startswith("/"):
-        return resolve_link(source_id, href, SUFFIXES)
+        return resolve_link(source_id, href, SUFFIXES, pages)
     if site.scheme or site.netloc:
         return None
     # The root of a site is taken to be the folder that was read.
     root = "../" * source_id.count("/") if site.path.startswith("/") else ""
     address = posixpath.join(root + posixpath.dirname(site.path).lstrip("/"), href)
-    return resolve_link(source_id, address, SUFFIXES)
+    return resolve_link(source_id, address, SUFFIXES, pages)
 
 
 def _reason_to_skip(source_id: str, page: HtmlPage) -> str | None:
