@@ -7,8 +7,20 @@ import unicodedata
 
 from wikigr.text import words
 
-# "Mercury (planet)", "Oakdale, New York".
-_QUALIFIER = re.compile(r"(?:(?<!\s)\s+\([^()]*\)|,\s[^,()]*)$")
+# "Mercury (planet)"
+_IN_PARENTHESES = re.compile(r"(?<!\s)\s+\([^()]*\)$")
+# "Oakdale, New York", "Charles, Prince of Wales": not "Philadelphia, Here I Come!", "September 11, 2007 tape".
+_AFTER_COMMA = re.compile(r",\s([^,()]*)$")
+# "Israeli presidential election, 2000", but not "May 1, 2001".
+_YEARS = re.compile(r"(?<!\d), \d{4}(?:[–-]\d{2,4})?$")
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
+_IN_NO_EPITHET = re.compile(r"[!?:;\"]")
+_MOST_QUALIFYING_WORDS = 6
+# Words in a place or an epithet that have no capital of their own.
+_PARTICLES = frozenset(
+    """am an and auf da dal de dei del della den der des di do dos du e el en i im in la las le les los nad of on op
+    per sous sur the under upon van von y zu zum""".split()
+)
 
 # As ``text.words`` has them.
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -19,6 +31,17 @@ _WORD_AFTER = re.compile(r"[ -](\w[\w'’]*)")
 _LONGEST_WORD = 40
 _LONGEST_BREAK = 8
 _SENTENCE_START = re.compile(r"(?:^|\n|[.!?:;][\"'’”)\]]*\s)[ \t\"'‘“(\[]*$")
+
+_OPENING = frozenset("\"'‘“„«([")
+_CLOSING = frozenset("\"'’”»)]")
+
+# Scripts that are written without spaces, where no word boundary is seen: Han, Hiragana, Katakana, Thai, Lao, Myanmar,
+# Khmer. Katakana are for foreign words, and a run of them is one word or more.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
+)
+_KATAKANA = re.compile("[\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
 
 # English function words: a name made of these alone ("It", "The Who") is matched only as written.
 FUNCTION_WORDS = frozenset(
@@ -65,8 +88,48 @@ def _plain(text: str) -> str:
 
 
 def bare_name(title: str) -> str:
-    """Return ``title`` without its qualifier in parentheses or after its last comma."""
-    return _QUALIFIER.sub("", title) or title
+    """Return ``title`` without its qualifier in parentheses or, if it looks like one, after its last comma.
+
+    There it is a year, a place or an epithet: a few words, capitalised but for particles, that are no function words.
+    """
+    found = _IN_PARENTHESES.search(title) or _YEARS.search(title)
+    if found is None:
+        found = _AFTER_COMMA.search(title)
+        if found is not None and not _is_epithet(found[1].split()):
+            found = None
+    return title[: found.start()] or title if found is not None else title
+
+
+def _is_epithet(parts: list[str]) -> bool:
+    if not 0 < len(parts) <= _MOST_QUALIFYING_WORDS or (parts[0][0].isdigit() and not _ORDINAL.fullmatch(parts[0])):
+        return False
+    return all(
+        part in _PARTICLES or not (part[0].islower() or part.lower() in FUNCTION_WORDS or _IN_NO_EPITHET.search(part))
+        for part in parts
+    )
+
+
+def is_unspaced(character: str) -> bool:
+    """Tell whether ``character`` is of a script that is written without spaces between words."""
+    return _UNSPACED.match(character) is not None
+
+
+def within_word(text: str, place: int) -> bool:
+    """Tell whether the characters before and at ``place`` are of one word.
+
+    In scripts without spaces that cannot be seen, and none are, but for Katakana beside Katakana.
+    """
+    if not 0 < place < len(text):
+        return False
+    first, second = text[place - 1], text[place]
+    if first.isascii() and second.isascii():
+        return (first.isalnum() or first == "_") and (second.isalnum() or second == "_")
+    # A mark belongs to the letter before it.
+    if unicodedata.category(second).startswith("M"):
+        return True
+    if is_unspaced(first) or is_unspaced(second):
+        return _KATAKANA.match(first) is not None and _KATAKANA.match(second) is not None
+    return (first.isalnum() or first == "_") and (second.isalnum() or second == "_")
 
 
 def is_part_of_name(text: str, start: int, end: int) -> bool:
@@ -76,14 +139,30 @@ def is_part_of_name(text: str, start: int, end: int) -> bool:
     """
     if not text[start].isupper():
         return False
-    before = _WORD_BEFORE.search(text, max(0, start - _LONGEST_WORD), start)
-    if before is not None and _is_capitalised(before[1]):
-        begin = before.start(1)
-        if not _SENTENCE_START.search(text, max(0, begin - _LONGEST_BREAK), begin):
-            return True
-    after = _WORD_AFTER.match(text, end)
-    return after is not None and _is_capitalised(after[1])
+    before, after = _beside(text, start, end)
+    return any(word[0].isupper() and word.lower() not in FUNCTION_WORDS for word in (before, after) if word)
 
 
-def _is_capitalised(word: str) -> bool:
-    return word[0].isupper() and word.lower() not in FUNCTION_WORDS
+def may_be_plain_word(text: str, start: int, end: int) -> bool:
+    """Tell whether the function word or letter at ``start``, which has a capital, may still be no name.
+
+    It may where it begins a line, a sentence or a quotation, in a row of capitals ("Wish You Were Here") and in a
+    compound ("X-ray"). Alone in quotation marks ("It") it is a name.
+    """
+    before, after = _beside(text, start, end)
+    if any(word[0].isupper() for word in (before, after) if word) or (after and text[end] == "-"):
+        return True
+    if text[max(0, start - 1) : start] in _OPENING:
+        return text[end : end + 1] not in _CLOSING
+    return _starts_sentence(text, start)
+
+
+def _beside(text: str, start: int, end: int) -> tuple[str, str]:
+    """Return the words directly before and after; a word that begins its sentence does not count."""
+    before, after = _WORD_BEFORE.search(text, max(0, start - _LONGEST_WORD), start), _WORD_AFTER.match(text, end)
+    counts = before is not None and not _starts_sentence(text, before.start(1))
+    return before[1] if before is not None and counts else "", after[1] if after is not None else ""
+
+
+def _starts_sentence(text: str, start: int) -> bool:
+    return _SENTENCE_START.search(text, max(0, start - _LONGEST_BREAK), start) is not None

@@ -57,6 +57,22 @@ def build(source: Path, pack: Path, encoder: Embedder, **options: object) -> Bui
     return build_pack(open_source(source), str(source), pack, encoder, chosen)
 
 
+def test_names_of_different_case_are_in_the_pack_and_its_digest(tmp_path: Path, encoder: Embedder) -> None:
+    records: list[dict[str, object]] = [
+        {"id": "1", "title": "Who", "text": "A word.", "aliases": ["WHAT"]},
+        {"id": "2", "title": "World Health Organization", "text": "A body.", "aliases": ["What", "WHO", "WhO"]},
+        {"id": "3", "title": "Doctor", "text": "Cures.", "links": ["WHO", "what", "2"]},
+        {"id": "who", "title": "Wish", "text": "Another.", "links": ["who"]},
+    ]
+    build(write_source(tmp_path / "names.jsonl", records), tmp_path / "pack", encoder)
+    with Pack(tmp_path / "pack") as pack:
+        rows = pack.graph.rows("MATCH (a:Article)-[:LINKS_TO]->(b:Article) RETURN a.title, b.title ORDER BY b.title")
+        assert [tuple(row) for row in rows] == [("Doctor", "Who"), ("Doctor", "World Health Organization")]
+        rows = pack.graph.rows("MATCH (a:Article) RETURN a.title, a.aliases ORDER BY a.title")
+        assert [row[1] for row in rows] == [[], ["WHAT"], [], ["What", "WHO"]]
+    assert all(check.passed for check in validate_pack(tmp_path / "pack"))
+
+
 def test_what_the_source_says_is_in_the_pack(tmp_path: Path, encoder: Embedder) -> None:
     report = build(write_source(tmp_path / "letters.jsonl"), tmp_path / "pack", encoder)
     assert report.manifest.counts == {
@@ -192,6 +208,12 @@ def test_the_same_id_twice_is_named(tmp_path: Path, encoder: Embedder) -> None:
         build(source, tmp_path / "pack", encoder)
     report = build(source, tmp_path / "pack", encoder, keep_going=True)
     assert report.skipped["duplicate id"] == 1
+    (bad,) = report.bad_records
+    # Blank lines are no records, but they count as lines.
+    source.write_text("\n\n" + source.read_text())
+    report = build(source, tmp_path / "other", encoder, keep_going=True)
+    assert int(bad.where.removeprefix("line ")) == len(RECORDS) + 1
+    assert [later.where for later in report.bad_records] == [f"line {len(RECORDS) + 3}"]
     assert report.manifest.counts["articles"] == 3
 
 

@@ -23,7 +23,7 @@ from tests.llm.server import Behaviour, MessagesServer, Response, reply, respond
 
 from wikigr.build import drafting, linking, reading
 from wikigr.build.build import BuildOptions, BuildReport, build_pack
-from wikigr.build.extracted_graph import Entity, Found, Relation, SectionText, check, merge_key, parse_found
+from wikigr.build.extracted_graph import Entity, Found, Relation, SectionText, check, merge, merge_key, parse_found
 from wikigr.build.extraction import (
     MAX_COST_USD,
     ExtractionOptions,
@@ -271,6 +271,13 @@ def test_names_in_the_text_the_title_or_the_headings_are_believed() -> None:
     assert not dropped
 
 
+def test_names_are_seen_in_scripts_without_spaces() -> None:
+    section = SectionText("東京", (), "東京は日本の首都である。アメリカンもある。")
+    found, dropped = believed(graph([("日本", "place"), ("アメリカ", "place")]), section)
+    assert found.entities == (Entity("日本", "place"),)
+    assert dropped == {"an entity that is not in the section": 1}
+
+
 HELD = [("Pauli", "person"), ("Vienna", "place"), ("C++", "work"), ("C", "work"), ("UNO", "value")]
 
 
@@ -342,6 +349,28 @@ def test_spellings_of_one_name_have_one_key_and_symbols_count() -> None:
 
 
 # -- what goes to the model
+
+
+def test_a_name_is_the_article_of_that_very_name_before_one_of_another_case(tmp_path: Path) -> None:
+    records = [
+        {"id": "1", "title": "Who", "text": "A word."},
+        {"id": "2", "title": "World Health Organization", "text": "A body.", "aliases": ["WHO"]},
+        {"id": "3", "title": "Doctor", "text": "The WHO acts."},
+    ]
+    source = write_source(tmp_path / "names.jsonl", records)
+    staging = Staging(tmp_path / "names.sqlite")
+    reading.read_source(open_source(source), staging, limit=None, jobs=1, keep_going=False, progress=Notes())
+    drafting.draft_all(staging, Notes())
+    linking.link_all(staging, Notes(), by_id=True)
+    said = json.dumps(graph([("WHO", "organization")]))
+    with staging.transaction():
+        staging.write(
+            "INSERT INTO extraction SELECT hash, 'p', 'm', ? FROM section WHERE content LIKE 'The%'", [(said,)]
+        )
+    merge(staging, "p", "m")
+    named = list(staging.rows("SELECT name, type FROM extracted_entity ORDER BY id"))
+    assert named == [("World Health Organization", "organization")]
+    staging.close()
 
 
 def test_the_text_of_a_section_stays_in_its_block() -> None:

@@ -17,7 +17,7 @@ from operator import itemgetter
 from typing import Any
 
 from wikigr.build.staging import EXTRACTED_TABLES, Staging
-from wikigr.names import FUNCTION_WORDS, bare_name, name_key
+from wikigr.names import FUNCTION_WORDS, bare_name, name_key, within_word
 from wikigr.text import fold, scrub, words
 
 VALUE = "value"
@@ -32,7 +32,7 @@ MAX_ALIASES = 5
 MAX_NAME_CHARS = 100
 MAX_RELATION_CHARS = 60
 # Aliases kept of an entity that many sections name.
-_MAX_MERGED_ALIASES = 20
+MAX_MERGED_ALIASES = 20
 
 # What a step of a metapath can hold: no arrow, no tilde.
 _RELATION = re.compile(r"[^\W_][\w '’/().,&-]*")
@@ -185,11 +185,7 @@ def _stands_in(name: str, text: str) -> bool:
     """Whether ``text`` holds ``name`` as whole words."""
     place = text.find(name)
     while place >= 0:
-        end = place + len(name)
-        joined = (place and text[place - 1].isalnum() and name[0].isalnum()) or (
-            end < len(text) and text[end].isalnum() and name[-1].isalnum()
-        )
-        if not joined:
+        if not (within_word(text, place) or within_word(text, place + len(name))):
             return True
         place = text.find(name, place + 1)
     return False
@@ -245,19 +241,21 @@ class _Thing:
         for name in sorted({*self.spellings, *self.aliases}):
             if fold(name) != fold(self.name):
                 found.setdefault(fold(name), name)
-        return sorted(found.values())[:_MAX_MERGED_ALIASES]
+        return sorted(found.values())[:MAX_MERGED_ALIASES]
 
 
 class _ArticleNames:
-    """Which article a name is of: titles and aliases, first as they are folded, then by their merge key."""
+    """Which article a name is of: titles and aliases, first as they are written, then folded, then by merge key."""
 
     def __init__(self, staging: Staging) -> None:
+        self._by_name: dict[str, str] = {}
         self._by_fold: dict[str, str] = {}
         by_key: dict[str, set[str]] = {}
         for folded, name, title in staging.rows(
-            "SELECT n.fold, n.name, a.title FROM name n JOIN article a ON a.id = n.article"
+            "SELECT n.fold, n.name, a.title FROM name n JOIN article a ON a.id = n.article ORDER BY n.rank, n.name"
         ):
-            self._by_fold[folded] = title
+            self._by_name[name] = title
+            self._by_fold.setdefault(folded, title)
             by_key.setdefault(merge_key(name), set()).add(title)
         self._by_key = {key: min(titles) for key, titles in by_key.items() if key and len(titles) == 1}
 
@@ -268,7 +266,7 @@ class _ArticleNames:
             # Within its own article a name without the qualifier is that article: "Mercury" in "Mercury (planet)".
             if merge_key(name) in own:
                 return stating
-            title = self._by_fold.get(fold(name)) or self._by_key.get(merge_key(name))
+            title = self._by_name.get(name) or self._by_fold.get(fold(name)) or self._by_key.get(merge_key(name))
             if title is not None:
                 return title
         return None

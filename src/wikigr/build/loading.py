@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -12,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from wikigr.build.extracted_graph import MAX_MERGED_ALIASES
 from wikigr.build.linking import aliases_of
 from wikigr.build.progress import Progress
 from wikigr.build.staging import Staging
@@ -20,6 +22,7 @@ from wikigr.graph.engine import Graph
 from wikigr.graph.link_graph import LinkGraph
 from wikigr.graph.neighbourhood import STRUCTURAL
 from wikigr.graph.schema import ddl, section_id
+from wikigr.names import bare_name
 from wikigr.pack.digest import ARTICLE_PAGE, ENTITY_PAGE, SECTION_PAGE, digest_rows
 from wikigr.pack.layout import DATABASE, LEXICAL
 from wikigr.retrieval.dense import create_vector_index, load_vector_extension
@@ -32,6 +35,9 @@ _EDGES = 100_000
 _TRIPLES_AT_ONCE = 10_000
 
 _STRINGS = pa.list_(pa.string())
+
+# What may stand after a link in the text of a fact: "Swiss (1901–55)", "Pretoria, Union of South Africa".
+_REMARK = re.compile(r"(?:\s*[,(;:]|\s[–—-]\s|\sin\s).*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +128,8 @@ def content_digest(staging: Staging, identity: EncoderIdentity) -> str:
                 "JOIN article a ON a.id = s.article ORDER BY a.title, s.position"
             ),
             "alias": staging.rows(
-                "SELECT n.name, a.title FROM name n JOIN article a ON a.id = n.article WHERE n.rank = 1 ORDER BY n.fold"
+                "SELECT n.name, a.title FROM name n JOIN article a ON a.id = n.article WHERE n.rank = 1 "
+                "ORDER BY n.fold, n.name"
             ),
             "link": staging.rows(_edge_query("link")),
             "mention": staging.rows(_edge_query("mention")),
@@ -234,14 +241,11 @@ def _load_edges(graph: Graph, staging: Staging, relation: str, table: str) -> in
     return loaded
 
 
-# subject, relation, object as shown, title of the article that the object links to (or null), whether it is a
-# link, stating article, position of the section that states it
+# subject, relation, object as shown, title of the article that the object links to (or null), name of a linked object
+# (null for a plain value), stating article, position of the section that states it
 _TRIPLES = (
-    "SELECT t.subject, t.relation, coalesce(o.title, t.object), o.title, t.object_link IS NOT NULL, a.title, "
-    "t.position "
-    "FROM triple t JOIN article a ON a.id = t.article "
-    "LEFT JOIN name n ON n.fold = wikigr_fold(t.object_link) LEFT JOIN article o ON o.id = n.article "
-    "ORDER BY a.title, t.n"
+    "SELECT t.subject, t.relation, t.object, o.title, coalesce(o.title, t.object_name), a.title, t.position "
+    "FROM triple t JOIN article a ON a.id = t.article LEFT JOIN article o ON o.id = t.target ORDER BY a.title, t.n"
 )
 
 
@@ -249,9 +253,10 @@ def derive_entities(staging: Staging) -> list[str]:
     """Fill ``entity``, ``owned`` and ``fact`` from the triples; what was there is made anew.
 
     An entity is an article's subject (``type`` "article"), a linked thing without an article of its own
-    ("entity"), or a plain value ("value"); a value that is spelt like a known entity is that entity. What was read
-    from the text (see ``extracted_graph.merge``) joins them, with types of its own. An entity whose id is the folded
-    title of an article has that title as its name.
+    ("entity"), or a plain value ("value"); a value that is spelt like a known entity is that entity. How links to a
+    thing without an article are labelled is kept as its aliases. What was read from the text (see
+    ``extracted_graph.merge``) joins them, with types of its own. An entity whose id is the folded title of an article
+    has that title as its name.
 
     Relations called as the graph's own structure (``LINKS_TO``, ``MENTIONS``, ``HAS_ENTITY``, whatever the case) get
     ``RENAMED`` at their end; returns their names as they were, in order.
@@ -263,13 +268,17 @@ def derive_entities(staging: Staging) -> list[str]:
             entities: list[tuple[str, str, str]] = []
             owned: list[tuple[str, str]] = []
             facts: list[tuple[str, str, str, str]] = []
-            for subject, relation, shown, linked_title, linked, article, position in triples:
-                subject_id, object_id = fold(subject), fold(shown)
+            labels: list[tuple[str, str, str]] = []
+            for subject, relation, shown, linked_title, linked_name, article, position in triples:
+                name = linked_name or shown
+                subject_id, object_id = fold(subject), fold(name)
                 if not subject_id or not object_id:
                     continue
-                kind = "article" if linked_title else "entity" if linked else "value"
+                kind = "article" if linked_title else "entity" if linked_name else "value"
                 entities.append((subject_id, subject, "article" if subject == article else "entity"))
-                entities.append((object_id, shown, kind))
+                entities.append((object_id, name, kind))
+                if kind == "entity" and (label := _label(shown, name)):
+                    labels.append((object_id, fold(label), label))
                 owned.append((article, subject_id))
                 if kind != "value":
                     owned.append((article, object_id))
@@ -280,14 +289,24 @@ def derive_entities(staging: Staging) -> list[str]:
                 "name = excluded.name, type = excluded.type WHERE excluded.type < entity.type",
                 entities,
             )
+            staging.write("INSERT OR IGNORE INTO label VALUES (?, ?, ?)", labels)
             staging.write("INSERT OR IGNORE INTO owned VALUES (?, ?)", owned)
             staging.write("INSERT OR IGNORE INTO fact VALUES (?, ?, ?, ?)", facts)
-        for statement in (*_ADD_EXTRACTED, _NAME_ARTICLES):
+        for statement in (*_ADD_EXTRACTED, _ADD_LABELS, _NAME_ARTICLES):
             staging.write(statement, [()])
         renamed = [str(name) for (name,) in staging.rows(_STRUCTURAL_FACTS)]
         if renamed:
             staging.write(_RENAME_FACTS, [(RENAMED,)])
     return renamed
+
+
+def _label(shown: str, name: str) -> str:
+    """Return what else a linked thing is called where it is ``shown``; empty where that is no name, or no other one."""
+    label = _REMARK.sub("", shown).strip()
+    # "parliamentary", "16th", "T"
+    if len(label) < 2 or label.islower() or not any(c.isalpha() for c in label):
+        return ""
+    return "" if {fold(shown), fold(label)} & {fold(name), fold(bare_name(name))} else label
 
 
 def _load_triples(graph: Graph, staging: Staging, progress: Progress) -> tuple[int, int]:
@@ -319,9 +338,18 @@ _ADD_EXTRACTED = (
     "INSERT OR IGNORE INTO owned SELECT article, entity FROM extracted_owner",
     "INSERT OR IGNORE INTO fact SELECT subject, object, relation, section_id FROM extracted_fact",
 )
+# In order of the alphabet, as those of ``extracted_graph``.
+_ADD_LABELS = (
+    "UPDATE entity SET aliases = (SELECT json_group_array(alias) FROM (SELECT value AS alias FROM json_each(aliases) "
+    "UNION SELECT label FROM label l WHERE l.entity = entity.id "
+    "AND l.fold NOT IN (SELECT wikigr_fold(value) FROM json_each(aliases)) "
+    f"ORDER BY alias LIMIT {MAX_MERGED_ALIASES})) "
+    "WHERE type != 'article' AND id IN (SELECT entity FROM label)"
+)
 # A plain value may spell the title in another case; the entity is found by its name.
 _NAME_ARTICLES = (
-    "UPDATE entity SET name = (SELECT n.name FROM name n WHERE n.fold = entity.id AND n.rank = 0) "
+    "UPDATE entity SET name = "
+    "(SELECT n.name FROM name n WHERE n.fold = entity.id AND n.rank = 0 ORDER BY n.name LIMIT 1) "
     "WHERE EXISTS (SELECT 1 FROM name n WHERE n.fold = entity.id AND n.rank = 0) "
     "AND NOT EXISTS (SELECT 1 FROM article a WHERE a.title = entity.name)"
 )
@@ -331,7 +359,7 @@ RENAMED = " (fact)"
 _IS_STRUCTURAL = f"upper(ltrim(relation, '~ ')) IN ({', '.join(repr(name) for name in STRUCTURAL)})"
 _STRUCTURAL_FACTS = f"SELECT DISTINCT relation FROM fact WHERE {_IS_STRUCTURAL} ORDER BY 1"
 _RENAME_FACTS = f"UPDATE OR REPLACE fact SET relation = relation || ? WHERE {_IS_STRUCTURAL}"
-_DERIVED_FROM_TRIPLES = ("entity", "owned", "fact")
+_DERIVED_FROM_TRIPLES = ("entity", "label", "owned", "fact")
 _ENTITIES = "SELECT id, name, type, aliases FROM entity ORDER BY id"
 _OWNED = "SELECT article, entity FROM owned ORDER BY 1, 2"
 _FACTS = "SELECT subject, object, relation, section_id FROM fact ORDER BY 1, 2, 3, 4"

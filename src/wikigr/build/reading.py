@@ -15,6 +15,7 @@ from wikigr.build.progress import Progress
 from wikigr.build.staging import Staging
 from wikigr.errors import BuildError, RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, Source, SourceArticle, SourceItem
+from wikigr.sources.lines import Line
 
 # Records given to a worker at a time, and records in one transaction.
 CHUNK = 16
@@ -58,7 +59,8 @@ def read_source(
     within_limit = True
     while within_limit and (batch := list(islice(parsed, BATCH))):
         with staging.transaction():
-            for number, items in batch:
+            for number, (line, items) in batch:
+                place = f"record {number}" if line is None else f"line {line}"
                 if isinstance(items, RecordError):
                     leave_out(items.where, items.reason, "bad record")
                     continue
@@ -71,12 +73,12 @@ def read_source(
                         within_limit = False
                         break
                     elif (too_long := _too_long(item)) is not None:
-                        leave_out(f"record {number}", too_long, "bad record")
+                        leave_out(place, too_long, "bad record")
                     else:
                         titles += limit is not None and not staging.has_title(item.title)
                         if not staging.add_article(item):
                             reason = f"the id {item.source_id!r} occurs a second time in the source"
-                            leave_out(f"record {number}", reason, "duplicate id")
+                            leave_out(place, reason, "duplicate id")
                 if not within_limit:
                     break
             else:
@@ -94,7 +96,8 @@ def _too_long(article: SourceArticle) -> str | None:
     return None
 
 
-Parsed = list[SourceItem] | RecordError
+# The line that a record is, in a format of lines, and what was in it.
+Parsed = tuple[int | None, list[SourceItem] | RecordError]
 
 
 def _parse_all(source: Source, skip: int, jobs: int) -> Iterator[Parsed]:
@@ -140,7 +143,8 @@ def _parse_chunk(records: list[Any]) -> list[Parsed]:
 
 
 def _parse_one(source: Source, record: Any) -> Parsed:
+    line = record.line if isinstance(record, Line) else None
     try:
-        return list(source.parse(record))
+        return line, list(source.parse(record))
     except RecordError as error:
-        return error
+        return line, error

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -26,9 +27,10 @@ CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID
 CREATE TABLE IF NOT EXISTS record (
     n INTEGER PRIMARY KEY, source_id TEXT UNIQUE, title_fold TEXT, title TEXT, payload TEXT);
 CREATE INDEX IF NOT EXISTS record_title ON record (title, n);
-CREATE TABLE IF NOT EXISTS redirect (alias_fold TEXT, alias TEXT, target_fold TEXT);
+CREATE TABLE IF NOT EXISTS redirect (alias_fold TEXT, alias TEXT, target TEXT, target_fold TEXT);
+CREATE INDEX IF NOT EXISTS redirect_alias ON redirect (alias);
 CREATE TABLE IF NOT EXISTS bad (n INTEGER PRIMARY KEY, place TEXT, reason TEXT);
-CREATE TABLE IF NOT EXISTS alias (alias_fold TEXT, alias TEXT, target_fold TEXT);
+CREATE TABLE IF NOT EXISTS alias (alias_fold TEXT, alias TEXT, target TEXT, target_fold TEXT);
 CREATE TABLE IF NOT EXISTS skipped (reason TEXT PRIMARY KEY, count INTEGER) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS article (
     id INTEGER PRIMARY KEY, title TEXT UNIQUE, title_fold TEXT, categories TEXT, word_count INTEGER,
@@ -38,14 +40,15 @@ CREATE TABLE IF NOT EXISTS section (
     start INTEGER, end INTEGER, position INTEGER, source_id TEXT, embedding_text TEXT, hash BLOB);
 CREATE INDEX IF NOT EXISTS section_article ON section (article, position);
 CREATE INDEX IF NOT EXISTS section_hash ON section (hash);
-CREATE TABLE IF NOT EXISTS name (fold TEXT PRIMARY KEY, name TEXT, article INTEGER, rank INTEGER) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS name_article ON name (article, rank);
+CREATE TABLE IF NOT EXISTS name (name TEXT PRIMARY KEY, fold TEXT, article INTEGER, rank INTEGER) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS name_fold ON name (fold, rank, name);
+CREATE INDEX IF NOT EXISTS name_article ON name (article, fold);
 CREATE TABLE IF NOT EXISTS link (source INTEGER, target INTEGER, PRIMARY KEY (source, target)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS mention (source INTEGER, target INTEGER, PRIMARY KEY (source, target)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS raw_link (article INTEGER, target TEXT, target_fold TEXT);
 CREATE TABLE IF NOT EXISTS triple (
     n INTEGER PRIMARY KEY, article INTEGER, subject TEXT, relation TEXT, object TEXT, object_link TEXT,
-    position INTEGER);
+    position INTEGER, target INTEGER, object_name TEXT);
 CREATE TABLE IF NOT EXISTS extraction (
     hash BLOB, prompt TEXT, model TEXT, reply TEXT, PRIMARY KEY (hash, prompt, model)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS extracted_entity (id TEXT PRIMARY KEY, name TEXT, type TEXT, aliases TEXT) WITHOUT ROWID;
@@ -56,6 +59,7 @@ CREATE TABLE IF NOT EXISTS extracted_fact (
     PRIMARY KEY (subject, object, relation, section_id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS entity (
     id TEXT PRIMARY KEY, name TEXT, type TEXT, aliases TEXT DEFAULT '[]') WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS label (entity TEXT, fold TEXT, label TEXT, PRIMARY KEY (entity, fold)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS owned (article TEXT, entity TEXT, PRIMARY KEY (article, entity)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS fact (
     subject TEXT, object TEXT, relation TEXT, section_id TEXT,
@@ -77,6 +81,7 @@ _DERIVED_TABLES = (
     "triple",
     *EXTRACTED_TABLES,
     "entity",
+    "label",
     "owned",
     "fact",
 )
@@ -157,7 +162,7 @@ class Staging:
     def add_article(self, article: SourceArticle) -> bool:
         """Store one record; returns False when its ``source_id`` is there already."""
         payload = scrub(json.dumps(asdict(article), ensure_ascii=False, separators=(",", ":")))
-        title = scrub(article.title)
+        title = _name(article.title)
         done = self._db.execute(
             "INSERT OR IGNORE INTO record (source_id, title_fold, title, payload) VALUES (?, ?, ?, ?)",
             (scrub(article.source_id), fold(title), title, payload),
@@ -166,8 +171,8 @@ class Staging:
 
     def add_redirect(self, redirect: Redirect) -> None:
         self._db.execute(
-            "INSERT INTO redirect VALUES (?, ?, ?)",
-            (fold(scrub(redirect.alias)), scrub(redirect.alias), fold(scrub(redirect.target))),
+            "INSERT INTO redirect VALUES (?, ?, ?, ?)",
+            (fold(scrub(redirect.alias)), _name(redirect.alias), _name(redirect.target), fold(scrub(redirect.target))),
         )
 
     def count_skipped(self, reason: str) -> None:
@@ -178,7 +183,7 @@ class Staging:
 
     def has_title(self, title: str) -> bool:
         query = "SELECT 1 FROM record WHERE title = ? LIMIT 1"
-        return self._db.execute(query, (scrub(title),)).fetchone() is not None
+        return self._db.execute(query, (_name(title),)).fetchone() is not None
 
     def add_bad(self, place: str, reason: str) -> None:
         self._db.execute("INSERT INTO bad (place, reason) VALUES (?, ?)", (scrub(place), scrub(reason)))
@@ -226,12 +231,16 @@ class Staging:
         for record in records:
             self._db.executemany("INSERT INTO raw_link VALUES (?, ?, ?)", [(number, t, fold(t)) for t in record.links])
             self._db.executemany(
-                "INSERT INTO alias VALUES (?, ?, ?)", [(fold(a), a, fold(title)) for a in record.aliases]
+                "INSERT INTO alias VALUES (?, ?, ?, ?)",
+                [(fold(a), _name(a), title, fold(title)) for a in record.aliases],
             )
             self._db.executemany(
                 "INSERT INTO triple (article, subject, relation, object, object_link, position) "
                 "VALUES (?, ?, ?, ?, ?, ?)",
-                [(number, t.subject, t.relation, t.object, t.object_link, next(positions)) for t in record.triples],
+                [
+                    (number, _name(t.subject), t.relation, t.object, t.object_link, next(positions))
+                    for t in record.triples
+                ],
             )
         return number
 
@@ -252,6 +261,11 @@ class Staging:
     def write(self, sql: str, rows: Iterable[Sequence[Any] | Mapping[str, Any]]) -> None:
         """Run a statement once for each row of parameters."""
         self._db.executemany(sql, rows)
+
+
+def _name(name: str) -> str:
+    """Return a title or alias in the one form in which it is stored: what looks the same is the same (NFC)."""
+    return unicodedata.normalize("NFC", scrub(name))
 
 
 def _remove(path: Path) -> None:

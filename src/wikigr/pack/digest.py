@@ -17,7 +17,7 @@ Row = tuple[Any, ...]
 # What is fed, in this order, and the columns of each; rows come in order of the columns named in brackets.
 #   article  [title], categories as JSON, content, url, revision
 #   section  section_id, heading, heading path as JSON, start, end, source_id   [article's title, position]
-#   alias    alias, article's title                                             [folded alias]
+#   alias    alias, article's title                                             [folded alias, alias]
 #   link, mention   [source title, target title]
 #   entity   [entity_id], name, type, aliases as JSON
 #   owned    [article's title, entity_id]
