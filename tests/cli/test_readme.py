@@ -72,7 +72,7 @@ def test_there_are_commands_to_run() -> None:
 def test_the_python_runs(physics_pack: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = [block for kind, block in BLOCKS if kind == "python"]
     exec(compile(code.replace("packs/physics", str(physics_pack)), "README.md", "exec"), {})
-    assert "Pauli" in capsys.readouterr().out
+    assert "1947" in capsys.readouterr().out
 
 
 def test_every_exit_code_is_documented() -> None:
