@@ -108,7 +108,9 @@ def _is_unfinished(text: str, span: tuple[int, int], end: int) -> bool:
     if text[follows].islower() and text[span[1] - 1] in "?!":
         return True
     opened = text.rfind("(", *span)
-    return opened > text.rfind(")", *span) and 0 < text.find(")", follows, end) - opened <= _LONGEST_PARENTHESIS
+    if opened <= text.rfind(")", *span):
+        return False
+    return text.find(")", follows, min(end, opened + _LONGEST_PARENTHESIS)) >= 0
 
 
 def _goes_on_from(text: str, spans: list[tuple[int, int]], following: tuple[int, int]) -> int | None:

@@ -14,7 +14,7 @@ _COPULA = re.compile(r"\b(?:is|are|was|were)\b(?! (?:called|known|also)\b)")
 _MOST_WORDS_BEFORE = 14
 
 # "(September 23, 1930 – June 10, 2004)", "(born 1960)", "(384–322 BC)": a year; after a dash, the end.
-_DATES = re.compile(r"\(([^()]*(?<!\d)(?:\d{3,4}|\d{1,2} ?(?:BCE?|AD|CE))(?!\d)[^()]*)\)")
+_DATES = re.compile(r"\(([^()]{0,120}(?<!\d)(?:\d{3,4}|\d{1,2} ?(?:BCE?|AD|CE))(?!\d)[^()]{0,120})\)")
 _DASH = re.compile(r"\s+-\s+|\s*[–—]\s*|(?<=\d{3})-(?=\d{3})")
 # Stems, written out: making them would load the analyser.
 BORN = frozenset({"born", "birth", "birthday", "birthplac"})
