@@ -82,6 +82,8 @@ def test_words_drop_punctuation_and_case() -> None:
             ["Kennard gave the exact form:\n\nΔx Δp ≥ ħ/2", "Here Δ means the deviation."],
         ),
         ("import os\n\nx = 1\n\nfoo bar.", ["import os", "x = 1", "foo bar."]),
+        ("def f(x):\n    return x == 1", ["def f(x):", "return x == 1"]),
+        ("What is npm? npm is a package manager.", ["What is npm?", "npm is a package manager."]),
         ("Such as:\n\n- a = b\n- c", ["Such as:", "- a = b", "- c"]),
         ("Such as:\n\nname | a = b\nx | y", ["Such as:", "name | a = b", "x | y"]),
     ],

@@ -19,6 +19,12 @@ _NEVER_FINAL = re.compile(
 _LONGEST_NEVER_FINAL = 8
 # A sentence does not end inside parentheses, if they close so soon; more is a slip of the writer's.
 _LONGEST_PARENTHESIS = 300
+# A question that is one, where another may only stand as a title.
+_ASKS = re.compile(
+    r"\W*(?:what|who|whom|whose|when|where|which|why|how|is|are|was|were|do|does|did|can|could|will|would|has|had)\b",
+    re.IGNORECASE,
+)
+_SHORTEST_SAID = 2
 # What ends a sentence, closing quotes included.
 _FINAL = re.compile(r"[.!?…][\"'”’)\]]*$")
 # A displayed formula: one short line with a relation or an arrow in it, which is no list item, table row or prompt.
@@ -106,7 +112,7 @@ def _is_unfinished(text: str, span: tuple[int, int], end: int) -> bool:
         return not _STARTS_SENTENCE.match(text, follows)
     # "What Is Life? of 1944", "the album Help! was"
     if text[follows].islower() and text[span[1] - 1] in "?!":
-        return True
+        return _ASKS.match(text, *span) is None
     opened = text.rfind("(", *span)
     if opened <= text.rfind(")", *span):
         return False
@@ -121,7 +127,9 @@ def _goes_on_from(text: str, spans: list[tuple[int, int]], following: tuple[int,
     last = len(spans) - 1
     before = text[slice(*spans[last])]
     if before.endswith(":") and _FORMULA.match(text, *following):
-        return last
+        # Words, and no code that opens a block.
+        said = before[0].isupper() and len(before.split()) > _SHORTEST_SAID and text[following[0] - 1] == "\n"
+        return last if said else None
     if not (text[following[0]].islower() and _FINAL.search(text, *following)):
         return None
     if "\n" in before:

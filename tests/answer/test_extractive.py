@@ -67,9 +67,12 @@ def test_a_fragment_counts_less_than_the_same_words_as_a_sentence(pack: Pack) ->
 
 
 def test_the_mark_of_a_list_item_is_not_quoted(pack: Pack) -> None:
-    text = "Uses:\n\n- Silver atoms split in two.\n2. Gold atoms do not."
+    text = "Uses:\n\n- Silver atoms split in two.\n1. Gold atoms do not.\n2. Lead atoms may."
     found = {s.text for s in ranked(pack, "Which atoms split in two?", evidence("Beam#0", text, 1.0))}
-    assert found == {"Uses:", "Silver atoms split in two.", "Gold atoms do not."}
+    assert found == {"Uses:", "Silver atoms split in two.", "Gold atoms do not.", "Lead atoms may."}
+    # A number that no other follows is a word.
+    (day,) = ranked(pack, "Wann fiel die Mauer?", evidence("Mauer#0", "9. November 1989 heißt der Tag.", 1.0))
+    assert day.text == "9. November 1989 heißt der Tag."
 
 
 def test_what_defines_comes_first_where_a_definition_is_asked_for(pack: Pack) -> None:
@@ -78,8 +81,9 @@ def test_what_defines_comes_first_where_a_definition_is_asked_for(pack: Pack) ->
     items = [evidence("Spin#3", other, 1.0), evidence("Spin#0", lead, 0.1)]
     items[0] = Evidence(replace(items[0].section, position=3), items[0].candidate)
     assert ranked(pack, "What is spin?", *items)[0].text == "Spin is a kind of angular momentum."
-    (best, *_) = ranked(pack, "What is spin?", items[0], evidence("Spin#0", "A turn that is none. It stays.", 0.1))
-    assert best.text == "A turn that is none."
+    plain = "This is a featured article. Something turns, and yet it does not turn at all. It stays."
+    (best, *_) = ranked(pack, "What is spin?", items[0], evidence("Spin#0", plain, 0.1))
+    assert best.text == "Something turns, and yet it does not turn at all."
 
 
 def test_dates_beside_the_name_answer_when_somebody_was_born(pack: Pack) -> None:
@@ -125,6 +129,10 @@ def test_after_a_sentence_a_fragment_must_tell_something(pack: Pack) -> None:
     assert quoted(prose, header, row) == [prose.text, row.text]
     assert quoted(prose, aside) == [prose.text]
     assert quoted(header, aside) == [header.text, aside.text]
+    assert quoted(prose, sentence(pack, "Uses:"), sentence(pack, "Capital: Zedtown")) == [
+        prose.text,
+        "Capital: Zedtown",
+    ]
 
 
 def test_only_so_many_sentences_are_encoded_and_none_is_lost(pack: Pack) -> None:

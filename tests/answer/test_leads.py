@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from wikigr.answer import question_terms
-from wikigr.answer.leads import BORN, DIED, is_definition, life_stems, name_stems
+from wikigr.answer.leads import BORN, DIED, is_definition, life_stems
+from wikigr.answer.question_terms import name_stems
 from wikigr.retrieval.lexical import stems
 
 
@@ -22,6 +23,14 @@ from wikigr.retrieval.lexical import stems
         ("It is a chemical element.", "Oxygen", False),
         (f"Oxygen, {'very ' * 20}much is to be said of it.", "Oxygen", False),
         ("", "Oxygen", False),
+        ("The term hawk refers to birds of prey.", "Hawk", True),
+        ("Cod denotes fish of the genus Gadus.", "Cod", True),
+        ("Sir Isaac Newton, FRS (4 January 1643 – 31 March 1727) was an English physicist.", "Isaac Newton", True),
+        ("Another improvement to quicksort is to use insertion sort.", "Quicksort", False),
+        ("Until 1992 cod was caught off Newfoundland.", "Cod", False),
+        ("Hawks were named among the most intelligent birds.", "Hawk", False),
+        ("When a class definition is left normally, a class object is made.", "Class", False),
+        ("Consequently, the term English poetry is ambiguous.", "English poetry", False),
     ],
 )
 def test_a_definition_names_the_thing_and_says_what_it_is(sentence: str, title: str, expected: bool) -> None:
@@ -40,6 +49,9 @@ def test_a_definition_names_the_thing_and_says_what_it_is(sentence: str, title: 
         ("Her brother Jan (1980–2001) was a poet.", "Ada Nowak", frozenset()),
         ("Ada Nowak (a poet) was born.", "Ada Nowak", frozenset()),
         ("Carbon (symbol C, number 6) is an element.", "Carbon", frozenset()),
+        ("Elizabeth Rex (reigned 1558–1603) was a queen.", "Elizabeth Rex", frozenset()),
+        ("Lou Reign (president 2001–2009) was born in Rome.", "Lou Reign", frozenset()),
+        ("Mozart ( baptized as Johannes; January 27, 1756 – December 5, 1791) was a composer.", "Mozart", BORN | DIED),
     ],
 )
 def test_dates_beside_a_name_are_those_of_a_life(sentence: str, title: str, expected: frozenset[str]) -> None:

@@ -72,6 +72,13 @@ def test_a_question_of_question_words_alone_covers_nothing(index: LexicalIndex) 
         ("Where is CERN?", "CERN", False),
         ("Does spin exist?", "Spin", False),
         ("How?", "Spin", False),
+        ("What is Alzheimer's disease?", "Alzheimer's disease", True),
+        ("Who was Harry S. Truman?", "Harry S. Truman", True),
+        ("What is Formula One?", "Formula One", True),
+        ("What is Bass (fish)?", "Bass (fish)", True),
+        ("Define tower.", "The Two Towers", False),
+        ("What is on Mars?", "Mars", False),
+        ("Who was in the Beatles?", "The Beatles", False),
     ],
 )
 def test_a_question_may_ask_what_something_is(index: LexicalIndex, question: str, title: str, expected: bool) -> None:
@@ -88,6 +95,7 @@ def test_a_question_may_ask_what_something_is(index: LexicalIndex, question: str
         ("When was the daughter of Erwin Schrödinger born?", False, True),
         ("When did Erwin Schrödinger leave Vienna?", False, False),
         ("When was Max Born honoured?", False, False),
+        ("How did the cat of Erwin Schrödinger die?", False, False),
     ],
 )
 def test_a_question_may_ask_for_dates_of_a_life(index: LexicalIndex, question: str, when: bool, lead: bool) -> None:

@@ -236,7 +236,7 @@ def test_names_of_a_megabyte_stay_out_of_prompts_and_of_the_engine(
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     refused = wikigr("pack", "build", "a.jsonl", "-o", "p")
     assert refused.code == 3
-    assert "record 1: the title" in refused.err
+    assert "line 1: the title" in refused.err
     assert len(refused.err) < 2_000
     kept = wikigr("pack", "build", "a.jsonl", "-o", "p", "--keep-going", "--json")
     assert kept.code == 0, kept.err

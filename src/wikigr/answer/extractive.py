@@ -58,7 +58,10 @@ def _best(ranked: Sequence[SentenceScore]) -> list[SentenceScore]:
 
 def _is_telling(fragment: SentenceScore) -> bool:
     """Tell whether a table row or the like speaks of what is asked, and is more than a heading."""
-    return fragment.of_words >= _TELLING and len(words(fragment.text)) >= _FEWEST_WORDS
+    if fragment.of_words < _TELLING or fragment.text.endswith(":"):
+        return False
+    # "Capital: Zedtown"
+    return ":" in fragment.text or len(words(fragment.text)) >= _FEWEST_WORDS
 
 
 def _says_again(text: str, before: str) -> bool:

@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import pairwise
 
 from wikigr.answer.answer_kind import expected_kind
-from wikigr.answer.leads import name_stems
-from wikigr.retrieval.lexical import MAX_QUERY_WORDS, LexicalIndex, stems
+from wikigr.names import bare_name
+from wikigr.retrieval.lexical import MAX_QUERY_WORDS, LexicalIndex, query_words, stems
 
 # Words of a question that say how it asks, not what it asks about.
 _QUESTION_WORDS = frozenset(
@@ -22,10 +22,12 @@ _QUESTION_WORDS = frozenset(
 
 # "What is a coroutine?", "Who was Ada Lovelace", "define spin", "spin"
 _ASKS_WHAT = re.compile(
-    r"\W*(?:(?:what|who)(?:['’]s|\s+(?:is|are|was|were))\b|(?:define|explain|describe)\b|tell me (?:all )?about\b|"
+    r"\W*(?:(?:what|who)(?:['’]s|\s+(?:is|are|was|were))\s(?!(?:about|at|for|from|in|like|of|on|to|with)\b)|"
+    r"(?:define|explain|describe)\b|tell me (?:all )?about\b|"
     r"(?!(?:what|who|whom|whose|when|where|which|why|how|is|are|was|were|do|does|did|can|could|will|would|has|had)\b))"
 )
 _ASKS_LIFE = re.compile(r"\b(?:born|birth\w*|die[ds]?|death)\b")
+_ASKS_WHERE = re.compile(r"\b(?:where|place|city|town|country|birthplace)\b")
 _ASKS_WHEN = re.compile(r"\b(?:when|dates?|year|day|month|birthday)\b")
 _OF_LIFE = frozenset({"born", "birth", "birthday", "die", "death", "date", "day", "year", "month"})
 
@@ -83,7 +85,10 @@ class QuestionTerms:
     def asks_what_is(self, title: str) -> bool:
         """Tell whether the question asks what, or who, ``title`` is, and nothing else; its bare name does too."""
         named = name_stems(title)
-        return bool(named) and named == self.weights.keys() and _ASKS_WHAT.match(self.text) is not None
+        if not named or _ASKS_WHAT.match(self.text) is None:
+            return False
+        asked = set(self.weights)
+        return asked == named or asked == set(_content_stems(title))
 
     def asks_when_lived(self, title: str) -> bool:
         """Tell whether the question asks when who is called ``title`` was born or died, and nothing else."""
@@ -94,7 +99,7 @@ class QuestionTerms:
 
     def asks_lead(self, title: str) -> bool:
         """Tell whether one looks at the lead of ``title`` first: for what it is, for when one was born or died."""
-        if _ASKS_LIFE.search(self.text) is None:
+        if not (_ASKS_LIFE.search(self.text) and (_ASKS_WHEN.search(self.text) or _ASKS_WHERE.search(self.text))):
             return self.asks_what_is(title)
         named = name_stems(title)
         return bool(named) and named <= self.weights.keys()
@@ -115,13 +120,19 @@ def _related(stem: str, token: str) -> bool:
     return shared >= _RELATED_SHARE * max(len(stem), len(token))
 
 
+def name_stems(title: str) -> frozenset[str]:
+    """Return the stems of the name in ``title``, without its qualifier, as a question's stems are made."""
+    return frozenset(_content_stems(bare_name(title)))
+
+
+def _content_stems(text: str) -> list[str]:
+    """Return the stems of the words of ``text`` that say what it is about, in order."""
+    tokens = (token for token in query_words(text)[:MAX_QUERY_WORDS] if token.lower() not in _QUESTION_WORDS)
+    return [stem for token in tokens for stem in stems(token)]
+
+
 def read_question(question: str, index: LexicalIndex) -> QuestionTerms:
     """Analyse ``question`` against the pack that ``index`` belongs to."""
-    weights: dict[str, float] = {}
-    for token in re.findall(r"\w+", question)[:MAX_QUERY_WORDS]:
-        if token.lower() in _QUESTION_WORDS:
-            continue
-        for stem in stems(token):
-            weights[stem] = index.rarity(stem)
+    weights = {stem: index.rarity(stem) for stem in _content_stems(question)}
     pairs = frozenset(pair for pair in pairwise(stems(question)) if weights.keys() & set(pair))
     return QuestionTerms(question.lower(), weights, pairs, expected_kind(question))

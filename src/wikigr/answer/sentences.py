@@ -12,7 +12,7 @@ from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.graph.neighbourhood import Edge
 from wikigr.retrieval.candidate import Evidence, Section
 from wikigr.retrieval.lexical import stems
-from wikigr.text import fold, sentence_spans
+from wikigr.text import fold, sentence_spans, words
 
 # Sentences that are encoded, chosen by their score without vectors: they are half the cost of a question. On SQuAD 2.0
 # eight of them find 0.3 % more answers among the first three, thirty-two no more than that.
@@ -35,9 +35,12 @@ WEIGHTS = {
 
 # A table row, a list entry without a full stop, a line of code or a question may be the answer, but reads badly as one.
 FRAGMENT_FACTOR = 0.85
-_PROSE_END = re.compile(r"[.!…][\"'”’)\]]*$")
+_PROSE_END = re.compile(r"[.!…。！।۔][\"'”’)\]]*$")
 # The mark of a list item, which is none of its words.
-_LIST_MARK = re.compile(r"(?:[-*•–]|\(?\d{1,3}[.)])\s+(?=\S)")
+_LIST_MARK = re.compile(r"(?:[-*•–]|(?P<number>\d{1,2})[.)])\s+(?=\S)")
+# A long lead is cut into several sections, after whatever stands before its text.
+_LEAD_SECTIONS = 3
+_FEWEST_WORDS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +131,7 @@ def _split(evidence: Sequence[Evidence], terms: QuestionTerms) -> list[SentenceS
         title = set(stems(section.title))
         before: set[str] = set()
         for start, end in sentence_spans(section.content):
-            if mark := _LIST_MARK.match(section.content, start, end):
-                start = mark.end()
+            start = _after_list_mark(section.content, start, end)
             text = section.content[start:end]
             tokens = stems(text)
             own = set(tokens)
@@ -160,11 +162,24 @@ def _split(evidence: Sequence[Evidence], terms: QuestionTerms) -> list[SentenceS
     return sentences
 
 
+def _after_list_mark(text: str, start: int, end: int) -> int:
+    """Return where the words of a list item begin; a number is a mark beside the next or the last one only."""
+    mark = _LIST_MARK.match(text, start, end)
+    if mark is None:
+        return start
+    if mark["number"]:
+        beside = "|".join(str(int(mark["number"]) + step) for step in (-1, 1))
+        if not re.search(rf"^\s*(?:{beside})[.)]\s", text, re.MULTILINE):
+            return start
+    return mark.end()
+
+
 def _defining(title: str, sentences: Sequence[SentenceScore]) -> int | None:
-    """Return which of ``sentences`` says what ``title`` is: the first that is worded so, else the lead's first one."""
-    own = _in_order(title, sentences)
-    lead = (n for n in own if sentences[n].section.position == 0)
-    return next((n for n in own if is_definition(sentences[n].text, title)), next(lead, None))
+    """Return which of ``sentences`` says what ``title`` is: one of its lead that is worded so, else how it begins."""
+    own = [n for n in _in_order(title, sentences) if sentences[n].section.position < _LEAD_SECTIONS]
+    # "New in version 3.4." is none.
+    begins = (n for n in own if sentences[n].section.position == 0 and len(words(sentences[n].text)) >= _FEWEST_WORDS)
+    return next((n for n in own if is_definition(sentences[n].text, title)), next(begins, None))
 
 
 def _dating(title: str, sentences: Sequence[SentenceScore], terms: QuestionTerms) -> int | None:

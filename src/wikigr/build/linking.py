@@ -246,6 +246,10 @@ def _lower(text: str) -> str:
     return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
 
 
+# Marks on one letter; what goes on beyond is no text, and would be composed anew with every mark.
+_LONGEST_CLUSTER = 32
+
+
 def _composed(text: str) -> tuple[str, Sequence[int]]:
     """Return ``text`` in NFC, and where in ``text`` each of its characters, and its end, were."""
     if unicodedata.is_normalized("NFC", text):
@@ -254,8 +258,9 @@ def _composed(text: str) -> tuple[str, Sequence[int]]:
     begins: list[int] = []
     for place, character in enumerate(text):
         single = unicodedata.normalize("NFC", character)
-        joined = unicodedata.normalize("NFC", parts[-1] + character) if parts else single
-        if parts and (unicodedata.combining(character) or joined != parts[-1] + single):
+        open_still = bool(parts) and len(parts[-1]) < _LONGEST_CLUSTER
+        joined = unicodedata.normalize("NFC", parts[-1] + character) if open_still else single
+        if open_still and (unicodedata.combining(character) or joined != parts[-1] + single):
             parts[-1] = joined
         else:
             parts.append(single)

@@ -37,7 +37,7 @@ _TRIPLES_AT_ONCE = 10_000
 _STRINGS = pa.list_(pa.string())
 
 # What may stand after a link in the text of a fact: "Swiss (1901–55)", "Pretoria, Union of South Africa".
-_REMARK = re.compile(r"(?:\s*[,(;:]|\s[–—-]\s|\sin\s).*", re.DOTALL)
+_REMARK = re.compile(r"(?:\s*+[,(;:]|\s[–—-]\s|\sin\s).*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

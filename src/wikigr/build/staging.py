@@ -229,7 +229,9 @@ class Staging:
         ).lastrowid
         assert number is not None
         for record in records:
-            self._db.executemany("INSERT INTO raw_link VALUES (?, ?, ?)", [(number, t, fold(t)) for t in record.links])
+            self._db.executemany(
+                "INSERT INTO raw_link VALUES (?, ?, ?)", [(number, _name(t), fold(t)) for t in record.links]
+            )
             self._db.executemany(
                 "INSERT INTO alias VALUES (?, ?, ?, ?)",
                 [(fold(a), _name(a), title, fold(title)) for a in record.aliases],
@@ -238,7 +240,14 @@ class Staging:
                 "INSERT INTO triple (article, subject, relation, object, object_link, position) "
                 "VALUES (?, ?, ?, ?, ?, ?)",
                 [
-                    (number, _name(t.subject), t.relation, t.object, t.object_link, next(positions))
+                    (
+                        number,
+                        _name(t.subject),
+                        t.relation,
+                        t.object,
+                        t.object_link and _name(t.object_link),
+                        next(positions),
+                    )
                     for t in record.triples
                 ],
             )

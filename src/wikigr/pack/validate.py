@@ -104,7 +104,7 @@ def _offsets(pack: Pack) -> Check:
         page = {"first": first, "last": first + _ARTICLES}
         within = "WHERE offset(id(a)) >= $first AND offset(id(a)) < $last RETURN offset(id(a))"
         # Apart from its sections: beside each of them, a long article would fill the engine's memory.
-        whole = dict(pack.graph.rows(f"MATCH (a:Article) {within}, a.content", page))
+        whole = {row[0]: row[1] for row in pack.graph.rows(f"MATCH (a:Article) {within}, a.content", page)}
         rows = pack.graph.rows(
             f"MATCH (a:Article)-[:HAS_SECTION]->(s:Section) {within}, s.content, s.start_offset, s.end_offset", page
         )

@@ -13,12 +13,11 @@ from wikigr.answer.answer import Answer
 from wikigr.answer.citations import verify_against
 from wikigr.answer.extractive import as_text, quote
 from wikigr.answer.facts import facts_among
-from wikigr.answer.question_terms import read_question
 from wikigr.answer.sentences import rank_sentences, sentences_stating
 from wikigr.llm.usage import Usage
 from wikigr.pack.open import Pack
 from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.retriever import Retriever
+from wikigr.pipeline.retriever import Context, Retriever
 from wikigr.retrieval.candidate import Evidence
 from wikigr.retrieval.hybrid import checked_question
 from wikigr.retrieval.trace import Trace
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from wikigr.answer.synthesis import Request
     from wikigr.llm.client import Claude
     from wikigr.pipeline.synthesiser import Synthesiser
-    from wikigr.retrieval.multi_strategy import Exploration
 
 # Entities listed for each cited article.
 _MOST_ENTITIES = 20
@@ -104,7 +102,7 @@ class Pipeline:
                 cypher_query="\n".join(context.exploration.queries),
             )
         if not confidence.abstain:
-            answer = self.synthesiser.write(answer, on_text) if self.model else self._quote(answer, context.exploration)
+            answer = self.synthesiser.write(answer, on_text) if self.model else self._quote(answer, context)
         if answer.abstained and self.model and self.profile.synthesis.own_knowledge:
             answer = self.synthesiser.from_own_knowledge(answer)
         return replace(answer, usage=self.model.usage - before) if self.model else answer
@@ -116,7 +114,8 @@ class Pipeline:
         lines = context.exploration.context.lines if context.exploration is not None else ()
         return self.synthesiser.request(question, context.evidence, trace, graph_context=lines)
 
-    def _quote(self, answer: Answer, exploration: Exploration | None) -> Answer:
+    def _quote(self, answer: Answer, context: Context) -> Answer:
+        exploration = context.exploration
         chain = exploration.chain if exploration is not None else ()
         # A way of which one step is not stated is no answer.
         stating = sentences_stating(chain, answer.sentences)
@@ -124,7 +123,7 @@ class Pipeline:
         if exploration is not None and not stating:
             cited = {(citation.section_id, citation.start) for citation in citations}
             sentences = [s for s in answer.sentences if (s.section.section_id, s.start) in cited]
-            if facts_beside_question(sentences, read_question(answer.question, self.pack.lexical)):
+            if facts_beside_question(sentences, context.terms):
                 return replace(answer, confidence=0.0)
         verify_against(self.pack, citations, answer.trace)
         return replace(answer, text=as_text(citations), query_type="extractive", citations=citations)

@@ -91,7 +91,7 @@ class Retriever:
         with trace.stage("documents") as record:
             floor = _or(options.min_relevance, tuning.min_relevance(self.pack.manifest.thresholds))
             terms = read_question(question, self.pack.lexical)
-            titles = list(dict.fromkeys(c.title for c in candidates))[:_MOST_NAMED]
+            titles = list(dict.fromkeys(c.title for c in candidates))[: _MOST_NAMED if options.enabled else 1]
             selection = select_documents(
                 candidates if options.enabled else [c for c in candidates if c.title == candidates[0].title],
                 num_docs=num_docs,
