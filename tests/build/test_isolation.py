@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from wikigr.build import loading
 from wikigr.build.isolation import run_isolated
 from wikigr.build.progress import Progress, Silent
+from wikigr.build.staging import Staging
+from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.errors import BuildError, PackError
+from wikigr.graph.engine import Graph, QueryError
 
 
 def double(number: int, progress: Progress) -> int:
@@ -66,6 +70,26 @@ def test_errors_keep_their_class_and_hint(tmp_path: Path) -> None:
     assert caught.value.hint == "do this"
     with pytest.raises(BuildError, match="No space left"):
         run_isolated(fill, (), Silent(), tmp_path / "log")
+
+
+def test_a_load_that_fails_does_not_wait_for_the_engine_to_close(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = []
+
+    class Watched(Graph):
+        def close(self) -> None:
+            closed.append(self.path)
+            super().close()
+
+    monkeypatch.setattr(loading, "Graph", Watched)
+    staging = Staging(tmp_path / "staging")
+    with pytest.raises(QueryError):
+        loading.load_database(staging, tmp_path / "pack.db", EncoderIdentity("none", -1, ""), Silent())
+    assert closed == []
+    loading.load_database(staging, tmp_path / "other.db", EncoderIdentity("one", 1, ""), Silent())
+    assert closed == [tmp_path / "other.db"]
+    staging.close()
 
 
 def test_the_child_dies_with_its_parent(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Runs the part of a build that writes the database in a process of its own.
 
-LadybugDB 0.15.3 aborts the whole process when the disk fills up while it writes. In a child, that is an error
-message and an exit code like any other, and the staged work is kept.
+LadybugDB 0.15.3 aborts the whole process when the disk fills up while it writes, or never comes back from closing the
+database after that. In a child, that is an error message and an exit code like any other, and the staged work is kept.
 """
 
 from __future__ import annotations
@@ -81,11 +81,17 @@ def _call(function: Callable[..., Any], arguments: tuple[Any, ...], pipe: Connec
     except WikigrError as error:
         if error.hint is None:
             error.hint = _HINT
-        pipe.send(("error", (error,), {}))
+        _fail(pipe, error)
     except OSError as error:
-        pipe.send(("error", (BuildError(f"Writing the pack failed: {error.strerror or error}.", hint=_HINT),), {}))
+        _fail(pipe, BuildError(f"Writing the pack failed: {error.strerror or error}.", hint=_HINT))
     else:
         pipe.send(("result", (result,), {}))
+
+
+def _fail(pipe: Connection, error: WikigrError) -> None:
+    """Report ``error`` and end at once: what the failed call left open is not closed, which might take forever."""
+    pipe.send(("error", (error,), {}))
+    os._exit(1)
 
 
 def die_with_parent() -> None:

@@ -79,18 +79,20 @@ def load_database(staging: Staging, path: Path, identity: EncoderIdentity, progr
     """Write the database at ``path`` (which must not exist), in order of title; returns what it holds."""
     sections = staging.count("section")
     progress.start("loading", sections, "sections")
-    with Graph(path, read_only=False) as graph:
-        for statement in ddl(identity.dimension):
-            graph.execute(statement)
-        articles, aliases = _load_articles(graph, staging)
-        _load_sections(graph, staging, identity.dimension, progress)
-        links = _load_edges(graph, staging, "LINKS_TO", "link")
-        mentions = _load_edges(graph, staging, "MENTIONS", "mention")
-        entities, triples = _load_triples(graph, staging, progress)
-        vector_index = _try_vector_index(graph)
-        graph.execute("CHECKPOINT")
-        counts = Counts(articles, sections, links, mentions, aliases, entities, triples)
-        return Loaded(counts, graph.engine, graph.version, graph.storage_version, vector_index)
+    # Not closed when something fails: see ``build.isolation``.
+    graph = Graph(path, read_only=False)
+    for statement in ddl(identity.dimension):
+        graph.execute(statement)
+    articles, aliases = _load_articles(graph, staging)
+    _load_sections(graph, staging, identity.dimension, progress)
+    links = _load_edges(graph, staging, "LINKS_TO", "link")
+    mentions = _load_edges(graph, staging, "MENTIONS", "mention")
+    entities, triples = _load_triples(graph, staging, progress)
+    vector_index = _try_vector_index(graph)
+    graph.execute("CHECKPOINT")
+    graph.close()
+    counts = Counts(articles, sections, links, mentions, aliases, entities, triples)
+    return Loaded(counts, graph.engine, graph.version, graph.storage_version, vector_index)
 
 
 def _try_vector_index(graph: Graph) -> bool:
