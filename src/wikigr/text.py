@@ -19,11 +19,12 @@ _NEVER_FINAL = re.compile(
 _LONGEST_NEVER_FINAL = 8
 # A sentence does not end inside parentheses, if they close so soon; more is a slip of the writer's.
 _LONGEST_PARENTHESIS = 300
-# A question that is one, where another may only stand as a title.
-_ASKS = re.compile(
-    r"\W*(?:what|who|whom|whose|when|where|which|why|how|is|are|was|were|do|does|did|can|could|will|would|has|had)\b",
-    re.IGNORECASE,
+QUESTION_START = (
+    r"(?:what|who|whom|whose|when|where|which|why|how|is|are|was|were|do|does|did|can|could|will|would|has|had)\b"
 )
+"""A pattern for the word that a question begins with, in small letters."""
+# A question that is one, where another may only stand as a title.
+_ASKS = re.compile(rf"\W*{QUESTION_START}", re.IGNORECASE)
 _SHORTEST_SAID = 2
 # What ends a sentence, closing quotes included.
 _FINAL = re.compile(r"[.!?…][\"'”’)\]]*$")

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from wikigr.errors import UsageError
-from wikigr.pack.next_version import is_semantic
 from wikigr_cli import completion
 
 
@@ -34,6 +33,8 @@ def named(pack: str | None) -> str:
 
 def semantic(version: str | None) -> str | None:
     """Return the version given with ``--pack-version``; raises ``UsageError`` for one that is no semantic version."""
+    from wikigr.pack.next_version import is_semantic
+
     if version is not None and not is_semantic(version):
         raise UsageError(
             f"--pack-version {version[:80]!r} is no semantic version.",

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wikigr.checks import Check
 from wikigr.errors import PackError, UsageError
-from wikigr.pack.next_version import is_semantic
 from wikigr_cli import completion, options, pack_archive, pack_changes, pack_install, render
 from wikigr_cli.environment import Environment, plain
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
@@ -265,24 +263,15 @@ def validate(
     if pack is None:
         raise UsageError("No pack was named.", hint="Give its folder, or set WIKIGR_PACK.")
 
-    from wikigr.pack.layout import MANIFEST
-    from wikigr.pack.locate import find_pack
-    from wikigr.pack.manifest import read_manifest
     from wikigr.pack.validate import validate_pack
 
-    checks = [*validate_pack(pack), _version_check(read_manifest(find_pack(pack).part(MANIFEST)))]
+    checks = validate_pack(pack)
     if json_output:
         render.json_document(environment, render.checks_document(checks))
     else:
         render.checks_list(environment, checks)
     if not all(check.passed or not check.required for check in checks):
         raise typer.Exit(ExitStatus.PACK)
-
-
-def _version_check(manifest: Manifest) -> Check:
-    known = is_semantic(manifest.version)
-    detail = manifest.version if known else f"{manifest.version!r} is no semantic version"
-    return Check("version", known, detail, "Build the pack again with --pack-version, such as 1.2.0.")
 
 
 pack_changes.register(app)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wikigr.errors import PackError, UsageError
-from wikigr.pack.next_version import is_semantic
 from wikigr_cli import completion, options, render
 from wikigr_cli.environment import Environment, plain
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
@@ -63,6 +62,7 @@ def export(
     from wikigr.pack.layout import MANIFEST
     from wikigr.pack.locate import find_pack
     from wikigr.pack.manifest import read_manifest
+    from wikigr.pack.next_version import is_semantic
     from wikigr.pack.signature import read_private_key
 
     version = read_manifest(find_pack(pack).part(MANIFEST)).version

@@ -21,8 +21,8 @@ _DEFINING = re.compile(
 _MOST_WORDS_BEFORE = 14
 
 # "(September 23, 1930 – June 10, 2004)", "(born 1960)", "(384–322 BC)": a year; after a dash, the end.
-_DATES = re.compile(r"\(([^()]{0,120}(?<!\d)(?:\d{3,4}|\d{1,2} ?(?:BCE?|AD|CE))(?!\d)[^()]{0,120})\)")
 _YEAR = re.compile(r"(?<!\d)(?:\d{3,4}|\d{1,2} ?(?:BCE?|AD|CE))(?!\d)")
+_DATES = re.compile(rf"\(([^()]{{0,120}}{_YEAR.pattern}[^()]{{0,120}})\)")
 _DASH = re.compile(r"\s+-\s+|\s*[–—]\s*|(?<=\d{3})-(?=\d{3})")
 # Any other word before the year says of what else it is one: "reigned", "active", "president".
 _OF_BIRTH = frozenset(

@@ -11,6 +11,7 @@ from itertools import pairwise
 from wikigr.answer.answer_kind import expected_kind
 from wikigr.names import bare_name
 from wikigr.retrieval.lexical import MAX_QUERY_WORDS, LexicalIndex, query_words, stems
+from wikigr.text import QUESTION_START
 
 # Words of a question that say how it asks, not what it asks about.
 _QUESTION_WORDS = frozenset(
@@ -24,7 +25,7 @@ _QUESTION_WORDS = frozenset(
 _ASKS_WHAT = re.compile(
     r"\W*(?:(?:what|who)(?:['’]s|\s+(?:is|are|was|were))\s(?!(?:about|at|for|from|in|like|of|on|to|with)\b)|"
     r"(?:define|explain|describe)\b|tell me (?:all )?about\b|"
-    r"(?!(?:what|who|whom|whose|when|where|which|why|how|is|are|was|were|do|does|did|can|could|will|would|has|had)\b))"
+    rf"(?!{QUESTION_START}))"
 )
 _ASKS_LIFE = re.compile(r"\b(?:born|birth\w*|die[ds]?|death)\b")
 _ASKS_WHERE = re.compile(r"\b(?:where|place|city|town|country|birthplace)\b")
@@ -84,11 +85,10 @@ class QuestionTerms:
 
     def asks_what_is(self, title: str) -> bool:
         """Tell whether the question asks what, or who, ``title`` is, and nothing else; its bare name does too."""
-        named = name_stems(title)
-        if not named or _ASKS_WHAT.match(self.text) is None:
+        if _ASKS_WHAT.match(self.text) is None:
             return False
-        asked = set(self.weights)
-        return asked == named or asked == set(_content_stems(title))
+        named, asked = name_stems(title), set(self.weights)
+        return bool(named) and (asked == named or asked == set(_content_stems(title)))
 
     def asks_when_lived(self, title: str) -> bool:
         """Tell whether the question asks when who is called ``title`` was born or died, and nothing else."""

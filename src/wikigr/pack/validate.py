@@ -14,6 +14,7 @@ from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import FileRecord, Manifest, check_file, file_path, is_pack_file, read_manifest
+from wikigr.pack.next_version import is_semantic
 from wikigr.pack.open import Pack
 
 _REBUILD = "Build the pack again with `wikigr pack build`."
@@ -30,11 +31,18 @@ def validate_pack(location: str | Path) -> list[Check]:
     The files are compared with the manifest first: the engine is not let loose on a damaged database.
     """
     layout = find_pack(location)
-    files = check_files(layout, read_manifest(layout.part(parts.MANIFEST)))
+    manifest = read_manifest(layout.part(parts.MANIFEST))
+    files, version = check_files(layout, manifest), _version(manifest.version)
     if not all(check.passed for check in files):
-        return files
+        return [*files, version]
     with Pack(location) as pack:
-        return [*files, *check_parts(pack)]
+        return [*files, *check_parts(pack), version]
+
+
+def _version(version: str) -> Check:
+    known = is_semantic(version)
+    detail = version if known else f"{version!r} is no semantic version"
+    return Check("version", known, detail, "Build the pack again with --pack-version, such as 1.2.0.")
 
 
 def check_files(layout: Layout, manifest: Manifest) -> list[Check]:
