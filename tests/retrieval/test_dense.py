@@ -100,7 +100,8 @@ def test_the_vector_index_finds_what_the_scan_finds(tmp_path: Path, apart: Proce
     assert apart.submit(index_recall, tmp_path / "pack.db").result() >= 0.95
 
 
-def test_ties_go_by_section_id(tmp_path: Path) -> None:
+@pytest.mark.parametrize("limit", [1, 5, SECTIONS - 1, SECTIONS, SECTIONS + 1])
+def test_ties_go_by_section_id(tmp_path: Path, limit: int) -> None:
     with filled(tmp_path / "pack.db", "real_ladybug") as graph:
-        hits = exact_search(graph, [0.0] * DIMENSION, 5)
-        assert [hit.section_id for hit in hits] == sorted(f"s#{n}" for n in range(SECTIONS))[:5]
+        hits = exact_search(graph, [0.0] * DIMENSION, limit)
+        assert [hit.section_id for hit in hits] == sorted(f"s#{n}" for n in range(SECTIONS))[:limit]

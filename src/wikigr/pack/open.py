@@ -76,7 +76,7 @@ class Pack:
 
     def _read_vectors(self) -> None:
         """Read the vectors from disk while the encoder, and NumPy with it, loads in its own thread."""
-        self._search([0.0] * self.manifest.encoder.dimension, 1)
+        self._search([1.0] * self.manifest.encoder.dimension, 1)
 
     def _start_encoder(self) -> Future[Embedder]:
         if self._encoder is None:
