@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,15 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
 ROOT = Path(__file__).parent.parent
+
+
+def pytest_configure() -> None:
+    """Give every worker cores of its own: their threads would wait for each other, which takes a fifth of the time."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker is not None and hasattr(os, "sched_setaffinity"):
+        every = os.sched_getaffinity(0)
+        own = sorted(every)[int(worker.removeprefix("gw")) :: int(os.environ["PYTEST_XDIST_WORKER_COUNT"])]
+        os.sched_setaffinity(0, own or every)
 
 
 @pytest.fixture(scope="session")

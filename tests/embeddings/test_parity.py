@@ -23,7 +23,7 @@ TEXTS = [
 def test_vectors_agree_with_sentence_transformers(encoder: Embedder, purpose: str) -> None:
     pytest.importorskip("sentence_transformers", reason="the extra 'models' is not installed")
     assert len(TEXTS) >= 50
-    ours_encoder = open_encoder(DEFAULT_MODEL, backend="onnx", purpose=purpose)  # type: ignore[arg-type]
+    ours_encoder = open_encoder(DEFAULT_MODEL, backend="onnx", purpose=purpose, threads=2)  # type: ignore[arg-type]
     theirs_encoder = open_encoder(DEFAULT_MODEL, backend="sentence-transformers")
     assert ours_encoder.identity == theirs_encoder.identity == encoder.identity
     ours, theirs = ours_encoder.encode(TEXTS), theirs_encoder.encode(TEXTS)
