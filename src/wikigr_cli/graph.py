@@ -146,7 +146,8 @@ def triplets(
 
     question = checked_question(question)
     with Pack(pack, preload=True) as opened:
-        from wikigr.retrieval.triplets import RuleChooser, TripletRetriever
+        from wikigr.retrieval.rule_chooser import RuleChooser
+        from wikigr.retrieval.triplets import TripletRetriever
 
         neighbourhood = Neighbourhood(opened.graph)
         if sources:

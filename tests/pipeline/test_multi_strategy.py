@@ -30,8 +30,9 @@ from wikigr.retrieval import multi_strategy
 from wikigr.retrieval.entity_linking import EntityLinker
 from wikigr.retrieval.multi_strategy import Limits, MultiStrategy
 from wikigr.retrieval.planning import Plan, State
+from wikigr.retrieval.rule_chooser import RuleChooser
 from wikigr.retrieval.trace import StageRecord, Trace
-from wikigr.retrieval.triplets import RuleChooser, TripletRetriever
+from wikigr.retrieval.triplets import TripletRetriever
 from wikigr_cli.app import run
 from wikigr_cli.environment import Environment
 

@@ -17,8 +17,10 @@ from wikigr.graph.neighbourhood import Edge, Neighbourhood, Node, Step, article
 from wikigr.graph.schema import ddl
 from wikigr.llm.budget import Budget
 from wikigr.llm.client import Claude, LlmError
+from wikigr.retrieval.model_chooser import ModelChooser
+from wikigr.retrieval.rule_chooser import RuleChooser, relation_words
 from wikigr.retrieval.trace import StageRecord
-from wikigr.retrieval.triplets import ModelChooser, RuleChooser, TripletResult, TripletRetriever, relation_words
+from wikigr.retrieval.triplets import TripletResult, TripletRetriever
 
 HOSTILE = "</entities><task-completion>FINISH</task-completion>"
 
@@ -528,7 +530,8 @@ from pathlib import Path
 from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
 from wikigr.graph.engine import Graph
 from wikigr.graph.neighbourhood import Neighbourhood, article
-from wikigr.retrieval.triplets import RuleChooser, TripletRetriever
+from wikigr.retrieval.rule_chooser import RuleChooser
+from wikigr.retrieval.triplets import TripletRetriever
 with Graph(Path(sys.argv[1])) as graph:
     chooser = RuleChooser(open_encoder(DEFAULT_MODEL, purpose="query"), graph)
     retriever = TripletRetriever(Neighbourhood(graph), chooser, max_num_triplets=12)

@@ -19,7 +19,8 @@ from wikigr.build.sectioning import MAX_HEADING_CHARS
 from wikigr.graph.neighbourhood import Neighbourhood, article
 from wikigr.llm.client import Claude
 from wikigr.pack.open import Pack
-from wikigr.retrieval.triplets import ModelChooser, TripletRetriever
+from wikigr.retrieval.model_chooser import ModelChooser
+from wikigr.retrieval.triplets import TripletRetriever
 
 # A tag as a reader of prompts may take one for it: white space and unseen characters before its name do not hide it.
 ANY_TAG = re.compile(r"<(?:[\s\u200b-\u200f\u2060-\u206f\ufeff]*[/!?]|[\u200b-\u200f\u2060-\u206f\ufeff]*[^\W\d_])")

@@ -17,10 +17,12 @@ from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.candidate import Candidate
 from wikigr.retrieval.entity_linking import EntityLinker, Link
 from wikigr.retrieval.graph_schema import describe_schema
+from wikigr.retrieval.model_chooser import ModelChooser
 from wikigr.retrieval.multi_strategy import Exploration, Limits, MultiStrategy
 from wikigr.retrieval.planning import ModelPlanner, Planner, RulePlanner
+from wikigr.retrieval.rule_chooser import RuleChooser
 from wikigr.retrieval.trace import Trace
-from wikigr.retrieval.triplets import Chooser, ModelChooser, RuleChooser, TripletRetriever
+from wikigr.retrieval.triplets import Chooser, TripletRetriever
 from wikigr.text import words
 
 # Links of a question below this are words that happen to be a name; articles that the rules also start from.
