@@ -250,7 +250,7 @@ def cypher(
     from wikigr.graph.engine import QueryError
     from wikigr.pack.open import Pack
     from wikigr.retrieval.cypher import run_query
-    from wikigr.retrieval.cypher_guard import BlockedQueryError
+    from wikigr.retrieval.cypher_tokens import BlockedQueryError
 
     with Pack(pack) as opened:
         try:

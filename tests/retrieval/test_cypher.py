@@ -20,7 +20,8 @@ from wikigr.graph.engine import Graph, QueryError
 from wikigr.graph.schema import NODE_TABLES, REL_TABLES, ddl
 from wikigr.retrieval import cypher
 from wikigr.retrieval.cypher import QueryTimeoutError, run_query
-from wikigr.retrieval.cypher_guard import BlockedQueryError, check_query
+from wikigr.retrieval.cypher_guard import check_query
+from wikigr.retrieval.cypher_tokens import BlockedQueryError
 
 ARTICLES = 40
 TIMEOUT = 1.0

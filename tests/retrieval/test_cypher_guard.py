@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from wikigr.retrieval.cypher_guard import BlockedQueryError, check_query
+from wikigr.retrieval.cypher_guard import check_query
+from wikigr.retrieval.cypher_tokens import BlockedQueryError
 
 A = "MATCH (a:Article) "
 

@@ -18,7 +18,7 @@ from wikigr.graph.neighbourhood import STRUCTURAL, Edge, Neighbourhood, Node, St
 from wikigr.llm.budget import BudgetError
 from wikigr.llm.failures import LlmError
 from wikigr.retrieval.cypher import run_query
-from wikigr.retrieval.cypher_guard import BlockedQueryError
+from wikigr.retrieval.cypher_tokens import BlockedQueryError
 from wikigr.retrieval.entity_linking import EntityLinker
 from wikigr.retrieval.graph_context import GraphContext, Piece
 from wikigr.retrieval.paths import Path, follow_metapath, parse_metapath, shortest_paths
