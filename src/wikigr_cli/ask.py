@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wikigr.errors import UsageError, WikigrError
-from wikigr_cli import options, render
+from wikigr_cli import options, render, render_answer
 from wikigr_cli.environment import Environment, plain
 from wikigr_cli.exit_codes import ExitStatus
 
@@ -123,9 +123,9 @@ def ask(
                 # An answer of which nothing could be verified is none to a script.
                 abstained = answer.abstained or not answer.citations
                 if json_output:
-                    render.json_document(environment, render.answer_document(answer, pipeline, explain=explain))
+                    render.json_document(environment, render_answer.answer_document(answer, pipeline, explain=explain))
                 else:
-                    render.print_answer(environment, answer, explain=explain, streamed=live)
+                    render_answer.print_answer(environment, answer, explain=explain, streamed=live)
     if strict and abstained:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 
@@ -203,12 +203,14 @@ def _ask_batch(
         except WikigrError as error:
             failed += 1
             environment.complain(f"wikigr: question {item.id}: {plain(error.message)}")
-            render.json_line(environment, render.failure_document(item.id, item.question, error))
+            render.json_line(environment, render_answer.failure_document(item.id, item.question, error))
             continue
         render.trace(environment, answer.trace)
         abstained = abstained or answer.abstained or not answer.citations
         keep(answer, item.id)
-        render.json_line(environment, {"id": item.id, **render.answer_document(answer, pipeline, explain=explain)})
+        render.json_line(
+            environment, {"id": item.id, **render_answer.answer_document(answer, pipeline, explain=explain)}
+        )
     return abstained, failed
 
 

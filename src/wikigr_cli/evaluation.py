@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wikigr.errors import UsageError, WikigrError
-from wikigr_cli import completion, options, render
+from wikigr_cli import completion, options, render, render_evaluation
 from wikigr_cli.environment import Environment, plain, plain_json
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
 
@@ -291,7 +291,7 @@ def _print_report(
 
     document = report_document(stored, primary=primary, margin=_checked(margin), labels=labels, gate=gate)
     if report_format is ReportFormat.TEXT and output is None:
-        render.evaluation(environment, document)
+        render_evaluation.evaluation(environment, document)
         return
     text = _as_text(document, report_format)
     if output is None:
@@ -390,8 +390,8 @@ def compare(
     if json_output:
         render.json_document(environment, document)
     else:
-        render.notices(environment, document["notices"])
-        render.comparison(environment, document)
+        render_evaluation.notices(environment, document["notices"])
+        render_evaluation.comparison(environment, document)
 
 
 @app.command("flips", epilog=EXIT_CODES_HELP)
@@ -434,7 +434,7 @@ def flips(
     if json_output:
         render.json_document(environment, document)
     else:
-        render.flips(environment, document, labels)
+        render_evaluation.flips(environment, document, labels)
 
 
 def _no_flips_with_itself(stored: StoredRun, profile: str) -> UsageError:
@@ -593,7 +593,7 @@ def _held_to(stored: StoredRun, profile: str | None, wanted: Requirements, basel
 def _tell_gate(environment: Environment, result: GateResult, stored: StoredRun, *, as_json: bool) -> None:
     """Print the outcome, unless a document holds it; raises ``Exit`` where it failed."""
     if not as_json:
-        render.gate(environment, result, stored.questions)
+        render_evaluation.gate(environment, result, stored.questions)
     _tell_github(environment, result, stored, beside=as_json)
     if not result.passed:
         raise typer.Exit(ExitStatus.FAILED_CHECK)

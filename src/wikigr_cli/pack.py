@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wikigr.errors import PackError, UsageError
-from wikigr_cli import completion, options, pack_archive, pack_changes, pack_install, render
+from wikigr_cli import completion, options, pack_archive, pack_changes, pack_install, render, render_pack
 from wikigr_cli.environment import Environment, plain
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
 
@@ -141,11 +141,11 @@ def build(
         report = build_pack(
             opened, source, output, encoder, build_options, bundle=bundle, progress=progress, extractor=extractor
         )
-    document = render.build_document(report, output)
+    document = render_pack.build_document(report, output)
     if json_output:
         render.json_document(environment, document)
     else:
-        render.build_report(environment, document)
+        render_pack.build_report(environment, document)
 
 
 def _manifest_in(environment: Environment, folder: Path) -> Manifest | None:
@@ -201,11 +201,11 @@ def info(
     from wikigr.pack.manifest import read_manifest
 
     found = find_pack(pack)
-    document = render.manifest_document(read_manifest(found.part(layout.MANIFEST)), found)
+    document = render_pack.manifest_document(read_manifest(found.part(layout.MANIFEST)), found)
     if json_output:
         render.json_document(environment, document)
     else:
-        render.manifest(environment, document)
+        render_pack.manifest(environment, document)
 
 
 @app.command("list", epilog=EXIT_CODES_HELP)
@@ -233,7 +233,7 @@ def list_packs(
             if not candidate.is_dir() or not found.exists():
                 continue
             try:
-                document = render.manifest_document(read_manifest(found.part(layout.MANIFEST)), found)
+                document = render_pack.manifest_document(read_manifest(found.part(layout.MANIFEST)), found)
                 installed = candidate.name if root.resolve() == installed_packs().resolve() else None
                 packs.append({**document, "installed_as": installed})
             except PackError as error:
@@ -241,7 +241,7 @@ def list_packs(
     if json_output:
         render.json_document(environment, {"schema_version": render.SCHEMA_VERSION, "packs": packs})
     else:
-        render.pack_table(environment, packs, roots)
+        render_pack.pack_table(environment, packs, roots)
 
 
 @app.command("validate", epilog=EXIT_CODES_HELP)

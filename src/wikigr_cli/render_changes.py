@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wikigr.pack.next_version import is_semantic
-from wikigr_cli import render
+from wikigr_cli import render, render_pack
 from wikigr_cli.environment import Environment, plain
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def update_document(report: UpdateReport, folder: Path, *, dry_run: bool) -> dic
         "version": report.diff.b.version,
         "digest": report.diff.b.digest,
         "diff": diff_document(report.diff),
-        "build": None if report.build is None else render.build_document(report.build, folder),
+        "build": None if report.build is None else render_pack.build_document(report.build, folder),
     }
 
 
@@ -76,7 +76,7 @@ def update(environment: Environment, document: Mapping[str, Any], *, everything:
     if document["build"] is None:
         environment.note("Nothing was written (--dry-run).")
         return
-    render.build_report(environment, document["build"])
+    render_pack.build_report(environment, document["build"])
     environment.print(f"{plain(document['pack'])} is version {plain(document['version'])} now.", style="bold")
 
 

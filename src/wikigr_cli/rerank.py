@@ -12,7 +12,7 @@ import typer
 from wikigr.errors import UsageError
 from wikigr.pipeline.rerank_method import Method
 from wikigr.text import scrub
-from wikigr_cli import options, render
+from wikigr_cli import options, render, render_answer
 from wikigr_cli.environment import Environment, strict_utf8
 
 if TYPE_CHECKING:
@@ -80,13 +80,13 @@ def rerank(
                 trace=trace,
             )
             render.trace(environment, trace)
-            printed = render.rerank_document(document, reranked, method.value, trace)
+            printed = render_answer.rerank_document(document, reranked, method.value, trace)
             if lines:
                 render.json_line(environment, printed)
             elif json_output:
                 render.json_document(environment, printed)
             else:
-                render.reranked(environment, printed)
+                render_answer.reranked(environment, printed)
 
 
 def _weighted(profile: Profile, alpha: float | None, beta: float | None) -> Profile:

@@ -13,7 +13,7 @@ from wikigr.errors import UsageError
 if TYPE_CHECKING:
     from wikigr.embeddings.loader import Purpose
     from wikigr.pipeline.profile import Profile
-from wikigr_cli import options, render
+from wikigr_cli import options, render, render_answer
 from wikigr_cli.environment import Environment
 
 
@@ -76,7 +76,7 @@ def search(
             trace = Trace()
             evidence = pipeline.search(text, top_k=top_k, trace=trace)
             render.trace(environment, trace)
-            return render.search_document(text, evidence, trace, chosen.name)
+            return render_answer.search_document(text, evidence, trace, chosen.name)
 
         if batch is not None:
             for item in read_batch(batch, environment.stdin):
@@ -87,7 +87,7 @@ def search(
     if json_output:
         render.json_document(environment, document)
     else:
-        render.search_results(environment, document)
+        render_answer.search_results(environment, document)
 
 
 def _with_flags(profile: Profile, mode: Mode | None, fusion: Fusion | None) -> Profile:
