@@ -24,6 +24,7 @@ from wikigr.sources.html_document import (
     replacement_text,
     visible_children,
 )
+from wikigr.sources.html_entries import entry_name
 from wikigr.sources.html_table import SpanBudget, table_rows
 from wikigr.sources.html_title import strip_numbering
 from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter, collapse_spaces, fold_title
@@ -119,6 +120,9 @@ class _Walker:
         self._open_links = 0
         self._open_lists: list[int | None] = []
         self._open_admonitions = 0
+        self._open_definitions = 0
+        # The parents of the entries that are open, by ``mem_id``, the innermost last.
+        self._open_entries: list[int] = []
         self._span_budget = SpanBudget()
 
     def walk(self, root: LexborNode) -> None:
@@ -193,11 +197,11 @@ class _Walker:
         elif tag == "li":
             self.writer.open_item(self._next_marker(node))
         elif tag == "dd":
-            self.writer.open_indent()
+            self._enter_definition(node)
         elif tag in HEADING_LEVELS:
             self.writer.end_block()
         elif tag == "dt":
-            self.writer.end_block(LINE_GAP if _previous_element_tag(node) == "dt" else PARAGRAPH_GAP)
+            self._enter_term(node)
         elif tag in PARAGRAPH_ELEMENTS or tag in LINE_ELEMENTS:
             self._open_admonitions += _is_admonition(node)
             self.writer.end_block(_gap(node, tag))
@@ -205,6 +209,7 @@ class _Walker:
 
     def _leave(self, node: LexborNode) -> None:
         tag = node.tag or ""
+        self._close_entry_in(node)
         if tag == "a":
             self._open_links -= bool((node.attributes.get("href") or "").strip())
         elif tag == "q":
@@ -215,12 +220,47 @@ class _Walker:
         elif tag == "li":
             self.writer.close_item()
         elif tag == "dd":
-            self.writer.close_indent()
+            self._leave_definition(node)
         elif tag in HEADING_LEVELS:
             self.writer.end_block()
         elif tag in PARAGRAPH_ELEMENTS or tag in LINE_ELEMENTS:
             self._open_admonitions -= _is_admonition(node)
             self.writer.end_block(_gap(node, tag))
+
+    def _enter_term(self, node: LexborNode) -> None:
+        if _previous_element_tag(node) == "dt":
+            self.writer.end_block(LINE_GAP)
+            return
+        self._close_entry_in(node.parent)
+        within = self._open_lists or self._open_definitions or self._open_admonitions
+        if node.parent is not None and not within and len(self._open_entries) < _DEEPEST_ENTRY:
+            name = entry_name(node, self._page)
+            if name:
+                self.writer.open_entry(name)
+                self._open_entries.append(node.parent.mem_id)
+        self.writer.end_block(PARAGRAPH_GAP)
+
+    def _close_entry_in(self, node: LexborNode | None) -> None:
+        if self._is_of_entry(node):
+            self._open_entries.pop()
+            self.writer.close_entry()
+
+    def _is_of_entry(self, parent: LexborNode | None) -> bool:
+        return parent is not None and self._open_entries[-1:] == [parent.mem_id]
+
+    def _enter_definition(self, node: LexborNode) -> None:
+        if self._is_of_entry(node.parent):
+            self.writer.end_block(PARAGRAPH_GAP)
+        else:
+            self._open_definitions += 1
+            self.writer.open_indent()
+
+    def _leave_definition(self, node: LexborNode) -> None:
+        if self._is_of_entry(node.parent):
+            self.writer.end_block(PARAGRAPH_GAP)
+        else:
+            self._open_definitions -= 1
+            self.writer.close_indent()
 
     def _next_marker(self, node: LexborNode) -> str:
         number = self._open_lists[-1] if self._open_lists else None
@@ -415,6 +455,8 @@ def _cells(row: LexborNode) -> list[LexborNode]:
     return [node for node in row.iter() if node.tag in ("td", "th")]
 
 
+# A class, its methods, what a method names.
+_DEEPEST_ENTRY = 3
 _NUMBERED = re.compile(r"^\d+\.\s+")
 _ADMONITIONS = frozenset(
     ("admonition", "note", "warning", "tip", "caution", "important", "danger", "hint", "attention")
