@@ -33,9 +33,9 @@ def answer_question(pack: Pack, question: str) -> Answer:
     return build_pipeline(Profile(), pack).answer(question)
 
 
-def evidence(section_id: str, content: str, score: float) -> Evidence:
+def evidence(section_id: str, content: str, score: float, heading: str = "Introduction") -> Evidence:
     title = section_id.split("#")[0]
-    section = Section(section_id, title, "Introduction", content, title, int(section_id.split("#")[1]))
+    section = Section(section_id, title, heading, content, title, int(section_id.split("#")[1]))
     return Evidence(section, Candidate(section_id, score, {"dense": score}))
 
 
@@ -83,6 +83,21 @@ def test_what_defines_comes_first_where_a_definition_is_asked_for(pack: Pack) ->
     plain = "This is a featured article. Something turns, and yet it does not turn at all. It stays."
     (best, *_) = ranked(pack, "What is spin?", items[0], evidence("Spin#0", plain, 0.1))
     assert best.text == "Something turns, and yet it does not turn at all."
+
+
+def test_an_entry_of_a_reference_explains_what_it_is_called(pack: Pack) -> None:
+    signature = "@spin.turn_cache(size=128)\n@spin.turn_cache(function)"
+    entry = evidence("spin#4", f"{signature}\n\nTurn a spin. New in version 3.4.", 0.2, "@spin.turn_cache")
+    other = evidence("News#0", "A decorator spin.turn_cache was added, and turn_cache is faster now.", 1.0)
+    for question in ("What does spin.turn_cache do?", "what is turn_cache", "spin.turn_cache"):
+        assert ranked(pack, question, entry, other)[0].text == "Turn a spin."
+    # Not what is asked for, no entry, and an entry of just that name beside it.
+    for question in ("What does spin do?", "Where does turn_cache come from?"):
+        assert ranked(pack, question, entry, other)[0].text != "Turn a spin."
+    prose = evidence("spin#4", "What turn_cache means.\n\nTurn a spin.", 0.2, "turn_cache")
+    assert ranked(pack, "What does turn_cache do?", prose, other)[0].section.title == "News"
+    exact = evidence("Glossary#1", "turn cache\n\nA store of old spins.", 0.1, "turn cache")
+    assert ranked(pack, "What is a turn cache?", entry, exact, other)[0].text == "A store of old spins."
 
 
 def test_dates_beside_the_name_answer_when_somebody_was_born(pack: Pack) -> None:

@@ -76,6 +76,8 @@ def test_a_question_of_question_words_alone_covers_nothing(index: LexicalIndex) 
         ("Who was Harry S. Truman?", "Harry S. Truman", True),
         ("What is Formula One?", "Formula One", True),
         ("What is Bass (fish)?", "Bass (fish)", True),
+        ("What does an enzyme do?", "Enzyme", True),
+        ("What does an enzyme do to food?", "Enzyme", False),
         ("Define tower.", "The Two Towers", False),
         ("What is on Mars?", "Mars", False),
         ("Who was in the Beatles?", "The Beatles", False),

@@ -24,7 +24,7 @@ _QUESTION_WORDS = frozenset(
 # "What is a coroutine?", "Who was Ada Lovelace", "define spin", "spin"
 _ASKS_WHAT = re.compile(
     r"\W*(?:(?:what|who)(?:['’]s|\s+(?:is|are|was|were))\s(?!(?:about|at|for|from|in|like|of|on|to|with)\b)|"
-    r"(?:define|explain|describe)\b|tell me (?:all )?about\b|"
+    r"(?:define|explain|describe)\b|tell me (?:all )?about\b|what (?:do|does|did)\s.+\sdo\W*$|"
     rf"(?!{QUESTION_START}))"
 )
 _ASKS_LIFE = re.compile(r"\b(?:born|birth\w*|die[ds]?|death)\b")
@@ -89,6 +89,16 @@ class QuestionTerms:
             return False
         named, asked = name_stems(title), set(self.weights)
         return bool(named) and (asked == named or asked == set(_content_stems(title)))
+
+    def asks_what_entry_is(self, heading: str) -> bool:
+        """Tell whether the question asks what the entry ``heading`` of a reference is or does; its last name will do.
+
+        "functools.lru_cache" is asked for as ``lru_cache`` too, and not as ``functools``.
+        """
+        if _ASKS_WHAT.match(self.text) is None:
+            return False
+        named, asked = _content_stems(heading), self.weights.keys()
+        return bool(asked) and asked <= set(named) and named[-1] in asked
 
     def asks_when_lived(self, title: str) -> bool:
         """Tell whether the question asks when who is called ``title`` was born or died, and nothing else."""

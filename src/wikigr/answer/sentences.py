@@ -41,6 +41,8 @@ _LIST_MARK = re.compile(r"(?:[-*•–]|(?P<number>\d{1,2})[.)])\s+(?=\S)")
 # A long lead is cut into several sections, after whatever stands before its text.
 _LEAD_SECTIONS = 3
 _FEWEST_WORDS = 8
+# "Import a module."
+_FEWEST_OF_ENTRY = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +110,10 @@ def rank_sentences(
     head, tail = sentences[:ENCODED], sentences[ENCODED:]
     if not head:
         return []
-    # With its title, a sentence that says "it" or "he" still has a subject.
+    # With its subject, a sentence that says "it" or "he" still has one.
     if vector is None:
         vector = encoder.encode([question])[0]
-    vectors = encoder.encode([f"{s.section.title}: {s.text[:ENCODED_CHARS]}" for s in head])
+    vectors = encoder.encode([f"{_subject(s.section)}: {s.text[:ENCODED_CHARS]}" for s in head])
     cosines = [max(0.0, float(value)) for value in vectors @ vector]
     best: dict[str, float] = {}
     for sentence, cosine in zip(head, cosines, strict=True):
@@ -155,11 +157,40 @@ def _split(evidence: Sequence[Evidence], terms: QuestionTerms) -> list[SentenceS
         elif terms.asks_when_lived(name):
             found = _dating(name, sentences, terms)
         if found is not None:
-            # Said by the place and the form of the sentence, and not by the question's words.
-            sentences[found] = replace(
-                sentences[found], of_section=1.0, of_words=1.0, of_context=1.0, of_phrases=1.0, of_kind=1.0
-            )
+            sentences[found] = _telling(sentences[found])
+    for section in _entries_asked_for(evidence, terms):
+        found = _explaining(section, sentences)
+        if found is not None:
+            sentences[found] = _telling(sentences[found])
     return sentences
+
+
+def _telling(sentence: SentenceScore) -> SentenceScore:
+    """Return ``sentence`` as one that answers by its place and its form, and not by the question's words."""
+    return replace(sentence, of_section=1.0, of_words=1.0, of_context=1.0, of_phrases=1.0, of_kind=1.0)
+
+
+def _entries_asked_for(evidence: Sequence[Evidence], terms: QuestionTerms) -> list[Section]:
+    """Return the entries that the question asks about: those of just that name, or else all whose name ends so."""
+    entries = [item.section for item in evidence if _is_entry(item.section)]
+    asked = [section for section in entries if terms.asks_what_entry_is(section.heading)]
+    return [section for section in asked if terms.asks_what_is(section.heading)] or asked
+
+
+def _subject(section: Section) -> str:
+    return section.heading if _is_entry(section) else section.title
+
+
+def _is_entry(section: Section) -> bool:
+    """Tell whether ``section`` is one of an API reference or a glossary: a name or a signature, then what it is."""
+    signature, gap, _ = section.content.partition("\n\n")
+    return bool(gap) and section.heading in signature and _PROSE_END.search(signature) is None
+
+
+def _explaining(section: Section, sentences: Sequence[SentenceScore]) -> int | None:
+    """Return which of ``sentences`` is the first of the entry ``section`` that says what it is."""
+    own = [n for n in _in_order(section.title, sentences) if sentences[n].section.section_id == section.section_id]
+    return next((n for n in own if len(words(sentences[n].text)) >= _FEWEST_OF_ENTRY), None)
 
 
 def _after_list_mark(text: str, start: int, end: int) -> int:

@@ -21,7 +21,7 @@ def entry_name(term: LexborNode, page: HtmlDocument) -> str:
     """Return the name of the entry that ``term``, a ``<dt>``, begins; ``""`` where it begins none.
 
     Something else can link to the terms of an entry, and its text has at least 200 characters. The name is that of the
-    first term, of a signature what stands before the arguments.
+    first term, of a signature what stands before the arguments, without "class" and the like.
     """
     parent = term.parent
     lists = [node for node in (parent, parent.parent if parent is not None else None) if node is not None]
@@ -31,6 +31,10 @@ def entry_name(term: LexborNode, page: HtmlDocument) -> str:
     if not any(_is_target(node) for node in terms) or not _is_long(definitions, page):
         return ""
     text = page.flat_text(term)
+    # Sphinx: "class", "static", "async".
+    kind = term.css_first("em.property")
+    if kind is not None:
+        text = text.removeprefix(page.flat_text(kind)).lstrip()
     name = _ARGUMENTS.sub("", text, count=1).rstrip(" :=")
     return name if _LETTER.search(name) else ""
 
