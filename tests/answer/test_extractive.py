@@ -96,8 +96,13 @@ def test_an_entry_of_a_reference_explains_what_it_is_called(pack: Pack) -> None:
         assert ranked(pack, question, entry, other)[0].text != "Turn a spin."
     prose = evidence("spin#4", "What turn_cache means.\n\nTurn a spin.", 0.2, "turn_cache")
     assert ranked(pack, "What does turn_cache do?", prose, other)[0].section.title == "News"
-    exact = evidence("Glossary#1", "turn cache\n\nA store of old spins.", 0.1, "turn cache")
-    assert ranked(pack, "What is a turn cache?", entry, exact, other)[0].text == "A store of old spins."
+
+
+def test_an_entry_of_just_that_name_comes_before_those_whose_name_ends_so(pack: Pack) -> None:
+    method = evidence("spin#4", "spin.cache(x)\n\nThis is what a cache is: a cache.", 1.0, "spin.cache")
+    exact = evidence("Glossary#1", "cache\n\nGalileo saw the moons of Jupiter in 1610.", 0.1, "cache")
+    assert ranked(pack, "What is a cache?", method, exact)[0].text == "Galileo saw the moons of Jupiter in 1610."
+    assert ranked(pack, "What is spin.cache?", method, exact)[0].text == "This is what a cache is: a cache."
 
 
 def test_dates_beside_the_name_answer_when_somebody_was_born(pack: Pack) -> None:

@@ -499,6 +499,8 @@ def test_no_folder_of_a_cross_encoder_is_in_a_receipt(
     home = tmp_path / "Jane Doe"
     (home / "secret dir" / "ce").mkdir(parents=True)
     (tmp_path / "here").mkdir()
+    # The encoder is read while the user's own cache is still found.
+    assert before.encoder.identity == before.manifest.encoder
     monkeypatch.chdir(tmp_path / "here")
     monkeypatch.setenv("HOME", str(home))
     model = given.format(tmp_path)
