@@ -99,10 +99,10 @@ def test_an_entry_of_a_reference_explains_what_it_is_called(pack: Pack) -> None:
 
 
 def test_an_entry_of_just_that_name_comes_before_those_whose_name_ends_so(pack: Pack) -> None:
-    method = evidence("spin#4", "spin.cache(x)\n\nThis is what a cache is: a cache.", 1.0, "spin.cache")
+    method = evidence("spin#4", "spin.cache(x)\n\nIt returns what it kept.", 1.0, "spin.cache")
     exact = evidence("Glossary#1", "cache\n\nGalileo saw the moons of Jupiter in 1610.", 0.1, "cache")
     assert ranked(pack, "What is a cache?", method, exact)[0].text == "Galileo saw the moons of Jupiter in 1610."
-    assert ranked(pack, "What is spin.cache?", method, exact)[0].text == "This is what a cache is: a cache."
+    assert ranked(pack, "What is spin.cache?", method, exact)[0].text == "It returns what it kept."
 
 
 def test_dates_beside_the_name_answer_when_somebody_was_born(pack: Pack) -> None:
