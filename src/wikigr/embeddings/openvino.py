@@ -24,6 +24,11 @@ from wikigr.errors import ModelError
 _BATCH_TOKENS = 2048
 _BATCH_TEXTS = 64
 
+# OpenVINO keeps a kernel for every shape of batch that it met, 5,000 of them unless it is told otherwise: a build of
+# 100,000 sections grew by a gigabyte. The setting is no part of its public interface, so that a version may lack it.
+_KERNELS = "CPU_RUNTIME_CACHE_CAPACITY"
+_MOST_KERNELS = 64
+
 
 class OpenVinoEncoder:
     """Runs a prepared encoder on the CPU, a batch on each core.
@@ -46,7 +51,7 @@ class OpenVinoEncoder:
             "NUM_STREAMS": cores,
         }
         try:
-            self._model = openvino.Core().compile_model(str(prepared.graph), "CPU", settings)
+            self._model = _compiled(openvino.Core(), str(prepared.graph), settings)
         except RuntimeError as error:
             raise ModelError(
                 f"OpenVINO cannot read the encoder in {prepared.folder}: {_first_line(error)}",
@@ -86,6 +91,15 @@ class OpenVinoEncoder:
 def computes_in_bfloat16() -> bool:
     """Whether OpenVINO is quicker in bfloat16 on this CPU; raises ``ModelError`` when it is not installed."""
     return "BF16" in _import_openvino().Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+
+
+def _compiled(core: Any, graph: str, settings: dict[str, Any]) -> Any:
+    try:
+        return core.compile_model(graph, "CPU", {**settings, _KERNELS: _MOST_KERNELS})
+    except RuntimeError as error:
+        if _KERNELS not in str(error):
+            raise
+        return core.compile_model(graph, "CPU", settings)
 
 
 def _store(vectors: Vectors, request: Any, rows: Any) -> None:
