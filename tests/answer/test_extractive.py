@@ -98,6 +98,45 @@ def test_an_entry_of_a_reference_explains_what_it_is_called(pack: Pack) -> None:
     assert ranked(pack, "What does turn_cache do?", prose, other)[0].section.title == "News"
 
 
+@pytest.mark.parametrize(
+    "signature",
+    [
+        "int turn(int spin, ...)",
+        "turn: int = 5",
+        "class turn(x)\nclass turn(x, y)",
+        "turn (enum)",
+        "turn",
+    ],
+)
+def test_an_entry_is_told_by_its_signature(pack: Pack, signature: str) -> None:
+    content = f"{signature}\n\nReturn value: New reference. New in version 3.3. turn(1, ...) Turns a spin round."
+    entry, other = evidence("spin#4", content, 0.2, "turn"), evidence("News#0", "How to turn. A turn is done.", 1.0)
+    assert ranked(pack, "What does turn do?", entry, other)[0].text == "Turns a spin round."
+
+
+@pytest.mark.parametrize(
+    ("heading", "content"),
+    [
+        ("Energy", "Energy (kcal) by food:\n\nSee what others say."),
+        ("Energy", "Energy values\n\nThe table was made by Bob."),
+        ("Energy", "Energy (1961) | Peak | Weeks\n\nThe table was made by Bob."),
+        ("Energy", "Main article: History of Energy supply\n\nThe table was made by Bob."),
+        ("E", "Energy\n\nThe table was made by Bob."),
+        ("Energy", "Energy is conserved.\n\nThe table was made by Bob."),
+        ("Energy", "Energy\nThe table was made by Bob."),
+    ],
+)
+def test_an_ordinary_section_is_no_entry(pack: Pack, heading: str, content: str) -> None:
+    for sentence in ranked(pack, f"What is {heading}?", evidence("Diet#3", content, 0.2, heading)):
+        assert sentence.of_section == 0.2
+
+
+def test_where_an_article_defines_it_no_entry_does(pack: Pack) -> None:
+    lead = evidence("Energy#0", "Energy is the ability to do work.", 0.3)
+    entry = evidence("Diet#3", "energy\n\nEnergy is what food gives you.", 1.0, "energy")
+    assert ranked(pack, "What is energy?", lead, entry)[0].text == "Energy is the ability to do work."
+
+
 def test_an_entry_of_just_that_name_comes_before_those_whose_name_ends_so(pack: Pack) -> None:
     method = evidence("spin#4", "spin.cache(x)\n\nIt returns what it kept.", 1.0, "spin.cache")
     exact = evidence("Glossary#1", "cache\n\nGalileo saw the moons of Jupiter in 1610.", 0.1, "cache")

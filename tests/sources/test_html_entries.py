@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from wikigr.sources.html_text import parse_html
+from wikigr.sources.html_text import parse_html, write_html_fragment
+from wikigr.sources.plain_text import PlainTextWriter
 
 LONG = "It says a good deal about what this does and when one would want to use it. " * 3
 
@@ -58,10 +59,26 @@ def test_short_entries_stay_among_their_neighbours() -> None:
     assert sections(markup) == [((), "a Short."), (("b",), f"b {LONG.strip()}"), ((), "c Short. d Too.")]
 
 
-def test_a_heading_in_an_entry_ends_it() -> None:
-    markup = f"<h2>A</h2><dl><dt id=x>x</dt><dd><p>{LONG}</p><h3>B</h3><p>text</p></dd></dl><p>after</p>"
-    assert paths(markup) == [("A", "x"), ("A", "B")]
-    assert sections(markup)[-1][1] == "text after"
+def test_a_heading_in_an_entry_is_below_its_name() -> None:
+    within = f"<dt id=x>x</dt><dd><p>{LONG}</p><h3>B</h3><p>text</p></dd>"
+    markup = f"<h2>A</h2><dl>{within}{entry('y', 'y')}</dl><p>after</p><h3>C</h3><p>end</p>"
+    assert paths(markup) == [("A", "x"), ("A", "x", "B"), ("A", "y"), ("A",), ("A", "C")]
+
+
+def test_what_is_not_shown_parts_no_terms() -> None:
+    markup = f"<dl>{entry('a', 'a')}<dt id=b hidden>b</dt>{entry('c', 'c')}<dt id=d>d</dt><hr><dd>{LONG}</dd></dl>"
+    assert paths(markup) == [("a",), ("c",), ("d",)]
+
+
+def test_html_in_markdown_ends_what_it_began() -> None:
+    writer = PlainTextWriter("T")
+    for piece in (f"<dl>{entry('a', 'aa')}</dl>", "one", f"{entry('b', 'bb')}", "two"):
+        write_html_fragment(piece, writer)
+        writer.end_block()
+    writer.open_item("- ")
+    write_html_fragment(f"<dl>{entry('c', 'cc')}</dl>", writer)
+    writer.close_item()
+    assert [section.heading_path for section in writer.sections()] == [("aa",), ()]
 
 
 @pytest.mark.parametrize(
@@ -76,8 +93,22 @@ def test_a_heading_in_an_entry_ends_it() -> None:
         f"<div class=note><dl>{entry('a', 'a')}</dl></div>",
         f"<dl><dt>x</dt><dd><dl>{entry('a', 'a')}</dl></dd></dl>",
         f"<dl><dt id=a>a</dt></dl><p>{LONG}</p>",
+        entry("a", "a"),
+        f"<dl>{entry('a', 'name ' * 30)}</dl>",
     ],
-    ids=["no-target", "footnote", "citation", "number", "no-name", "in-list", "in-note", "in-definition", "no-text"],
+    ids=[
+        "no-target",
+        "footnote",
+        "citation",
+        "number",
+        "no-name",
+        "in-list",
+        "in-note",
+        "in-definition",
+        "no-text",
+        "no-list",
+        "long",
+    ],
 )
 def test_what_is_no_entry_stays_text(markup: str) -> None:
     assert paths(markup) == [()]
@@ -92,6 +123,18 @@ def test_what_is_no_entry_stays_text(markup: str) -> None:
         ("<dt id=a>class C(x) → None</dt>", "class C"),
         ("<dt id=a>(a, b)</dt>", "(a, b)"),
         ("<dt>first(x)</dt><dt id=a>second(y)</dt>", "first"),
+        ("<dt id=a><span class=term>one</span><br><span class=term>two</span></dt>", "one"),
+        ("<dt id=a>m.size: int = 5</dt>", "m.size"),
+        ("<dt id=a>HOME=DIR</dt>", "HOME"),
+        (
+            "<dt class=sig id=a><em class=property>class </em><span class='sig-prename descclassname'>m.</span>"
+            "<span class='sig-name descname'>C</span>(x)</dt>",
+            "m.C",
+        ),
+        (
+            "<dt id=a>void *<code class='descclassname'>ns.</code><code class='descname'>f</code>(int <b>x</b>)</dt>",
+            "ns.f",
+        ),
         ("<dt id=a>size:</dt>", "size"),
     ],
 )

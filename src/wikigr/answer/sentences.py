@@ -41,8 +41,15 @@ _LIST_MARK = re.compile(r"(?:[-*•–]|(?P<number>\d{1,2})[.)])\s+(?=\S)")
 # A long lead is cut into several sections, after whatever stands before its text.
 _LEAD_SECTIONS = 3
 _FEWEST_WORDS = 8
-# "Import a module."
+# "Import a module.", and not "New in version 3.4." or a line of code that ends in "...)".
 _FEWEST_OF_ENTRY = 3
+_BOILERPLATE = re.compile(
+    r"(?:new|changed|added|deprecated|removed) (?:in|since)\b|(?:availability|return value)\b|part of the\b|see also\b",
+    re.IGNORECASE,
+)
+_ELLIPSIS = re.compile(r"\.\.\.[)\]\s]*$")
+# Entries of the same last name that may all explain themselves: "What is a Context?"
+_MOST_NAMESAKES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +165,11 @@ def _split(evidence: Sequence[Evidence], terms: QuestionTerms) -> list[SentenceS
             found = _dating(name, sentences, terms)
         if found is not None:
             sentences[found] = _telling(sentences[found])
-    for section in _entries_asked_for(evidence, terms):
-        found = _explaining(section, sentences)
-        if found is not None:
-            sentences[found] = _telling(sentences[found])
+    if not any(terms.asks_what_is(item.section.title) for item in evidence):
+        for section in _entries_asked_for(evidence, terms):
+            found = _explaining(section, sentences)
+            if found is not None:
+                sentences[found] = _telling(sentences[found])
     return sentences
 
 
@@ -174,7 +182,8 @@ def _entries_asked_for(evidence: Sequence[Evidence], terms: QuestionTerms) -> li
     """Return the entries that the question asks about: those of just that name, or else all whose name ends so."""
     entries = [item.section for item in evidence if _is_entry(item.section)]
     asked = [section for section in entries if terms.asks_what_entry_is(section.heading)]
-    return [section for section in asked if terms.asks_what_is(section.heading)] or asked
+    exact = [section for section in asked if terms.asks_what_is(section.heading)]
+    return exact or (asked if len(asked) <= _MOST_NAMESAKES else [])
 
 
 def _subject(section: Section) -> str:
@@ -184,13 +193,22 @@ def _subject(section: Section) -> str:
 def _is_entry(section: Section) -> bool:
     """Tell whether ``section`` is one of an API reference or a glossary: a name or a signature, then what it is."""
     signature, gap, _ = section.content.partition("\n\n")
-    return bool(gap) and section.heading in signature and _PROSE_END.search(signature) is None
+    if not gap or (_PROSE_END.search(signature) and not _ELLIPSIS.search(signature)):
+        return False
+    # After the name come arguments, a type or a value; in another section the sentence or the list goes on.
+    named = re.compile(rf"(?<!\w){re.escape(section.heading)}(?!\w)\s*(?:[(\[<:=,→]|$)(?!.*(?::$| \| ))", re.MULTILINE)
+    return named.search(signature) is not None
 
 
 def _explaining(section: Section, sentences: Sequence[SentenceScore]) -> int | None:
     """Return which of ``sentences`` is the first of the entry ``section`` that says what it is."""
     own = [n for n in _in_order(section.title, sentences) if sentences[n].section.section_id == section.section_id]
-    return next((n for n in own if len(words(sentences[n].text)) >= _FEWEST_OF_ENTRY), None)
+    return next((n for n in own if _explains(sentences[n].text)), None)
+
+
+def _explains(text: str) -> bool:
+    plain = _BOILERPLATE.match(text) is None and _ELLIPSIS.search(text) is None
+    return plain and len(words(text)) >= _FEWEST_OF_ENTRY
 
 
 def _after_list_mark(text: str, start: int, end: int) -> int:

@@ -8,12 +8,20 @@ from collections.abc import Iterator
 from selectolax.lexbor import LexborNode
 
 from wikigr.sources.html_document import HtmlDocument, class_names
+from wikigr.sources.plain_text import collapse_spaces
 
 # Characters. What says less is a line of a list, and reads best among its neighbours.
 _LEAST_TEXT = 200
+_LONGEST_NAME = 120
 # Lists whose terms are marks in the text.
 _OF_MARKS = frozenset({"footnote", "footnotes", "citation"})
-_ARGUMENTS = re.compile(r"(?<=\w)\s*\(.*", re.DOTALL)
+# Between a term and its definition they mean nothing.
+_UNSEEN = frozenset({"hr", "script", "style", "template"})
+# Sphinx marks the parts of a signature that are its name, DocBook each of several terms.
+_SPHINX_NAME = ".sig-prename, .sig-name, .descclassname:not(.sig-prename), .descname:not(.sig-name)"
+_DOCBOOK_TERM = "span.term"
+# What follows a name: arguments, a type, a value.
+_AFTER_NAME = re.compile(r"(?<=\w)(?:\s*\(|\s*:\s|\s+=\s|=).*", re.DOTALL)
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -21,35 +29,49 @@ def entry_name(term: LexborNode, page: HtmlDocument) -> str:
     """Return the name of the entry that ``term``, a ``<dt>``, begins; ``""`` where it begins none.
 
     Something else can link to the terms of an entry, and its text has at least 200 characters. The name is that of the
-    first term, of a signature what stands before the arguments, without "class" and the like.
+    first term, without arguments, types, "class" and the like.
     """
     parent = term.parent
-    lists = [node for node in (parent, parent.parent if parent is not None else None) if node is not None]
+    around = parent.parent if parent is not None and parent.tag == "div" else None
+    lists = [node for node in (parent, around) if node is not None]
+    if not any(node.tag == "dl" for node in lists):
+        return ""
     if any(not _OF_MARKS.isdisjoint(class_names(node)) for node in lists):
         return ""
-    terms, definitions = _group(term)
+    terms, definitions = _group(term, page)
     if not any(_is_target(node) for node in terms) or not _is_long(definitions, page):
         return ""
-    text = page.flat_text(term)
-    # Sphinx: "class", "static", "async".
-    kind = term.css_first("em.property")
-    if kind is not None:
-        text = text.removeprefix(page.flat_text(kind)).lstrip()
-    name = _ARGUMENTS.sub("", text, count=1).rstrip(" :=")
-    return name if _LETTER.search(name) else ""
+    name = _name(term, page)
+    return name if _LETTER.search(name) and len(name) <= _LONGEST_NAME else ""
 
 
-def _group(term: LexborNode) -> tuple[list[LexborNode], list[LexborNode]]:
+def is_out_of_sight(node: LexborNode, page: HtmlDocument) -> bool:
+    """Tell whether an element of a definition list is neither term nor text."""
+    return node.tag in _UNSEEN or node.mem_id in page.skip or "hidden" in node.attributes
+
+
+def _name(term: LexborNode, page: HtmlDocument) -> str:
+    parts = "".join(page.flat_text(part) for part in term.css(_SPHINX_NAME))
+    if parts:
+        return collapse_spaces(parts)
+    first = term.css_first(_DOCBOOK_TERM)
+    text = page.flat_text(term if first is None else first)
+    return _AFTER_NAME.sub("", text, count=1).rstrip(" :=,")
+
+
+def _group(term: LexborNode, page: HtmlDocument) -> tuple[list[LexborNode], list[LexborNode]]:
     """Return the terms that stand together from ``term`` on, and what defines them."""
-    terms, definitions = [term], []
+    terms: list[LexborNode] = [term]
+    definitions: list[LexborNode] = []
     node = term.next
     while node is not None:
-        if node.tag == "dd":
-            definitions.append(node)
-        elif node.tag == "dt" and not definitions:
-            terms.append(node)
-        elif node.is_element_node:
-            break
+        if node.is_element_node and not is_out_of_sight(node, page):
+            if node.tag == "dd":
+                definitions.append(node)
+            elif node.tag == "dt" and not definitions:
+                terms.append(node)
+            else:
+                break
         node = node.next
     return terms, definitions
 
@@ -69,5 +91,4 @@ def _is_long(definitions: list[LexborNode], page: HtmlDocument) -> bool:
 
 def _pieces(definitions: list[LexborNode], page: HtmlDocument) -> Iterator[str]:
     for definition in definitions:
-        if definition.mem_id not in page.skip:
-            yield from page.flat_pieces(definition)
+        yield from page.flat_pieces(definition)

@@ -24,7 +24,7 @@ from wikigr.sources.html_document import (
     replacement_text,
     visible_children,
 )
-from wikigr.sources.html_entries import entry_name
+from wikigr.sources.html_entries import entry_name, is_out_of_sight
 from wikigr.sources.html_table import SpanBudget, table_rows
 from wikigr.sources.html_title import strip_numbering
 from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter, collapse_spaces, fold_title
@@ -120,7 +120,6 @@ class _Walker:
         self._open_links = 0
         self._open_lists: list[int | None] = []
         self._open_admonitions = 0
-        self._open_definitions = 0
         # The parents of the entries that are open, by ``mem_id``, the innermost last.
         self._open_entries: list[int] = []
         self._span_budget = SpanBudget()
@@ -137,6 +136,9 @@ class _Walker:
             elif node.is_element_node and self._enter(node):
                 stack.append((node, False))
                 stack.extend((child, True) for child in reversed(visible_children(node)))
+        for _ in self._open_entries:
+            self.writer.close_entry()
+        self._open_entries.clear()
 
     def _write(self, text: str) -> None:
         self.writer.write(text)
@@ -228,17 +230,23 @@ class _Walker:
             self.writer.end_block(_gap(node, tag))
 
     def _enter_term(self, node: LexborNode) -> None:
-        if _previous_element_tag(node) == "dt":
+        if self._previous_tag(node) == "dt":
             self.writer.end_block(LINE_GAP)
             return
         self._close_entry_in(node.parent)
-        within = self._open_lists or self._open_definitions or self._open_admonitions
-        if node.parent is not None and not within and len(self._open_entries) < _DEEPEST_ENTRY:
-            name = entry_name(node, self._page)
-            if name:
-                self.writer.open_entry(name)
-                self._open_entries.append(node.parent.mem_id)
+        may_open = not (self.writer.is_indented or self._open_admonitions) and len(self._open_entries) < _DEEPEST_ENTRY
+        name = entry_name(node, self._page) if may_open else ""
+        if name and node.parent is not None:
+            self.writer.open_entry(name)
+            self._open_entries.append(node.parent.mem_id)
         self.writer.end_block(PARAGRAPH_GAP)
+
+    def _previous_tag(self, node: LexborNode) -> str | None:
+        """The tag of the element before ``node`` among those that are shown."""
+        previous = node.prev
+        while previous is not None and (not previous.is_element_node or is_out_of_sight(previous, self._page)):
+            previous = previous.prev
+        return previous.tag if previous is not None else None
 
     def _close_entry_in(self, node: LexborNode | None) -> None:
         if self._is_of_entry(node):
@@ -252,14 +260,12 @@ class _Walker:
         if self._is_of_entry(node.parent):
             self.writer.end_block(PARAGRAPH_GAP)
         else:
-            self._open_definitions += 1
             self.writer.open_indent()
 
     def _leave_definition(self, node: LexborNode) -> None:
         if self._is_of_entry(node.parent):
             self.writer.end_block(PARAGRAPH_GAP)
         else:
-            self._open_definitions -= 1
             self.writer.close_indent()
 
     def _next_marker(self, node: LexborNode) -> str:
@@ -472,13 +478,6 @@ def _gap(node: LexborNode, tag: str) -> int:
     if tag in LINE_ELEMENTS or (tag == "div" and "line" in class_names(node)):
         return LINE_GAP
     return PARAGRAPH_GAP
-
-
-def _previous_element_tag(node: LexborNode) -> str | None:
-    previous = node.prev
-    while previous is not None and not previous.is_element_node:
-        previous = previous.prev
-    return previous.tag if previous is not None else None
 
 
 def _first_number(node: LexborNode) -> int:

@@ -13,8 +13,8 @@ from wikigr.sources.article import SourceSection
 
 LINE_GAP = 1
 PARAGRAPH_GAP = 2
-LOWEST_LEVEL = 6
-"""The level of the smallest heading; entries are below."""
+# Of headings; entries are below them.
+_LOWEST_LEVEL = 6
 
 # Control characters never carry text; taking them out of the input leaves two free for marks of our own.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff]")
@@ -47,7 +47,8 @@ class PlainTextWriter:
         self._title = fold_title(title)
         self._sections: list[SourceSection] = []
         self._headings: list[tuple[int, str]] = []
-        self._entries: list[int] = []
+        # The level of each open entry, and the headings above it.
+        self._entries: list[tuple[int, list[tuple[int, str]]]] = []
         self._parts: list[str] = []
         self._inline: list[str] = []
         self._gap = 0
@@ -85,6 +86,8 @@ class PlainTextWriter:
             self.end_block()
             return
         self._close_section()
+        # A heading in an entry is below its name.
+        level += self._entries[-1][0] if self._entries else 0
         while self._headings and self._headings[-1][0] >= level:
             self._headings.pop()
         self._headings.append((level, text))
@@ -93,18 +96,20 @@ class PlainTextWriter:
         """Begin a section of its own below the present one, to which ``close_entry`` returns."""
         self._flush()
         self._close_section()
-        level = max(LOWEST_LEVEL, self._headings[-1][0] if self._headings else 0) + 1
-        self._entries.append(level)
+        level = max(_LOWEST_LEVEL, self._headings[-1][0] if self._headings else 0) + 1
+        self._entries.append((level, list(self._headings)))
         self._headings.append((level, collapse_spaces(name)))
 
     def close_entry(self) -> None:
-        """End the entry begun last, unless a heading has: what follows belongs to the section around it."""
+        """End the entry begun last: what follows belongs to the section around it."""
         self._flush()
-        level = self._entries.pop()
-        if self._headings and self._headings[-1][0] >= level:
-            self._close_section()
-            while self._headings and self._headings[-1][0] >= level:
-                self._headings.pop()
+        self._close_section()
+        _, self._headings = self._entries.pop()
+
+    @property
+    def is_indented(self) -> bool:
+        """Whether the present block stands in a list item or a definition."""
+        return bool(self._indents)
 
     def verbatim(self, text: str) -> None:
         """Add a block whose white space counts, such as code. Never indented, so that it can be copied."""
