@@ -26,6 +26,7 @@ QUESTION_START = (
 # A question that is one, where another may only stand as a title.
 _ASKS = re.compile(rf"\W*{QUESTION_START}", re.IGNORECASE)
 _SHORTEST_SAID = 2
+_PROSE_END = re.compile(r"[.!…。！।۔][\"'”’)\]]*$")
 # What ends a sentence, closing quotes included.
 _FINAL = re.compile(r"[.!?…][\"'”’)\]]*$")
 # A displayed formula: one short line with a relation or an arrow in it, which is no list item, table row or prompt.
@@ -51,6 +52,11 @@ def fold(name: str) -> str:
 def scrub(text: str) -> str:
     """Return ``text`` with what is no Unicode text (unpaired surrogates, as in broken file names) as ``?``."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def ends_as_prose(text: str) -> bool:
+    """Tell whether ``text`` ends as a statement does, in any script: not as a heading, a table row or a question."""
+    return _PROSE_END.search(text) is not None
 
 
 def words(text: str) -> list[str]:

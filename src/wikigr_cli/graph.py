@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wikigr.errors import UsageError
-from wikigr.text import scrub
 from wikigr_cli import options, render, render_graph
 from wikigr_cli.environment import Environment, plain, strict_utf8
 from wikigr_cli.exit_codes import EXIT_CODES_HELP
@@ -201,6 +200,7 @@ def paths(
     from wikigr.graph.neighbourhood import Neighbourhood
     from wikigr.pack.open import Pack
     from wikigr.retrieval.paths import follow_metapath, parse_metapath, shortest_paths
+    from wikigr.text import scrub
 
     with Pack(pack) as opened:
         neighbourhood = Neighbourhood(opened.graph)
@@ -242,16 +242,17 @@ def cypher(
     pack = options.named(pack)
     if not 0.0 < timeout <= _LONGEST_TIMEOUT:
         raise UsageError(f"--timeout must be a number of seconds up to {_LONGEST_TIMEOUT:g}, not {timeout:g}.")
-    try:
-        text = scrub(strict_utf8(environment.stdin).read() if query == "-" else query)
-    except UnicodeDecodeError as error:
-        raise UsageError(f"The query on standard input is no UTF-8 text: {error.reason}.") from error
 
     from wikigr.graph.engine import QueryError
     from wikigr.pack.open import Pack
     from wikigr.retrieval.cypher import run_query
     from wikigr.retrieval.cypher_tokens import BlockedQueryError
+    from wikigr.text import scrub
 
+    try:
+        text = scrub(strict_utf8(environment.stdin).read() if query == "-" else query)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"The query on standard input is no UTF-8 text: {error.reason}.") from error
     with Pack(pack) as opened:
         try:
             result = run_query(opened.graph, text, max_rows=limit, timeout=timeout)
@@ -321,6 +322,8 @@ def find_nodes(
     environment: Environment, linker: EntityLinker, neighbourhood: Neighbourhood, names: Sequence[str]
 ) -> list[Node]:
     """Return the node of each name; what was taken for one with a typo, or before others, is said on stderr."""
+    from wikigr.text import scrub
+
     nodes = []
     for name in map(scrub, names):
         found = linker.find(name, neighbourhood)
@@ -343,6 +346,7 @@ def find_nodes(
 def _relation(name: str, neighbourhood: Neighbourhood) -> str:
     """Return the stored name of a relation."""
     from wikigr.retrieval.paths import parse_metapath
+    from wikigr.text import scrub
 
     steps = parse_metapath(scrub(name), neighbourhood)
     if len(steps) != 1 or steps[0].inverse:

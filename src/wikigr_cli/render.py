@@ -19,7 +19,6 @@ SCHEMA_VERSION = 1
 # YAML breaks a line after the word that reaches this column.
 _YAML_WIDTH = 68
 
-
 # Where it takes more than leaving out the s.
 _SINGULAR = {"aliases": "alias", "entities": "entity"}
 

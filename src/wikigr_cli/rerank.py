@@ -11,7 +11,6 @@ import typer
 
 from wikigr.errors import UsageError
 from wikigr.pipeline.rerank_method import Method
-from wikigr.text import scrub
 from wikigr_cli import options, render, render_answer
 from wikigr_cli.environment import Environment, strict_utf8
 
@@ -133,6 +132,9 @@ def _document(value: Any, name: str) -> dict[str, Any]:
         raise UsageError(f"{name} holds a result that is no mapping.")
     if not isinstance(value.get("question", ""), str):
         raise UsageError(f"The question in {name} is no text.")
+
+    from wikigr.text import scrub
+
     for result in value["results"]:
         for key in ("title", "content", "section_id"):
             if isinstance(result.get(key), str):

@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from wikigr.answer.entries import explains, is_entry, subject
 from wikigr.answer.leads import BORN, DIED, is_definition, life_stems
 from wikigr.answer.question_terms import QuestionTerms
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.graph.neighbourhood import Edge
 from wikigr.retrieval.candidate import Evidence, Section
 from wikigr.retrieval.lexical import stems
-from wikigr.text import fold, sentence_spans, words
+from wikigr.text import ends_as_prose, fold, sentence_spans, words
 
 # Sentences that are encoded, chosen by their score without vectors: they are half the cost of a question. On SQuAD 2.0
 # eight of them find 0.3 % more answers among the first three, thirty-two no more than that.
@@ -35,19 +36,11 @@ WEIGHTS = {
 
 # A table row, a list entry without a full stop, a line of code or a question may be the answer, but reads badly as one.
 FRAGMENT_FACTOR = 0.85
-_PROSE_END = re.compile(r"[.!…。！।۔][\"'”’)\]]*$")
 # The mark of a list item, which is none of its words.
 _LIST_MARK = re.compile(r"(?:[-*•–]|(?P<number>\d{1,2})[.)])\s+(?=\S)")
 # A long lead is cut into several sections, after whatever stands before its text.
 _LEAD_SECTIONS = 3
 _FEWEST_WORDS = 8
-# "Import a module.", and not "New in version 3.4." or a line of code that ends in "...)".
-_FEWEST_OF_ENTRY = 3
-_BOILERPLATE = re.compile(
-    r"(?:new|changed|added|deprecated|removed) (?:in|since)\b|(?:availability|return value)\b|part of the\b|see also\b",
-    re.IGNORECASE,
-)
-_ELLIPSIS = re.compile(r"\.\.\.[)\]\s]*$")
 # Entries of the same last name that may all explain themselves: "What is a Context?"
 _MOST_NAMESAKES = 3
 
@@ -92,7 +85,7 @@ class SentenceScore:
     @property
     def is_prose(self) -> bool:
         """Whether it ends as a sentence does, or in a displayed formula."""
-        return _PROSE_END.search(self.text) is not None or ":\n" in self.text
+        return ends_as_prose(self.text) or ":\n" in self.text
 
     @property
     def score(self) -> float:
@@ -120,7 +113,7 @@ def rank_sentences(
     # With its subject, a sentence that says "it" or "he" still has one.
     if vector is None:
         vector = encoder.encode([question])[0]
-    vectors = encoder.encode([f"{_subject(s.section)}: {s.text[:ENCODED_CHARS]}" for s in head])
+    vectors = encoder.encode([f"{subject(s.section)}: {s.text[:ENCODED_CHARS]}" for s in head])
     cosines = [max(0.0, float(value)) for value in vectors @ vector]
     best: dict[str, float] = {}
     for sentence, cosine in zip(head, cosines, strict=True):
@@ -157,15 +150,17 @@ def _split(evidence: Sequence[Evidence], terms: QuestionTerms) -> list[SentenceS
                 )
             )
             before = own
-    for name in {item.section.title for item in evidence}:
+    names = {item.section.title for item in evidence}
+    asked = {name for name in names if terms.asks_what_is(name)}
+    for name in names:
         found = None
-        if terms.asks_what_is(name):
+        if name in asked:
             found = _defining(name, sentences)
         elif terms.asks_when_lived(name):
             found = _dating(name, sentences, terms)
         if found is not None:
             sentences[found] = _telling(sentences[found])
-    if not any(terms.asks_what_is(item.section.title) for item in evidence):
+    if not asked:
         for section in _entries_asked_for(evidence, terms):
             found = _explaining(section, sentences)
             if found is not None:
@@ -180,35 +175,16 @@ def _telling(sentence: SentenceScore) -> SentenceScore:
 
 def _entries_asked_for(evidence: Sequence[Evidence], terms: QuestionTerms) -> list[Section]:
     """Return the entries that the question asks about: those of just that name, or else all whose name ends so."""
-    entries = [item.section for item in evidence if _is_entry(item.section)]
-    asked = [section for section in entries if terms.asks_what_entry_is(section.heading)]
+    named = [item.section for item in evidence if terms.asks_what_entry_is(item.section.heading)]
+    asked = [section for section in named if is_entry(section)]
     exact = [section for section in asked if terms.asks_what_is(section.heading)]
     return exact or (asked if len(asked) <= _MOST_NAMESAKES else [])
 
 
-def _subject(section: Section) -> str:
-    return section.heading if _is_entry(section) else section.title
-
-
-def _is_entry(section: Section) -> bool:
-    """Tell whether ``section`` is one of an API reference or a glossary: a name or a signature, then what it is."""
-    signature, gap, _ = section.content.partition("\n\n")
-    if not gap or (_PROSE_END.search(signature) and not _ELLIPSIS.search(signature)):
-        return False
-    # After the name come arguments, a type or a value; in another section the sentence or the list goes on.
-    named = re.compile(rf"(?<!\w){re.escape(section.heading)}(?!\w)\s*(?:[(\[<:=,→]|$)(?!.*(?::$| \| ))", re.MULTILINE)
-    return named.search(signature) is not None
-
-
 def _explaining(section: Section, sentences: Sequence[SentenceScore]) -> int | None:
     """Return which of ``sentences`` is the first of the entry ``section`` that says what it is."""
-    own = [n for n in _in_order(section.title, sentences) if sentences[n].section.section_id == section.section_id]
-    return next((n for n in own if _explains(sentences[n].text)), None)
-
-
-def _explains(text: str) -> bool:
-    plain = _BOILERPLATE.match(text) is None and _ELLIPSIS.search(text) is None
-    return plain and len(words(text)) >= _FEWEST_OF_ENTRY
+    own = ((n, s) for n, s in enumerate(sentences) if s.section.section_id == section.section_id)
+    return next((n for n, s in own if s.is_prose and explains(s.text)), None)
 
 
 def _after_list_mark(text: str, start: int, end: int) -> int:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
 from wikigr.graph.neighbourhood import STRUCTURAL, Edge, Node, Step
+from wikigr.llm.allowance import Completes
 from wikigr.llm.prompts import prompt
-from wikigr.llm.reply import Reply
 from wikigr.retrieval.triplets import Chosen, Guide, Option, Walked
 
 _T = TypeVar("_T")
@@ -25,19 +25,6 @@ _CHOSEN = re.compile(r"<entities>.*?</entities>", re.DOTALL)
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,6}[.):]\s)\s*")
 
 
-class Asked(Protocol):
-    """A model that can be asked, such as ``Claude`` or what limits its calls."""
-
-    def complete(
-        self,
-        *,
-        system: Sequence[Mapping[str, Any]] | str,
-        messages: Sequence[Mapping[str, Any]],
-        max_tokens: int,
-        model: str | None = None,
-    ) -> Reply: ...
-
-
 class ModelChooser:
     """Asks a model for the relations and then the entities of each step: two calls at most for each iteration.
 
@@ -47,7 +34,7 @@ class ModelChooser:
 
     always_links = True
 
-    def __init__(self, client: Asked, model: str | None = None) -> None:
+    def __init__(self, client: Completes, model: str | None = None) -> None:
         self.client = client
         self.model = model
 

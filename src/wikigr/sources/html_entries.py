@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from itertools import chain
 
 from selectolax.lexbor import LexborNode
 
@@ -15,8 +15,6 @@ _LEAST_TEXT = 200
 _LONGEST_NAME = 120
 # Lists whose terms are marks in the text.
 _OF_MARKS = frozenset({"footnote", "footnotes", "citation"})
-# Between a term and its definition they mean nothing.
-_UNSEEN = frozenset({"hr", "script", "style", "template"})
 # Sphinx marks the parts of a signature that are its name, DocBook each of several terms.
 _SPHINX_NAME = ".sig-prename, .sig-name, .descclassname:not(.sig-prename), .descname:not(.sig-name)"
 _DOCBOOK_TERM = "span.term"
@@ -47,7 +45,7 @@ def entry_name(term: LexborNode, page: HtmlDocument) -> str:
 
 def is_out_of_sight(node: LexborNode, page: HtmlDocument) -> bool:
     """Tell whether an element of a definition list is neither term nor text."""
-    return node.tag in _UNSEEN or node.mem_id in page.skip or "hidden" in node.attributes
+    return node.tag == "hr" or node.mem_id in page.skip
 
 
 def _name(term: LexborNode, page: HtmlDocument) -> str:
@@ -82,13 +80,8 @@ def _is_target(term: LexborNode) -> bool:
 
 def _is_long(definitions: list[LexborNode], page: HtmlDocument) -> bool:
     length = 0
-    for piece in _pieces(definitions, page):
+    for piece in chain.from_iterable(map(page.flat_pieces, definitions)):
         length += len(piece.strip())
         if length >= _LEAST_TEXT:
             return True
     return False
-
-
-def _pieces(definitions: list[LexborNode], page: HtmlDocument) -> Iterator[str]:
-    for definition in definitions:
-        yield from page.flat_pieces(definition)

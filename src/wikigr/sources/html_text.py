@@ -254,7 +254,7 @@ class _Walker:
             self.writer.close_entry()
 
     def _is_of_entry(self, parent: LexborNode | None) -> bool:
-        return parent is not None and self._open_entries[-1:] == [parent.mem_id]
+        return bool(self._open_entries) and parent is not None and self._open_entries[-1] == parent.mem_id
 
     def _enter_definition(self, node: LexborNode) -> None:
         if self._is_of_entry(node.parent):

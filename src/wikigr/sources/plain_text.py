@@ -47,8 +47,8 @@ class PlainTextWriter:
         self._title = fold_title(title)
         self._sections: list[SourceSection] = []
         self._headings: list[tuple[int, str]] = []
-        # The level of each open entry, and the headings above it.
-        self._entries: list[tuple[int, list[tuple[int, str]]]] = []
+        # The levels of the open entries.
+        self._entries: list[int] = []
         self._parts: list[str] = []
         self._inline: list[str] = []
         self._gap = 0
@@ -87,9 +87,8 @@ class PlainTextWriter:
             return
         self._close_section()
         # A heading in an entry is below its name.
-        level += self._entries[-1][0] if self._entries else 0
-        while self._headings and self._headings[-1][0] >= level:
-            self._headings.pop()
+        level += self._entries[-1] if self._entries else 0
+        self._leave_headings(level)
         self._headings.append((level, text))
 
     def open_entry(self, name: str) -> None:
@@ -97,14 +96,14 @@ class PlainTextWriter:
         self._flush()
         self._close_section()
         level = max(_LOWEST_LEVEL, self._headings[-1][0] if self._headings else 0) + 1
-        self._entries.append((level, list(self._headings)))
+        self._entries.append(level)
         self._headings.append((level, collapse_spaces(name)))
 
     def close_entry(self) -> None:
         """End the entry begun last: what follows belongs to the section around it."""
         self._flush()
         self._close_section()
-        _, self._headings = self._entries.pop()
+        self._leave_headings(self._entries.pop())
 
     @property
     def is_indented(self) -> bool:
@@ -156,6 +155,11 @@ class PlainTextWriter:
         self._flush()
         self._close_section()
         return tuple(self._sections)
+
+    def _leave_headings(self, level: int) -> None:
+        """Leave the headings of ``level`` and below it."""
+        while self._headings and self._headings[-1][0] >= level:
+            self._headings.pop()
 
     def _in_lead(self) -> bool:
         """Whether all text so far stands before the first heading that has text."""
