@@ -14,8 +14,8 @@ from pathlib import Path
 
 from generated import GeneratedSource
 
-from wikigr.build.build import BuildOptions, build_pack
 from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
+from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.sources.article import Source
 from wikigr.sources.detect import open_source
 

@@ -23,10 +23,10 @@ QUESTION = "Who was the first to measure the speed of light?"
 
 PHASES = """
 import time; t0 = time.perf_counter()
-import wikigr_cli.app, wikigr_cli.ask
+import wikigr_cli.app, wikigr_cli.commands.ask
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
-from wikigr.pipeline.profile_files import load_profile
+from wikigr.profiles.files import load_profile
 import numpy, wikigr.embeddings.runtime, tokenizers, real_ladybug, tantivy, nupunkt
 t1 = time.perf_counter()
 import sys

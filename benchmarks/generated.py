@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from wikigr.build.build import BuildOptions, build_pack
 from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
+from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.layout import Layout
 from wikigr.sources.article import SourceArticle, SourceItem, SourceSection
 
@@ -16,7 +16,7 @@ _SYLLABLES = [c + v for c in "bcdfghklmnprstvz" for v in ("a", "e", "i", "o", "u
 
 
 class GeneratedSource:
-    """Articles of ``per_article`` sections with about ``words`` words each, linked to their neighbours."""
+    """Articles of ``per_article`` sections with about ``words`` words each, linked to their neighbors."""
 
     format = "generated"
 

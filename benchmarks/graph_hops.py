@@ -18,13 +18,13 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from wikigr.graph.neighbourhood import Neighbourhood, Node, Step
+from wikigr.graph.neighborhood import Neighborhood, Node, Step
 from wikigr.pack.open import Pack
-from wikigr.retrieval.paths import follow_metapath, parse_metapath
-from wikigr.retrieval.triplets import RuleChooser, TripletRetriever
+from wikigr.retrieval.explore.paths import follow_metapath, parse_metapath
+from wikigr.retrieval.explore.triplets import RulePruner, TripletRetriever
 from wikigr.text import fold, words
 
-_LONGEST_NAME = 8
+_MAX_NAME_LENGTH = 8
 
 
 def names_of(pack: Pack) -> dict[tuple[str, ...], Node]:
@@ -40,7 +40,7 @@ def names_of(pack: Pack) -> dict[tuple[str, ...], Node]:
 def find_start(question: str, names: dict[tuple[str, ...], Node]) -> Node | None:
     """The node of the longest name in ``question``, the first of equals."""
     asked = words(question)
-    for length in range(min(_LONGEST_NAME, len(asked)), 0, -1):
+    for length in range(min(_MAX_NAME_LENGTH, len(asked)), 0, -1):
         for begin in range(len(asked) - length + 1):
             if (node := names.get(tuple(asked[begin : begin + length]))) is not None:
                 return node
@@ -62,18 +62,18 @@ def main() -> None:
         questions = questions[:: max(1, len(questions) // given.limit)][: given.limit]
     with Pack(given.pack) as pack:
         names = names_of(pack)
-        neighbourhood = Neighbourhood(pack.graph)
-        chooser = RuleChooser(pack.encoder, pack.graph)
+        neighborhood = Neighborhood(pack.graph)
+        chooser = RulePruner(pack.encoder, pack.graph)
         rows: dict[Any, list[tuple[float, ...]]] = defaultdict(list)
         for asked in questions:
             retriever = TripletRetriever(
-                neighbourhood,
+                neighborhood,
                 chooser,
                 max_num_relations=given.relations,
                 max_num_entities=given.entities,
                 max_num_iterations=given.iterations or asked["hops"],
             )
-            outcome = ask(asked, names, neighbourhood, retriever)
+            outcome = ask(asked, names, neighborhood, retriever)
             rows[asked["hops"]].append(outcome)
             if given.by_pattern:
                 rows[asked["hops"], " -> ".join(asked["metapath"])].append(outcome)
@@ -92,7 +92,7 @@ def main() -> None:
 def ask(
     asked: dict[str, Any],
     names: dict[tuple[str, ...], Node],
-    neighbourhood: Neighbourhood,
+    neighborhood: Neighborhood,
     retriever: TripletRetriever,
 ) -> tuple[float, ...]:
     """Exactness and milliseconds of the metapath; of the rule chooser any, all, last, first, milliseconds, triplets."""
@@ -103,8 +103,8 @@ def ask(
     begun = time.perf_counter()
     steps: list[Step] = []
     for part in asked["metapath"]:
-        steps += parse_metapath(part, neighbourhood)
-    paths = follow_metapath(neighbourhood, start, steps).paths
+        steps += parse_metapath(part, neighborhood)
+    paths = follow_metapath(neighborhood, start, steps).paths
     path_ms = (time.perf_counter() - begun) * 1000
     reached = {fold(path.nodes[-1].name) for path in paths}
     begun = time.perf_counter()

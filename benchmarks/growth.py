@@ -36,7 +36,7 @@ import sys
 sys.path.insert(0, sys.argv[3])
 from pathlib import Path
 from generated import GeneratedSource
-from wikigr.build.build import BuildOptions, build_pack
+from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
 
 class Progress:
@@ -53,7 +53,7 @@ WARM = """
 import json, resource, sys, time
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
-from wikigr.pipeline.profile_files import load_profile
+from wikigr.profiles.files import load_profile
 questions = json.load(sys.stdin)
 with Pack(sys.argv[1], preload=True) as pack:
     pipeline = build_pipeline(load_profile(), pack)

@@ -23,8 +23,8 @@ from typing import Any
 from wikigr.evaluation.statistics import compare_paired
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
-from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profile_files import load_profile
+from wikigr.profiles.files import load_profile
+from wikigr.profiles.schema import Profile
 
 DEPTHS = (2, 5, 10)
 

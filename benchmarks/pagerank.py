@@ -9,7 +9,7 @@ against a reference computed here to the last bits stands beside each time. The 
 
     build    from two arrays of node numbers to what the library computes on
     rank     its public call on that, ready-made
-    loop     the power iteration alone; scikit-network normalises and transposes in every call, which is left out here
+    loop     the power iteration alone; scikit-network normalizes and transposes in every call, which is left out here
     memory   what the process needed beyond the interpreter, the imports and the two arrays
 """
 

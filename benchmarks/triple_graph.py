@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-MOST_ANSWERS = 10
+MAX_ANSWERS = 10
 
 _ONSETS = "b br c cl d dr f fl g gr h j k kl l m n p pr qu r s sk st t tr v w z".split()
 _NUCLEI = "a e i o u ae ei ou ia".split()
@@ -203,13 +203,13 @@ def _add_people(graph: TripleGraph, draw: random.Random) -> None:
 
 
 def make_questions(graph: TripleGraph, per_pattern: int = 100, seed: int = 0) -> Iterator[dict[str, object]]:
-    """Yield the questions of every pattern that have between one and ``MOST_ANSWERS`` answers."""
+    """Yield the questions of every pattern that have between one and ``MAX_ANSWERS`` answers."""
     for number, (kind, metapath, wording) in enumerate(PATTERNS):
         draw = random.Random(f"{seed}-{number}")
         asked = 0
         for start in draw.sample(graph.things[kind], len(graph.things[kind])):
             answers, gold = graph.follow(start, metapath)
-            if not 1 <= len(answers) <= MOST_ANSWERS or start in answers:
+            if not 1 <= len(answers) <= MAX_ANSWERS or start in answers:
                 continue
             asked += 1
             yield {

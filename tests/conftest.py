@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+import real_ladybug as kuzu
 from hypothesis import settings
 from tests.llm.plugin import messages_server, no_model  # noqa: F401
 
@@ -17,6 +20,7 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
 ROOT = Path(__file__).parent.parent
+Links = Sequence[tuple[str, str]]
 
 
 def pytest_configure() -> None:
@@ -44,10 +48,45 @@ def encoder() -> Embedder:
 @pytest.fixture(scope="session")
 def physics_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
     """The demo pack, built from its articles. Tests only read it."""
-    from wikigr.build.build import BuildOptions, build_pack
+    from wikigr.ingest.build import BuildOptions, build_pack
     from wikigr.sources.detect import open_source
 
     articles = ROOT / "packs" / "physics" / "articles"
     destination = tmp_path_factory.mktemp("packs") / "physics"
     build_pack(open_source(articles), str(articles), destination, encoder, BuildOptions(name="physics"))
     return destination
+
+
+@pytest.fixture
+def link_graph(tmp_path: Path) -> Iterator[Callable[[Sequence[str], Links], Any]]:
+    """Make a real database of articles and hyperlinks; returns a connection to it."""
+    opened = []
+
+    def make(titles: Sequence[str], links: Links) -> Any:
+        database = kuzu.Database(str(tmp_path / f"{len(opened)}.db"), buffer_pool_size=64 << 20)
+        conn = kuzu.Connection(database)
+        opened.extend((conn, database))
+        conn.execute("CREATE NODE TABLE Article(title STRING PRIMARY KEY)")
+        conn.execute("CREATE REL TABLE LINKS_TO(FROM Article TO Article)")
+        for title in titles:
+            conn.execute("CREATE (:Article {title: $title})", {"title": title})
+        for source, target in links:
+            conn.execute(
+                "MATCH (a:Article {title: $a}), (b:Article {title: $b}) CREATE (a)-[:LINKS_TO]->(b)",
+                {"a": source, "b": target},
+            )
+        return conn
+
+    yield make
+    for part in opened:
+        part.close()
+
+
+@pytest.fixture
+def physics_conn(physics_pack: Path) -> Iterator[Any]:
+    """A connection to the demo pack's database, as a user of the documented classes opens it."""
+    database = kuzu.Database(str(physics_pack / "pack.db"), read_only=True, buffer_pool_size=64 << 20)
+    conn = kuzu.Connection(database)
+    yield conn
+    conn.close()
+    database.close()

@@ -110,6 +110,6 @@ def test_a_title_of_spaces_is_read_once() -> None:
         ("The United", False),
     ],
 )
-def test_a_capitalised_word_beside_another_is_part_of_a_longer_name(text: str, part: bool) -> None:
+def test_a_capitalized_word_beside_another_is_part_of_a_longer_name(text: str, part: bool) -> None:
     start = text.lower().index("united")
     assert is_part_of_name(text, start, start + len("united")) is part

@@ -15,7 +15,7 @@ _ENVIRONMENT = [
     ("ANTHROPIC_API_KEY", "With it Claude writes answers. It is sent to that server and to nobody else."),
     ("ANTHROPIC_BASE_URL", "Another server that speaks the Messages API, such as llama.cpp or Ollama."),
     ("WIKIGR_KEY_PASSPHRASE", "Opens the encrypted key of wikigr pack export --sign."),
-    ("NO_COLOR, FORCE_COLOR, TERM", "Whether there is colour. There is none in a pipe."),
+    ("NO_COLOR, FORCE_COLOR, TERM", "Whether there is color. There is none in a pipe."),
     ("XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_CACHE_HOME", "Where the folders below are."),
 ]
 _FILES = [

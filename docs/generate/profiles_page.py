@@ -1,4 +1,4 @@
-"""``docs/reference/profiles.md``: every key of a profile, from the schema in ``wikigr.pipeline.profile``."""
+"""``docs/reference/profiles.md``: every key of a profile, from the schema in ``wikigr.profiles.schema``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from wikigr.pipeline.limits import Limits
-from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profile_files import differences, load_profile
+from wikigr.profiles.files import differences, load_profile
+from wikigr.profiles.limits import Limits
+from wikigr.profiles.schema import Profile
 
 _HEAD = """\
 # Profiles
@@ -78,7 +78,7 @@ _MEANINGS = {
     "synthesis.expansion_model": "the model that words the question anew",
     "synthesis.citations": "how a model cites: the API's own citations, or marks that are checked by their wording",
     "synthesis.max_tokens": "length of a model's answer, in tokens",
-    "synthesis.own_knowledge": "let the model answer, labelled so, what the pack does not cover",
+    "synthesis.own_knowledge": "let the model answer, labeled so, what the pack does not cover",
     "synthesis.timeout": "seconds for one call",
     "synthesis.retries": "how often a busy server is asked again",
     "budget.max_tokens": "tokens that a run may use; `null` is no limit",

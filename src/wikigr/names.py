@@ -15,7 +15,7 @@ _AFTER_COMMA = re.compile(r",\s([^,()]*)$")
 _YEARS = re.compile(r"(?<!\d), \d{4}(?:[–-]\d{2,4})?$")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 _IN_NO_EPITHET = re.compile(r"[!?:;\"]")
-_MOST_QUALIFYING_WORDS = 6
+_MAX_QUALIFYING_WORDS = 6
 # Words in a place or an epithet that have no capital of their own.
 _PARTICLES = frozenset(
     """am an and auf da dal de dei del della den der des di do dos du e el en i im in la las le les los nad of on op
@@ -28,8 +28,8 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 # The words directly before and after a name.
 _WORD_BEFORE = re.compile(r"(?<!\w)(\w[\w'’]*)[ -]$")
 _WORD_AFTER = re.compile(r"[ -](\w[\w'’]*)")
-_LONGEST_WORD = 40
-_LONGEST_BREAK = 8
+_MAX_WORD_LENGTH = 40
+_MAX_BREAK_LENGTH = 8
 _SENTENCE_START = re.compile(r"(?:^|\n|[.!?:;][\"'’”)\]]*\s)[ \t\"'‘“(\[]*$")
 
 _OPENING = frozenset("\"'‘“„«([")
@@ -90,7 +90,7 @@ def _plain(text: str) -> str:
 def bare_name(title: str) -> str:
     """Return ``title`` without its qualifier in parentheses or, if it looks like one, after its last comma.
 
-    There it is a year, a place or an epithet: a few words, capitalised but for particles, that are no function words.
+    There it is a year, a place or an epithet: a few words, capitalized but for particles, that are no function words.
     """
     found = _IN_PARENTHESES.search(title) or _YEARS.search(title)
     if found is None:
@@ -101,7 +101,7 @@ def bare_name(title: str) -> str:
 
 
 def _is_epithet(parts: list[str]) -> bool:
-    if not 0 < len(parts) <= _MOST_QUALIFYING_WORDS or (parts[0][0].isdigit() and not _ORDINAL.fullmatch(parts[0])):
+    if not 0 < len(parts) <= _MAX_QUALIFYING_WORDS or (parts[0][0].isdigit() and not _ORDINAL.fullmatch(parts[0])):
         return False
     return all(
         part in _PARTICLES or not (part[0].islower() or part.lower() in FUNCTION_WORDS or _IN_NO_EPITHET.search(part))
@@ -133,7 +133,7 @@ def within_word(text: str, place: int) -> bool:
 
 
 def is_part_of_name(text: str, start: int, end: int) -> bool:
-    """Tell whether the capitalised word at ``start`` stands directly beside another one, as in a longer name.
+    """Tell whether the capitalized word at ``start`` stands directly beside another one, as in a longer name.
 
     A word that begins its sentence has its capital from there ("See Beta").
     """
@@ -159,10 +159,10 @@ def may_be_plain_word(text: str, start: int, end: int) -> bool:
 
 def _beside(text: str, start: int, end: int) -> tuple[str, str]:
     """Return the words directly before and after; a word that begins its sentence does not count."""
-    before, after = _WORD_BEFORE.search(text, max(0, start - _LONGEST_WORD), start), _WORD_AFTER.match(text, end)
+    before, after = _WORD_BEFORE.search(text, max(0, start - _MAX_WORD_LENGTH), start), _WORD_AFTER.match(text, end)
     counts = before is not None and not _starts_sentence(text, before.start(1))
     return before[1] if before is not None and counts else "", after[1] if after is not None else ""
 
 
 def _starts_sentence(text: str, start: int) -> bool:
-    return _SENTENCE_START.search(text, max(0, start - _LONGEST_BREAK), start) is not None
+    return _SENTENCE_START.search(text, max(0, start - _MAX_BREAK_LENGTH), start) is not None

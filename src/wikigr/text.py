@@ -16,16 +16,16 @@ _BLOCK = re.compile(r"[^\n]+(?:(?<![.!?:;|])\n(?!\d+[.)] |[-*•] |[^\n]* \| )(?
 _NEVER_FINAL = re.compile(
     r"(?:\b(?:U\.S|U\.K|Mr|Mrs|Ms|Dr|Prof|Gen|Gov|Sen|Rep|St|Fr|Lt|Col|vs|cf|e\.g|i\.e|No|Fig|ca?)|\bet al)\.$"
 )
-_LONGEST_NEVER_FINAL = 8
+_MAX_NEVER_FINAL_LENGTH = 8
 # A sentence does not end inside parentheses, if they close so soon; more is a slip of the writer's.
-_LONGEST_PARENTHESIS = 300
+_MAX_PARENTHESIS_LENGTH = 300
 QUESTION_START = (
     r"(?:what|who|whom|whose|when|where|which|why|how|is|are|was|were|do|does|did|can|could|will|would|has|had)\b"
 )
 """A pattern for the word that a question begins with, in small letters."""
 # A question that is one, where another may only stand as a title.
 _ASKS = re.compile(rf"\W*{QUESTION_START}", re.IGNORECASE)
-_SHORTEST_SAID = 2
+_MIN_SAID_LENGTH = 2
 _PROSE_END = re.compile(r"[.!…。！।۔][\"'”’)\]]*$")
 # What ends a sentence, closing quotes included.
 _FINAL = re.compile(r"[.!?…][\"'”’)\]]*$")
@@ -115,7 +115,7 @@ def _is_unfinished(text: str, span: tuple[int, int], end: int) -> bool:
     follows = _skip_space(text, span[1], end)
     if follows == end:
         return False
-    if _NEVER_FINAL.search(text, max(span[0], span[1] - _LONGEST_NEVER_FINAL), span[1]):
+    if _NEVER_FINAL.search(text, max(span[0], span[1] - _MAX_NEVER_FINAL_LENGTH), span[1]):
         return not _STARTS_SENTENCE.match(text, follows)
     # "What Is Life? of 1944", "the album Help! was"
     if text[follows].islower() and text[span[1] - 1] in "?!":
@@ -123,7 +123,7 @@ def _is_unfinished(text: str, span: tuple[int, int], end: int) -> bool:
     opened = text.rfind("(", *span)
     if opened <= text.rfind(")", *span):
         return False
-    return text.find(")", follows, min(end, opened + _LONGEST_PARENTHESIS)) >= 0
+    return text.find(")", follows, min(end, opened + _MAX_PARENTHESIS_LENGTH)) >= 0
 
 
 def _goes_on_from(text: str, spans: list[tuple[int, int]], following: tuple[int, int]) -> int | None:
@@ -135,7 +135,7 @@ def _goes_on_from(text: str, spans: list[tuple[int, int]], following: tuple[int,
     before = text[slice(*spans[last])]
     if before.endswith(":") and _FORMULA.match(text, *following):
         # Words, and no code that opens a block.
-        said = before[0].isupper() and len(before.split()) > _SHORTEST_SAID and text[following[0] - 1] == "\n"
+        said = before[0].isupper() and len(before.split()) > _MIN_SAID_LENGTH and text[following[0] - 1] == "\n"
         return last if said else None
     if not (text[following[0]].islower() and _FINAL.search(text, *following)):
         return None

@@ -16,8 +16,8 @@ from typing import Annotated
 import typer
 
 from wikigr.errors import WikigrError
-from wikigr_cli import config
 from wikigr_cli.command_table import HELP_OPTIONS, CommandTable
+from wikigr_cli.commands import config
 from wikigr_cli.environment import Environment, Interrupted, ReaderGone, plain
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus, status_of
 
@@ -37,7 +37,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from wikigr.release import version_line
+        from wikigr.version import version_line
 
         typer.echo(version_line())
         raise typer.Exit

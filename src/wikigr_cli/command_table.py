@@ -41,7 +41,7 @@ class _Commands(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._loaded:
-            module = import_module(f"wikigr_cli.{_MODULES[name]}")
+            module = import_module(f"wikigr_cli.commands.{_MODULES[name]}")
             self._loaded[name] = (
                 typer.main.get_group(module.app) if hasattr(module, "app") else _single(getattr(module, name))
             )

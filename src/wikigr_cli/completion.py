@@ -19,7 +19,7 @@ def packs(incomplete: str) -> list[str]:
 
 def profiles(incomplete: str) -> list[str]:
     """Return the profiles, those that ship with wikigr and the user's, whose names begin with ``incomplete``."""
-    from wikigr.pipeline.profile_files import profile_names
+    from wikigr.profiles.files import profile_names
 
     try:
         return [name for name in profile_names() if name.startswith(incomplete)]

@@ -13,7 +13,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
-from wikigr_cli.wrapping import breaks, cells, cut, wrap_pieces
+from wikigr_cli.render.wrapping import breaks, cells, cut, wrap_pieces
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,7 +77,7 @@ _STYLES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
 
 @dataclass(slots=True)
 class Environment:
-    """Streams, verbosity and the variables that decide about colour.
+    """Streams, verbosity and the variables that decide about color.
 
     ``verbosity`` is -1 for ``-q``, 0, or 1 for ``-v``. Results go to ``stdout``; everything else to ``stderr``.
     """
@@ -97,8 +97,8 @@ class Environment:
                 # What the locale's encoding lacks is seen as an escape; a name is no reason to break off an answer.
                 stream.reconfigure(errors="backslashreplace")
 
-    def colour(self, stream: TextIO) -> bool:
-        """Tell whether ``stream`` gets colour: NO_COLOR, then FORCE_COLOR, then whether it is a terminal."""
+    def color(self, stream: TextIO) -> bool:
+        """Tell whether ``stream`` gets color: NO_COLOR, then FORCE_COLOR, then whether it is a terminal."""
         if self.variables.get("NO_COLOR"):
             return False
         if self.variables.get("FORCE_COLOR"):
@@ -110,15 +110,15 @@ class Environment:
         return self.verbosity >= 0 and self.stderr.isatty() and self.variables.get("TERM") != "dumb"
 
     def console(self, stream: TextIO) -> Console:
-        """Return a rich console on ``stream`` that neither colours nor wraps what is not a terminal."""
+        """Return a rich console on ``stream`` that neither colors nor wraps what is not a terminal."""
         from rich.console import Console
 
         terminal = stream.isatty()
         return Console(
             file=stream,
-            # NO_COLOR asks for no colour; progress is drawn all the same.
-            force_terminal=terminal or self.colour(stream),
-            no_color=not self.colour(stream),
+            # NO_COLOR asks for no color; progress is drawn all the same.
+            force_terminal=terminal or self.color(stream),
+            no_color=not self.color(stream),
             width=None if terminal else 10_000,
             soft_wrap=not terminal,
             highlight=False,
@@ -141,7 +141,7 @@ class Environment:
     def print(
         self, text: str = "", *, style: str = "", end: str = "\n", hang: int | None = None, overflow: Overflow = "wrap"
     ) -> None:
-        """Write a piece of the result, in a ``style`` (``bold``, ``dim`` or a colour) where stdout has colour.
+        """Write a piece of the result, in a ``style`` (``bold``, ``dim`` or a color) where stdout has color.
 
         Of codes there is the style's: a name or a path in ``text`` may come from anywhere. In a terminal a line that
         is too long is broken between words (``wrap``) and goes on below, indented by ``hang`` columns or by its own
@@ -165,7 +165,7 @@ class Environment:
         self.write("\n".join("".join(self._styled(*piece) for piece in line) for line in lines) + end)
 
     def _styled(self, text: str, style: str) -> str:
-        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and self.colour(self.stdout) else text
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and self.color(self.stdout) else text
 
     def write(self, text: str) -> None:
         """Write a piece of the result; raises ``ReaderGone`` when nobody reads it any more (``| head``)."""

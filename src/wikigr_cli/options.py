@@ -33,7 +33,7 @@ def named(pack: str | None) -> str:
 
 def semantic(version: str | None) -> str | None:
     """Return the version given with ``--pack-version``; raises ``UsageError`` for one that is no semantic version."""
-    from wikigr.pack.next_version import is_semantic
+    from wikigr.changes.next_version import is_semantic
 
     if version is not None and not is_semantic(version):
         raise UsageError(

@@ -15,12 +15,12 @@ import pytest
 import real_ladybug as kuzu
 from tests.llm.server import MessagesServer, reply, status
 
-from wikigr.agent.few_shot import FewShotManager
 from wikigr.agent.kg_agent import KnowledgeGraphAgent
-from wikigr.agent.multi_doc_synthesis import MultiDocSynthesizer
-from wikigr.agent.reranker import GraphReranker
+from wikigr.answer.few_shot import FewShotManager
+from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer
 from wikigr.errors import PackError, UsageError
-from wikigr.pipeline.profile_files import load_profile
+from wikigr.profiles.files import load_profile
+from wikigr.retrieval.rerankers.graph_reranker import GraphReranker
 
 QUESTION = "What is quantum entanglement?"
 KEYS = {"answer", "sources", "entities", "facts", "cypher_query", "query_type"}

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from wikigr.answer.citations import Citation, CitationError, verify
-from wikigr.retrieval.candidate import Section
+from wikigr.index.candidate import Section
 
 SECTION = Section("Spin#0", "Spin", "Introduction", "Electrons spin. So do protons.", "spin.md", 0)
 GOOD = Citation(1, "Spin", "Spin#0", "Introduction", "spin.md", "So do protons.", 16, 30)

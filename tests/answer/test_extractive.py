@@ -12,13 +12,13 @@ import pytest
 from wikigr.answer.abstention import DEFAULT_THRESHOLD, NOT_COVERED, judge
 from wikigr.answer.answer import Answer
 from wikigr.answer.extractive import SENTENCE_FLOOR, quote
-from wikigr.answer.question_terms import read_question
 from wikigr.answer.sentences import ENCODED, FRAGMENT_FACTOR, WEIGHTS, SentenceScore, rank_sentences
 from wikigr.errors import UsageError
+from wikigr.index.candidate import Candidate, Evidence, Section
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
-from wikigr.pipeline.profile import Profile
-from wikigr.retrieval.candidate import Candidate, Evidence, Section
+from wikigr.profiles.schema import Profile
+from wikigr.question.terms import read_question
 
 QUESTIONS = Path(__file__).parents[2] / "packs" / "physics" / "eval" / "questions.jsonl"
 
@@ -180,7 +180,7 @@ def test_nothing_is_quoted_twice(pack: Pack) -> None:
 
 def test_after_a_sentence_a_fragment_must_tell_something(pack: Pack) -> None:
     prose = sentence(pack, "Spin is angular momentum.")
-    header = sentence(pack, "spin | family | behaviour")
+    header = sentence(pack, "spin | family | behavior")
     row = sentence(pack, "1961 | Claus Jönsson, Tübingen | electron beam")
     aside = replace(row, of_words=0.0)
     assert quoted(prose, header, row) == [prose.text, row.text]

@@ -8,7 +8,7 @@ import pytest
 from tests.answer.test_extractive import evidence, ranked
 
 from wikigr.answer.sentences import sentences_stating
-from wikigr.graph.neighbourhood import Edge, Node, article
+from wikigr.graph.neighborhood import Edge, Node, article
 from wikigr.pack.open import Pack
 
 TEXT = "Light is described by physics. Light is a wave (de Broglie). It has no mass in C++ or elsewhere."

@@ -24,7 +24,7 @@ def test_version_names_the_commit_of_a_checkout(wikigr: Wikigr, capsys: pytest.C
     assert re.fullmatch(rf"wikigr {re.escape(__version__)}( \([0-9a-f]{{12}}\))?\n", capsys.readouterr().out)
 
 
-def test_a_misspelt_command_gets_a_suggestion(wikigr: Wikigr) -> None:
+def test_a_misspelled_command_gets_a_suggestion(wikigr: Wikigr) -> None:
     result = wikigr("aks", "x")
     assert result.code == 2
     assert "ask" in result.err
@@ -67,7 +67,7 @@ def test_a_bug_is_no_failed_gate(wikigr: Wikigr, monkeypatch: pytest.MonkeyPatch
     def broken(*_: object) -> None:
         raise LookupError("no such thing")
 
-    monkeypatch.setattr("wikigr.pipeline.profile_files.profile_names", broken)
+    monkeypatch.setattr("wikigr.profiles.files.profile_names", broken)
     result = wikigr("profile", "list")
     assert result.code == 3
     assert "a bug: LookupError: no such thing" in result.err

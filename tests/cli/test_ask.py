@@ -75,7 +75,7 @@ def test_explain_shows_stages_scores_and_what_was_dropped(wikigr: Wikigr, physic
     best = explain["sentences"][0]
     assert best["cited"]
     assert best["score"] >= explain["sentences"][-1]["score"]
-    assert set(best["parts"]) == {"section", "words", "context", "phrases", "kind", "vector", "neighbours"}
+    assert set(best["parts"]) == {"section", "words", "context", "phrases", "kind", "vector", "neighbors"}
     text = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--explain").out
     assert "Stages" in text and "Sentences" in text
 

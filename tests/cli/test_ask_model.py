@@ -98,7 +98,7 @@ def test_without_a_key_the_answer_is_quoted_with_a_note(wikigr: Wikigr, physics_
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "says"),
+    ("behavior", "says"),
     [
         (status(401, "bad key"), "key"),
         (status(404, "no model"), "model"),
@@ -107,10 +107,10 @@ def test_without_a_key_the_answer_is_quoted_with_a_note(wikigr: Wikigr, physics_
     ],
 )
 def test_a_server_that_fails_is_an_error_not_an_answer(
-    wikigr: Wikigr, physics_pack: Path, model: MessagesServer, tmp_path: Path, behaviour: object, says: str
+    wikigr: Wikigr, physics_pack: Path, model: MessagesServer, tmp_path: Path, behavior: object, says: str
 ) -> None:
     (tmp_path / "p.yaml").write_text("synthesis: {timeout: 0.5, retries: 0}\n")
-    model.always(behaviour)  # type: ignore[arg-type]
+    model.always(behavior)  # type: ignore[arg-type]
     result = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--profile", "p.yaml", "--json")
     assert (result.code, result.out) == (3, "")
     assert says in result.err

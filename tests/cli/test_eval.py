@@ -29,7 +29,7 @@ from wikigr.evaluation.run import read_run
 from wikigr.evaluation.runner import Evaluation, evaluate
 from wikigr.evaluation.samples import Sample, read_samples, write_line
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profile import Profile
+from wikigr.profiles.schema import Profile
 from wikigr.settings import cache_folder
 
 from .conftest import ROOT_PACK, Result, Wikigr
@@ -379,7 +379,7 @@ def test_a_gate_that_cannot_be_held_is_refused_before_anything_is_asked(
     assert not (tmp_path / "r").exists()
 
 
-def test_flips_of_a_misspelt_profile_are_wrong_usage(run: Run, wikigr: Wikigr) -> None:
+def test_flips_of_a_misspelled_profile_are_wrong_usage(run: Run, wikigr: Wikigr) -> None:
     run("r")
     result = wikigr("eval", "flips", "r", "--profile", "enhancd")
     assert (result.code, "no profile 'enhancd'" in result.err) == (2, True)

@@ -13,10 +13,10 @@ import pytest
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
-from wikigr.graph.neighbourhood import Neighbourhood
+from wikigr.graph.neighborhood import Neighborhood
 from wikigr.graph.schema import ddl
-from wikigr.retrieval import paths as paths_module
-from wikigr.retrieval.graph_schema import LONGEST_RELATION, cypher_string, describe_schema
+from wikigr.retrieval.explore import paths as paths_module
+from wikigr.retrieval.explore.graph_schema import MAX_RELATION_LENGTH, cypher_string, describe_schema
 
 from .conftest import Wikigr
 
@@ -47,7 +47,7 @@ BORN = "Where was the director of The Iron Bell born?"
 @pytest.fixture(scope="session")
 def films(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
     """A pack of triples. Tests only read it."""
-    from wikigr.build.build import BuildOptions, build_pack
+    from wikigr.ingest.build import BuildOptions, build_pack
     from wikigr.sources.detect import open_source
 
     folder = tmp_path_factory.mktemp("graph")
@@ -165,14 +165,14 @@ def test_a_typo_is_taken_and_said(wikigr: Wikigr, films: Path) -> None:
 
 def test_one_of_several_of_a_name_is_taken_and_said(wikigr: Wikigr, films: Path) -> None:
     result = wikigr("graph", "neighbors", "Oakdale", "-p", str(films), "--json")
-    # The one of more neighbours, although the other comes first by name.
+    # The one of more neighbors, although the other comes first by name.
     assert json.loads(result.out)["node"]["key"] == "Oakdale (film)"
     assert "others of that name: 'Oakdale (city)'" in result.err
     exact = wikigr("graph", "neighbors", "oakdale (city)", "-p", str(films), "--json")
     assert json.loads(exact.out)["node"]["key"] == "Oakdale (city)" and exact.err == ""
 
 
-def test_a_name_that_is_spelt_as_stored_needs_no_word(wikigr: Wikigr, films: Path) -> None:
+def test_a_name_that_is_spelled_as_stored_needs_no_word(wikigr: Wikigr, films: Path) -> None:
     for name, said in (("Halt", False), (" Halt ", False), ("halt", True)):
         result = wikigr("graph", "neighbors", name, "-p", str(films), "--json")
         assert json.loads(result.out)["node"]["key"] == "Halt"
@@ -273,7 +273,7 @@ def test_no_path_where_the_search_had_to_stop(wikigr: Wikigr, films: Path, monke
     to = ("graph", "paths", "The Iron Bell", "The Glass Door", "-p", str(films), "--metapath", "director -> ~director")
     nowhere = wikigr(*to[:-1], "director -> director")
     assert nowhere.err == "No path from The Iron Bell to The Glass Door along director -> director.\n"
-    monkeypatch.setattr(paths_module, "_MOST_WALKED", 0)
+    monkeypatch.setattr(paths_module, "_MAX_WALKED", 0)
     stopped = wikigr(*to)
     assert (stopped.code, stopped.out) == (0, "")
     assert "along director -> ~director was found before the search had to stop." in stopped.err
@@ -391,17 +391,17 @@ def test_the_schema_for_a_prompt_is_bounded_and_opens_nothing(tmp_path: Path) ->
             graph.execute(
                 "MATCH (a:Entity) CREATE (a)-[:RELATED_TO {relation: $relation}]->(a)", {"relation": relation}
             )
-        schema = describe_schema(graph, Neighbourhood(graph), most_relations=100)
+        schema = describe_schema(graph, Neighborhood(graph), most_relations=100)
         text = schema.to_text()
-        whole = describe_schema(graph, Neighbourhood(graph), most_relations=1000).to_text()
+        whole = describe_schema(graph, Neighborhood(graph), most_relations=1000).to_text()
         for relation in hostile[:3]:
             (row,) = graph.rows(
                 f"MATCH ()-[r:RELATED_TO]->() WHERE r.relation = {cypher_string(relation)} RETURN r.relation"
             )
             assert row[0] == relation
     assert "</" not in whole and whole.count("\n") == text.count("\n") and "it\\'s" in whole
-    assert "x" * (LONGEST_RELATION + 1) not in whole and whole.endswith("and 1 more")
-    assert len(text) < 3000 + 100 * (LONGEST_RELATION + 10)
+    assert "x" * (MAX_RELATION_LENGTH + 1) not in whole and whole.endswith("and 1 more")
+    assert len(text) < 3000 + 100 * (MAX_RELATION_LENGTH + 10)
     assert schema.truncated and schema.to_dict()["relations_total"] == 505
 
 
@@ -409,7 +409,7 @@ def test_the_schema_for_a_prompt_is_bounded_and_opens_nothing(tmp_path: Path) ->
 
 
 def test_a_graph_without_edges(wikigr: Wikigr, tmp_path: Path, encoder: Embedder) -> None:
-    from wikigr.build.build import BuildOptions, build_pack
+    from wikigr.ingest.build import BuildOptions, build_pack
     from wikigr.sources.detect import open_source
 
     (tmp_path / "notes").mkdir()

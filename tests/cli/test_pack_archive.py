@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from tests.pack.letters import build_letters
+from tests.distribution.letters import build_letters
 
+from wikigr.distribution.archive import export_pack, unpack
+from wikigr.distribution.signature import PrivateKey
 from wikigr.embeddings.embedder import Embedder
-from wikigr.pack.archive import export_pack, unpack
-from wikigr.pack.signature import PrivateKey
 from wikigr.settings import cache_folder
 
 from .conftest import Wikigr

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from wikigr.build.build import BuildOptions, build_pack
 from wikigr.embeddings.embedder import Embedder
+from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.settings import data_folder
 from wikigr.sources.detect import open_source
 

@@ -6,11 +6,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.pack.file_server import serving
+from tests.distribution.file_server import serving
 
-from wikigr.pack.archive import export_pack
+from wikigr.distribution.archive import export_pack
+from wikigr.distribution.signature import PrivateKey
 from wikigr.pack.layout import installed_packs
-from wikigr.pack.signature import PrivateKey
 from wikigr.settings import cache_folder
 
 from .conftest import Wikigr

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from wikigr_cli.app import run
 from wikigr_cli.environment import Environment, Interrupted
-from wikigr_cli.progress import TerminalProgress
-from wikigr_cli.render import counted
-from wikigr_cli.wrapping import breaks, cells, cut
+from wikigr_cli.render.output import counted
+from wikigr_cli.render.progress import TerminalProgress
+from wikigr_cli.render.wrapping import breaks, cells, cut
 
 from .conftest import Result, Wikigr
 
@@ -78,7 +78,7 @@ def test_a_line_that_is_cut_fits_and_says_so(line: str, width: int, front: bool)
     assert line.endswith(found.removeprefix("…")) if front else line.startswith(found.removesuffix("…"))
 
 
-def test_colour_goes_on_in_the_next_line_and_is_no_width() -> None:
+def test_color_goes_on_in_the_next_line_and_is_no_width() -> None:
     environment, out, _ = environment_of(12, NO_COLOR="", TERM="xterm")
     environment.print("  1. One two", style="bold", end="")
     environment.print("  0.5 x", style="dim", hang=5)
@@ -177,7 +177,7 @@ def test_the_last_line_of_progress_leaves_room_for_the_echo_of_ctrl_c(monkeypatc
         progress.start("sectioning", 100_000, "articles")
         with monkeypatch.context() as later:
             now = time.monotonic()
-            later.setattr("wikigr_cli.progress.time.monotonic", lambda: now + 10)
+            later.setattr("wikigr_cli.render.progress.time.monotonic", lambda: now + 10)
             progress.advance(100_000)
     drawn = err.getvalue().replace("\r", "\n").replace("\x1b[2K", "")
     lines = [line for line in drawn.splitlines() if "100000/" in line]

@@ -11,8 +11,8 @@ import pytest
 
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
-from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.why import explain_article
+from wikigr.profiles.schema import Profile
 
 from .conftest import Wikigr
 

@@ -12,10 +12,10 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from wikigr.embeddings.embedder import Embedder
-from wikigr.embeddings.foreign_graph import adapt_graph
 from wikigr.embeddings.loader import open_encoder
 from wikigr.embeddings.models import prepare
 from wikigr.embeddings.onnx import OnnxEncoder
+from wikigr.embeddings.onnx_import import adapt_graph
 from wikigr.embeddings.runtime import onnxruntime
 from wikigr.errors import ModelError
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.llm.server import Behaviour, MessagesServer, reply, status
+from tests.llm.server import Behavior, MessagesServer, reply, status
 
 from wikigr.errors import UsageError
 from wikigr.evaluation.judge import (
@@ -34,11 +34,11 @@ QUESTION = GoldQuestion("q1", "Where?", ("Bonn", "the city of Bonn"), (), True, 
 IMPOSSIBLE = replace(QUESTION, id="q2", answers=(), answerable=False)
 
 
-def verdict(step: str, reason: str = "because") -> Behaviour:
+def verdict(step: str, reason: str = "because") -> Behavior:
     return tool({"verdict": step, "reason": reason})
 
 
-def tool(given: Any, name: str = "record_verdict", **options: Any) -> Behaviour:
+def tool(given: Any, name: str = "record_verdict", **options: Any) -> Behavior:
     used = {"type": "tool_use", "id": "toolu_1", "name": name, "input": given}
     return reply(used, **{"stop_reason": "tool_use", **options})
 
@@ -103,7 +103,7 @@ def test_the_order_is_random_and_the_seed_decides_it(server: MessagesServer) -> 
 
 
 @pytest.mark.parametrize(
-    "behaviour",
+    "behavior",
     [
         reply("The answer is correct."),
         reply('Verdict: {"verdict": "correct", "reason": "x"}'),
@@ -123,9 +123,9 @@ def test_the_order_is_random_and_the_seed_decides_it(server: MessagesServer) -> 
     ],
 )
 def test_an_unreadable_verdict_is_an_error_and_no_score(
-    server: MessagesServer, tmp_path: Path, behaviour: Behaviour
+    server: MessagesServer, tmp_path: Path, behavior: Behavior
 ) -> None:
-    server.always(behaviour)
+    server.always(behavior)
     judge = Judge(JudgeOptions(retries=0), ResponseCache(tmp_path))
     (failed,) = judged(judge, samples(1, "a"))
     assert failed.judgment is not None

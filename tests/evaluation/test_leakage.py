@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wikigr.agent.few_shot import FewShotManager
+from wikigr.answer.few_shot import FewShotManager
 from wikigr.embeddings.embedder import Embedder
 from wikigr.evaluation.leakage import RELATED, SIMILAR, find_leaks
 from wikigr.evaluation.questions import Gold, GoldQuestion, load_questions

@@ -32,7 +32,7 @@ from wikigr.evaluation.metrics import (
     verified_share,
 )
 from wikigr.evaluation.questions import Gold, GoldQuestion
-from wikigr.retrieval.candidate import Candidate, Evidence, Section
+from wikigr.index.candidate import Candidate, Evidence, Section
 from wikigr.retrieval.trace import Trace
 
 WORDS = st.text(alphabet="abtheKi5é -–.,'", max_size=20)
@@ -56,7 +56,7 @@ RELEVANT = st.frozensets(ITEMS, min_size=1, max_size=6)
         ("The", ""),
     ],
 )
-def test_normalisation(text: str, normal: str) -> None:
+def test_normalization(text: str, normal: str) -> None:
     assert normalize(text) == normal
 
 

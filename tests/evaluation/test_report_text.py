@@ -26,7 +26,7 @@ from wikigr.evaluation.reports.text import (
 from wikigr.evaluation.run import Run
 from wikigr.evaluation.samples import Sample
 from wikigr_cli.environment import Environment
-from wikigr_cli.render_evaluation import evaluation, gate
+from wikigr_cli.render.evaluation import evaluation, gate
 
 QUESTIONS = {"a1": True, "a2": True, "a3": True, "u1": False, "u2": False}
 

@@ -19,17 +19,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wikigr.build.build import BuildOptions, build_pack
 from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
 from wikigr.graph.graph_index import GraphIndex, GraphIndexError, index_graph, load_graph_index
-from wikigr.graph.neighbourhood import Neighbourhood, Node, article
+from wikigr.graph.neighborhood import Neighborhood, Node, article
 from wikigr.graph.schema import ddl
+from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack import layout as parts
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
-from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.retriever import Retriever
+from wikigr.profiles.schema import Profile
 from wikigr.retrieval.trace import Trace
 from wikigr.sources.detect import open_source
 
@@ -119,7 +119,7 @@ def test_nodes_edges_and_names(tmp_path: Path) -> None:
             Node("entity", "x9", ""),
         ]
         # A nameless entity is the same node to those who read the database.
-        assert Neighbourhood(graph).nodes([("entity", "x8"), ("entity", "x9")]) == [index.node(4), index.node(5)]
+        assert Neighborhood(graph).nodes([("entity", "x8"), ("entity", "x9")]) == [index.node(4), index.node(5)]
     assert edges_of(index) == both(
         [("Alpha", "Beta (letter)"), ("Alpha", "greece"), ("greece", "x9"), ("Beta (letter)", "x9")]
     )

@@ -1,12 +1,12 @@
 """A real HTTP server on loopback that speaks the Messages API, for every test in which a model is asked.
 
-A test gives it behaviours: a list, one for each request to come, or one for all of them::
+A test gives it behaviors: a list, one for each request to come, or one for all of them::
 
     def test_something(messages_server):
         messages_server.script(status(429, retry_after_ms=1), reply("Berlin."))
         messages_server.always(lambda request: reply(f"{len(request['messages'])} messages"))
 
-A behaviour is a ``Response``, or a function from the request's JSON to one. Whether a ``reply`` goes out whole or
+A behavior is a ``Response``, or a function from the request's JSON to one. Whether a ``reply`` goes out whole or
 as a stream is the request's choice, as in the real API. ``server.requests`` holds what came in.
 """
 
@@ -56,7 +56,7 @@ class Response:
     """Take the request and never answer."""
 
 
-Behaviour = Response | Callable[[dict[str, Any]], Response]
+Behavior = Response | Callable[[dict[str, Any]], Response]
 
 
 def text(words: str, *citations: Mapping[str, Any]) -> dict[str, Any]:
@@ -190,12 +190,12 @@ def never() -> Response:
     return Response(mute=True)
 
 
-def slow(seconds: float, then: Behaviour) -> Callable[[dict[str, Any]], Response]:
+def slow(seconds: float, then: Behavior) -> Callable[[dict[str, Any]], Response]:
     """Wait before answering."""
     return lambda request: replace(respond(then, request), delay=seconds)
 
 
-def dripping(seconds: float, then: Behaviour) -> Callable[[dict[str, Any]], Response]:
+def dripping(seconds: float, then: Behavior) -> Callable[[dict[str, Any]], Response]:
     """Wait before each byte of the body."""
 
     def behave(request: dict[str, Any]) -> Response:
@@ -205,7 +205,7 @@ def dripping(seconds: float, then: Behaviour) -> Callable[[dict[str, Any]], Resp
     return behave
 
 
-def cut_after(count: int, then: Behaviour, *, clean: bool = False) -> Callable[[dict[str, Any]], Response]:
+def cut_after(count: int, then: Behavior, *, clean: bool = False) -> Callable[[dict[str, Any]], Response]:
     """Break off after ``count`` events of a stream, or ``count`` bytes of a whole reply; ``clean`` hides the break."""
 
     def behave(request: dict[str, Any]) -> Response:
@@ -218,13 +218,13 @@ def cut_after(count: int, then: Behaviour, *, clean: bool = False) -> Callable[[
     return behave
 
 
-def held_before(number: int, gate: threading.Event, then: Behaviour) -> Callable[[dict[str, Any]], Response]:
+def held_before(number: int, gate: threading.Event, then: Behavior) -> Callable[[dict[str, Any]], Response]:
     """Send the event of that number (from 0) only after ``gate`` was set."""
     return lambda request: replace(respond(then, request), gate=(number, gate))
 
 
-def respond(behaviour: Behaviour, request: dict[str, Any]) -> Response:
-    return behaviour(request) if callable(behaviour) else behaviour
+def respond(behavior: Behavior, request: dict[str, Any]) -> Response:
+    return behavior(request) if callable(behavior) else behavior
 
 
 class MessagesServer:
@@ -234,21 +234,21 @@ class MessagesServer:
         self.requests: list[Request] = []
         self.closing = threading.Event()
         self._lock = threading.Lock()
-        self._script: list[Behaviour] = []
-        self._always: Behaviour | None = None
+        self._script: list[Behavior] = []
+        self._always: Behavior | None = None
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
         self._http.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.005,), daemon=True)
         self._thread.start()
 
-    def script(self, *behaviours: Behaviour) -> None:
-        """Add behaviours for the next requests, one each."""
-        self._script.extend(behaviours)
+    def script(self, *behaviors: Behavior) -> None:
+        """Add behaviors for the next requests, one each."""
+        self._script.extend(behaviors)
 
-    def always(self, behaviour: Behaviour) -> None:
+    def always(self, behavior: Behavior) -> None:
         """What every request gets for which there is no script."""
-        self._always = behaviour
+        self._always = behavior
 
     def close(self) -> None:
         self.closing.set()
@@ -259,12 +259,12 @@ class MessagesServer:
     def take(self, request: Request) -> Response:
         with self._lock:
             self.requests.append(request)
-            behaviour = self._script.pop(0) if self._script else self._always
+            behavior = self._script.pop(0) if self._script else self._always
         if request.path != "/v1/messages":
             return status(404, f"there is no {request.path}")
-        if behaviour is None:
-            return status(418, "the test gave no behaviour for this request")
-        return respond(behaviour, request.json)
+        if behavior is None:
+            return status(418, "the test gave no behavior for this request")
+        return respond(behavior, request.json)
 
 
 def _handler_of(server: MessagesServer) -> type[BaseHTTPRequestHandler]:

@@ -79,7 +79,7 @@ def test_each_refusal_says_what_to_do(
     assert hint in (failed.value.hint or "")
 
 
-def test_retry_after_is_honoured(messages_server: MessagesServer, claude: Make) -> None:
+def test_retry_after_is_honored(messages_server: MessagesServer, claude: Make) -> None:
     messages_server.script(status(429, retry_after_ms=None, retry_after="0.4"), reply("Yes."))
     begun = time.monotonic()
     assert ask(claude()) == "Yes."
@@ -204,7 +204,7 @@ def test_json_of_another_shape_is_no_answer(
 
 
 @pytest.mark.parametrize(
-    "behaviour",
+    "behavior",
     [
         garbage(),
         raw(b""),
@@ -217,8 +217,8 @@ def test_json_of_another_shape_is_no_answer(
     ],
     ids=["page", "empty", "null", "list", "deep", "huge number", "no UTF-8", "truncated"],
 )
-def test_what_is_no_json_object_is_no_answer(messages_server: MessagesServer, claude: Make, behaviour: Any) -> None:
-    messages_server.always(behaviour)
+def test_what_is_no_json_object_is_no_answer(messages_server: MessagesServer, claude: Make, behavior: Any) -> None:
+    messages_server.always(behavior)
     with pytest.raises(LlmError, match="it is no JSON object") as failed:
         ask(claude())
     assert "ANTHROPIC_BASE_URL" in (failed.value.hint or "")

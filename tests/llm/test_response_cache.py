@@ -16,7 +16,7 @@ from wikigr.llm.response_cache import ResponseCache, request_key
 from wikigr.llm.usage import Usage
 
 from .conftest import KEY, Make
-from .server import Behaviour, MessagesServer, citation, events, garbage, reply, status, stream_of, text
+from .server import Behavior, MessagesServer, citation, events, garbage, reply, status, stream_of, text
 
 ASKED: dict[str, Any] = {"messages": [{"role": "user", "content": "Where?"}], "max_tokens": 100, "system": "Be brief."}
 TOOL = {"tools": [{"name": "record", "input_schema": {"type": "object"}}]}
@@ -121,7 +121,7 @@ def test_the_client_sends_each_part_into_the_key(
 
 
 @pytest.mark.parametrize(
-    "behaviour",
+    "behavior",
     [
         status(400, "no"),
         status(529, "busy", retry_after_ms=None),
@@ -135,9 +135,9 @@ def test_the_client_sends_each_part_into_the_key(
     ],
 )
 def test_what_failed_or_was_cut_is_never_kept(
-    claude: Make, messages_server: MessagesServer, cache: ResponseCache, tmp_path: Path, behaviour: Behaviour
+    claude: Make, messages_server: MessagesServer, cache: ResponseCache, tmp_path: Path, behavior: Behavior
 ) -> None:
-    messages_server.script(behaviour)
+    messages_server.script(behavior)
     client = claude(cache=cache, retries=0)
     try:
         client.complete(**ASKED)

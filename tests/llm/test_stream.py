@@ -131,7 +131,7 @@ STOP = {"type": "message_stop"}
 
 
 @pytest.mark.parametrize(
-    "behaviour",
+    "behavior",
     [
         garbage(),
         reply("Yes.")({"model": "m"}),
@@ -150,9 +150,9 @@ STOP = {"type": "message_stop"}
     ],
 )
 def test_what_is_no_stream_of_the_api_is_no_answer(
-    messages_server: MessagesServer, claude: Make, behaviour: Any
+    messages_server: MessagesServer, claude: Make, behavior: Any
 ) -> None:
-    messages_server.script(behaviour)
+    messages_server.script(behavior)
     with pytest.raises(LlmError, match="did not give a reply of the Messages API"):
         ask(claude())
     assert len(messages_server.requests) == 1

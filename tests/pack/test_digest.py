@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.pack.letters import build_letters, build_triples
+from tests.distribution.letters import build_letters, build_triples
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph

@@ -78,7 +78,7 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
         find_pack(layout.root)
 
 
-def test_a_misspelt_name_gets_a_suggestion(tmp_path: Path) -> None:
+def test_a_misspelled_name_gets_a_suggestion(tmp_path: Path) -> None:
     make_pack(tmp_path / "data" / "wikigr" / "packs" / "physics")
     make_pack(tmp_path / "packs" / "chemistry")
     with pytest.raises(PackError) as caught:

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from wikigr.graph.engine import Graph
 from wikigr.graph.graph_index import index_graph
-from wikigr.graph.neighbourhood import Node, article
+from wikigr.graph.neighborhood import Node, article
 from wikigr.graph.schema import ddl
+from wikigr.index.lexical import LexicalIndex, LexicalWriter
 from wikigr.retrieval.entity_linking import EntityLinker, Link
-from wikigr.retrieval.lexical import LexicalIndex, LexicalWriter
 
 ARTICLES: dict[str, list[str]] = {
     "Albert Einstein": ["Einstein", "Father of relativity"],
@@ -176,7 +176,7 @@ def test_what_names_nothing_links_to_nothing(linker: EntityLinker, question: str
         ("was Albert Einstien right", "Albert Einstien", "Albert Einstein", 14 / 15),
     ],
 )
-def test_a_typo_in_a_capitalised_name_is_forgiven(
+def test_a_typo_in_a_capitalized_name_is_forgiven(
     linker: EntityLinker, question: str, mention: str, label: str, likeness: float
 ) -> None:
     (link,) = linker.link_question(question)

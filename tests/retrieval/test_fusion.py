@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.retrieval.candidate import Scored
+from wikigr.index.candidate import Hit
 from wikigr.retrieval.fusion import reciprocal_rank_fusion, weighted_fusion
 
 
-def run(*pairs: tuple[str, float]) -> list[Scored]:
-    return [Scored(section_id, score) for section_id, score in pairs]
+def run(*pairs: tuple[str, float]) -> list[Hit]:
+    return [Hit(section_id, score) for section_id, score in pairs]
 
 
 DENSE = run(("a", 0.9), ("b", 0.6), ("c", 0.3))
@@ -56,8 +56,8 @@ def test_weighted_scores_lie_in_the_unit_interval_and_every_hit_is_kept(
     dense: dict[str, float], lexical: dict[str, float]
 ) -> None:
     runs = {
-        "dense": [Scored(k, v) for k, v in sorted(dense.items(), key=lambda item: -item[1])],
-        "lexical": [Scored(k, v) for k, v in sorted(lexical.items(), key=lambda item: -item[1])],
+        "dense": [Hit(k, v) for k, v in sorted(dense.items(), key=lambda item: -item[1])],
+        "lexical": [Hit(k, v) for k, v in sorted(lexical.items(), key=lambda item: -item[1])],
     }
     fused = weighted_fusion(runs, {"dense": 0.5, "lexical": 0.5})
     assert {c.section_id for c in fused} == set(dense) | set(lexical)
@@ -66,8 +66,8 @@ def test_weighted_scores_lie_in_the_unit_interval_and_every_hit_is_kept(
 
 
 def test_deeper_runs_do_not_change_the_first_places() -> None:
-    dense = [Scored(f"s{n:03}", 1.0 - n / 400) for n in range(300)]
-    lexical = [Scored(f"s{(n * 7) % 300:03}", 30.0 - n / 10) for n in range(300)]
+    dense = [Hit(f"s{n:03}", 1.0 - n / 400) for n in range(300)]
+    lexical = [Hit(f"s{(n * 7) % 300:03}", 30.0 - n / 10) for n in range(300)]
     weights = {"dense": 0.5, "lexical": 0.5}
     shallow = weighted_fusion({"dense": dense[:100], "lexical": lexical[:100]}, weights)[:10]
     deep = weighted_fusion({"dense": dense, "lexical": lexical}, weights)[:10]

@@ -14,18 +14,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from wikigr.build.build import BuildOptions, build_pack
 from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
 from wikigr.graph.graph_index import GraphIndex, index_graph
-from wikigr.graph.neighbourhood import Node, article
+from wikigr.graph.neighborhood import Node, article
 from wikigr.graph.schema import ddl
+from wikigr.index.candidate import Candidate
+from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
-from wikigr.pipeline.profile import GraphWalkOptions, Profile
 from wikigr.pipeline.retriever import Retriever
-from wikigr.retrieval.candidate import Candidate
+from wikigr.profiles.schema import GraphWalkOptions, Profile
 from wikigr.retrieval.entity_linking import Link
-from wikigr.retrieval.graph_walk import personalised_pagerank, rerank_by_walk, seed_weights
+from wikigr.retrieval.graph_walk import personalized_pagerank, rerank_by_walk, seed_weights
 from wikigr.retrieval.trace import Trace
 from wikigr.sources.detect import open_source
 
@@ -53,9 +53,9 @@ def transition(index: GraphIndex) -> np.ndarray:
     """Dense: column n is where a step from n goes, in proportion to 1 / sqrt(degree) of the target."""
     matrix = np.zeros((len(index), len(index)))
     for n in range(len(index)):
-        neighbours = index.indices[index.indptr[n] : index.indptr[n + 1]]
-        if len(neighbours):
-            matrix[neighbours, n] = 1 / np.sqrt(index.degrees[neighbours])
+        neighbors = index.indices[index.indptr[n] : index.indptr[n + 1]]
+        if len(neighbors):
+            matrix[neighbors, n] = 1 / np.sqrt(index.degrees[neighbors])
             matrix[:, n] /= matrix[:, n].sum()
     return matrix
 
@@ -85,7 +85,7 @@ def test_five_steps_are_those_of_the_dense_computation(walk: tuple[GraphIndex, d
     weights = start
     for _ in range(STEPS):
         weights = restart * start + (1 - restart) * transition(index) @ weights
-    found = personalised_pagerank(index, seeds, restart=restart)
+    found = personalized_pagerank(index, seeds, restart=restart)
     np.testing.assert_allclose(found, weights / weights.max(), rtol=1e-9, atol=1e-15)
     assert found.max() == 1.0
 
@@ -93,12 +93,12 @@ def test_five_steps_are_those_of_the_dense_computation(walk: tuple[GraphIndex, d
 @given(walks())
 def test_the_rest_of_the_way_is_no_longer_than_said(walk: tuple[GraphIndex, dict[int, float], float]) -> None:
     index, seeds, restart = walk
-    # Of what is at a seed without neighbours, networkx sends the rest back to all seeds and we do not.
+    # Of what is at a seed without neighbors, networkx sends the rest back to all seeds and we do not.
     seeds = {number: weight for number, weight in seeds.items() if index.degrees[number]}
     assume(seeds)
     truth = nx.pagerank(directed(index), alpha=1 - restart, personalization=seeds, tol=1e-14, max_iter=10_000)
     expected = np.array([truth[n] for n in range(len(index))])
-    found = personalised_pagerank(index, seeds, restart=restart)
+    found = personalized_pagerank(index, seeds, restart=restart)
     distance = np.abs(found / found.sum() - expected).sum() / 2
     assert distance <= (1 - restart) ** STEPS + 1e-9
 
@@ -108,27 +108,27 @@ def test_on_a_larger_graph_the_first_ones_are_those_of_the_whole_way() -> None:
     index = adjacency(2_000, list(graph.edges))
     seeds = {1500: 1.0, 1700: 0.5}
     truth = nx.pagerank(directed(index), alpha=1 - RESTART, personalization=seeds, tol=1e-12, max_iter=1_000)
-    found = personalised_pagerank(index, seeds, restart=RESTART)
+    found = personalized_pagerank(index, seeds, restart=RESTART)
     expected = sorted(truth, key=lambda n: -truth[n])[:10]
     assert len(set(expected) & set(np.argsort(-found)[:10].tolist())) >= 9
 
 
 def test_without_seeds_nothing_has_weight() -> None:
     index = adjacency(3, [(0, 1)])
-    assert personalised_pagerank(index, {}, restart=RESTART).tolist() == [0, 0, 0]
-    assert personalised_pagerank(index, {1: 0.0}, restart=RESTART).tolist() == [0, 0, 0]
-    assert personalised_pagerank(adjacency(0, []), {}, restart=RESTART).tolist() == []
+    assert personalized_pagerank(index, {}, restart=RESTART).tolist() == [0, 0, 0]
+    assert personalized_pagerank(index, {1: 0.0}, restart=RESTART).tolist() == [0, 0, 0]
+    assert personalized_pagerank(adjacency(0, []), {}, restart=RESTART).tolist() == []
 
 
 def test_without_edges_the_weight_stays_at_the_seeds() -> None:
-    assert personalised_pagerank(adjacency(3, []), {2: 3.0, 1: 1.5}, restart=RESTART).tolist() == [0, 0.5, 1]
+    assert personalized_pagerank(adjacency(3, []), {2: 3.0, 1: 1.5}, restart=RESTART).tolist() == [0, 0.5, 1]
 
 
-def test_a_hub_does_not_drown_a_particular_neighbour() -> None:
+def test_a_hub_does_not_drown_a_particular_neighbor() -> None:
     """The seed links to a hub, which 500 others link to as well, and to an article that only it links to."""
     seed, hub, particular = 0, 1, 2
     index = adjacency(503, [(seed, hub), (seed, particular), *((hub, n) for n in range(3, 503))])
-    weights = personalised_pagerank(index, {seed: 1.0}, restart=RESTART)
+    weights = personalized_pagerank(index, {seed: 1.0}, restart=RESTART)
     assert weights[particular] > 5 * weights[hub]
     assert weights[particular] > 1_000 * weights[3:].max()
 

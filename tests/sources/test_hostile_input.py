@@ -13,15 +13,15 @@ import pytest
 from wikigr.errors import RecordError, SourceError, UsageError
 from wikigr.sources.detect import detect_format, open_source
 from wikigr.sources.folder import Folder
-from wikigr.sources.html import HtmlSource
-from wikigr.sources.html_document import HtmlDocument
-from wikigr.sources.html_text import parse_html
+from wikigr.sources.html.document import HtmlDocument
+from wikigr.sources.html.source import HtmlSource
+from wikigr.sources.html.text import parse_html
 from wikigr.sources.jsonl import split_sections
-from wikigr.sources.markdown import MarkdownRecord, MarkdownSource
+from wikigr.sources.markdown.source import MarkdownRecord, MarkdownSource
 from wikigr.sources.plain_text import PlainTextWriter
-from wikigr.sources.wikitext import WikiSite, parse_wikitext
-from wikigr.sources.wikitext_prepare import prepare
-from wikigr.sources.wikitext_templates import TemplateCall, expand_template
+from wikigr.sources.wikitext.page import WikiSite, parse_wikitext
+from wikigr.sources.wikitext.preprocess import prepare
+from wikigr.sources.wikitext.templates import TemplateCall, expand_template
 
 LIMIT_S = 10
 

@@ -10,8 +10,8 @@ import pytest
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
-from wikigr.sources.folder import LARGEST_DOCUMENT_BYTES, resolve_link
-from wikigr.sources.html import HtmlSource
+from wikigr.sources.folder import MAX_DOCUMENT_BYTES, resolve_link
+from wikigr.sources.html.source import HtmlSource
 
 PROSE = "<p>" + "A sentence that says something about the matter at hand. " * 5 + "</p>"
 
@@ -236,7 +236,7 @@ def test_symbolic_links_are_followed_but_not_in_circles(tmp_path: Path) -> None:
 def test_a_file_too_large_is_one_bad_record(tmp_path: Path) -> None:
     path = tmp_path / "big.html"
     with path.open("wb") as stream:
-        os.truncate(stream.fileno(), LARGEST_DOCUMENT_BYTES + 1)
+        os.truncate(stream.fileno(), MAX_DOCUMENT_BYTES + 1)
     write(tmp_path, {"a.html": PROSE})
     source = HtmlSource(tmp_path)
     good, big = source.records()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wikigr.sources.html_text import parse_html, write_html_fragment
+from wikigr.sources.html.text import parse_html, write_html_fragment
 from wikigr.sources.plain_text import PlainTextWriter
 
 LONG = "It says a good deal about what this does and when one would want to use it. " * 3
@@ -52,7 +52,7 @@ def test_a_class_holds_its_methods_and_what_stands_between_them() -> None:
     ]
 
 
-def test_short_entries_stay_among_their_neighbours() -> None:
+def test_short_entries_stay_among_their_neighbors() -> None:
     markup = (
         f"<dl>{entry('a', 'a', 'Short.')}{entry('b', 'b')}{entry('c', 'c', 'Short.')}{entry('d', 'd', 'Too.')}</dl>"
     )

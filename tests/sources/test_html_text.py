@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wikigr.sources.article import SourceArticle
-from wikigr.sources.html_boilerplate import BOILERPLATE, TABLES_OF_CONTENTS
-from wikigr.sources.html_text import HtmlPage, parse_html, parse_html_head
-from wikigr.sources.markdown import MarkdownRecord, MarkdownSource
+from wikigr.sources.html.boilerplate import BOILERPLATE, TABLES_OF_CONTENTS
+from wikigr.sources.html.text import HtmlPage, parse_html, parse_html_head
+from wikigr.sources.markdown.source import MarkdownRecord, MarkdownSource
 
 
 def body(markup: str, title: str = "Page") -> HtmlPage:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
-from wikigr.sources.jsonl import LONGEST_LINE_BYTES, JsonlRecord, JsonlSource, split_sections
+from wikigr.sources.jsonl import MAX_LINE_BYTES, JsonlRecord, JsonlSource, split_sections
 
 
 def parse(data: bytes | dict[str, object], line: int = 7) -> SourceItem:
@@ -151,7 +151,7 @@ def test_an_overlong_line_is_one_bad_record(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     with path.open("wb") as stream:
         stream.write(b'{"title": "A", "text": "a"}\n')
-        stream.seek(LONGEST_LINE_BYTES + 1000, io.SEEK_CUR)
+        stream.seek(MAX_LINE_BYTES + 1000, io.SEEK_CUR)
         stream.write(b'\n{"title": "B", "text": "b"}\n')
     source = JsonlSource(path)
     first, second, third = source.records()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem
-from wikigr.sources.markdown import MarkdownRecord, MarkdownSource
+from wikigr.sources.markdown.source import MarkdownRecord, MarkdownSource
 
 
 def parse(text: str | bytes, name: str = "dir/note.md") -> SourceItem:

@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.build.build import BuildOptions, BuildReport, build_pack
-from wikigr.build.loading import derive_entities
-from wikigr.build.progress import Silent
-from wikigr.build.staging import Staging
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import RecordError, SourceError
-from wikigr.graph.neighbourhood import Neighbourhood, article
+from wikigr.graph.neighborhood import Neighborhood, article
+from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
+from wikigr.ingest.loading import derive_entities
+from wikigr.ingest.staging import Staging
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
+from wikigr.progress import Silent
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection, Triple
 from wikigr.sources.detect import detect_format, open_source
 from wikigr.sources.lines import Line
-from wikigr.sources.statements import LONGEST_NAME, BadStatement, readable_relation
+from wikigr.sources.statements import MAX_NAME_LENGTH, BadStatement, readable_relation
 from wikigr.sources.triples import TriplesSource, read_rows
 
 ROWS = [
@@ -263,8 +263,8 @@ def test_a_long_literal_is_text_in_full_and_no_long_entity(tmp_path: Path) -> No
     assert article.sections[0].text == long.strip()
     assert long.strip() in article.sections[1].text
     story = next(triple for triple in article.triples if triple.relation == "story")
-    assert len(story.object) <= LONGEST_NAME and story.object.endswith("…") and story.object_link is None
-    assert max(len(triple.line) for triple in article.triples) <= LONGEST_NAME
+    assert len(story.object) <= MAX_NAME_LENGTH and story.object.endswith("…") and story.object_link is None
+    assert max(len(triple.line) for triple in article.triples) <= MAX_NAME_LENGTH
     assert "\x00" not in article.sections[1].text
 
 
@@ -382,7 +382,7 @@ def test_relations_called_as_the_structure_of_the_graph_are_renamed(tmp_path: Pa
     with Pack(tmp_path / "pack") as pack:
         stored = [row[0] for row in pack.graph.rows("MATCH ()-[r:RELATED_TO]->() RETURN r.relation")]
         assert sorted(stored) == sorted([*(f"{name} (fact)" for name in renamed), "links to", "mentions it"])
-        around = Neighbourhood(pack.graph)
+        around = Neighborhood(pack.graph)
         ((links,),) = pack.graph.rows("MATCH ()-[r:LINKS_TO]->() RETURN count(r)")
         assert around.relations["LINKS_TO"] == links == 2
         (fact,) = around.edges(article("Apollo 11"), relation="LINKS_TO (fact)")
@@ -414,7 +414,7 @@ def test_a_plain_value_is_the_article_whose_title_it_spells_otherwise(tmp_path: 
     )
     build(source, tmp_path / "pack", encoder)
     with Pack(tmp_path / "pack") as pack:
-        around = Neighbourhood(pack.graph)
+        around = Neighborhood(pack.graph)
         for title, fact in (("eBay", "Ada -> soldOn -> eBay"), ("iPod nano", "Ada -> owns -> iPod nano")):
             assert fact in [str(edge) for edge in around.edges(article(title), inverse=True)]
             assert fact in [str(edge) for edge in around.edges(article("Ada"))]

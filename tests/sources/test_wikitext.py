@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wikigr.sources.article import Triple
-from wikigr.sources.wikitext import WikiPage, WikiSite, parse_wikitext
-from wikigr.sources.wikitext_prepare import prepare
+from wikigr.sources.wikitext.page import WikiPage, WikiSite, parse_wikitext
+from wikigr.sources.wikitext.preprocess import prepare
 
 SITE = WikiSite({"datei": 6, "kategorie": 14, "file": 6, "category": 14}, page_url="https://w.example/wiki/")
 

@@ -14,7 +14,7 @@ import atheris
 with atheris.instrument_imports(include=["wikigr.sources"]):
     import source_child
 
-    from wikigr.sources import html, markdown, mediawiki, rdf, triples, zim  # noqa: F401
+    from wikigr.sources import mediawiki, rdf, triples, zim  # noqa: F401
 
 
 def main() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from wikigr.build.build import BuildOptions, build_pack
 from wikigr.embeddings.embedder import Embedder
+from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.sources.detect import open_source
 
 MARK = "ZQX"

@@ -14,7 +14,7 @@ from wikigr.errors import RecordError, SourceError, UsageError
 from wikigr.sources.article import SourceArticle
 from wikigr.sources.detect import open_source
 
-MOST_RECORDS = 20_000
+MAX_RECORDS = 20_000
 
 
 def read(name: str, path: Path) -> tuple[str, str]:
@@ -23,7 +23,7 @@ def read(name: str, path: Path) -> tuple[str, str]:
     try:
         source = open_source(path, name or None)
         for number, record in enumerate(source.records()):
-            if number == MOST_RECORDS:
+            if number == MAX_RECORDS:
                 break
             try:
                 articles += sum(isinstance(item, SourceArticle) for item in source.parse(record))
@@ -36,7 +36,7 @@ def read(name: str, path: Path) -> tuple[str, str]:
 
 def main() -> None:
     # Every parser is loaded before the limit: what counts is what a source makes of it.
-    from wikigr.sources import html, markdown, mediawiki, rdf, triples, zim  # noqa: F401
+    from wikigr.sources import mediawiki, rdf, triples, zim  # noqa: F401
 
     limit = int(sys.argv[1]) * 1024 * 1024
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

@@ -21,22 +21,22 @@ from typing import Any
 import numpy as np
 import pytest
 import zstandard
-from tests.pack.letters import build_letters
+from tests.distribution.letters import build_letters
 from tests.trust import checkers
 from tests.trust.conftest import Tally
 
 from wikigr.checks import Check
+from wikigr.distribution import validate_untrusted as proof
+from wikigr.distribution.archive import Limits, export_pack, unpack
+from wikigr.distribution.signature import PrivateKey
+from wikigr.distribution.validate_untrusted import prove
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.model_id import DEFAULT_MODEL
 from wikigr.embeddings.models import find_prepared
 from wikigr.errors import PackError
 from wikigr.graph.engine import Graph
-from wikigr.pack import proof
-from wikigr.pack.archive import Limits, export_pack, unpack
 from wikigr.pack.layout import DATABASE, MANIFEST, PAGERANK, SIGNATURE
 from wikigr.pack.manifest import describe_file, describe_files
-from wikigr.pack.proof import prove
-from wikigr.pack.signature import PrivateKey
 
 Count = Callable[[str], Tally]
 KEY = PrivateKey(bytes(range(32)))
@@ -799,7 +799,8 @@ def test_checks_that_take_too_long_are_ended(workshop: Workshop, tally: Count) -
 def test_the_limits_of_the_process_hold(tmp_path: Path, tally: Count, greed: str, error: str) -> None:
     if sys.platform == "darwin" and error == "MemoryError":
         pytest.skip("macOS has no limit on address space")
-    code = f"from wikigr.pack.proof import _limit\n_limit(2 << 30, 0.1 / (os.cpu_count() or 1))\n{greed}"
+    limit = "from wikigr.distribution.validate_untrusted import _limit\n_limit(2 << 30, 0.1 / (os.cpu_count() or 1))"
+    code = f"{limit}\n{greed}"
     done = subprocess.run(
         [sys.executable, "-c", f"import os\n{code}"],
         cwd=tmp_path,
@@ -815,7 +816,7 @@ def test_the_limits_of_the_process_hold(tmp_path: Path, tally: Count, greed: str
 
 def test_the_process_that_checks_has_these_limits(tmp_path: Path) -> None:
     code = (
-        "import multiprocessing, resource, sys\nfrom wikigr.pack.proof import _report\n"
+        "import multiprocessing, resource, sys\nfrom wikigr.distribution.validate_untrusted import _report\n"
         "ours, theirs = multiprocessing.Pipe()\n_report('nowhere', 1, 60.0, theirs)\n"
         "kinds = [resource.RLIMIT_CPU, resource.RLIMIT_FSIZE] + [resource.RLIMIT_AS] * (sys.platform == 'linux')\n"
         "sys.exit(any(resource.getrlimit(kind)[0] == resource.RLIM_INFINITY for kind in kinds))"

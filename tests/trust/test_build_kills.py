@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Wikigr
-from tests.pack.letters import build_letters
+from tests.distribution.letters import build_letters
 
-from wikigr.build.build import BuildOptions, build_pack
 from wikigr.embeddings.embedder import Embedder
+from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.manifest import read_manifest
 from wikigr.pack.validate import validate_pack
 from wikigr.sources.detect import open_source

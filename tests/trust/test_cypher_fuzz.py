@@ -18,9 +18,9 @@ from tests.trust.conftest import Tally
 
 from wikigr.errors import WikigrError
 from wikigr.graph.engine import Graph
-from wikigr.retrieval.cypher import run_query
-from wikigr.retrieval.cypher_guard import check_query
-from wikigr.retrieval.cypher_tokens import BlockedQueryError
+from wikigr.retrieval.cypher.guard import check_query
+from wikigr.retrieval.cypher.runner import run_query
+from wikigr.retrieval.cypher.tokens import BlockedQueryError
 
 SEED = int(os.environ.get("WIKIGR_FUZZ_SEED", "0"))
 QUERIES = int(os.environ.get("WIKIGR_FUZZ_QUERIES", "50000"))

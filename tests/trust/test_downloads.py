@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.pack.file_server import FileServer, Handler, download, make_certificates, serving
+from tests.distribution.file_server import FileServer, Handler, download, make_certificates, serving
 from tests.trust.conftest import Tally
 
+from wikigr.distribution import download as module
+from wikigr.distribution.download import DownloadError
 from wikigr.errors import WikigrError
-from wikigr.pack import download as module
-from wikigr.pack.download import DownloadError
 
 MOST = 1_000_000
 CONTENT = bytes(300_000)
@@ -68,7 +68,7 @@ def refused(server: FileServer, folder: Path, tally: Tally, match: str) -> None:
 def test_a_redirect_to_what_is_not_fetched(
     server: FileServer, tmp_path: Path, tally: Attacks, target: str, match: str
 ) -> None:
-    server.behaviours["/p"] = lambda request: request.reply(302, headers={"Location": target})
+    server.behaviors["/p"] = lambda request: request.reply(302, headers={"Location": target})
     with pytest.raises(DownloadError, match=f"redirects to a place that is not fetched.*{match}"):
         download(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
     tally("download: redirects").refused()
@@ -85,25 +85,25 @@ def test_a_redirect_to_what_is_not_fetched(
 def test_a_redirect_to_an_address_that_is_never_allowed(
     server: FileServer, tmp_path: Path, tally: Attacks, target: str
 ) -> None:
-    server.behaviours["/p"] = lambda request: request.reply(302, headers={"Location": target})
+    server.behaviors["/p"] = lambda request: request.reply(302, headers={"Location": target})
     with pytest.raises(WikigrError, match="no address of the public internet"):
         download(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
     tally("download: redirects").refused()
 
 
 def test_a_redirect_to_plain_http_elsewhere(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
-    server.behaviours["/p"] = lambda request: request.reply(302, headers={"Location": "http://10.255.255.1/p"})
+    server.behaviors["/p"] = lambda request: request.reply(302, headers={"Location": "http://10.255.255.1/p"})
     refused(server, tmp_path, tally("download: redirects"), "plain http")
 
 
 def test_redirects_without_end(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
-    server.behaviours["/p"] = lambda request: request.reply(302, headers={"Location": "/p"})
+    server.behaviors["/p"] = lambda request: request.reply(302, headers={"Location": "/p"})
     refused(server, tmp_path, tally("download: redirects"), "redirects more than 5 times")
     assert len(server.requests) == 6
 
 
 def test_a_body_that_is_announced_too_large(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
-    server.behaviours["/p"] = lambda request: request.reply(200, b"x", {"Content-Length": str(MOST + 1)})
+    server.behaviors["/p"] = lambda request: request.reply(200, b"x", {"Content-Length": str(MOST + 1)})
     refused(server, tmp_path, tally("download: size"), "larger than 1,000,000 bytes")
 
 
@@ -119,13 +119,13 @@ def test_a_body_without_end(server: FileServer, tmp_path: Path, tally: Attacks, 
             data = bytes(65_536)
             request.wfile.write(b"%x\r\n%b\r\n" % (len(data), data) if chunked else data)
 
-    server.behaviours["/p"] = endless
+    server.behaviors["/p"] = endless
     refused(server, tmp_path, tally("download: size"), "larger than 1,000,000 bytes")
 
 
 @pytest.mark.parametrize("length", ["600000", "-5", "1e3", "9" * 5000, "300000, 5"])
 def test_a_length_that_lies(server: FileServer, tmp_path: Path, tally: Attacks, length: str) -> None:
-    server.behaviours["/p"] = lambda request: request.reply(200, CONTENT, {"Content-Length": length})
+    server.behaviors["/p"] = lambda request: request.reply(200, CONTENT, {"Content-Length": length})
     try:
         found = download(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
     except WikigrError as error:
@@ -189,7 +189,7 @@ def _torn_chunk(request: Handler) -> None:
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "match"),
+    ("behavior", "match"),
     [
         (_drip_headers, "takes too long to answer"),
         (_continue_for_ever, "takes too long to answer|failed 2 times"),
@@ -203,9 +203,9 @@ def _torn_chunk(request: Handler) -> None:
     ],
 )
 def test_a_server_that_keeps_us_waiting_or_speaks_nonsense(
-    server: FileServer, tmp_path: Path, tally: Attacks, behaviour: Callable[[Handler], None], match: str
+    server: FileServer, tmp_path: Path, tally: Attacks, behavior: Callable[[Handler], None], match: str
 ) -> None:
-    server.behaviours["/p"] = behaviour
+    server.behaviors["/p"] = behavior
     refused(server, tmp_path, tally("download: slow or broken servers"), match)
 
 
@@ -221,7 +221,7 @@ def test_another_part_than_was_asked_for(server: FileServer, tmp_path: Path, tal
         else:
             request.reply(200, CONTENT, {"ETag": '"1"'}, cut=100_000)
 
-    server.behaviours["/p"] = wrong
+    server.behaviors["/p"] = wrong
     refused(server, tmp_path, tally("download: lying ranges"), "another part of the file")
     assert all(path.stat().st_size == 0 for path in tmp_path.glob("*.download"))
 
@@ -233,13 +233,13 @@ def test_more_than_the_rest_that_was_asked_for(server: FileServer, tmp_path: Pat
         else:
             request.reply(200, CONTENT, {"ETag": '"1"'}, cut=100_000)
 
-    server.behaviours["/p"] = wrong
+    server.behaviors["/p"] = wrong
     refused(server, tmp_path, tally("download: lying ranges"), "more bytes than it announced")
 
 
 def test_a_part_that_nobody_asked_for(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
     headers = {"Content-Range": "bytes 0-299999/300000"}
-    server.behaviours["/p"] = lambda request: request.reply(206, CONTENT, headers)
+    server.behaviors["/p"] = lambda request: request.reply(206, CONTENT, headers)
     refused(server, tmp_path, tally("download: lying ranges"), "another part of the file")
 
 
@@ -285,7 +285,7 @@ def in_namespace(program: str, *arguments: str | Path, mount: str = "true") -> s
 _REDIRECTS = f"""
 import os, sys
 from pathlib import Path
-from tests.pack.file_server import download, make_certificates, serving
+from tests.distribution.file_server import download, make_certificates, serving
 from wikigr.errors import WikigrError
 
 folder = Path(sys.argv[1])
@@ -298,13 +298,13 @@ with serving("127.0.0.1", certificate) as inner, serving("{PUBLIC}", certificate
     port = inner.server_port
     hosts = ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]"]
     for host in hosts:
-        outer.behaviours["/r"] = lambda request: request.reply(302, headers={{"Location": f"https://{{host}}:{{port}}/secret"}})
+        outer.behaviors["/r"] = lambda request: request.reply(302, headers={{"Location": f"https://{{host}}:{{port}}/secret"}})
         try:
             download(outer.url("/r"), folder / "d", max_bytes=100)
             print("fetched")
         except WikigrError as error:
             print("refused" if "public internet" in error.message or "cannot be found" in error.message else error.message)
-    outer.behaviours["/r"] = lambda request: request.reply(302, headers={{"Location": f"http://{PUBLIC}:{{port}}/secret"}})
+    outer.behaviors["/r"] = lambda request: request.reply(302, headers={{"Location": f"http://{PUBLIC}:{{port}}/secret"}})
     try:
         download(outer.url("/r"), folder / "d", max_bytes=100)
     except WikigrError as error:
@@ -325,7 +325,7 @@ def test_a_public_server_does_not_lead_into_this_machine(tmp_path: Path, tally: 
 _REBINDING = f"""
 import os, socket, sys
 from pathlib import Path
-from tests.pack.file_server import download, make_certificates, serving
+from tests.distribution.file_server import download, make_certificates, serving
 
 folder = Path(sys.argv[1])
 authority, certificate = make_certificates(folder, "rebind.example")
@@ -355,7 +355,7 @@ def test_a_name_that_changes_its_address_between_check_and_use(tmp_path: Path, t
 _FULL = """
 import sys
 from pathlib import Path
-from tests.pack.file_server import download, serving
+from tests.distribution.file_server import download, serving
 from wikigr.errors import WikigrError
 
 folder = Path(sys.argv[1])
@@ -368,7 +368,7 @@ with serving() as server:
             request.end_headers()
             request.wfile.write(bytes(500_000))
             request.close_connection = True
-        server.behaviours["/p"] = send
+        server.behaviors["/p"] = send
         try:
             download(server.url("/p"), folder, max_bytes=10**6, allow_private=True)
         except WikigrError as error:
@@ -390,7 +390,7 @@ def test_a_disk_that_is_full(tmp_path: Path, tally: Attacks) -> None:
 _READ_ONLY = """
 import sys
 from wikigr.errors import WikigrError
-from wikigr.pack.installed import install
+from wikigr.distribution.install import install
 try:
     install(sys.argv[1])
 except WikigrError as error:

@@ -14,19 +14,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.pack.letters import build_letters
+from tests.distribution.letters import build_letters
 from tests.trust.conftest import Tally
 
+from wikigr.distribution.archive import export_pack
+from wikigr.distribution.install import install
 from wikigr.embeddings.embedder import Embedder
-from wikigr.pack.archive import export_pack
-from wikigr.pack.installed import install
 from wikigr.pack.layout import MANIFEST, installed_packs
 from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import check_file, read_manifest
 from wikigr.pack.open import Pack
 
 KILLS = 30
-_PROGRAM = "import sys; from wikigr.pack.installed import install; install(sys.argv[1])"
+_PROGRAM = "import sys; from wikigr.distribution.install import install; install(sys.argv[1])"
 
 
 @pytest.fixture
@@ -89,8 +89,8 @@ def test_killed_at_any_moment(versions: list[Path], tmp_path: Path, tally: Calla
 _AT_STEP = """
 import os, signal, sys
 from pathlib import Path
-from wikigr.pack import store
-from wikigr.pack.installed import install
+from wikigr.distribution import installed_versions as store
+from wikigr.distribution.install import install
 
 step, calls = int(sys.argv[2]), 0
 

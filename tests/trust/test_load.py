@@ -15,7 +15,7 @@ from .conftest import Tally
 
 QUESTIONS = int(os.environ.get("WIKIGR_LOAD_QUESTIONS", "1000"))
 # Bytes that a question may leave behind, after the first third; 10,000 questions then cost 20 MB at most.
-MOST_KEPT = 2_000
+MAX_KEPT = 2_000
 _COMMAND = "from wikigr_cli.app import main; main()"
 _WORDS = "spin energy photon atom light wave nucleus experiment theory prize measurement laser electron".split()
 
@@ -40,7 +40,7 @@ def test_memory_does_not_grow_with_questions(physics_pack: Path, tmp_path: Path,
     assert got == asked
     third = len(resident) // 3
     first, last = max(resident[: 2 * third]), max(resident[third:])
-    assert last - first <= MOST_KEPT * third
+    assert last - first <= MAX_KEPT * third
     count.harmless(len(got))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Wikigr
 from tests.llm.server import (
-    Behaviour,
+    Behavior,
     MessagesServer,
     Response,
     cut_after,
@@ -31,7 +31,7 @@ PROFILE = f"{{synthesis: {{timeout: 1.0, retries: {RETRIES}}}, %s}}\n"
 ANSWER = reply("Mara Quill keeps it [1].")
 
 
-def half(*, clean: bool = False) -> Behaviour:
+def half(*, clean: bool = False) -> Behavior:
     """Break off in the middle, be it of a stream or of a whole reply."""
 
     def behave(request: dict[str, Any]) -> Response:
@@ -40,7 +40,7 @@ def half(*, clean: bool = False) -> Behaviour:
     return behave
 
 
-FAULTS: dict[str, Behaviour] = {
+FAULTS: dict[str, Behavior] = {
     "429": status(429, "slow down"),
     "429, wait for a day": status(429, "slow down", retry_after_ms=None, retry_after="86400"),
     "429, wait for ever": status(429, "slow down", retry_after_ms=None, retry_after="1e999"),

@@ -15,12 +15,12 @@ from tests.llm.server import MessagesServer, Response, reply, respond
 from tests.trust.conftest import Tally
 from tests.trust.hostile import FACT, FINISH, INJECTIONS, MARK, QUESTION
 
-from wikigr.build.sectioning import MAX_HEADING_CHARS
-from wikigr.graph.neighbourhood import Neighbourhood, article
+from wikigr.graph.neighborhood import Neighborhood, article
+from wikigr.ingest.sectioning import MAX_HEADING_CHARS
 from wikigr.llm.client import Claude
 from wikigr.pack.open import Pack
-from wikigr.retrieval.model_chooser import ModelChooser
-from wikigr.retrieval.triplets import TripletRetriever
+from wikigr.retrieval.explore.model_pruner import ModelPruner
+from wikigr.retrieval.explore.triplets import TripletRetriever
 
 # A tag as a reader of prompts may take one for it: white space and unseen characters before its name do not hide it.
 ANY_TAG = re.compile(r"<(?:[\s\u200b-\u200f\u2060-\u206f\ufeff]*[/!?]|[\u200b-\u200f\u2060-\u206f\ufeff]*[^\W\d_])")
@@ -172,7 +172,7 @@ def test_a_name_of_the_pack_that_a_model_repeats_ends_no_search(
     messages_server.always(behave)
     client = Claude(model="claude-opus-4-6", api_key="sk-test-0123456789", base_url=messages_server.url)
     with Pack(hostile_graph) as pack:
-        result = TripletRetriever(Neighbourhood(pack.graph), ModelChooser(client)).retrieve("Who?", [article("Orrin")])
+        result = TripletRetriever(Neighborhood(pack.graph), ModelPruner(client)).retrieve("Who?", [article("Orrin")])
     client.close()
     assert result.stop_reason != "finish"
     assert any("<entities-offered>" in request.json["messages"][0]["content"] for request in messages_server.requests)

@@ -20,10 +20,10 @@ from tests.trust.conftest import Process, Tally
 
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
-from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.receipt import digest_of, make_receipt
-from wikigr.pipeline.receipt_file import ReceiptError, read_receipts
-from wikigr.pipeline.replay import replay
+from wikigr.profiles.schema import Profile
+from wikigr.receipts.receipt import digest_of, make_receipt
+from wikigr.receipts.receipt_file import ReceiptError, read_receipts
+from wikigr.receipts.replay import replay
 
 QUESTION = "Who measured the wavelength of the electron?"
 # What a terminal or a look-up could trip over.

@@ -61,7 +61,7 @@ def good_reply(request: dict) -> Response:  # type: ignore[type-arg]
     return replace(answer, pieces=tuple(pieces))
 
 
-BEHAVIOURS = {
+BEHAVIORS = {
     "a good reply with all": good_reply,
     "answers": reply("The pack does not cover this."),
     "verdict": reply('{"reason": "no", "verdict": "incorrect"}'),
@@ -116,9 +116,9 @@ def commands(pack: Path) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "authorised"),
+    ("behavior", "authorised"),
     [
-        *((name, "key") for name in BEHAVIOURS),
+        *((name, "key") for name in BEHAVIORS),
         ("401 with the key", "token"),
         ("a good reply with all", "token"),
     ],
@@ -131,13 +131,13 @@ def test_no_secret_is_shown_or_written(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     tally: Callable[[str], Tally],
-    behaviour: str,
+    behavior: str,
     authorised: str,
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY" if authorised == "key" else "ANTHROPIC_AUTH_TOKEN", KEY)
     if authorised == "key":
         monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", TOKEN)
-    canaries.always(BEHAVIOURS[behaviour])
+    canaries.always(BEHAVIORS[behavior])
     (tmp_path / "p.yaml").write_text(PROFILE)
     (tmp_path / "multi.yaml").write_text(PROFILE + "multi_strategy: {enabled: true}\n")
     (tmp_path / "rephrase.yaml").write_text(PROFILE + "retrieval: {multi_query: true}\n")
@@ -145,7 +145,7 @@ def test_no_secret_is_shown_or_written(
     (tmp_path / "gold.jsonl").write_text(json.dumps(row) + "\n")
     count = tally("secrets: output, reports, caches")
     # What asks no model says the same whatever the server does.
-    every = behaviour in ("answers", "a good reply with all", "500 with the header")
+    every = behavior in ("answers", "a good reply with all", "500 with the header")
     for arguments in commands(hostile_pack):
         if not (every or set(arguments) & {"p.yaml", "multi.yaml", "rephrase.yaml"}):
             continue
@@ -161,7 +161,7 @@ def test_no_secret_is_shown_or_written(
     assert canaries.requests
     written = [path for path in tmp_path.rglob("*") if path.is_file() and not path.is_symlink()]
     assert any(path.name == "samples.jsonl" for path in written)
-    if behaviour == "a good reply with all":
+    if behavior == "a good reply with all":
         # It came as an answer, and was kept, and nothing but the secrets was taken from it.
         for place in ("run/", "cache/", "receipt.json"):
             assert any(place in str(path) and b"It is [key] and [key]" in path.read_bytes() for path in written), place

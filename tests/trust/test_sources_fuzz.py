@@ -167,8 +167,8 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
         b'{"id": "1", "title": "Bees", "text": "Bees make honey.\\n\\n## Life\\n\\nLong \\u00e9.", "links": ["Honey"], '
         b'"aliases": ["Bee"], "categories": ["Insects"], "url": "http://b/"}\n{"title": "Honey", "text": "Sweet."}\n',
     ),
-    "triples": ("s.tsv", b"Bee\tmakes\tHoney\nHoney\tcolour\tgold\nBee\tborn\t1900-01-01\n"),
-    "triples csv": ("s.csv", b'subject,relation,object\n"Bee, the",makes,"Ho""ney"\nHoney,colour,gold\n'),
+    "triples": ("s.tsv", b"Bee\tmakes\tHoney\nHoney\tcolor\tgold\nBee\tborn\t1900-01-01\n"),
+    "triples csv": ("s.csv", b'subject,relation,object\n"Bee, the",makes,"Ho""ney"\nHoney,color,gold\n'),
     "rdf": (
         "s.nt",
         b'<http://e/Bee> <http://e/makes> <http://e/Honey> .\n<http://e/Bee> <http://e/name> "Bee\\u00e9"@en .\n'

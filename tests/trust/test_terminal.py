@@ -26,7 +26,7 @@ from wikigr.pack.layout import Layout
 
 ESCAPES = "\x1b[2J\x1b]52;c;eA==\x07\r\b\x9b2J\u202e"
 BIDI = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-# Colour and weight; nothing that moves, clears or asks.
+# Color and weight; nothing that moves, clears or asks.
 OURS = re.compile(r"\x1b\[(?:\d{1,2}(?:;\d{1,2})*)?m")
 KEEPER = "Orrin lighthouse 0"
 
@@ -106,7 +106,7 @@ def commands(pack: Path, graph_pack: Path) -> list[tuple[str, ...]]:
 
 def checked(result: Result, tally: Tally, arguments: tuple[str, ...]) -> None:
     assert "a bug" not in result.err, (arguments, result.err)
-    # Colour was asked for: of codes there are ours, and where one of the pack's was taken for ours it is cut.
+    # Color was asked for: of codes there are ours, and where one of the pack's was taken for ours it is cut.
     assert controls(OURS.sub("", result.out)) == [], arguments
     assert controls(OURS.sub("", result.err)) == [], arguments
     if result.code:
@@ -232,7 +232,7 @@ def in_a_terminal(arguments: tuple[str, ...], folder: Path) -> str:
     return received.decode("utf-8", "replace")
 
 
-def test_a_terminal_receives_only_colours_of_ours(
+def test_a_terminal_receives_only_colors_of_ours(
     pack: Path, graph_pack: Path, tmp_path: Path, tally: Callable[[str], Tally]
 ) -> None:
     count = tally("terminal codes in pack text, in a pty")
@@ -242,11 +242,11 @@ def test_a_terminal_receives_only_colours_of_ours(
         if arguments[0] in some:
             shown.setdefault((arguments[0], arguments[1] if arguments[0] in ("graph", "pack", "pagerank") else ""),
                              arguments)  # fmt: skip
-    coloured = 0
+    colored = 0
     for arguments in shown.values():
         received = in_a_terminal(arguments, tmp_path)
         assert received, arguments
-        coloured += "\x1b[" in received
+        colored += "\x1b[" in received
         assert controls(OURS.sub("", received).replace("\r\n", "\n")) == [], arguments
         count.harmless()
-    assert coloured >= 5
+    assert colored >= 5

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from wikigr.build.build import BuildOptions, build_pack
 from wikigr.embeddings.embedder import Embedder
+from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.manifest import read_manifest
 from wikigr.pack.validate import validate_pack
 from wikigr.sources.detect import open_source
@@ -109,7 +109,7 @@ import json, sys, time
 from wikigr.errors import WikigrError
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
-from wikigr.pipeline.profile_files import load_profile
+from wikigr.profiles.files import load_profile
 profile, until = load_profile("enhanced"), time.monotonic() + float(sys.argv[2])
 while time.monotonic() < until:
     try:

@@ -12,30 +12,30 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from wikigr.agent.cross_encoder import CrossEncoderReranker
-from wikigr.agent.few_shot import FewShotManager
-from wikigr.agent.multi_doc_synthesis import MultiDocSynthesizer
-from wikigr.agent.multi_query import best_by_title, rephrase
-from wikigr.agent.reranker import GraphReranker
-from wikigr.agent.section_quality import CONTENT_QUALITY_THRESHOLD, STOP_WORDS, score_section_quality
 from wikigr.answer.answer import Answer
+from wikigr.answer.few_shot import FewShotManager
+from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer
 from wikigr.embeddings.generator import EmbeddingGenerator
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.graph.engine import Graph
 from wikigr.llm.client import Claude
 from wikigr.pack.open import Pack
-from wikigr.pipeline import tuning
 from wikigr.pipeline.builder import build_pipeline, connect
-from wikigr.pipeline.profile import Profile
-from wikigr.pipeline.profile_files import load_profile
-from wikigr.retrieval.hybrid import checked_question
+from wikigr.profiles import tuning
+from wikigr.profiles.files import load_profile
+from wikigr.profiles.schema import Profile
+from wikigr.retrieval.candidates import checked_question
+from wikigr.retrieval.multi_query import best_by_title, rephrase
+from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderReranker
+from wikigr.retrieval.rerankers.graph_reranker import GraphReranker
+from wikigr.retrieval.rerankers.section_quality import CONTENT_QUALITY_THRESHOLD, STOP_WORDS, score_section_quality
 
 if TYPE_CHECKING:
     import anthropic
 
 logger = logging.getLogger(__name__)
 
-_MOST_RESULTS = 20
+_MAX_RESULTS = 20
 
 
 class KnowledgeGraphAgent:
@@ -147,7 +147,7 @@ class KnowledgeGraphAgent:
             )
         if self.enable_fewshot and self._few_shot_path is not None:
             # What was named must be right; what a pack happens to carry may be left out with a warning.
-            _ = self._pipeline.synthesiser.few_shot
+            _ = self._pipeline.synthesizer.few_shot
         if self.enable_cross_encoder:
             _ = self.cross_encoder
         self.cypher_examples: FewShotManager | None = None
@@ -179,14 +179,14 @@ class KnowledgeGraphAgent:
         if not self.enable_fewshot:
             return None
         try:
-            return self._pipeline.synthesiser.few_shot
+            return self._pipeline.synthesizer.few_shot
         except (OSError, ValueError) as error:
             logger.warning("The pack's few-shot examples are left out: %s", error)
             return None
 
     @few_shot.setter
     def few_shot(self, few_shot: FewShotManager) -> None:
-        self._pipeline.synthesiser.few_shot = few_shot
+        self._pipeline.synthesizer.few_shot = few_shot
 
     def _profile(self, synthesis_model: str | None) -> Profile:
         profile = load_profile("enhanced" if self.use_enhancements else "baseline")
@@ -297,7 +297,7 @@ class KnowledgeGraphAgent:
         ``max_results`` is brought into [1, 20] and holds for each wording. When no other wording can be had, only
         the question itself is searched for, with a warning.
         """
-        limit = min(_MOST_RESULTS, max(1, max_results))
+        limit = min(_MAX_RESULTS, max(1, max_results))
         wordings = [question]
         try:
             if self._client is None:

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wikigr.answer.question_terms import QuestionTerms
 from wikigr.answer.sentences import SentenceScore
-from wikigr.retrieval.candidate import Evidence
-from wikigr.retrieval.lexical import stems
+from wikigr.index.candidate import Evidence
+from wikigr.index.lexical import stems
+from wikigr.question.terms import QuestionTerms
 
 # What is said, word for word, when it does not.
 NOT_COVERED = "The pack does not cover this."

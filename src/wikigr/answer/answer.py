@@ -7,8 +7,8 @@ from typing import Literal
 
 from wikigr.answer.citations import Citation
 from wikigr.answer.sentences import SentenceScore
+from wikigr.index.candidate import Candidate, Evidence
 from wikigr.llm.usage import Usage
-from wikigr.retrieval.candidate import Candidate, Evidence
 from wikigr.retrieval.trace import Trace
 
 QueryType = Literal["extractive", "synthesis", "abstained", "own_knowledge"]

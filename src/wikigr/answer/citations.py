@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wikigr.errors import WikigrError
+from wikigr.index.candidate import Section
 from wikigr.pack.open import Pack
-from wikigr.retrieval.candidate import Section
 from wikigr.retrieval.trace import Trace
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from wikigr.retrieval.candidate import Section
+from wikigr.index.candidate import Section
 from wikigr.text import ends_as_prose, words
 
 # "Import a module.", and not "New in version 3.4." or a line of code that ends in "...)".
-_FEWEST_WORDS = 3
+_MIN_WORDS = 3
 _BOILERPLATE = re.compile(
     r"(?:new|changed|added|deprecated|removed) (?:in|since)\b|(?:availability|return value)\b|part of the\b|see also\b",
     re.IGNORECASE,
@@ -36,4 +36,4 @@ def subject(section: Section) -> str:
 def explains(sentence: str) -> bool:
     """Tell whether ``sentence`` says what an entry is, and not since when or how it is written."""
     plain = _BOILERPLATE.match(sentence) is None and _ELLIPSIS.search(sentence) is None
-    return plain and len(words(sentence)) >= _FEWEST_WORDS
+    return plain and len(words(sentence)) >= _MIN_WORDS

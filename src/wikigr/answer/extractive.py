@@ -16,7 +16,7 @@ SENTENCE_FLOOR = 0.75
 _SAME = 0.7
 # The least share of the question's words, and the least number of words, with which a fragment follows a sentence.
 _TELLING = 0.2
-_FEWEST_WORDS = 5
+_MIN_WORDS = 5
 
 
 def quote(ranked: Sequence[SentenceScore], stating: Sequence[SentenceScore] = ()) -> tuple[Citation, ...]:
@@ -61,7 +61,7 @@ def _is_telling(fragment: SentenceScore) -> bool:
     if fragment.of_words < _TELLING or fragment.text.endswith(":"):
         return False
     # "Capital: Zedtown"
-    return ":" in fragment.text or len(words(fragment.text)) >= _FEWEST_WORDS
+    return ":" in fragment.text or len(words(fragment.text)) >= _MIN_WORDS
 
 
 def _says_again(text: str, before: str) -> bool:

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from wikigr.answer.definition_patterns import BORN, DIED, is_definition, life_stems
 from wikigr.answer.entries import explains, is_entry, subject
-from wikigr.answer.leads import BORN, DIED, is_definition, life_stems
-from wikigr.answer.question_terms import QuestionTerms
 from wikigr.embeddings.embedder import Embedder, Vectors
-from wikigr.graph.neighbourhood import Edge
-from wikigr.retrieval.candidate import Evidence, Section
-from wikigr.retrieval.lexical import stems
+from wikigr.graph.neighborhood import Edge
+from wikigr.index.candidate import Evidence, Section
+from wikigr.index.lexical import stems
+from wikigr.question.terms import QuestionTerms
 from wikigr.text import ends_as_prose, fold, sentence_spans, words
 
 # Sentences that are encoded, chosen by their score without vectors: they are half the cost of a question. On SQuAD 2.0
@@ -30,7 +30,7 @@ WEIGHTS = {
     "phrases": 0.10,
     "kind": 0.08,
     "vector": 0.20,
-    "neighbours": 0.15,
+    "neighbors": 0.15,
 }
 
 
@@ -40,9 +40,9 @@ FRAGMENT_FACTOR = 0.85
 _LIST_MARK = re.compile(r"(?:[-*•–]|(?P<number>\d{1,2})[.)])\s+(?=\S)")
 # A long lead is cut into several sections, after whatever stands before its text.
 _LEAD_SECTIONS = 3
-_FEWEST_WORDS = 8
+_MIN_WORDS = 8
 # Entries of the same last name that may all explain themselves: "What is a Context?"
-_MOST_NAMESAKES = 3
+_MAX_NAMESAKES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class SentenceScore:
     ``of_section``: the section's relevance. ``of_words``: share of the question's words in the sentence.
     ``of_context``: the same with the title and the sentence before it, which a pronoun may point to.
     ``of_phrases``: share of the question's word pairs. ``of_kind``: whether it holds a thing of the kind that
-    is asked for. ``of_vector``: cosine with the question. ``of_neighbours``: the best cosine in its section.
+    is asked for. ``of_vector``: cosine with the question. ``of_neighbors``: the best cosine in its section.
     """
 
     section: Section
@@ -64,7 +64,7 @@ class SentenceScore:
     of_phrases: float
     of_kind: float
     of_vector: float = 0.0
-    of_neighbours: float = 0.0
+    of_neighbors: float = 0.0
 
     @property
     def text(self) -> str:
@@ -79,7 +79,7 @@ class SentenceScore:
             "phrases": self.of_phrases,
             "kind": self.of_kind,
             "vector": self.of_vector,
-            "neighbours": self.of_neighbours,
+            "neighbors": self.of_neighbors,
         }
 
     @property
@@ -120,7 +120,7 @@ def rank_sentences(
         key = sentence.section.section_id
         best[key] = max(best.get(key, 0.0), cosine)
     head = [
-        replace(s, of_vector=cosine, of_neighbours=best[s.section.section_id])
+        replace(s, of_vector=cosine, of_neighbors=best[s.section.section_id])
         for s, cosine in zip(head, cosines, strict=True)
     ]
     return [*sorted(head, key=_order), *tail]
@@ -178,7 +178,7 @@ def _entries_asked_for(evidence: Sequence[Evidence], terms: QuestionTerms) -> li
     named = [item.section for item in evidence if terms.asks_what_entry_is(item.section.heading)]
     asked = [section for section in named if is_entry(section)]
     exact = [section for section in asked if terms.asks_what_is(section.heading)]
-    return exact or (asked if len(asked) <= _MOST_NAMESAKES else [])
+    return exact or (asked if len(asked) <= _MAX_NAMESAKES else [])
 
 
 def _explaining(section: Section, sentences: Sequence[SentenceScore]) -> int | None:
@@ -203,7 +203,7 @@ def _defining(title: str, sentences: Sequence[SentenceScore]) -> int | None:
     """Return which of ``sentences`` says what ``title`` is: one of its lead that is worded so, else how it begins."""
     own = [n for n in _in_order(title, sentences) if sentences[n].section.position < _LEAD_SECTIONS]
     # "New in version 3.4." is none.
-    begins = (n for n in own if sentences[n].section.position == 0 and len(words(sentences[n].text)) >= _FEWEST_WORDS)
+    begins = (n for n in own if sentences[n].section.position == 0 and len(words(sentences[n].text)) >= _MIN_WORDS)
     return next((n for n in own if is_definition(sentences[n].text, title)), next(begins, None))
 
 

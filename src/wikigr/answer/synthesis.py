@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from wikigr.agent.section_quality import STOP_WORDS
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.citations import Citation
 from wikigr.errors import UsageError
+from wikigr.index.candidate import Evidence, Section, place
 from wikigr.llm.client import Event, TextDelta
 from wikigr.llm.prompts import prompt
-from wikigr.retrieval.candidate import Evidence, Section, place
+from wikigr.retrieval.rerankers.section_quality import STOP_WORDS
 from wikigr.text import sentence_spans, words
 
 CitationStyle = Literal["native", "markers"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 # A text shares a batch with one that is at most a third longer. Padding costs as much as text: on six sentences of a
 # section, one batch takes a tenth longer than two such ones, and three take longer again.
-_LEAST_FILL = 0.75
+_MIN_FILL = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def token_batches(
     while start < len(order):
         width = int(lengths[order[start]])
         rows = order[start : start + min(max_texts, max(1, max_tokens // width))]
-        rows = rows[lengths[rows] >= _LEAST_FILL * width]
+        rows = rows[lengths[rows] >= _MIN_FILL * width]
         input_ids = np.full((len(rows), width), pad_id, dtype=np.int32)
         attention_mask = np.zeros_like(input_ids)
         for place, row in enumerate(rows):

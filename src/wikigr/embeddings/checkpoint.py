@@ -40,7 +40,7 @@ class Checkpoint:
     @classmethod
     def read(cls, folder: Path) -> Checkpoint:
         """Raises ``ModelError`` for a folder that is incomplete, or whose encoder has other steps than
-        transformer, pooling and normalisation."""
+        transformer, pooling and normalization."""
         for name in (CONFIG, WEIGHTS, "tokenizer.json"):
             if not (folder / name).is_file():
                 raise ModelError(

@@ -23,7 +23,7 @@ _BATCH_TOKENS = 512
 _BATCH_TEXTS = 64
 
 # One short text has too little work in it for more threads.
-_MOST_THREADS_PER_TEXT = 4
+_MAX_THREADS_PER_TEXT = 4
 
 
 class OnnxEncoder:
@@ -102,8 +102,8 @@ class OnnxEncoder:
 
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4
-        options.intra_op_num_threads = 1 if self._bulk else min(self._threads, _MOST_THREADS_PER_TEXT)
-        # The graph is written as the optimiser would leave it, so looking for more would only cost time.
+        options.intra_op_num_threads = 1 if self._bulk else min(self._threads, _MAX_THREADS_PER_TEXT)
+        # The graph is written as the optimizer would leave it, so looking for more would only cost time.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.add_session_config_entry("session.disable_prepacking", "0" if self._packed else "1")
         # Idle threads would otherwise spin for a while after each run, on the cores that search needs next.

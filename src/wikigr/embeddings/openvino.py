@@ -27,7 +27,7 @@ _BATCH_TEXTS = 64
 # OpenVINO keeps a kernel for every shape of batch that it met, 5,000 of them unless it is told otherwise: a build of
 # 100,000 sections grew by a gigabyte. The setting is no part of its public interface, so that a version may lack it.
 _KERNELS = "CPU_RUNTIME_CACHE_CAPACITY"
-_MOST_KERNELS = 64
+_MAX_KERNELS = 64
 
 
 class OpenVinoEncoder:
@@ -95,7 +95,7 @@ def computes_in_bfloat16() -> bool:
 
 def _compiled(core: Any, graph: str, settings: dict[str, Any]) -> Any:
     try:
-        return core.compile_model(graph, "CPU", {**settings, _KERNELS: _MOST_KERNELS})
+        return core.compile_model(graph, "CPU", {**settings, _KERNELS: _MAX_KERNELS})
     except RuntimeError as error:
         if _KERNELS not in str(error):
             raise

@@ -66,12 +66,12 @@ def _write(checkpoint: Checkpoint, model_id: str, weights_sha256: str, folder: P
 
 
 def _write_graph(checkpoint: Checkpoint, model_id: str, folder: Path) -> int:
-    from wikigr.embeddings.bert_graph import can_write, write_bert_graph
+    from wikigr.embeddings.onnx_bert import can_write, write_bert_graph
 
     if can_write(checkpoint.config):
         return write_bert_graph(checkpoint.weights, checkpoint.config, checkpoint.pooling, folder, GRAPH)
 
-    from wikigr.embeddings.foreign_graph import adapt_graph
+    from wikigr.embeddings.onnx_import import adapt_graph
     from wikigr.embeddings.torch_export import export_graph
 
     dimension = checkpoint.config.get("hidden_size", checkpoint.config.get("dim"))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.embeddings.graph_interface import ATTENTION_MASK, INPUT_IDS
-from wikigr.embeddings.graph_parts import OPSET
+from wikigr.embeddings.onnx_nodes import OPSET
 from wikigr.errors import ModelError
 
 _INSTALL = "pip install torch==2.13.0, then pip install 'wikigr[models]', and run this again"

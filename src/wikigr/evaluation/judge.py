@@ -46,7 +46,7 @@ JUDGED = "judged"
 
 # A reason of one sentence and a word; a judge that rambles is cut, and what is cut is no verdict.
 _MAX_TOKENS = 1024
-_LONGEST_REASON = 1_000
+_MAX_REASON_LENGTH = 1_000
 
 _TOOL: Mapping[str, Any] = {
     "name": "record_verdict",
@@ -213,7 +213,7 @@ def _read(reply: Reply, model: str) -> Judgment:
     verdict, reason = found["verdict"], found["reason"]
     if not isinstance(verdict, str) or verdict not in SCORES or not isinstance(reason, str):
         return Judgment(ERROR, "the judge gave a verdict that is none of the rubric's", model)
-    return Judgment(verdict, reason[:_LONGEST_REASON], model)
+    return Judgment(verdict, reason[:_MAX_REASON_LENGTH], model)
 
 
 def judge_samples(

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import NamedTuple, TypeVar
 
-from wikigr.agent.section_quality import STOP_WORDS
 from wikigr.answer.answer import Answer
 from wikigr.answer.citations import Citation, CitationError, verify
 from wikigr.errors import UsageError
 from wikigr.evaluation.questions import Gold, GoldQuestion
-from wikigr.retrieval.candidate import Evidence, Section
+from wikigr.index.candidate import Evidence, Section
+from wikigr.retrieval.rerankers.section_quality import STOP_WORDS
 from wikigr.text import fold, sentence_spans, words
 
 Item = TypeVar("Item", bound=Hashable)
@@ -55,13 +55,13 @@ METRICS: Mapping[str, Metric] = {
         Metric("recall@2", False, True, "share of the gold articles among the first 2"),
         Metric("recall@5", False, True, "share of the gold articles among the first 5"),
         Metric("recall@10", False, True, "share of the gold articles among the first 10"),
-        Metric("ndcg@10", False, True, "normalised discounted cumulative gain of the first 10 articles"),
+        Metric("ndcg@10", False, True, "normalized discounted cumulative gain of the first 10 articles"),
         Metric("mrr", False, True, "reciprocal rank of the first gold article"),
         Metric("section_recall@1", False, True, "share of the gold sections that rank first"),
         Metric("section_recall@2", False, True, "share of the gold sections among the first 2 sections"),
         Metric("section_recall@5", False, True, "share of the gold sections among the first 5 sections"),
         Metric("section_recall@10", False, True, "share of the gold sections among the first 10 sections"),
-        Metric("section_ndcg@10", False, True, "normalised discounted cumulative gain of the first 10 sections"),
+        Metric("section_ndcg@10", False, True, "normalized discounted cumulative gain of the first 10 sections"),
         Metric("section_mrr", False, True, "reciprocal rank of the first gold section"),
         Metric("citation_precision", False, True, "share of the citations that point to a gold place"),
         Metric("citation_recall", False, True, "share of the gold places that are cited"),
@@ -238,7 +238,7 @@ def recall_at(ranking: Sequence[Item], relevant: Set[Item], k: int) -> float:
 
 
 def ndcg_at(ranking: Sequence[Item], relevant: Set[Item], k: int) -> float:
-    """Return the normalised discounted cumulative gain at ``k``: in [0, 1], NaN when nothing is relevant.
+    """Return the normalized discounted cumulative gain at ``k``: in [0, 1], NaN when nothing is relevant.
 
     Gains are 0 or 1 and discounted by log2(rank + 1) (Järvelin and Kekäläinen 2002, as trec_eval computes it).
     Raises ``ValueError`` for ``k`` below 1.

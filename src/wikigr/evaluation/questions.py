@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from wikigr.errors import SourceError, UsageError
-from wikigr.sources.jsonl import LONGEST_LINE_BYTES, JsonlRecord, JsonlSource
+from wikigr.sources.jsonl import MAX_LINE_BYTES, JsonlRecord, JsonlSource
 from wikigr.text import fold, words
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ class _Line:
 
     def _load(self, record: JsonlRecord) -> Mapping[str, Any]:
         if record.is_too_long:
-            raise _LineError(f"the line is longer than {LONGEST_LINE_BYTES // (1024 * 1024)} MiB")
+            raise _LineError(f"the line is longer than {MAX_LINE_BYTES // (1024 * 1024)} MiB")
         try:
             value = json.loads(record.data.decode("utf-8"))
         except UnicodeDecodeError as error:

@@ -14,8 +14,9 @@ from pathlib import Path
 from threading import local
 from typing import Any
 
-from wikigr.agent.few_shot import FewShotManager
 from wikigr.answer.answer import Answer
+from wikigr.answer.few_shot import FewShotManager
+from wikigr.atomic import write_atomic
 from wikigr.embeddings.batching import available_cores
 from wikigr.errors import UsageError, WikigrError
 from wikigr.evaluation.cached_pack import CachedPack
@@ -32,11 +33,10 @@ from wikigr.llm.response_cache import ResponseCache
 from wikigr.llm.usage import Usage
 from wikigr.pipeline.builder import budget_of, build_pipeline, connect
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profile import Profile
-from wikigr.release import changes, commit
-from wikigr.retrieval.hybrid import fetch
+from wikigr.profiles.schema import Profile
+from wikigr.retrieval.candidates import fetch
 from wikigr.settings import cache_folder
-from wikigr.whole_file import replace_file
+from wikigr.version import changes, commit
 
 _log = logging.getLogger(__name__)
 
@@ -143,7 +143,7 @@ def evaluate(
                 advance(1)
             advance(len(answered) - judged)
         run = replace(read_run(folder), usage=used(read_samples(folder)))
-        replace_file(folder / RUN, run.to_json())
+        write_atomic(folder / RUN, run.to_json())
         return run, folder
 
 
@@ -221,7 +221,7 @@ def _keep_profiles(folder: Path, run: Run) -> None:
             place.parent.mkdir(exist_ok=True)
             # JSON is YAML; a profile is called what its file is called.
             text = json.dumps({key: value for key, value in values.items() if key != "name"}, indent=2)
-            replace_file(place, text + "\n")
+            write_atomic(place, text + "\n")
 
 
 def _done(folder: Path, run: Run) -> set[tuple[str, str, int]]:
@@ -229,7 +229,7 @@ def _done(folder: Path, run: Run) -> set[tuple[str, str, int]]:
     if not (folder / RUN).exists():
         if (folder / SAMPLES).exists():
             raise RunError(f"{folder} holds samples of a run that is unknown.", hint="Choose another folder: -o")
-        replace_file(folder / RUN, run.to_json())
+        write_atomic(folder / RUN, run.to_json())
         return set()
     if read_run(folder).identity() != run.identity():
         raise RunError(
@@ -286,7 +286,7 @@ def _samples(
                 if model is not None:
                     stack.callback(model.close)
                     if leaking:
-                        pipeline.synthesiser.few_shot = pipeline.synthesiser.few_shot.without(leaking)
+                        pipeline.synthesizer.few_shot = pipeline.synthesizer.few_shot.without(leaking)
                 made[profile.name] = pipeline
             return made
 

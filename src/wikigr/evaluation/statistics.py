@@ -28,7 +28,7 @@ _Floats = NDArray[np.float64]
 _ROUNDING = 1e-12
 
 # Up to so many units that differ, every pattern of signs is tried (16,384 of them).
-_MOST_ENUMERATED = 14
+_MAX_ENUMERATED = 14
 
 # Numbers in one batch of resamples: 32 MiB each of indices and of values.
 _BATCH = 1 << 22
@@ -354,7 +354,7 @@ def permutation_p(
         return 1.0
     total = float(sums.sum())
     least = abs(total) - slack
-    if len(sums) <= _MOST_ENUMERATED:
+    if len(sums) <= _MAX_ENUMERATED:
         patterns = np.arange(1 << len(sums))[:, np.newaxis] >> np.arange(len(sums)) & 1
         return float(np.mean(np.abs(2.0 * (patterns @ sums) - total) >= least))
     draws = np.random.default_rng(seed)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from wikigr.atomic import write_atomic
 from wikigr.evaluation.metrics import relevant_articles
 from wikigr.evaluation.questions import GoldQuestion
-from wikigr.whole_file import replace_file
 
 _UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\ufeff]")
 
@@ -27,7 +27,7 @@ def write_qrels(path: Path, questions: Iterable[GoldQuestion]) -> None:
     for a run. Unanswerable questions have no relevant article and are left out, as our own figures leave them out.
     Raises ``OSError`` when the file cannot be written; what was there is then kept.
     """
-    replace_file(
+    write_atomic(
         path,
         "".join(
             f"{_encoded(question.id)} 0 {_encoded(docid)} 1\n"
@@ -46,7 +46,7 @@ def write_run(path: Path, rankings: Mapping[str, Sequence[tuple[str, float]]], t
     Raises ``ValueError`` for a score that is not finite and for an empty id or tag, and ``OSError`` as ``write_qrels``.
     """
     name = _encoded(tag)
-    replace_file(
+    write_atomic(
         path,
         "".join(
             f"{_encoded(qid)} Q0 {_encoded(docid)} {rank} {score:.9g} {name}\n"

@@ -16,7 +16,7 @@ from wikigr.errors import PackError, WikigrError
 READ_BUFFER_POOL = 256 << 20
 WRITE_BUFFER_POOL = 1 << 30
 
-_MOST_PLANS = 64
+_MAX_PLANS = 64
 
 
 # kuzu is LadybugDB under its former name, and has the VECTOR extension linked in.
@@ -128,7 +128,7 @@ class Graph:
 
     def _planned(self, cypher: str, parameters: Mapping[str, Any]) -> Any:
         if cypher not in self._plans:
-            if len(self._plans) >= _MOST_PLANS:
+            if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
             try:
                 self._plans[cypher] = self._prepare(self.connection, cypher, dict(parameters))

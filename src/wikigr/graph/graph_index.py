@@ -1,7 +1,7 @@
 """The graph of a pack as arrays, made once when it is built: what a question needs without reading the database.
 
 Nodes are the articles, then the entities that are more than a plain value and no article's namesake. Two nodes are
-neighbours where a link, a mention or a triple joins them, whatever its direction.
+neighbors where a link, a mention or a triple joins them, whatever its direction.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from wikigr.errors import PackError
 from wikigr.graph.engine import Graph
 from wikigr.graph.link_graph import read_edges
-from wikigr.graph.neighbourhood import Kind, Node
+from wikigr.graph.neighborhood import Kind, Node
 from wikigr.names import bare_name, name_key
 from wikigr.text import fold
 
@@ -45,7 +45,7 @@ class GraphIndexError(PackError):
 
 @dataclass(frozen=True, eq=False)
 class GraphIndex:
-    """``indices[indptr[n]:indptr[n + 1]]`` are the neighbours of node ``n``, ascending, without itself.
+    """``indices[indptr[n]:indptr[n + 1]]`` are the neighbors of node ``n``, ascending, without itself.
 
     ``digest`` is that of the pack's content. The first ``articles`` nodes are articles; they, and the entities after
     them, are in order of their keys. ``text`` holds every node's key and then its name (empty where it has none), in
@@ -121,7 +121,7 @@ class GraphIndex:
 
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
-        """How many neighbours each node has."""
+        """How many neighbors each node has."""
         return np.diff(self.indptr)
 
     @cached_property
@@ -131,21 +131,21 @@ class GraphIndex:
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
-        """What a walk at a node gives to each neighbour per unit of its pull: 1 / the sum of all their pulls."""
-        pulls = self.sum_over_neighbours(self.pull)
+        """What a walk at a node gives to each neighbor per unit of its pull: 1 / the sum of all their pulls."""
+        pulls = self.sum_over_neighbors(self.pull)
         return np.divide(1.0, pulls, out=np.zeros_like(pulls), where=pulls > 0)
 
-    def sum_over_neighbours(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return for every node the sum of its neighbours' ``values``."""
+    def sum_over_neighbors(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return for every node the sum of its neighbors' ``values``."""
         sums = np.zeros(len(self))
-        linked, starts, neighbours = self._linked
+        linked, starts, neighbors = self._linked
         if len(starts):
-            sums[linked] = np.add.reduceat(values.take(neighbours), starts)
+            sums[linked] = np.add.reduceat(values.take(neighbors), starts)
         return sums
 
     @cached_property
     def _linked(self) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.intp]]:
-        """The nodes with neighbours, where those begin, and all neighbours in the type that numpy looks up by."""
+        """The nodes with neighbors, where those begin, and all neighbors in the type that numpy looks up by."""
         linked = self.degrees > 0
         return linked, self.indptr[:-1][linked], self.indices.astype(np.intp)
 

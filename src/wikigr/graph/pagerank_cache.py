@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from wikigr.atomic import write_atomic
 from wikigr.errors import WikigrError
-from wikigr.whole_file import replace_file
 
 CacheFormat = Literal["json", "parquet"]
 
@@ -22,7 +22,7 @@ DAMPING = 0.85
 MAX_ITER = 100
 TOLERANCE = 1e-6
 # Above it, an iteration would stop at its first step.
-_LARGEST_TOLERANCE = 1e-3
+_MAX_TOLERANCE = 1e-3
 
 _REBUILD = "Make it again: wikigr pagerank build PACK --force"
 
@@ -86,7 +86,7 @@ def read_cache(path: Path) -> PageRankCache:
 
 def write_cache(path: Path, cache: PageRankCache, file_format: CacheFormat = "json") -> None:
     """Write ``cache`` in place of ``path``, all of it or nothing; raises ``OSError``."""
-    replace_file(path, _parquet(cache) if file_format == "parquet" else _json(cache))
+    write_atomic(path, _parquet(cache) if file_format == "parquet" else _json(cache))
 
 
 def _is_parquet(path: Path) -> bool:
@@ -144,7 +144,7 @@ def _checked(scores: Mapping[str, Any], fields: Mapping[str, Any]) -> PageRankCa
     if not isinstance(digest, str):
         raise TypeError(f"its digest is {digest!r}")
     parameters = Parameters(float(fields["damping"]), int(fields["max_iter"]), float(fields["tol"]))
-    if not (0.0 < parameters.damping < 1.0 and parameters.max_iter >= 1 and 0.0 < parameters.tol <= _LARGEST_TOLERANCE):
+    if not (0.0 < parameters.damping < 1.0 and parameters.max_iter >= 1 and 0.0 < parameters.tol <= _MAX_TOLERANCE):
         raise ValueError(f"nothing can have been computed with {parameters}")
     return PageRankCache(_numbers(scores), digest, parameters)
 

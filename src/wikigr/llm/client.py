@@ -60,7 +60,7 @@ DEFAULT_BASE_URL = "https://api.anthropic.com"
 
 # Seconds before the first retry and the longest wait without a Retry-After, as in the SDK.
 _FIRST_WAIT = 0.5
-_LONGEST_WAIT = 8.0
+_MAX_WAIT = 8.0
 # A reply of 128,000 tokens has about half a megabyte.
 _REPLY_LIMIT = 32 * 1024 * 1024
 # A local server may ask for no key, but the SDK insists on one.
@@ -443,7 +443,7 @@ def _may_pass(failure: LlmError) -> bool:
 
 def _backoff(tried: int) -> float:
     """Seconds to wait after ``tried`` attempts; the jitter keeps clients from coming back together."""
-    return min(_FIRST_WAIT * 2.0 ** (tried - 1), _LONGEST_WAIT) * random.uniform(0.75, 1.0)
+    return min(_FIRST_WAIT * 2.0 ** (tried - 1), _MAX_WAIT) * random.uniform(0.75, 1.0)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

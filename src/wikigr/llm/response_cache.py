@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from wikigr.atomic import write_atomic
 from wikigr.llm.reply import Partial, read_message
-from wikigr.whole_file import replace_file
 
 _log = logging.getLogger(__name__)
 
@@ -102,7 +102,7 @@ class ResponseCache:
             # One at a time: two threads would write to the same temporary file.
             with self._lock:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                replace_file(path, entry)
+                write_atomic(path, entry)
                 self._written.add(key)
         except OSError as error:
             self._warn(f"The reply cannot be kept in {path}: {_reason(error)}")

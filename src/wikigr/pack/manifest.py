@@ -21,7 +21,7 @@ EXTRAS = ("few_shot_examples.json", "eval/questions.jsonl")
 # Plain names only: they mean one file on every system, whatever its case and Unicode form.
 _PLAIN_NAME = re.compile(r"(?!\.)[A-Za-z0-9._-]+(?:/(?!\.)[A-Za-z0-9._-]+)*")
 # The longest name that a tar header holds.
-_LONGEST_NAME = 100
+_MAX_NAME_LENGTH = 100
 
 # Names of thresholds: the least cosine of a section that counts as relevant.
 MIN_RELEVANCE = "min_relevance"
@@ -77,7 +77,7 @@ class Manifest:
 
 def is_pack_file(name: str) -> bool:
     """Tell whether ``name``, a path with slashes, may be a file of a pack beside its manifest."""
-    if not _PLAIN_NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
+    if not _PLAIN_NAME.fullmatch(name) or len(name) > _MAX_NAME_LENGTH:
         return False
     first, _, rest = name.partition("/")
     if first in (layout.LEXICAL, layout.ENCODER):
@@ -199,10 +199,10 @@ def _refuse_constant(name: str) -> Any:
 def _short(value: Any) -> str:
     """Return a value of a stranger's manifest as it may stand in a message."""
     shown = value if isinstance(value, str) and value.isprintable() else repr(value)
-    return shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
+    return shown if len(shown) <= _MAX_SHOWN_LENGTH else f"{shown[:_MAX_SHOWN_LENGTH]}…"
 
 
-_LONGEST_SHOWN = 80
+_MAX_SHOWN_LENGTH = 80
 
 
 def _typed(fields: Any, name: str, kind: type) -> Any:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Self
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.errors import EncoderMismatchError
 from wikigr.graph.engine import Graph
+from wikigr.index import dense
+from wikigr.index.candidate import Hit, Section
+from wikigr.index.lexical import LexicalIndex
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import Manifest, read_manifest
-from wikigr.retrieval import dense
-from wikigr.retrieval.candidate import Scored, Section
-from wikigr.retrieval.lexical import LexicalIndex
 from wikigr.text import fold
 
 if TYPE_CHECKING:
@@ -108,11 +108,11 @@ class Pack:
         """Return the seconds of a clock by which work on this pack is timed."""
         return time.perf_counter()
 
-    def nearest(self, query: Vectors, limit: int) -> list[Scored]:
+    def nearest(self, query: Vectors, limit: int) -> list[Hit]:
         """Return the ``limit`` sections nearest to ``query`` (float32, shape ``(d,)``) by cosine."""
         return self._search(query.tolist(), limit)
 
-    def _search(self, query: Sequence[float], limit: int) -> list[Scored]:
+    def _search(self, query: Sequence[float], limit: int) -> list[Hit]:
         search = dense.index_search if self.uses_vector_index else dense.exact_search
         return search(self.graph, query, limit)
 

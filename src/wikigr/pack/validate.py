@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from wikigr.changes.next_version import is_semantic
 from wikigr.checks import Check
 from wikigr.errors import WikigrError
 from wikigr.graph.engine import QueryError
@@ -14,7 +15,6 @@ from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import FileRecord, Manifest, check_file, file_path, is_pack_file, read_manifest
-from wikigr.pack.next_version import is_semantic
 from wikigr.pack.open import Pack
 
 _REBUILD = "Build the pack again with `wikigr pack build`."

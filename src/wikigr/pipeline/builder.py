@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.pipeline.profile import Profile
+from wikigr.profiles.schema import Profile
 
 if TYPE_CHECKING:
     from wikigr.llm.budget import Budget

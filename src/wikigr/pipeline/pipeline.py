@@ -14,21 +14,21 @@ from wikigr.answer.citations import verify_against
 from wikigr.answer.extractive import as_text, quote
 from wikigr.answer.facts import facts_among
 from wikigr.answer.sentences import rank_sentences, sentences_stating
+from wikigr.index.candidate import Evidence
 from wikigr.llm.usage import Usage
 from wikigr.pack.open import Pack
-from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.retriever import Context, Retriever
-from wikigr.retrieval.candidate import Evidence
-from wikigr.retrieval.hybrid import checked_question
+from wikigr.profiles.schema import Profile
+from wikigr.retrieval.candidates import checked_question
 from wikigr.retrieval.trace import Trace
 
 if TYPE_CHECKING:
     from wikigr.answer.synthesis import Request
     from wikigr.llm.client import Claude
-    from wikigr.pipeline.synthesiser import Synthesiser
+    from wikigr.pipeline.synthesizer import Synthesizer
 
 # Entities listed for each cited article.
-_MOST_ENTITIES = 20
+_MAX_ENTITIES = 20
 
 
 class Pipeline:
@@ -102,9 +102,9 @@ class Pipeline:
                 cypher_query="\n".join(context.exploration.queries),
             )
         if not confidence.abstain:
-            answer = self.synthesiser.write(answer, on_text) if self.model else self._quote(answer, context)
+            answer = self.synthesizer.write(answer, on_text) if self.model else self._quote(answer, context)
         if answer.abstained and self.model and self.profile.synthesis.own_knowledge:
-            answer = self.synthesiser.from_own_knowledge(answer)
+            answer = self.synthesizer.from_own_knowledge(answer)
         return replace(answer, usage=self.model.usage - before) if self.model else answer
 
     def request(self, question: str, trace: Trace) -> Request:
@@ -112,7 +112,7 @@ class Pipeline:
         question = checked_question(question)
         context = self.retriever.context(question, trace)
         lines = context.exploration.context.lines if context.exploration is not None else ()
-        return self.synthesiser.request(question, context.evidence, trace, graph_context=lines)
+        return self.synthesizer.request(question, context.evidence, trace, graph_context=lines)
 
     def _quote(self, answer: Answer, context: Context) -> Answer:
         exploration = context.exploration
@@ -129,12 +129,12 @@ class Pipeline:
         return replace(answer, text=as_text(citations), query_type="extractive", citations=citations)
 
     @cached_property
-    def synthesiser(self) -> Synthesiser:
+    def synthesizer(self) -> Synthesizer:
         """Writes answers with the model."""
         # Only with a model: without one a question need not wait for these modules.
-        from wikigr.pipeline.synthesiser import Synthesiser
+        from wikigr.pipeline.synthesizer import Synthesizer
 
-        return Synthesiser(self.pack, self.profile, self.model, self._few_shot_path)
+        return Synthesizer(self.pack, self.profile, self.model, self._few_shot_path)
 
     def facts(self, answer: Answer) -> list[str]:
         """Return the statements in the evidence of ``answer``, in its order."""
@@ -151,5 +151,5 @@ class Pipeline:
         return [
             {"name": name, "type": kind, "article": title}
             for title in answer.sources
-            for name, kind in self.pack.graph.rows(query, {"title": title, "limit": _MOST_ENTITIES})
+            for name, kind in self.pack.graph.rows(query, {"title": title, "limit": _MAX_ENTITIES})
         ]

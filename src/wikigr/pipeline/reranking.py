@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wikigr.agent.reranker import check_results
-from wikigr.agent.section_quality import score_section_quality
 from wikigr.errors import UsageError
 from wikigr.graph.schema import section_id
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.rerank_method import Method
 from wikigr.pipeline.retriever import as_probability
+from wikigr.retrieval.rerankers.graph_reranker import check_results
+from wikigr.retrieval.rerankers.section_quality import score_section_quality
 from wikigr.retrieval.trace import StageRecord, Trace
 
 
@@ -71,7 +71,7 @@ def _cross_encoded(
 def _relevance(result: Mapping[str, Any]) -> float:
     """Return what the result has to do with the question: a score that is mixed with PageRank holds it apart.
 
-    A walk's score stands for itself: what it found for its neighbours' sake has little relevance of its own.
+    A walk's score stands for itself: what it found for its neighbors' sake has little relevance of its own.
     """
     scores = result.get("scores")
     if not isinstance(scores, Mapping) or "walk" in scores:

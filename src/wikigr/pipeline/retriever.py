@@ -8,34 +8,34 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from wikigr.agent.reranker import GraphReranker
-from wikigr.agent.section_quality import score_section_quality
-from wikigr.answer.question_terms import QuestionTerms, read_question
 from wikigr.embeddings.embedder import Vectors
 from wikigr.errors import UsageError
 from wikigr.graph.schema import section_id
+from wikigr.index.candidate import Candidate, Evidence, section_ids
 from wikigr.pack.open import Pack
-from wikigr.pipeline import tuning
-from wikigr.pipeline.pagerank_scores import load_scores
-from wikigr.pipeline.profile import Profile
-from wikigr.retrieval.candidate import Candidate, Evidence, section_ids
-from wikigr.retrieval.documents import select_documents
+from wikigr.profiles import tuning
+from wikigr.profiles.schema import Profile
+from wikigr.question.terms import QuestionTerms, read_question
+from wikigr.retrieval.candidates import checked_question, fetch, find_candidates
+from wikigr.retrieval.document_selection import select_documents
 from wikigr.retrieval.entity_linking import EntityLinker, Link
 from wikigr.retrieval.fusion import best_of
 from wikigr.retrieval.graph_walk import rerank_by_walk, state_facts
-from wikigr.retrieval.hybrid import checked_question, fetch, find_candidates
+from wikigr.retrieval.rerankers.graph_reranker import GraphReranker
+from wikigr.retrieval.rerankers.pagerank_scores import load_scores
+from wikigr.retrieval.rerankers.section_quality import score_section_quality
 from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr.text import fold
 
 if TYPE_CHECKING:
-    from wikigr.agent.cross_encoder import CrossEncoderReranker
-    from wikigr.agent.few_shot import FewShotManager
+    from wikigr.answer.few_shot import FewShotManager
     from wikigr.llm.client import Claude
-    from wikigr.pipeline.explorer import Explorer
-    from wikigr.retrieval.multi_strategy import Exploration
+    from wikigr.retrieval.explore.explorer import Explorer
+    from wikigr.retrieval.explore.multi_strategy import Exploration
+    from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderReranker
 
 # Articles, the best ones, that are compared with what the question names.
-_MOST_NAMED = 20
+_MAX_NAMED = 20
 
 _Number = TypeVar("_Number", int, float)
 
@@ -91,7 +91,7 @@ class Retriever:
         with trace.stage("documents") as record:
             floor = _or(options.min_relevance, tuning.min_relevance(self.pack.manifest.thresholds))
             terms = read_question(question, self.pack.lexical)
-            titles = list(dict.fromkeys(c.title for c in candidates))[: _MOST_NAMED if options.enabled else 1]
+            titles = list(dict.fromkeys(c.title for c in candidates))[: _MAX_NAMED if options.enabled else 1]
             selection = select_documents(
                 candidates if options.enabled else [c for c in candidates if c.title == candidates[0].title],
                 num_docs=num_docs,
@@ -181,7 +181,7 @@ class Retriever:
     @cached_property
     def explorer(self) -> Explorer:
         """Looks questions up in the graph."""
-        from wikigr.pipeline.explorer import Explorer
+        from wikigr.retrieval.explore.explorer import Explorer
 
         return Explorer(self.pack, self.profile, self.linker, self._model, self.cypher_examples)
 
@@ -190,7 +190,7 @@ class Retriever:
             if self._model is None:
                 record.degrade("there is no model to rephrase the question with")
                 return []
-            from wikigr.agent.multi_query import rephrase
+            from wikigr.retrieval.multi_query import rephrase
 
             wordings = rephrase(question, self._model, self.profile.synthesis.expansion_model)
             record.scored = len(wordings)
@@ -259,7 +259,7 @@ class Retriever:
     @cached_property
     def cross_encoder(self) -> CrossEncoderReranker:
         """The profile's cross-encoder, loaded on first use; offline it is not downloaded."""
-        from wikigr.agent.cross_encoder import CrossEncoderReranker
+        from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderReranker
 
         return CrossEncoderReranker(self.profile.cross_encoder.model, download=not self._offline)
 

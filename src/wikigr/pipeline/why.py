@@ -15,7 +15,7 @@ from wikigr.answer.extractive import MAX_SENTENCES, SENTENCE_FLOOR
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.pack.open import Pack
-from wikigr.pipeline.profile import Profile
+from wikigr.profiles.schema import Profile
 from wikigr.retrieval.fusion import POOL
 from wikigr.retrieval.trace import StageRecord
 from wikigr.text import fold
@@ -48,7 +48,7 @@ _SETTINGS = {
 }
 # The score in ``Candidate.scores`` that a stage gave.
 _SCORES = {"dense": "dense", "lexical": "lexical", "cross_encoder": "cross_encoder", "graph_walk": "walk"}
-_MOST_SECTIONS = 5
+_MAX_SECTIONS = 5
 _NOT_FOUND = "it was not found before"
 
 
@@ -104,7 +104,7 @@ def find_section(pack: Pack, title: str, wanted: str) -> str:
     ]
     raise UsageError(
         f"The article {title!r} has no section {wanted!r}.",
-        hint=f"It has {', '.join(shown[:_MOST_SECTIONS])}{', …' if len(shown) > _MOST_SECTIONS else ''}.",
+        hint=f"It has {', '.join(shown[:_MAX_SECTIONS])}{', …' if len(shown) > _MAX_SECTIONS else ''}.",
     )
 
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from wikigr.errors import UsageError
 from wikigr.graph.graph_index import GraphIndex
-from wikigr.graph.neighbourhood import Neighbourhood, Node, article
+from wikigr.graph.neighborhood import Neighborhood, Node, article
 from wikigr.graph.schema import article_title
+from wikigr.index.lexical import LexicalIndex, stems
 from wikigr.names import FUNCTION_WORDS, bare_name, is_part_of_name, name_key, name_words
-from wikigr.retrieval.lexical import LexicalIndex, stems
 from wikigr.text import fold
 
 if TYPE_CHECKING:
@@ -24,30 +24,30 @@ if TYPE_CHECKING:
 Method = Literal["exact", "fuzzy", "semantic"]
 
 # A name of more words is not looked for in a question.
-_MOST_WORDS = 12
+_MAX_WORDS = 12
 # Words of a question that are looked at: a pasted page is not all names.
-_MOST_QUESTION_WORDS = 128
-# Several articles of one name share it by their relevance to the question, a cosine: ``exp(20 * cosine)``, normalised.
+_MAX_QUESTION_WORDS = 128
+# Several articles of one name share it by their relevance to the question, a cosine: ``exp(20 * cosine)``, normalized.
 _SHARPNESS = 20.0
 # Articles of one name beyond this are left out: "List of ..." of a hundred towns.
-_MOST_BEARERS = 10
+_MAX_BEARERS = 10
 # A typo for every so many letters is forgiven, two at most; shorter names must be right.
 _LETTERS_PER_TYPO = 5
-_MOST_TYPOS = 2
+_MAX_TYPOS = 2
 # Small letters say nothing of a name: words of a question that names nothing else are looked for with one typo, in runs
 # of at most so many words and so many letters.
-_LEAST_LETTERS = 6
-_MOST_RUN = 4
-_MOST_RUNS = 16
-# Capitalised runs that are compared with aliases, and the letters of one.
-_MOST_LOOKED_UP = 8
-_LONGEST_ALIAS = 20
+_MIN_LETTERS = 6
+_MAX_RUN = 4
+_MAX_RUNS = 16
+# Capitalized runs that are compared with aliases, and the letters of one.
+_MAX_LOOKED_UP = 8
+_MAX_ALIAS_LENGTH = 20
 # A surname alone tells less than the whole name.
 _SURNAME = 0.5
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 # What is looked at of a question is at most so many characters long.
-_MOST_QUESTION_CHARS = 4096
+_MAX_QUESTION_CHARS = 4096
 
 _POSSESSIVE = re.compile(r"['’]s?$")
 
@@ -84,7 +84,7 @@ class Named:
 
 def is_read_whole(question: str) -> bool:
     """Tell whether ``EntityLinker`` looks at all words of ``question``; it does at the first 128."""
-    return len(question) <= _MOST_QUESTION_CHARS and len(name_words(question)) <= _MOST_QUESTION_WORDS
+    return len(question) <= _MAX_QUESTION_CHARS and len(name_words(question)) <= _MAX_QUESTION_WORDS
 
 
 class EntityLinker:
@@ -104,9 +104,9 @@ class EntityLinker:
         """Return the names in ``question``, from left to right; of overlapping names the longest counts.
 
         ``relevance`` holds cosines of articles to the question, by title, and decides between nodes of one name.
-        With ``fuzzy``, capitalised names that nothing bears are also looked for with a typo in them.
+        With ``fuzzy``, capitalized names that nothing bears are also looked for with a typo in them.
         """
-        tokens = name_words(question[:_MOST_QUESTION_CHARS])[:_MOST_QUESTION_WORDS]
+        tokens = name_words(question[:_MAX_QUESTION_CHARS])[:_MAX_QUESTION_WORDS]
         keys = [word for word, _, _ in tokens]
         free = [True] * len(tokens)
         links: list[Link] = []
@@ -119,9 +119,9 @@ class EntityLinker:
                 free[first : last + 1] = [False] * (last + 1 - first)
                 links += self._shared(question, start, end, found, "exact", 1.0, relevance or {})
         if fuzzy:
-            for number, (first, last) in enumerate(_capitalised_runs(question, tokens, free)):
+            for number, (first, last) in enumerate(_capitalized_runs(question, tokens, free)):
                 start, end = tokens[first][1], tokens[last][2]
-                near, likeness = self._misspelt(question[start:end], aliases=number < _MOST_LOOKED_UP)
+                near, likeness = self._misspelled(question[start:end], aliases=number < _MAX_LOOKED_UP)
                 links += self._shared(question, start, end, near, "fuzzy", likeness, relevance or {})
             if not links:
                 links = self._in_small_letters(question, tokens, relevance or {})
@@ -140,8 +140,8 @@ class EntityLinker:
             found = self._shared(mention, 0, len(mention), near, "fuzzy", likeness, relevance or {})
         return sorted(found, key=lambda link: (-link.score, link.node))
 
-    def _misspelt(self, name: str, aliases: bool) -> tuple[list[int], float]:
-        """Return the nodes that ``name``, spelt with a capital, may mean: with a typo, or as the surname of just one.
+    def _misspelled(self, name: str, aliases: bool) -> tuple[list[int], float]:
+        """Return the nodes that ``name``, spelled with a capital, may mean: with a typo, or as the surname of just one.
 
         With the likeness of the name; typos in aliases, which take hundreds of look-ups, only with ``aliases``.
         """
@@ -160,22 +160,22 @@ class EntityLinker:
         runs = [
             (first, last)
             for first, last in _spans(len(tokens))
-            if last - first < _MOST_RUN
+            if last - first < _MAX_RUN
             and all(content[first : last + 1])
-            and tokens[last][2] - tokens[first][1] >= _LEAST_LETTERS
+            and tokens[last][2] - tokens[first][1] >= _MIN_LETTERS
         ]
-        for first, last in runs[:_MOST_RUNS]:
+        for first, last in runs[:_MAX_RUNS]:
             start, end = tokens[first][1], tokens[last][2]
             near, likeness = self._nearest_names(question[start:end], most=1)
             if near:
                 return self._shared(question, start, end, near, "fuzzy", likeness, relevance)
         return []
 
-    def find(self, name: str, neighbourhood: Neighbourhood) -> Named:
+    def find(self, name: str, neighborhood: Neighborhood) -> Named:
         """Return the one node that ``name`` means as a whole.
 
         The title, alias or name that it is, without regard to case and underscores; where several nodes bear it, the
-        one that is called so without a qualifier, else that of the most neighbours. Without any, the only name that is
+        one that is called so without a qualifier, else that of the most neighbors. Without any, the only name that is
         a typo away (two for ten letters). Raises ``UsageError``, with the nearest names, when there is none.
         """
         folded = fold(name)
@@ -187,14 +187,14 @@ class EntityLinker:
                 nodes,
                 key=lambda n: (nodes[n].name != name, fold(nodes[n].name) != folded, -int(degrees[n]), nodes[n]),
             )
-            found = list(dict.fromkeys(neighbourhood.unified(nodes[n]) for n in order[:_MOST_BEARERS]))
+            found = list(dict.fromkeys(neighborhood.unified(nodes[n]) for n in order[:_MAX_BEARERS]))
             return Named(found[0], "exact", tuple(found[1:]))
         # Plain values are entities too, but not among the nodes of the index.
-        stored = neighbourhood.nodes([("entity", folded)] if folded else [])
+        stored = neighborhood.nodes([("entity", folded)] if folded else [])
         if stored:
-            return Named(neighbourhood.unified(stored[0]), "exact")
+            return Named(neighborhood.unified(stored[0]), "exact")
         near, _ = self._nearest_names(name)
-        nodes_near = list(dict.fromkeys(neighbourhood.unified(self._index.node(number)) for number in near))
+        nodes_near = list(dict.fromkeys(neighborhood.unified(self._index.node(number)) for number in near))
         if len(nodes_near) == 1:
             return Named(nodes_near[0], "fuzzy")
         likely = [node.label for node in nodes_near[:_SUGGESTIONS]] or self._suggestions(name)
@@ -251,7 +251,7 @@ class EntityLinker:
         nodes = [self._index.node(number) for number in dict.fromkeys(bearers)]
         lowest = min(relevance.values(), default=0.0)
         cosines = [relevance.get(node.key, lowest) if node.kind == "article" else lowest for node in nodes]
-        order = sorted(range(len(nodes)), key=lambda i: (-cosines[i], nodes[i]))[:_MOST_BEARERS]
+        order = sorted(range(len(nodes)), key=lambda i: (-cosines[i], nodes[i]))[:_MAX_BEARERS]
         weights = np.exp(_SHARPNESS * (np.array([cosines[i] for i in order]) - max(cosines)))
         text = question[start:end]
         score = likeness * self._rarity(text) ** 2
@@ -289,11 +289,11 @@ class EntityLinker:
     def _nearest_aliases(self, name: str) -> tuple[list[int], float]:
         """Return the nodes of which ``name``, one word, is any name but for a typo: aliases are hashes."""
         key = _POSSESSIVE.sub("", name_key(name))
-        if not _LEAST_LETTERS <= len(key) <= _LONGEST_ALIAS or " " in key:
+        if not _MIN_LETTERS <= len(key) <= _MAX_ALIAS_LENGTH or " " in key:
             return [], 0.0
         return self._index.named_any(_one_typo_away(key)), 1.0 - 1.0 / len(key)
 
-    def _nearest_names(self, name: str, most: int = _MOST_TYPOS) -> tuple[list[int], float]:
+    def _nearest_names(self, name: str, most: int = _MAX_TYPOS) -> tuple[list[int], float]:
         """Return the nodes whose names are fewest typos away from ``name``, and the likeness of the spelling."""
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
@@ -311,7 +311,7 @@ class EntityLinker:
             return [], 0.0
         fewest = min(typos for _, typos, _ in found)
         if not fewest:
-            # Spelt like this it was refused before, as a part of a longer name.
+            # Spelled like this it was refused before, as a part of a longer name.
             return [], 0.0
         near = [numbers[place] for _, typos, place in found if typos == fewest]
         return near, 1.0 - fewest / len(key)
@@ -345,7 +345,7 @@ def link_by_meaning(question: str, cosines: Mapping[str, float]) -> list[Link]:
 
 
 def _unmarked(written: str, words: Sequence[str]) -> int | None:
-    """Return which of ``words`` may be a name in the possessive without its apostrophe: the first one, capitalised."""
+    """Return which of ``words`` may be a name in the possessive without its apostrophe: the first one, capitalized."""
     word = words[0]
     able = (
         len(word) > _LETTERS_PER_TYPO and word.endswith("s") and not _POSSESSIVE.search(word) and written[0].isupper()
@@ -374,18 +374,18 @@ def _digits(key: str) -> list[str]:
 
 
 def _spans(count: int) -> Iterator[tuple[int, int]]:
-    """Yield the first and last of every run of at most ``_MOST_WORDS`` of ``count`` words, the longest first."""
-    for length in range(min(count, _MOST_WORDS), 0, -1):
+    """Yield the first and last of every run of at most ``_MAX_WORDS`` of ``count`` words, the longest first."""
+    for length in range(min(count, _MAX_WORDS), 0, -1):
         for first in range(count - length + 1):
             yield first, first + length - 1
 
 
-def _capitalised_runs(
+def _capitalized_runs(
     question: str, tokens: Sequence[tuple[str, int, int]], free: Sequence[bool]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the first and last token of runs of free capitalised words.
+    """Yield the first and last token of runs of free capitalized words.
 
-    The question's first word, which is capitalised whatever it is, makes a run of its own.
+    The question's first word, which is capitalized whatever it is, makes a run of its own.
     """
     first: int | None = None
     for number in range(len(tokens) + 1):

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from wikigr.retrieval.candidate import Candidate, Scored
+from wikigr.index.candidate import Candidate, Hit
 
 # Cormack, Clarke, Buettcher (2009), "Reciprocal Rank Fusion outperforms Condorcet".
 RRF_K = 60
 
 _Item = TypeVar("_Item")
 
-# Scores are normalised over the first so many hits of a run, however deep it goes: the first places of a fused list
+# Scores are normalized over the first so many hits of a run, however deep it goes: the first places of a fused list
 # must not depend on how many results were asked for.
 POOL = 100
 
@@ -31,7 +31,7 @@ def best_of(
     return sorted(best.values(), key=lambda item: (-score(item), key(item)))
 
 
-def reciprocal_rank_fusion(runs: Mapping[str, Sequence[Scored]], *, k: int = RRF_K) -> list[Candidate]:
+def reciprocal_rank_fusion(runs: Mapping[str, Sequence[Hit]], *, k: int = RRF_K) -> list[Candidate]:
     """Fuse ``runs`` by ``sum(1 / (k + rank))``, rank from 1; best first, ties by section id.
 
     ``relevance`` is the score as a share of the highest possible one.
@@ -47,8 +47,8 @@ def reciprocal_rank_fusion(runs: Mapping[str, Sequence[Scored]], *, k: int = RRF
     ]
 
 
-def weighted_fusion(runs: Mapping[str, Sequence[Scored]], weights: Mapping[str, float]) -> list[Candidate]:
-    """Fuse ``runs`` by the weighted sum of their min-max normalised scores; best first, ties by section id.
+def weighted_fusion(runs: Mapping[str, Sequence[Hit]], weights: Mapping[str, float]) -> list[Candidate]:
+    """Fuse ``runs`` by the weighted sum of their min-max normalized scores; best first, ties by section id.
 
     A section that a run does not hold counts there as that run's lowest score, 0. The result lies in [0, 1]
     when the weights sum to 1. Raises ``KeyError`` for a run without a weight.
@@ -64,7 +64,7 @@ def weighted_fusion(runs: Mapping[str, Sequence[Scored]], weights: Mapping[str, 
     return _candidates(totals, runs)
 
 
-def _candidates(totals: Mapping[str, float], runs: Mapping[str, Sequence[Scored]]) -> list[Candidate]:
+def _candidates(totals: Mapping[str, float], runs: Mapping[str, Sequence[Hit]]) -> list[Candidate]:
     scores: dict[str, dict[str, float]] = {section_id: {} for section_id in totals}
     for name, run in runs.items():
         for rank, hit in enumerate(run, start=1):

@@ -1,4 +1,4 @@
-"""Personalised PageRank over a pack's graph: what is near to the things that a question names and to what it finds.
+"""Personalized PageRank over a pack's graph: what is near to the things that a question names and to what it finds.
 
 Haveliwala 2002 (topic-sensitive PageRank); as a retriever for questions over several articles, Gutiérrez et al. 2024
 (HippoRAG), where a language model reads every passage first. Here the edges are links, mentions and triples.
@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikigr.graph.graph_index import GraphIndex
-from wikigr.graph.neighbourhood import Edge
+from wikigr.graph.neighborhood import Edge
 from wikigr.graph.schema import section_id
-from wikigr.retrieval.candidate import Candidate
+from wikigr.index.candidate import Candidate
 from wikigr.retrieval.entity_linking import Link
 
 # A walk starts from the articles of so many of the best candidates, each with its relevance to this power: the first
@@ -28,13 +28,13 @@ _STEPS = 5
 # What a candidate's own relevance adds to its article's share of the walk: it orders those that no walk reaches.
 _OWN = 0.05
 # Articles that only the walk found and that come into the running.
-_MOST_NEW = 20
+_MAX_NEW = 20
 
 
-def personalised_pagerank(index: GraphIndex, seeds: Mapping[int, float], *, restart: float) -> NDArray[np.float64]:
+def personalized_pagerank(index: GraphIndex, seeds: Mapping[int, float], *, restart: float) -> NDArray[np.float64]:
     """Return the weight of every node after a walk that returns to ``seeds`` with probability ``restart``.
 
-    A step goes to each neighbour in proportion to 1 / sqrt(its degree), so that hubs do not drown what is particular.
+    A step goes to each neighbor in proportion to 1 / sqrt(its degree), so that hubs do not drown what is particular.
     The weights are not negative; the highest is 1 (all are 0 without seeds).
     """
     start = np.zeros(len(index))
@@ -46,7 +46,7 @@ def personalised_pagerank(index: GraphIndex, seeds: Mapping[int, float], *, rest
     start /= total
     weights = start
     for _ in range(_STEPS):
-        arriving = index.pull * index.sum_over_neighbours(weights * index.shares)
+        arriving = index.pull * index.sum_over_neighbors(weights * index.shares)
         weights = restart * start + (1.0 - restart) * arriving
     highest: float = weights.max()
     return weights / highest
@@ -83,7 +83,7 @@ def rerank_by_walk(
     seeds = seed_weights(index, candidates, links)
     if not any(seeds.values()):
         return list(candidates)
-    weights = personalised_pagerank(index, seeds, restart=restart)
+    weights = personalized_pagerank(index, seeds, restart=restart)
     best: dict[str, float] = {}
     for candidate in candidates:
         best[candidate.title] = max(best.get(candidate.title, 0.0), candidate.relevance)
@@ -95,7 +95,7 @@ def rerank_by_walk(
         top = best[candidate.title]
         within = candidate.relevance / top if top > 0.0 else 1.0
         scored.append(_walked(candidate, within * weight + _OWN * candidate.relevance, weight))
-    for number in _highest(weights[: index.articles], _MOST_NEW):
+    for number in _highest(weights[: index.articles], _MAX_NEW):
         title = index.node(number).key
         if title not in best:
             lead = Candidate(section_id(title, 0), 0.0, {"relevance": 0.0})

@@ -18,7 +18,7 @@ from wikigr.errors import SourceError
 STDIN = "-"
 
 _BUFFER_BYTES = 1 << 18
-_LONGEST_MAGIC = 6
+_MAX_MAGIC_LENGTH = 6
 
 
 def _open_bz2(stream: BinaryIO) -> IO[bytes]:
@@ -66,7 +66,7 @@ def open_bytes(location: Path | str) -> Iterator[BinaryIO]:
 def _decompressed(raw: BinaryIO, name: str) -> Iterator[BinaryIO]:
     buffered = io.BufferedReader(cast(io.RawIOBase, raw), _BUFFER_BYTES)
     try:
-        magic = buffered.peek(_LONGEST_MAGIC)[:_LONGEST_MAGIC]
+        magic = buffered.peek(_MAX_MAGIC_LENGTH)[:_MAX_MAGIC_LENGTH]
         found = next((entry for entry in _FORMATS if magic.startswith(entry[0])), None)
         if found is None:
             yield cast(BinaryIO, io.BufferedReader(_CheckedReader(buffered, name, ""), _BUFFER_BYTES))

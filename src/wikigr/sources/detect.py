@@ -67,11 +67,11 @@ def _make(name: str, location: str | Path) -> Source:
         return JsonlSource(location)
     path = Path(location)
     if name == "html":
-        from wikigr.sources.html import HtmlSource
+        from wikigr.sources.html.source import HtmlSource
 
         return HtmlSource(path)
     if name == "markdown":
-        from wikigr.sources.markdown import MarkdownSource
+        from wikigr.sources.markdown.source import MarkdownSource
 
         return MarkdownSource(path)
     if path.is_dir():

@@ -14,7 +14,7 @@ from wikigr.errors import SourceError
 from wikigr.text import fold
 
 # A document past this is data under a wrong name; reading it would hold it in memory several times over.
-LARGEST_DOCUMENT_BYTES = 64 * 1024 * 1024
+MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 
 
 class Folder:
@@ -67,11 +67,11 @@ class Folder:
                 # Opening a pipe would wait for a writer that may never come.
                 raise SourceError("the file is a pipe or a device, not a regular file")
             with path.open("rb") as stream:
-                data = stream.read(LARGEST_DOCUMENT_BYTES + 1)
+                data = stream.read(MAX_DOCUMENT_BYTES + 1)
         except OSError as error:
             raise SourceError(f"the file cannot be read: {error.strerror or error}") from error
-        if len(data) > LARGEST_DOCUMENT_BYTES:
-            limit = LARGEST_DOCUMENT_BYTES // (1024 * 1024)
+        if len(data) > MAX_DOCUMENT_BYTES:
+            limit = MAX_DOCUMENT_BYTES // (1024 * 1024)
             raise SourceError(f"the file is larger than {limit} MiB, the limit for one document")
         return data
 
@@ -96,7 +96,7 @@ class Pages:
             self._indexes.setdefault(posixpath.dirname(source_id), source_id)
 
     def find(self, path: str, *, is_folder: bool) -> str | None:
-        """The document at the normalised ``path``, which may lack the suffix, or the index page of that folder.
+        """The document at the normalized ``path``, which may lack the suffix, or the index page of that folder.
 
         ``is_folder`` says that the link ends with a slash: then the index page comes first.
         """

@@ -11,7 +11,7 @@ from typing import Any
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
 from wikigr.sources.compression import STDIN, open_bytes
-from wikigr.sources.lines import LONGEST_LINE_BYTES as LONGEST_LINE_BYTES
+from wikigr.sources.lines import MAX_LINE_BYTES as MAX_LINE_BYTES
 from wikigr.sources.lines import TOO_LONG, Line, invalid_utf8, read_lines
 from wikigr.text import fold
 

@@ -18,7 +18,7 @@ from mwxml.errors import MalformedXML
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
 from wikigr.sources.compression import open_bytes
-from wikigr.sources.wikitext import WikiSite, parse_wikitext
+from wikigr.sources.wikitext.page import WikiSite, parse_wikitext
 
 _REDIRECT = re.compile(r"\s*#\s*redirect(?:ion)?\s*:?\s*\[\[([^\]|\n]+)", re.IGNORECASE)
 _TEXT_MODELS = (None, "wikitext")
@@ -26,8 +26,8 @@ _DISAMBIGUATION_SUFFIX = "(disambiguation)"
 
 _READ_BYTES = 1 << 20
 # MediaWiki's database holds no text of more than 16 MiB. What is larger never ends, or is made to fill the memory.
-_LARGEST_ELEMENT_MIB = 64
-_MOST_TAGS = 1_000_000
+_MAX_ELEMENT_MIB = 64
+_MAX_TAGS = 1_000_000
 _PAGE_DEPTH = 2
 
 
@@ -150,10 +150,10 @@ class MediaWikiSource:
                 if depth <= _PAGE_DEPTH:
                     size = tags = 0
                 yield event, element
-            if size > _LARGEST_ELEMENT_MIB << 20 or tags > _MOST_TAGS:
+            if size > _MAX_ELEMENT_MIB << 20 or tags > _MAX_TAGS:
                 raise SourceError(
                     f"{self.path} cannot be read as a MediaWiki export: one of its elements has more than "
-                    f"{_LARGEST_ELEMENT_MIB} MiB or {_MOST_TAGS:,} tags in it, which no wiki writes.",
+                    f"{_MAX_ELEMENT_MIB} MiB or {_MAX_TAGS:,} tags in it, which no wiki writes.",
                     hint="Download or copy the file again and compare its size.",
                 )
         parser.close()

@@ -16,7 +16,7 @@ from wikigr.sources.compression import open_bytes
 from wikigr.sources.lines import TOO_LONG, Line, invalid_utf8, read_lines
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.statements import (
-    LONGEST_NAME,
+    MAX_NAME_LENGTH,
     BadStatement,
     GraphRecord,
     Node,
@@ -67,10 +67,10 @@ _BATCH_LINES = 1_000
 _BATCH_BYTES = 1 << 20
 # What the parser makes up for [] and lists: 128 random bits.
 _RANDOM_ID = re.compile(r"[0-9a-f]{24,32}")
-# Not recognised inside a string, an IRI or anywhere else; after it the parser goes on with the next statement.
+# Not recognized inside a string, an IRI or anywhere else; after it the parser goes on with the next statement.
 _POISON = "\\q"
 # The parser's own limit; above it, it raises MemoryError.
-_LONGEST_TERM = "a name, value or comment is longer than 16 MiB, the limit for one"
+_MAX_TERM_LENGTH = "a name, value or comment is longer than 16 MiB, the limit for one"
 _POSITION = re.compile(r"^Parser error (?:at|between) line \d+ .*?: ")
 
 
@@ -121,7 +121,7 @@ def _read_lines(stream: BinaryIO) -> Iterator[Any]:
                 except SyntaxError as error:
                     yield BadStatement(f"line {line.line}", _problem(line) or _POSITION.sub("", error.msg))
                 except MemoryError:
-                    yield BadStatement(f"line {line.line}", _LONGEST_TERM)
+                    yield BadStatement(f"line {line.line}", _MAX_TERM_LENGTH)
         for line in batch:
             if line.is_too_long:
                 yield BadStatement(f"line {line.line}", TOO_LONG)
@@ -165,7 +165,7 @@ def _read_turtle(stream: BinaryIO, path: Path) -> Iterator[Any]:
             yield BadStatement(f"line {error.lineno}", reason)
         except MemoryError as error:
             raise SourceError(
-                f"{path} cannot be read beyond line {lines.count:,}: {_LONGEST_TERM}.",
+                f"{path} cannot be read beyond line {lines.count:,}: {_MAX_TERM_LENGTH}.",
                 hint="Close the quote that is open there, or write the graph as N-Triples (.nt), where only that line "
                 "is skipped.",
             ) from error
@@ -241,9 +241,9 @@ def _named_node(iri: str) -> Node:
     return Node(iri, collapse_spaces(local_name(iri).replace("_", " ")) or iri)
 
 
-def _qualifiers(key: str, name: str, spelt: str) -> tuple[str, str]:
+def _qualifiers(key: str, name: str, spelled: str) -> tuple[str, str]:
     """What tells nodes of one name apart: the last part of the IRI, unless that is the name; then the IRI."""
-    del spelt
+    del spelled
     if key.startswith(_BLANK):
         return key.removeprefix(_BLANK), key
     address = key.partition("://")[2] or key
@@ -258,22 +258,22 @@ def _statement(quad: Any, blank: _BlankNodes) -> Statement | BadStatement:
     relation = local_name(quad.predicate.value)
     role, priority = _ROLES.get(quad.predicate.value, (Role.FACT, 0))
     if subject is None:
-        return BadStatement(str(quad.subject)[:LONGEST_NAME], "a statement about a statement is not supported")
+        return BadStatement(str(quad.subject)[:MAX_NAME_LENGTH], "a statement about a statement is not supported")
     for name in (subject.key, relation):
-        if len(name) > LONGEST_NAME:
-            return BadStatement(f"{name[:60]}…", f"the IRI has {len(name):,} characters, more than {LONGEST_NAME}")
+        if len(name) > MAX_NAME_LENGTH:
+            return BadStatement(f"{name[:60]}…", f"the IRI has {len(name):,} characters, more than {MAX_NAME_LENGTH}")
     term = quad.object
     if not isinstance(term, pyoxigraph.Literal):
         node = _node(term, blank)
         if node is None:
             return BadStatement(subject.key, "a statement about a statement is not supported")
-        if len(node.key) > LONGEST_NAME:
+        if len(node.key) > MAX_NAME_LENGTH:
             return Statement(subject, relation, node.key)
         return Statement(subject, relation, node, role if role is Role.TYPE else Role.FACT)
     text = str(term.value)
     if not text.strip():
         return BadStatement(subject.key, f"the value of {relation} is empty")
-    if role in (Role.NAME, Role.ALIAS) and (len(text) > LONGEST_NAME or not fold(collapse_spaces(text))):
+    if role in (Role.NAME, Role.ALIAS) and (len(text) > MAX_NAME_LENGTH or not fold(collapse_spaces(text))):
         # No name, but still something that is said.
         role, priority = Role.FACT, 0
     if role in (Role.NAME, Role.ALIAS):

@@ -16,7 +16,7 @@ from wikigr.sources.plain_text import collapse_spaces
 from wikigr.text import fold
 
 # Characters. A longer cell or literal is text, which a section holds in full; an entity gets its beginning.
-LONGEST_NAME = 300
+MAX_NAME_LENGTH = 300
 FACTS = "Facts"
 
 _BATCH = 2_000
@@ -28,9 +28,9 @@ _SCHEMA = """
 CREATE TABLE statement (
     subject TEXT, role INTEGER, priority INTEGER, relation TEXT, object TEXT, kind INTEGER, language TEXT);
 CREATE TABLE spelling (key TEXT, name TEXT, uses INTEGER, PRIMARY KEY (key, name)) WITHOUT ROWID;
-CREATE TABLE node (key TEXT PRIMARY KEY, name TEXT, spelt TEXT, fold TEXT, has_article INTEGER) WITHOUT ROWID;
+CREATE TABLE node (key TEXT PRIMARY KEY, name TEXT, spelled TEXT, fold TEXT, has_article INTEGER) WITHOUT ROWID;
 """
-# What a node's ``has_article`` says: its own article, or, for a name, that of the thing so labelled.
+# What a node's ``has_article`` says: its own article, or, for a name, that of the thing so labeled.
 _OWN, _OF_THAT_NAME = 1, 2
 _ONE_ARTICLE = f"SELECT fold FROM node WHERE has_article = {_OWN} GROUP BY fold HAVING count(*) = 1"
 
@@ -102,11 +102,11 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class SubjectRecord:
-    """All that is said of one subject. ``spelt`` is its name where no label replaces it."""
+    """All that is said of one subject. ``spelled`` is its name where no label replaces it."""
 
     key: str
     title: str
-    spelt: str
+    spelled: str
     said: tuple[Said, ...]
 
 
@@ -118,7 +118,7 @@ def gather(
 ) -> Iterator[GraphRecord]:
     """Yield the bad places as they come, then a record for each subject, ordered by title.
 
-    The same statements in another order give the same records. ``qualifiers(key, name, spelt)`` says what tells
+    The same statements in another order give the same records. ``qualifiers(key, name, spelled)`` says what tells
     a node from another of the same name, best first. The statements wait in a temporary SQLite file (in
     ``TMPDIR``), so that memory stays bounded by its cache and the largest subject.
     """
@@ -130,7 +130,7 @@ def gather(
             db.create_function(
                 "qualified",
                 4,
-                lambda key, name, spelt, n: f"{name} ({qualifiers(key, name, spelt)[n]})",
+                lambda key, name, spelled, n: f"{name} ({qualifiers(key, name, spelled)[n]})",
                 deterministic=True,
             )
             db.execute("PRAGMA journal_mode = OFF")
@@ -164,8 +164,8 @@ def parse_graph_record(record: GraphRecord, url: str = "") -> Iterator[SourceIte
     nodes = [said for said in facts if said.kind is Kind.NODE]
     names = [*_preferred(record.said, Role.NAME), *_preferred(record.said, Role.ALIAS)]
     # What was typed stays a name when a label replaces it; a bare number would be "mentioned" everywhere.
-    if any(character.isalpha() for character in record.spelt):
-        names.append(record.spelt)
+    if any(character.isalpha() for character in record.spelled):
+        names.append(record.spelled)
     yield SourceArticle(
         title=record.title,
         source_id=record.key,
@@ -180,7 +180,7 @@ def parse_graph_record(record: GraphRecord, url: str = "") -> Iterator[SourceIte
                 said.relation,
                 _capped(said.object),
                 said.object if said.kind is Kind.NODE else None,
-                line[:LONGEST_NAME],
+                line[:MAX_NAME_LENGTH],
             )
             for said, line in zip(facts, lines, strict=True)
         ),
@@ -204,7 +204,7 @@ def _line(title: str, said: Said) -> str:
 
 def _capped(text: str) -> str:
     text = collapse_spaces(text)
-    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1].rstrip() + "…"
+    return text if len(text) <= MAX_NAME_LENGTH else text[: MAX_NAME_LENGTH - 1].rstrip() + "…"
 
 
 def _language_rank(language: str) -> int:
@@ -291,7 +291,7 @@ def _name_nodes(db: sqlite3.Connection) -> None:
     for attempt in (0, 1):
         # Of several things of one name, the only one that has an article keeps it.
         db.execute(
-            "UPDATE node SET name = qualified(key, name, spelt, ?) WHERE key != fold AND fold IN "
+            "UPDATE node SET name = qualified(key, name, spelled, ?) WHERE key != fold AND fold IN "
             "(SELECT fold FROM node GROUP BY fold HAVING count(*) > 1) AND NOT "
             f"(has_article AND fold IN ({_ONE_ARTICLE}))",
             (attempt,),
@@ -301,18 +301,18 @@ def _name_nodes(db: sqlite3.Connection) -> None:
 
 def _records(db: sqlite3.Connection) -> Iterator[SubjectRecord]:
     rows = db.execute(
-        "SELECT s.subject, n.name, n.spelt, s.role, s.priority, s.relation, coalesce(o.name, s.object), "
+        "SELECT s.subject, n.name, n.spelled, s.role, s.priority, s.relation, coalesce(o.name, s.object), "
         "CASE WHEN s.kind = 2 THEN o.has_article > 0 ELSE s.kind END, coalesce(o.has_article, 0), s.language "
         "FROM statement s JOIN node n ON n.key = s.subject "
         "LEFT JOIN node o ON s.kind != 0 AND o.key = s.object ORDER BY n.name, s.subject"
     )
-    for (key, title, spelt), group in groupby(rows, key=lambda row: (str(row[0]), str(row[1]), str(row[2]))):
+    for (key, title, spelled), group in groupby(rows, key=lambda row: (str(row[0]), str(row[1]), str(row[2]))):
         # Sorted, so that neither the order nor the repetition of rows shows; ties are equal in all that counts.
         said = sorted({tuple(row[3:]) for row in group}, key=lambda row: (row[0] > Role.TYPE, row[2], row[3], row))
         yield SubjectRecord(
             key,
             title,
-            spelt,
+            spelled,
             tuple(
                 Said(Role(role), priority, relation, shown, Kind(kind), bool(has_article), language)
                 for role, priority, relation, shown, kind, has_article, language in said

@@ -16,7 +16,7 @@ from wikigr.sources.compression import open_bytes
 from wikigr.sources.lines import TOO_LONG, Line, invalid_utf8, read_lines
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.statements import (
-    LONGEST_NAME,
+    MAX_NAME_LENGTH,
     BadStatement,
     GraphRecord,
     Node,
@@ -28,7 +28,7 @@ from wikigr.sources.statements import (
 from wikigr.text import fold
 
 # A quoted cell may go over several lines; one that never ends must not take the rest of the file with it.
-LONGEST_ROW_BYTES = 16 * 1024 * 1024
+MAX_ROW_BYTES = 16 * 1024 * 1024
 
 # The marks between cells, and how much of a file is read to find out which one it uses.
 _DELIMITERS = {"\t": "tabs", ",": "commas", ";": "semicolons"}
@@ -84,7 +84,7 @@ class TriplesSource:
 
     def records(self) -> Iterator[GraphRecord]:
         """Yield every bad row, then one record for each subject; raises ``SourceError`` for a file without triples."""
-        yield from gather(self._statements(), lambda key, name, spelt: (spelt, key))
+        yield from gather(self._statements(), lambda key, name, spelled: (spelled, key))
 
     def parse(self, record: GraphRecord) -> Iterator[SourceItem]:
         """Turn one subject into its article; ``RecordError`` names the line of a bad row."""
@@ -151,7 +151,7 @@ def _rows(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
         parts = [text]
         length = len(line.data)
         is_open = _is_open(text, delimiter)
-        while is_open and length <= LONGEST_ROW_BYTES and (more := next_line()) is not None:
+        while is_open and length <= MAX_ROW_BYTES and (more := next_line()) is not None:
             taken.append(more)
             length += len(more.data)
             text, problem = _decode(more)
@@ -260,20 +260,20 @@ def _statement(where: str, subject: str, relation: str, value: str) -> Statement
     for what, name in (("subject", subject), ("relation", relation)):
         if not fold(collapse_spaces(name)):
             return BadStatement(where, f"the {what} is empty")
-        if len(name) > LONGEST_NAME:
+        if len(name) > MAX_NAME_LENGTH:
             return BadStatement(
-                where, f"the {what} has {len(name):,} characters, more than the {LONGEST_NAME} of a name"
+                where, f"the {what} has {len(name):,} characters, more than the {MAX_NAME_LENGTH} of a name"
             )
     if not fold(collapse_spaces(value)):
         return BadStatement(where, "the object is empty")
     known = fold(relation)
     role = _ROLES.get(known, Role.FACT)
     if role in (Role.NAME, Role.ALIAS, Role.TEXT):
-        if role is not Role.TEXT and len(value) > LONGEST_NAME:
-            return BadStatement(where, f"the name has {len(value):,} characters, more than {LONGEST_NAME}")
+        if role is not Role.TEXT and len(value) > MAX_NAME_LENGTH:
+            return BadStatement(where, f"the name has {len(value):,} characters, more than {MAX_NAME_LENGTH}")
         text = value if role is Role.TEXT else collapse_spaces(value)
         return Statement(_node(subject), relation, text, role, priority=_PRIORITIES[known])
-    if len(value) > LONGEST_NAME or "\n" in value:
+    if len(value) > MAX_NAME_LENGTH or "\n" in value:
         return Statement(_node(subject), relation, value, role)
     return Statement(_node(subject), relation, _node(value), role, is_value=_is_value(value))
 

@@ -15,17 +15,17 @@ from libzim.reader import Archive, Entry
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, SourceSection, Triple
-from wikigr.sources.html_text import HtmlPage, parse_html
+from wikigr.sources.html.text import HtmlPage, parse_html
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.wiki_sections import is_apparatus
-from wikigr.sources.wikitext_infobox import is_fact, relation_name
+from wikigr.sources.wikitext.infobox import is_fact, relation_name
 from wikigr.text import fold
 
 # Files made before 2021 keep articles in a namespace of their own, which is part of the path.
 _OLD_ARTICLES = "A/"
 _PAGE_TYPES = ("text/html", "application/xhtml+xml")
 _MAX_REDIRECT_STEPS = 10
-_LARGEST_PAGE_BYTES = 64 * 1024 * 1024
+_MAX_PAGE_BYTES = 64 * 1024 * 1024
 # Offline copies of a wiki name the page and revision they were made from at the end.
 _FOOTER_BYTES = 4096
 _PERMANENT_LINK = re.compile(rb"href=[\"'](https?://[^\"']*[?&;]oldid=(\d+)[^\"']*)[\"']")
@@ -211,8 +211,8 @@ def _record(archive: Archive, entry: Entry, main_page: str | None) -> ZimRecord 
         return ZimRecord(entry.path, _name(entry.path, archive), alias_of=original.title)
     item = entry.get_item()
     title = _title(archive, entry)
-    if item.size > _LARGEST_PAGE_BYTES:
-        limit = _LARGEST_PAGE_BYTES // (1024 * 1024)
+    if item.size > _MAX_PAGE_BYTES:
+        limit = _MAX_PAGE_BYTES // (1024 * 1024)
         return ZimRecord(entry.path, title, problem=f"the page is larger than {limit} MiB")
     return ZimRecord(entry.path, title, bytes(item.content), is_main_page=entry.path == main_page)
 

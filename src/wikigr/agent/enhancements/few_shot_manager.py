@@ -1,5 +1,5 @@
 """The second documented import path of ``FewShotManager``."""
 
-from wikigr.agent.few_shot import FewShotManager
+from wikigr.answer.few_shot import FewShotManager
 
 __all__ = ["FewShotManager"]

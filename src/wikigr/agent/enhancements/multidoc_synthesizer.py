@@ -1,5 +1,5 @@
 """The second documented import path of ``MultiDocSynthesizer``."""
 
-from wikigr.agent.multi_doc_synthesis import MultiDocSynthesizer
+from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer
 
 __all__ = ["MultiDocSynthesizer"]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wikigr.atomic import write_atomic
 from wikigr.evaluation.abstention import abstention
 from wikigr.evaluation.comparison import Comparison, Flip, compare, flips, means_by_question
 from wikigr.evaluation.gate import GateResult
@@ -24,8 +25,7 @@ from wikigr.evaluation.samples import RunError, Sample, read_samples
 from wikigr.evaluation.statistics import bootstrap_interval
 from wikigr.evaluation.trec import write_qrels, write_run
 from wikigr.graph.schema import article_title
-from wikigr.retrieval.candidate import Candidate, Evidence, Section
-from wikigr.whole_file import replace_file
+from wikigr.index.candidate import Candidate, Evidence, Section
 
 SCHEMA_VERSION = 1
 QUESTIONS = "questions.json"
@@ -63,7 +63,7 @@ class StoredRun:
 def keep_questions(folder: Path, questions: Sequence[GoldQuestion]) -> None:
     """Put the questions beside the samples, so that reports need nothing else."""
     rows = {question.id: asdict(question) for question in questions}
-    replace_file(folder / QUESTIONS, json.dumps(rows, ensure_ascii=False, indent=1) + "\n")
+    write_atomic(folder / QUESTIONS, json.dumps(rows, ensure_ascii=False, indent=1) + "\n")
 
 
 def load_run(folder: Path) -> StoredRun:

@@ -1,0 +1,238 @@
+"""Worked examples that show a model how to answer (reference/phase1-enhancements.md, FewShotManager)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wikigr.answer.abstention import NOT_COVERED
+from wikigr.embeddings.embedder import Embedder, Vectors
+from wikigr.pack import layout as parts
+from wikigr.pack.layout import Layout
+from wikigr.text import scrub
+
+_FILE = "few_shot_examples.json"
+_LINES = ".jsonl"
+# Similarities closer than this are the encoder's rounding, which depends on what shares a batch.
+_DECIMALS = 6
+
+_HEADER = re.compile(r"^[^\S\n]*={3,}|={3,}(?=\s*Example)", re.IGNORECASE | re.MULTILINE)
+# Also of a tag that white space or an unseen character hides from a strict reader, and not from a model.
+_TAG = re.compile(r"<(?=[\s\u200b-\u200f\u2060-\u206f\ufeff]*[/!?]|[\u200b-\u200f\u2060-\u206f\ufeff]*[^\W\d])")
+
+
+class FewShotManager:
+    """Holds the worked examples of a pack, finds those near a question and writes them for a prompt.
+
+    ``pack_dir`` is a pack's folder with ``few_shot_examples.json`` (or else ``few_shot_examples.jsonl``), or a file:
+    ``{"examples": [...]}``, a plain list, or, when its name ends in ``.jsonl``, an example a line. An example is
+    ``{question, context: {articles?, facts?}, answer, reasoning?, id?}`` or a gold question of the project,
+    ``{id, question, answers, gold: [{title}], answerable}``; of the latter the first answer and the titles are kept,
+    and ``NOT_COVERED`` is the answer where there is none.
+
+    ``num_examples`` (at least 1) is how many ``get_examples`` returns by default. ``cache`` keeps the examples and
+    their vectors in memory; without it every call reads the file again. ``encoder`` compares questions; by default
+    it is the pack's own where there is a pack, else the default encoder, opened when it is first needed.
+
+    Raises ``FileNotFoundError`` when there are no examples, ``json.JSONDecodeError`` for a file that is no JSON, and
+    ``ValueError`` for one that is not UTF-8, for an example of another form (it names its number and the field) and
+    for a wrong ``num_examples``.
+    """
+
+    def __init__(
+        self, pack_dir: str | Path, num_examples: int = 3, cache: bool = True, *, encoder: Embedder | None = None
+    ) -> None:
+        self.num_examples = _at_least_one(num_examples)
+        self.cache = cache
+        self._file = _find(Path(pack_dir))
+        self._encoder = encoder
+        examples = _read(self._file)
+        self._examples = examples if cache else None
+        self._vectors: Vectors | None = None
+
+    def without(self, places: Collection[int]) -> FewShotManager:
+        """Return a manager of the same examples but those at ``places`` (from 1)."""
+        other = FewShotManager(self._file, self.num_examples, encoder=self._encoder)
+        other._examples = [e for place, e in enumerate(self._current(), start=1) if place not in places]
+        return other
+
+    def load_examples(self) -> list[dict[str, Any]]:
+        """Return all examples in the order of the file; changing them changes nothing here."""
+        return [_copy(example) for example in self._current()]
+
+    def get_examples(self, question: str, num_examples: int | None = None) -> list[dict[str, Any]]:
+        """Return the examples whose questions are most similar to ``question``, the most similar first.
+
+        Similarity is the cosine of the encoder's vectors; equals keep the order of the file. ``num_examples`` is
+        that of the constructor when ``None``; where there are fewer examples, all are returned. Raises
+        ``ValueError`` for a blank question or a number below 1, and ``ModelError`` or ``PackError`` when the default
+        encoder cannot be opened.
+        """
+        limit = self.num_examples if num_examples is None else _at_least_one(num_examples)
+        if not question.strip():
+            raise ValueError("the question is empty")
+        examples = self._current()
+        if not examples:
+            return []
+        if self._encoder is None:
+            self._encoder = _open_encoder(self._file.parent)
+        vectors = self._vectors
+        if vectors is None:
+            vectors = self._encoder.encode([example["question"] for example in examples])
+            self._vectors = vectors if self.cache else None
+        similarity = np.round(vectors @ self._encoder.encode([question])[0], _DECIMALS)
+        nearest = np.argsort(-similarity, kind="stable")[:limit]
+        return [_copy(examples[place]) for place in nearest]
+
+    def format_for_prompt(self, examples: Sequence[dict[str, Any]]) -> str:
+        """Return ``examples`` as text for a prompt, in the documented form; ``""`` when there are none.
+
+        An example's text is data from outside and cannot pass for a part of the prompt: only the labels of this
+        method begin a line in the first column (lines of an answer after its first are indented; questions, titles
+        and facts are put on one line each), the equals signs of what looks like an ``=== Example`` header are
+        spaced out (``= = =``), and a ``<`` that opens a tag becomes ``&lt;``. Raises ``ValueError`` as the
+        constructor does for an example of another form.
+        """
+        blocks = []
+        for number, example in enumerate(examples, 1):
+            checked = _checked(example, f"example {number}")
+            blocks.append(
+                f"=== Example {number} ===\n"
+                f"Question: {_one_line(checked['question'])}\n"
+                f"Context: {_context(checked['context'])}\n"
+                f"Answer: {_indented(checked['answer'])}"
+            )
+        return "\n\n".join(blocks)
+
+    def _current(self) -> list[dict[str, Any]]:
+        return _read(self._file) if self._examples is None else self._examples
+
+
+def _at_least_one(num_examples: int) -> int:
+    if num_examples < 1:
+        raise ValueError(f"num_examples must be at least 1, not {num_examples}")
+    return num_examples
+
+
+def _copy(example: dict[str, Any]) -> dict[str, Any]:
+    """A copy of what an example consists of; ``deepcopy`` would follow whatever else the file nests into it."""
+    context = {name: list(value) if isinstance(value, list) else value for name, value in example["context"].items()}
+    return {**example, "context": context}
+
+
+def _find(path: Path) -> Path:
+    if path.is_file():
+        return path
+    for candidate in (path / _FILE, (path / _FILE).with_suffix(_LINES)):
+        if candidate.is_file():
+            return candidate
+    raise FileNotFoundError(f"{_FILE} not found in {path}")
+
+
+def _open_encoder(folder: Path) -> Embedder:
+    from wikigr.embeddings.loader import open_encoder
+    from wikigr.pack.manifest import read_manifest
+    from wikigr.pack.open import encoder_source
+
+    layout = Layout(folder)
+    if not layout.exists():
+        return open_encoder()
+    with layout.reading():
+        manifest = read_manifest(layout.part(parts.MANIFEST))
+        return open_encoder(encoder_source(layout, manifest))
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8: {error}") from error
+    if path.suffix == _LINES:
+        return [_checked(record, f"{path}: example {n}") for n, record in enumerate(_json_lines(path, text), 1)]
+    records = _json(path, text)
+    if isinstance(records, dict):
+        records = records.get("examples")
+    if not isinstance(records, list):
+        raise ValueError(f"{path} holds neither a list of examples nor an object with a list 'examples'")
+    return [_checked(record, f"{path}: example {n}") for n, record in enumerate(records, 1)]
+
+
+def _json_lines(path: Path, text: str) -> Iterable[Any]:
+    start = 0
+    for line in text.split("\n"):
+        if line.strip():
+            yield _json(path, text, start, start + len(line))
+        start += len(line) + 1
+
+
+def _json(path: Path, text: str, start: int = 0, end: int | None = None) -> Any:
+    """Parse a part of ``text``; an error tells the place in the whole of it."""
+    try:
+        return json.loads(text[start:end])
+    except json.JSONDecodeError as error:
+        raise json.JSONDecodeError(f"{path}: {error.msg}", text, start + error.pos) from error
+    except RecursionError as error:
+        raise json.JSONDecodeError(f"{path}: nested too deeply", text, start) from error
+
+
+def _checked(record: Any, where: str) -> dict[str, Any]:
+    """Return ``record`` if it is an example, or the example that it makes if it is a gold question."""
+    if not isinstance(record, dict):
+        raise ValueError(f"{where} is no object")
+    example = _from_gold_question(record, where) if "answers" in record and "answer" not in record else record
+    for name in ("question", "answer"):
+        _require(where, name, isinstance(example.get(name), str) and example[name].strip(), "a text that is not blank")
+    context = example.get("context")
+    _require(where, "context", isinstance(context, dict), "an object with 'articles' and 'facts'")
+    for name in ("articles", "facts"):
+        _require(where, f"context.{name}", _is_texts(example["context"].get(name, [])), "a list of texts")
+    _require(where, "reasoning", isinstance(example.get("reasoning", ""), str), "a text")
+    return example
+
+
+def _from_gold_question(record: dict[str, Any], where: str) -> dict[str, Any]:
+    answerable, answers, gold = record.get("answerable", True), record["answers"], record.get("gold", [])
+    _require(where, "answerable", isinstance(answerable, bool), "true or false")
+    _require(where, "answers", _is_texts(answers) and (answers or not answerable), "a list of accepted answers")
+    is_gold = isinstance(gold, list) and all(isinstance(item, dict) and _is_texts([item.get("title")]) for item in gold)
+    _require(where, "gold", is_gold, "a list of objects with a 'title'")
+    return {
+        **({"id": record["id"]} if "id" in record else {}),
+        "question": record.get("question"),
+        "context": {"articles": list(dict.fromkeys(item["title"] for item in gold)), "facts": []},
+        "answer": answers[0] if answerable else NOT_COVERED,
+    }
+
+
+def _require(where: str, field: str, holds: Any, expected: str) -> None:
+    if not holds:
+        raise ValueError(f"{where}: '{field}' must be {expected}")
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _context(context: dict[str, Any]) -> str:
+    """The titles in brackets, as answers cite them, then a fact a line."""
+    titles = " ".join(f"[{_one_line(title)}]" for title in context.get("articles", []))
+    return "\n- ".join([titles or "(no articles)", *map(_one_line, context.get("facts", []))])
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_harmless(text).split())
+
+
+def _indented(text: str) -> str:
+    return "\n  ".join(_harmless(text).strip().splitlines())
+
+
+def _harmless(text: str) -> str:
+    text = "\n".join(scrub(text).splitlines())
+    text = _HEADER.sub(lambda run: run.group().replace("=", "= ").rstrip(), text)
+    return _TAG.sub("&lt;", text)

@@ -1,0 +1,144 @@
+"""What ``wikigr doctor`` looks at: everything a build or a question needs from this machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from wikigr.checks import Check
+from wikigr.errors import WikigrError
+from wikigr.settings import cache_folder, data_folder
+
+_MIN_PYTHON = (3, 11)
+
+
+def diagnose(variables: Mapping[str, str]) -> list[Check]:
+    """Run every check; none of them reaches the network. ``variables`` is the process environment."""
+    checks: list[Callable[[], Check]] = [
+        _python,
+        _engine,
+        _vector_extension,
+        _lexical,
+        _encoder,
+        _openvino,
+        _torch,
+    ]
+    found = [check() for check in checks]
+    found.append(_writable("cache folder", cache_folder()))
+    found.append(_writable("data folder", data_folder()))
+    key = bool(variables.get("ANTHROPIC_API_KEY"))
+    found.append(
+        Check(
+            "API key",
+            key,
+            "ANTHROPIC_API_KEY is set"
+            if key
+            else "no ANTHROPIC_API_KEY: answers are made of quoted sentences, offline",
+            "" if key else "Nothing to mend: a key is not needed.",
+            required=False,
+        )
+    )
+    return found
+
+
+def _python() -> Check:
+    version = platform.python_version()
+    good = sys.version_info >= _MIN_PYTHON
+    return Check(
+        "Python",
+        good,
+        f"{version} on {platform.system()} {platform.machine()}",
+        "Install Python 3.11 or newer.",
+    )
+
+
+def _engine() -> Check:
+    from wikigr.graph.engine import Graph
+
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with Graph(Path(folder) / "probe.db", read_only=False) as graph:
+                answer = graph.rows("RETURN 6 * 7")[0][0]
+                return Check("LadybugDB", answer == 42, f"{graph.version}, storage {graph.storage_version}")
+        except (ImportError, WikigrError) as error:
+            return Check("LadybugDB", False, str(error), "Install it: pip install real_ladybug==0.15.3")
+
+
+def _vector_extension() -> Check:
+    from wikigr.graph.engine import Graph
+    from wikigr.index.dense import load_vector_extension
+
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with Graph(Path(folder) / "probe.db", read_only=False) as graph:
+                if load_vector_extension(graph):
+                    return Check("VECTOR extension", True, "loads: new packs get a vector index")
+        except (ImportError, WikigrError) as error:
+            return Check("VECTOR extension", False, str(error), "Mend LadybugDB first.", required=False)
+    return Check(
+        "VECTOR extension",
+        False,
+        "not loadable: vectors are searched by an exact scan, which gives the same or better results",
+        "Only worth it for packs of millions of sections: run INSTALL VECTOR in LadybugDB once, online.",
+        required=False,
+    )
+
+
+def _lexical() -> Check:
+    try:
+        import tantivy
+    except ImportError as error:
+        return Check("tantivy", False, str(error), "Install it: pip install tantivy")
+    return Check("tantivy", True, str(tantivy.__version__) if hasattr(tantivy, "__version__") else "installed")
+
+
+def _encoder() -> Check:
+    from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
+
+    mend = "Run `wikigr model prepare`."
+    try:
+        encoder = open_encoder(DEFAULT_MODEL, purpose="query")
+        vector = encoder.encode(["the probe of wikigr doctor"])[0]
+    except WikigrError as error:
+        return Check("encoder", False, error.message, error.hint or mend)
+    except ImportError as error:
+        return Check("encoder", False, str(error), "Install it: pip install onnxruntime tokenizers")
+    good = abs(float(vector @ vector) - 1.0) < 1e-3
+    return Check("encoder", good, f"{encoder.identity.model_id}, {encoder.identity.dimension} dimensions", mend)
+
+
+def _openvino() -> Check:
+    there = find_spec("openvino") is not None
+    detail = "installed: bulk encoding may use it" if there else "not installed: bulk encoding uses ONNX Runtime"
+    return Check(
+        "openvino",
+        there,
+        detail,
+        "For faster builds on CPUs with bf16: pip install 'wikigr[openvino]'",
+        required=False,
+    )
+
+
+def _torch() -> Check:
+    there = find_spec("sentence_transformers") is not None
+    detail = "installed" if there else "not installed: needed only for models outside the BERT family, and for GPUs"
+    return Check(
+        "sentence-transformers",
+        there,
+        detail,
+        "pip install torch==2.13.0, then pip install 'wikigr[models]'",
+        required=False,
+    )
+
+
+def _writable(name: str, folder: Path) -> Check:
+    existing = folder
+    while not existing.exists():
+        existing = existing.parent
+    good = os.access(existing, os.W_OK)
+    return Check(name, good, str(folder), f"Make {existing} writable, or set the XDG variable for it.")

@@ -1,0 +1,375 @@
+"""The nodes and edges around a node: what triplets and paths are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Any, Literal
+
+from wikigr.errors import UsageError
+from wikigr.graph.engine import Graph
+from wikigr.text import fold
+
+Kind = Literal["article", "entity"]
+
+# Relations between articles, and from an article to an entity; any other name is the ``relation`` of a RELATED_TO
+# edge. A build renames facts of these names (``build.loading``).
+ARTICLE_RELATIONS = ("LINKS_TO", "MENTIONS")
+HAS_ENTITY = "HAS_ENTITY"
+STRUCTURAL = (*ARTICLE_RELATIONS, HAS_ENTITY)
+
+# A look-up of one key costs 0.7 ms; a join with a list of keys costs as much for one as for hundreds, about that of
+# ten look-ups on 100,000 edges.
+_FEW = 8
+# Edges that one joined query reads at most.
+_MAX_ROWS = 200_000
+# Names remembered, so that a long session stays small.
+_MAX_NAMES = 100_000
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Node:
+    """An article (``key`` is its title) or an entity (``key`` is its id); ``name`` is what people call it."""
+
+    kind: Kind
+    key: str
+    name: str
+
+    @property
+    def label(self) -> str:
+        """The name on one line; the key of a node without a name."""
+        return " ".join(self.name.split()) or self.key
+
+    @property
+    def rank(self) -> tuple[str, str, str]:
+        """What nodes are sorted by: name, then key."""
+        return self.label, self.key, self.kind
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Step:
+    """A relation and the direction in which it is walked; ``inverse`` is from the target to the source."""
+
+    relation: str
+    inverse: bool = False
+
+    def __str__(self) -> str:
+        return f"~{self.relation}" if self.inverse else self.relation
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edge:
+    """``source`` -``relation``-> ``target``, as stored; ``section_id`` is the section that states it, if known."""
+
+    source: Node
+    relation: str
+    target: Node
+    section_id: str = ""
+
+    def other(self, node: Node) -> Node:
+        """Return the end that is not ``node``; ``node`` itself where the edge is a loop."""
+        return self.target if self.source == node else self.source
+
+    def step_from(self, node: Node) -> Step:
+        """Return how the edge is walked from ``node``."""
+        return Step(self.relation, inverse=self.source != node)
+
+    def __str__(self) -> str:
+        return f"{self.source.label} -> {self.relation} -> {self.target.label}"
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """The edges at each node that was asked for, and the nodes at which some were left out (``cut``)."""
+
+    edges: Mapping[Node, tuple[Edge, ...]]
+    cut: frozenset[Node]
+
+
+def article(title: str) -> Node:
+    """Return the node of an article."""
+    return Node("article", title, title)
+
+
+# An edge at a node, from a row.
+_Maker = Callable[[Node, Sequence[Any]], Edge]
+
+
+def _queries(match: str, returns: str, order: str) -> tuple[str, str]:
+    """The query for one key and the one for many; ``{k}`` in ``match`` is the key."""
+    one = f"MATCH {match.format(k='$key')} RETURN $key, {returns} ORDER BY {order} LIMIT $most"
+    many = f"UNWIND $keys AS key MATCH {match.format(k='key')} RETURN key, {returns} ORDER BY key, {order} LIMIT $most"
+    return one, many
+
+
+_ARTICLE_EDGES = {
+    (name, inverse): _queries(f"(a:Article {{{{title: {{k}}}}}}){arrow}(b:Article)", "b.title", "b.title")
+    for name in ARTICLE_RELATIONS
+    for inverse, arrow in ((False, f"-[:{name}]->"), (True, f"<-[:{name}]-"))
+}
+_OWNED = _queries(
+    "(a:Article {{title: {k}}})-[:HAS_ENTITY]->(e:Entity)", "e.entity_id, coalesce(e.name, '')", "e.entity_id"
+)
+_OWNERS = _queries("(a:Article)-[:HAS_ENTITY]->(e:Entity {{entity_id: {k}}})", "a.title", "a.title")
+_FACTS = {
+    (inverse, some): _queries(
+        f"(e:Entity {{{{entity_id: {{k}}}}}}){arrow}(o:Entity){' WHERE r.relation IN $relations' if some else ''}",
+        "o.entity_id, coalesce(o.name, ''), coalesce(r.relation, ''), coalesce(r.section_id, '')",
+        "r.relation, o.entity_id, r.section_id",
+    )
+    for inverse, arrow in ((False, "-[r:RELATED_TO]->"), (True, "<-[r:RELATED_TO]-"))
+    for some in (False, True)
+}
+_FACT_COUNTS = {
+    inverse: f"MATCH (e:Entity {{entity_id: $key}}){arrow}(:Entity) RETURN coalesce(r.relation, ''), count(*)"
+    for inverse, arrow in ((False, "-[r:RELATED_TO]->"), (True, "<-[r:RELATED_TO]-"))
+}
+_TITLES = "UNWIND $keys AS key MATCH (a:Article {title: key}) RETURN a.title"
+_NAMES = "UNWIND $keys AS key MATCH (e:Entity {entity_id: key}) RETURN e.entity_id, coalesce(e.name, '')"
+
+
+class Neighborhood:
+    """Reads the edges of a pack's graph around given nodes, in a fixed order.
+
+    An article and the entity of its name (``entity_id`` is the folded title) are one thing, shown as the article: both
+    kinds of node give the edges of both. The article is found by the entity's name as it is spelled, or with its first
+    letter or its words capitalized. Names that were looked up are remembered. Not for use from several threads.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        # The title of the article that an entity is (by id), and the name of the entity of an id; None without one.
+        self._titles: dict[str, str | None] = {}
+        self._names: dict[str, str | None] = {}
+
+    def edges(
+        self, node: Node, *, relation: str | None = None, inverse: bool | None = None, most: int = 1000
+    ) -> list[Edge]:
+        """Return at most ``most`` edges of each kind and direction at ``node``, each once.
+
+        ``relation`` is ``LINKS_TO``, ``MENTIONS``, ``HAS_ENTITY`` or the name of a ``RELATED_TO`` relation; ``None``
+        is any. ``inverse`` gives only edges that point at ``node`` (true) or away from it (false); ``None`` is both.
+        Raises ``QueryError``.
+        """
+        wanted = None if relation is None else [relation]
+        return list(self.expand([node], relations=wanted, inverse=inverse, most=most).edges[node])
+
+    def expand(
+        self,
+        nodes: Sequence[Node],
+        *,
+        relations: Collection[str] | None = None,
+        inverse: bool | None = None,
+        most: int = 1000,
+    ) -> Expansion:
+        """Return the edges at each of ``nodes``, at most ``most`` of each kind and direction for each.
+
+        The kinds are ``LINKS_TO``, ``MENTIONS``, ``HAS_ENTITY`` and all of ``RELATED_TO`` together. Away from the node
+        first, then towards it; in each direction in the order of the kinds, facts by relation and then by the other
+        end's key. ``relations`` and ``inverse`` choose as in ``edges``. Raises ``QueryError``.
+        """
+        nodes = list(dict.fromkeys(nodes))
+        found: dict[Node, list[Edge]] = {node: [] for node in nodes}
+        cut: set[Node] = set()
+        titles = self._articles_of(nodes)
+        entities = self._entities_of(nodes)
+        # An edge is stated of the thing itself, whichever of its two nodes was asked for.
+        here = {node: article(titles[node] or "") if titles[node] is not None else node for node in nodes}
+        facts = None if relations is None else sorted(set(relations) - set(STRUCTURAL))
+
+        def add(keys: Mapping[Node, str | None], queries: tuple[str, str], make: _Maker, **parameters: Any) -> None:
+            rows = self._rows(queries, [key for key in keys.values() if key is not None], most, parameters)
+            for node, key in keys.items():
+                kept = rows.get(key or "", []) if key is not None else []
+                if len(kept) > most:
+                    cut.add(node)
+                found[node] += (make(here[node], row) for row in kept[:most])
+
+        for backwards in (False, True):
+            if inverse is not None and inverse is not backwards:
+                continue
+            for name in ARTICLE_RELATIONS:
+                if self._wanted(name, relations):
+                    add(titles, _ARTICLE_EDGES[name, backwards], _link_maker(name, backwards))
+            if self._wanted(HAS_ENTITY, relations):
+                if backwards:
+                    add(entities, _OWNERS, _owner)
+                else:
+                    add(titles, _OWNED, _owned)
+            if "RELATED_TO" in self._present and facts != []:
+                some = {} if facts is None else {"relations": facts}
+                add(entities, _FACTS[backwards, facts is not None], _fact_maker(backwards), **some)
+        unified = self._unified({e for edges in found.values() for edge in edges for e in (edge.source, edge.target)})
+        return Expansion(
+            {node: tuple(_distinct(found[node], here[node], unified)) for node in nodes},
+            frozenset(cut),
+        )
+
+    def facts_at(self, node: Node) -> dict[Step, int]:
+        """Return how many ``RELATED_TO`` edges of each relation and direction there are at ``node``.
+
+        The most first, ties by relation, forward before inverse. Raises ``QueryError``.
+        """
+        entity = self.entity_of(node) if "RELATED_TO" in self._present else None
+        if entity is None:
+            return {}
+        counts = {
+            Step(str(name), inverse): int(count)
+            for inverse, query in _FACT_COUNTS.items()
+            for name, count in self._graph.rows(query, {"key": entity})
+        }
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+    @cached_property
+    def relations(self) -> dict[str, int]:
+        """Every relation of the graph with its number of edges, the most frequent first, ties by name.
+
+        The first use reads every ``RELATED_TO`` edge.
+        """
+        counts: dict[str, int] = {}
+        for name in STRUCTURAL:
+            ((count,),) = self._graph.rows(f"MATCH ()-[r:{name}]->() RETURN count(r)")
+            if count:
+                counts[name] = int(count)
+        counts.update(
+            (str(name), int(count))
+            for name, count in self._graph.rows("MATCH ()-[r:RELATED_TO]->() RETURN r.relation, count(r)")
+            if name is not None and name not in STRUCTURAL
+        )
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+    @cached_property
+    def _present(self) -> frozenset[str]:
+        """The tables that have an edge: the others need no query."""
+        tables = (*STRUCTURAL, "RELATED_TO")
+        return frozenset(t for t in tables if self._graph.rows(f"MATCH ()-[r:{t}]->() RETURN 1 LIMIT 1"))
+
+    def article_of(self, node: Node) -> str | None:
+        """Return the title of the article that ``node`` is, or is the entity of; ``None`` where there is none."""
+        return self._articles_of([node])[node]
+
+    def entity_of(self, node: Node) -> str | None:
+        """Return the id of the entity that ``node`` is, or that is its article; ``None`` without one."""
+        return self._entities_of([node])[node]
+
+    def unified(self, node: Node) -> Node:
+        """Return the article node where ``node`` is the entity of an article's name, else ``node``."""
+        return self._unified([node])[node]
+
+    def nodes(self, keys: Iterable[tuple[Kind, str]]) -> list[Node]:
+        """Return the nodes of these kinds and keys that exist, in order."""
+        found = []
+        for kind, key in keys:
+            query = (
+                "MATCH (a:Article {title: $key}) RETURN a.title"
+                if kind == "article"
+                else "MATCH (e:Entity {entity_id: $key}) RETURN coalesce(e.name, '')"
+            )
+            found += [Node(kind, key, str(name)) for (name,) in self._graph.rows(query, {"key": key})]
+        return found
+
+    def require(self, node: Node) -> Node:
+        """Return ``node`` as stored, as its article where it has one; raises ``UsageError`` for one not in the pack."""
+        stored = self.nodes([(node.kind, node.key)])
+        if not stored:
+            raise UsageError(
+                f"There is no {node.kind} {node.label!r} in the pack.",
+                hint="`wikigr graph link` finds the names that a text mentions.",
+            )
+        return self.unified(stored[0])
+
+    def _wanted(self, name: str, relations: Collection[str] | None) -> bool:
+        return name in self._present and (relations is None or name in relations)
+
+    def _rows(
+        self, queries: tuple[str, str], keys: Sequence[str], most: int, parameters: Mapping[str, Any]
+    ) -> dict[str, list[Sequence[Any]]]:
+        """The rows of each key without it, one more than ``most`` where there are more than that."""
+        keys = sorted(set(keys))
+        one, many = queries
+        if len(keys) > _FEW:
+            # Half of the keys at a time where that reads too much: the limit of a joined query is not one for each.
+            rows = self._graph.rows(many, {"keys": keys, "most": _MAX_ROWS, **parameters})
+            if len(rows) < _MAX_ROWS:
+                by_key = groupby(rows, key=lambda row: str(row[0]))
+                return {key: [row[1:] for row in group][: most + 1] for key, group in by_key}
+            halves = (keys[: len(keys) // 2], keys[len(keys) // 2 :])
+            return {k: rows for half in halves for k, rows in self._rows(queries, half, most, parameters).items()}
+        return {
+            key: [row[1:] for row in self._graph.rows(one, {"key": key, "most": most + 1, **parameters})]
+            for key in keys
+        }
+
+    def _articles_of(self, nodes: Iterable[Node]) -> dict[Node, str | None]:
+        nodes = list(nodes)
+        if len(self._titles) > _MAX_NAMES:
+            self._titles.clear()
+        unknown = {n.key: n.name for n in nodes if n.kind == "entity" and n.key not in self._titles}
+        if unknown:
+            spelled = {key: [name for name in _spellings(name) if fold(name) == key] for key, name in unknown.items()}
+            candidates = sorted({name for names in spelled.values() for name in names})
+            rows = self._graph.rows(_TITLES, {"keys": candidates}) if candidates else []
+            titles = {str(title) for (title,) in rows}
+            for key, names in spelled.items():
+                self._titles[key] = next((name for name in names if name in titles), None)
+        return {node: node.key if node.kind == "article" else self._titles[node.key] for node in nodes}
+
+    def _entities_of(self, nodes: Iterable[Node]) -> dict[Node, str | None]:
+        keys = {node: node.key if node.kind == "entity" else fold(node.key) for node in nodes}
+        if len(self._names) > _MAX_NAMES:
+            self._names.clear()
+        unknown = sorted(set(keys.values()) - self._names.keys())
+        if unknown:
+            self._names.update(dict.fromkeys(unknown))
+            self._names.update((str(k), str(name)) for k, name in self._graph.rows(_NAMES, {"keys": unknown}))
+        names = {node: self._names[key] for node, key in keys.items()}
+        named = {node: Node("entity", keys[node], name) for node, name in names.items() if name is not None}
+        # The other way round too: where two titles fold to one id, the entity is one of the two articles.
+        titles = self._articles_of(named.values())
+        return {
+            node: keys[node] if node in named and (node.kind == "entity" or titles[named[node]] == node.key) else None
+            for node in keys
+        }
+
+    def _unified(self, nodes: Iterable[Node]) -> dict[Node, Node]:
+        return {node: node if title is None else article(title) for node, title in self._articles_of(nodes).items()}
+
+
+def _spellings(name: str) -> list[str]:
+    return list(dict.fromkeys((name, name[:1].upper() + name[1:], name.title())))
+
+
+def _link_maker(name: str, inverse: bool) -> _Maker:
+    def make(here: Node, row: Sequence[Any]) -> Edge:
+        return _edge(here, name, article(str(row[0])), inverse)
+
+    return make
+
+
+def _owned(here: Node, row: Sequence[Any]) -> Edge:
+    return Edge(here, HAS_ENTITY, Node("entity", str(row[0]), str(row[1])))
+
+
+def _owner(here: Node, row: Sequence[Any]) -> Edge:
+    return Edge(article(str(row[0])), HAS_ENTITY, here)
+
+
+def _fact_maker(inverse: bool) -> _Maker:
+    def make(here: Node, row: Sequence[Any]) -> Edge:
+        key, name, relation, section_id = map(str, row)
+        return _edge(here, relation, Node("entity", key, name), inverse, section_id)
+
+    return make
+
+
+def _edge(here: Node, relation: str, other: Node, inverse: bool, section_id: str = "") -> Edge:
+    return Edge(other, relation, here, section_id) if inverse else Edge(here, relation, other, section_id)
+
+
+def _distinct(edges: Iterable[Edge], here: Node, unified: Mapping[Node, Node]) -> Iterable[Edge]:
+    """The edges between unified nodes, each once, without the HAS_ENTITY of an article to itself."""
+    shown = (Edge(unified[edge.source], edge.relation, unified[edge.target], edge.section_id) for edge in edges)
+    loops = Edge(here, HAS_ENTITY, here)
+    return (edge for edge in dict.fromkeys(shown) if edge != loops)

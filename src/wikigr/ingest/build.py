@@ -1,0 +1,265 @@
+"""The build: a source goes in, a pack takes the place of the old one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from wikigr import __version__
+from wikigr.embeddings.embedder import Embedder
+from wikigr.errors import BuildError, PackError
+from wikigr.graph.engine import Graph, QueryError
+from wikigr.graph.graph_index import index_graph
+from wikigr.graph.link_graph import rank_articles
+from wikigr.graph.pagerank_cache import PageRankCache, Parameters, write_cache
+from wikigr.ingest import drafting, embedding, extracted_graph, linking, loading, reading
+from wikigr.ingest.calibration import least_relevance
+from wikigr.ingest.staging import Staging
+from wikigr.isolation import run_isolated
+from wikigr.pack import layout as parts
+from wikigr.pack.layout import Layout
+from wikigr.pack.manifest import MIN_RELEVANCE, Manifest, describe_files, read_manifest
+from wikigr.progress import Progress, Silent
+from wikigr.sources.article import Source
+
+if TYPE_CHECKING:
+    from wikigr.ingest.extraction import ExtractionReport, Extractor
+
+# In these formats a link is a title and never a record's id: page 1905 is not the year 1905.
+_TITLE_LINKS_ONLY = {"mediawiki"}
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """What a user can say about a build. ``jobs`` counts parsing processes."""
+
+    name: str
+    version: str = "1.0.0"
+    description: str = ""
+    license: str = ""
+    limit: int | None = None
+    jobs: int = 1
+    resume: bool = True
+    keep_going: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BadRecord:
+    """A record that could not be read and was left out."""
+
+    where: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class BuildReport:
+    """What a build did. ``lost_links`` are hyperlinks to nowhere in the pack."""
+
+    manifest: Manifest
+    skipped: Mapping[str, int]
+    lost_links: int
+    embedded: int
+    reused: int
+    bad_records: tuple[BadRecord, ...]
+    extraction: ExtractionReport | None = None
+
+
+class Review(Protocol):
+    """Somebody who looks at a build before it takes the place of the old pack. What they raise ends it."""
+
+    def staged(self, staging: Staging) -> None:
+        """Look at what was read, cut and linked, before anything is encoded; may raise ``ReviewStopped``."""
+        ...
+
+    def built(self, folder: Path, manifest: Manifest) -> Manifest:
+        """Look at the new pack in ``folder``, and return the manifest that it is to have."""
+        ...
+
+
+class ReviewStopped(Exception):  # noqa: N818
+    """A review has seen enough: the build ends, its working files are removed, the old pack stays as it is."""
+
+
+def build_pack(
+    source: Source,
+    location: str,
+    destination: Path,
+    encoder: Embedder,
+    options: BuildOptions,
+    *,
+    bundle: Path | None = None,
+    progress: Progress | None = None,
+    review: Review | None = None,
+    extractor: Extractor | None = None,
+) -> BuildReport:
+    """Build a pack from ``source`` (read from ``location``) in the folder ``destination``.
+
+    ``bundle`` is a prepared encoder's folder to put into the pack, ``extractor`` reads entities and relations from the
+    text. Whatever happens before the last step, the pack that was there stays as it was. Raises ``SourceError``,
+    ``BuildError`` or ``ModelError``, with an ``extractor`` ``LlmError``, and what ``review`` raises.
+    """
+    layout = Layout(destination)
+    with layout.building(), ExitStack() as stack:
+        try:
+            staging = Staging(layout.staging, fresh=not options.resume)
+            stack.callback(staging.close)
+            build = _Build(staging, layout, source, location, encoder, options, progress or Silent())
+            return build.run(bundle, review, extractor)
+        except ReviewStopped:
+            stack.close()
+            layout.drop_staging()
+            raise
+        except OSError as error:
+            raise BuildError(
+                f"The build failed: {error.strerror or error}" + (f" ({error.filename})." if error.filename else "."),
+                hint="Mend that, then run the same command again: it goes on where it stopped.",
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Build:
+    """One build: its stages share these."""
+
+    staging: Staging
+    layout: Layout
+    source: Source
+    location: str
+    encoder: Embedder
+    options: BuildOptions
+    progress: Progress
+
+    def run(self, bundle: Path | None, review: Review | None, extractor: Extractor | None) -> BuildReport:
+        staging, layout, encoder, progress = self.staging, self.layout, self.encoder, self.progress
+        self._check_resumed()
+        reading.read_source(
+            self.source,
+            staging,
+            limit=self.options.limit,
+            jobs=self.options.jobs,
+            keep_going=self.options.keep_going,
+            progress=progress,
+        )
+        drafting.draft_all(staging, progress)
+        lost_links = linking.link_all(staging, progress, by_id=self.source.format not in _TITLE_LINKS_ONLY)
+        extraction = None
+        if extractor is not None:
+            extraction = extractor.extract(staging, progress)
+        else:
+            extracted_graph.forget(staging)
+        if review is not None:
+            review.staged(staging)
+        reused = self._reuse()
+        embedded = embedding.embed_all(staging, encoder, progress)
+
+        layout.clear_new()
+        loaded: loading.Loaded = run_isolated(
+            loading.load, (layout.staging, layout.new, encoder.identity), progress, layout.work / "engine.log"
+        )
+        digest = loading.content_digest(staging, encoder.identity)
+        self._write_pagerank(digest)
+        with Graph(layout.new / parts.DATABASE) as graph:
+            index_graph(graph, digest).save(layout.new / parts.GRAPH_INDEX)
+        if bundle is not None:
+            shutil.copytree(bundle, layout.new / parts.ENCODER)
+        manifest = Manifest(
+            name=self.options.name,
+            version=self.options.version,
+            description=self.options.description,
+            license=self.options.license,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            source={"format": self.source.format, "name": self._source_name()},
+            counts=asdict(loaded.counts),
+            encoder=encoder.identity,
+            engine=loaded.engine,
+            engine_version=loaded.engine_version,
+            storage_version=loaded.storage_version,
+            digest=digest,
+            files=describe_files(layout.new),
+            vector_index=loaded.vector_index,
+            bundled_encoder=bundle is not None,
+            wikigr_version=__version__,
+            thresholds={MIN_RELEVANCE: least_relevance(staging, encoder)},
+            extraction=extraction.to_record() if extraction is not None else {},
+        )
+        (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
+        if review is not None:
+            manifest = review.built(layout.new, manifest)
+            (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
+        skipped = staging.skipped()
+        bad = tuple(BadRecord(*row) for row in staging.rows("SELECT place, reason FROM bad ORDER BY n"))
+        layout.commit(keep_encoder=bundle is not None)
+        return BuildReport(manifest, skipped, lost_links, embedded, reused, bad, extraction)
+
+    def _check_resumed(self) -> None:
+        """Keep of an interrupted build only what still holds for this source, these options and this encoder."""
+        identity = json.dumps(asdict(self.encoder.identity), sort_keys=True)
+        fingerprint = _fingerprint(self.location, self.source.format, self.options)
+        known = self.staging.meta("source")
+        if self.staging.meta("encoder") not in (None, identity):
+            self.staging.forget_vectors()
+        if fingerprint is not None and known == fingerprint:
+            self.progress.note("Going on with the build that was interrupted here.")
+        else:
+            self.staging.forget_source()
+        with self.staging.transaction():
+            self.staging.set_meta("encoder", identity)
+            self.staging.set_meta("source", fingerprint or "")
+
+    def _reuse(self) -> int:
+        """Take over vectors from the pack that is there, if its encoder is the same."""
+        if not self.layout.exists():
+            return 0
+        try:
+            old = read_manifest(self.layout.part(parts.MANIFEST))
+            if old.encoder != self.encoder.identity:
+                return 0
+            return embedding.reuse_vectors(self.staging, self.layout.part(parts.DATABASE))
+        except (PackError, QueryError) as error:
+            self.progress.note(f"The vectors of the old pack cannot be used again, so all are made anew: {error}")
+            return 0
+
+    def _write_pagerank(self, digest: str) -> None:
+        parameters = Parameters()
+        scores = rank_articles(loading.article_links(self.staging), parameters)
+        write_cache(self.layout.new / parts.PAGERANK, PageRankCache(scores, digest, parameters))
+
+    def _source_name(self) -> str:
+        return "standard input" if self.location == "-" else Path(self.location).resolve().name
+
+
+def _fingerprint(location: str, source_format: str, options: BuildOptions) -> str | None:
+    """Return a key that changes when the source's files change; ``None`` where that cannot be known."""
+    if location == "-":
+        return None
+    digest = hashlib.sha256(repr((source_format, options.limit, options.keep_going)).encode())
+    for path in _files(Path(location)):
+        stat = path.stat()
+        digest.update(f"{os.fspath(path)}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
+def _files(root: Path) -> Iterator[Path]:
+    """Yield the files below ``root`` (or itself), in order, linked folders included, hidden ones left out."""
+    if not root.is_dir():
+        yield root
+        return
+    seen: set[str] = set()
+    for folder, folders, files in os.walk(root, followlinks=True):
+        real = os.path.realpath(folder)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            path = Path(folder) / name
+            if not name.startswith(".") and path.is_file():
+                yield path

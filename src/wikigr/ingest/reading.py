@@ -1,0 +1,150 @@
+"""First stage: the source is read, parsed (in several processes where that pays) and staged."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+from typing import Any
+
+from wikigr.errors import BuildError, RecordError, SourceError
+from wikigr.ingest.staging import Staging
+from wikigr.isolation import die_with_parent
+from wikigr.progress import Progress
+from wikigr.sources.article import Redirect, Skipped, Source, SourceArticle, SourceItem
+from wikigr.sources.lines import Line
+
+# Records given to a worker at a time, and records in one transaction.
+CHUNK = 16
+BATCH = 512
+
+# Both are repeated in every section of an article; a file's path, which may be an id, has up to 4,096 characters.
+MAX_TITLE_CHARS = 1_000
+MAX_ID_CHARS = 5_000
+
+# Formats whose parsing costs much more than handing a record to another process.
+_HEAVY = {"mediawiki", "zim", "html"}
+
+
+def read_source(
+    source: Source,
+    staging: Staging,
+    *,
+    limit: int | None,
+    jobs: int,
+    keep_going: bool,
+    progress: Progress,
+) -> None:
+    """Stage the whole source (or its first ``limit`` articles), going on after what is staged already.
+
+    Bad records are left out and noted in the staging. Without ``keep_going`` the first one raises its
+    ``RecordError``; whole batches staged before it are kept for the next run.
+    """
+    if staging.meta("read"):
+        return
+    done = int(staging.meta("records") or 0)
+    titles = staging.titles() if limit is not None else 0
+
+    def leave_out(where: str, reason: str, count_as: str) -> None:
+        if not keep_going:
+            raise RecordError(where, reason, hint="Mend it, or leave such records out with --keep-going.")
+        staging.add_bad(where, reason)
+        staging.count_skipped(count_as)
+
+    progress.start("reading", None, "records", done=done)
+    parsed = enumerate(_parse_all(source, done, jobs), start=done + 1)
+    within_limit = True
+    while within_limit and (batch := list(islice(parsed, BATCH))):
+        with staging.transaction():
+            for number, (line, items) in batch:
+                place = f"record {number}" if line is None else f"line {line}"
+                if isinstance(items, RecordError):
+                    leave_out(items.where, items.reason, "bad record")
+                    continue
+                for item in items:
+                    if isinstance(item, Redirect):
+                        staging.add_redirect(item)
+                    elif isinstance(item, Skipped):
+                        staging.count_skipped(item.reason)
+                    elif limit is not None and titles == limit and not staging.has_title(item.title):
+                        within_limit = False
+                        break
+                    elif (too_long := _too_long(item)) is not None:
+                        leave_out(place, too_long, "bad record")
+                    else:
+                        titles += limit is not None and not staging.has_title(item.title)
+                        if not staging.add_article(item):
+                            reason = f"the id {item.source_id!r} occurs a second time in the source"
+                            leave_out(place, reason, "duplicate id")
+                if not within_limit:
+                    break
+            else:
+                staging.set_meta("records", str(batch[-1][0]))
+        progress.advance(len(batch))
+    with staging.transaction():
+        staging.set_meta("read", "complete")
+
+
+def _too_long(article: SourceArticle) -> str | None:
+    """Return what is wrong with the names of ``article``, if anything is."""
+    for what, name, most in (("title", article.title, MAX_TITLE_CHARS), ("id", article.source_id, MAX_ID_CHARS)):
+        if len(name) > most:
+            return f"the {what} {name[:60]!r}… has {len(name):,} characters, more than {most:,}"
+    return None
+
+
+# The line that a record is, in a format of lines, and what was in it.
+Parsed = tuple[int | None, list[SourceItem] | RecordError]
+
+
+def _parse_all(source: Source, skip: int, jobs: int) -> Iterator[Parsed]:
+    records = islice(source.records(), skip, None)
+    if jobs <= 1 or source.format not in _HEAVY:
+        for record in records:
+            yield _parse_one(source, record)
+        return
+    # Spawned, not forked: the parent may hold threads. The window keeps memory bounded.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_worker, initargs=(source,)) as pool:
+        window: deque[Future[list[Parsed]]] = deque()
+        try:
+            while chunk := list(islice(records, CHUNK)):
+                window.append(pool.submit(_parse_chunk, chunk))
+                if len(window) >= 4 * jobs:
+                    yield from window.popleft().result()
+            while window:
+                yield from window.popleft().result()
+        except BrokenProcessPool as error:
+            raise BuildError(
+                "A parsing process was killed, probably because memory ran out.",
+                hint="Run the same command again, with fewer --jobs: it goes on where it stopped.",
+            ) from error
+        finally:
+            for future in window:
+                future.cancel()
+
+
+_source: Source | None = None
+
+
+def _begin_worker(source: Source) -> None:
+    global _source
+    _source = source
+    die_with_parent()
+
+
+def _parse_chunk(records: list[Any]) -> list[Parsed]:
+    if _source is None:
+        raise SourceError("The parsing process was started without its source.")
+    return [_parse_one(_source, record) for record in records]
+
+
+def _parse_one(source: Source, record: Any) -> Parsed:
+    line = record.line if isinstance(record, Line) else None
+    try:
+        return line, list(source.parse(record))
+    except RecordError as error:
+        return line, error

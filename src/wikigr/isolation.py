@@ -1,0 +1,106 @@
+"""Runs the part of a build that writes the database in a process of its own.
+
+LadybugDB 0.15.3 aborts the whole process when the disk fills up while it writes, or never comes back from closing the
+database after that. In a child, that is an error message and an exit code like any other, and the staged work is kept.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from wikigr.errors import BuildError, WikigrError
+from wikigr.progress import Progress
+
+_HINT = "Free some disk space, then run the same command again: it goes on where it stopped."
+
+
+class _Forwarding:
+    """A progress whose calls are made in the parent."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+
+    def start(self, stage: str, total: int | None, unit: str, *, done: int = 0) -> None:
+        self._pipe.send(("start", (stage, total, unit), {"done": done}))
+
+    def advance(self, count: int) -> None:
+        self._pipe.send(("advance", (count,), {}))
+
+    def note(self, message: str) -> None:
+        self._pipe.send(("note", (message,), {}))
+
+
+def run_isolated(function: Callable[..., Any], arguments: tuple[Any, ...], progress: Progress, log: Path) -> Any:
+    """Call ``function(*arguments, progress)`` in a child process and return its result.
+
+    Raises the ``WikigrError`` that the child raised, or ``BuildError`` when it died; what the engine wrote to its
+    standard error is then in ``log``.
+    """
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    child = context.Process(target=_call, args=(function, arguments, theirs, log), daemon=True)
+    child.start()
+    theirs.close()
+    try:
+        while True:
+            kind, values, named = ours.recv()
+            if kind == "result":
+                return values[0]
+            if kind == "error":
+                raise values[0]
+            getattr(progress, kind)(*values, **named)
+    except EOFError as error:
+        child.join()
+        if child.exitcode is not None and child.exitcode < 0:
+            raise BuildError(
+                f"Writing the database failed: the engine was ended by signal {-child.exitcode} (its words are in "
+                f"{log}). The usual cause is a full disk.",
+                hint=_HINT,
+            ) from error
+        raise BuildError(
+            f"Writing the database failed; the traceback is in {log}.", hint="Please report it with that file."
+        ) from error
+    finally:
+        ours.close()
+        child.terminate()
+        child.join()
+
+
+def _call(function: Callable[..., Any], arguments: tuple[Any, ...], pipe: Connection, log: Path) -> None:
+    handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    os.dup2(handle, 2)
+    die_with_parent()
+    try:
+        result = function(*arguments, _Forwarding(pipe))
+    except WikigrError as error:
+        if error.hint is None:
+            error.hint = _HINT
+        _fail(pipe, error)
+    except OSError as error:
+        _fail(pipe, BuildError(f"Writing the pack failed: {error.strerror or error}.", hint=_HINT))
+    else:
+        pipe.send(("result", (result,), {}))
+
+
+def _fail(pipe: Connection, error: WikigrError) -> None:
+    """Report ``error`` and end at once: what the failed call left open is not closed, which might take forever."""
+    pipe.send(("error", (error,), {}))
+    os._exit(1)
+
+
+def die_with_parent() -> None:
+    """Have this child process end when its parent is killed, before another build can begin in the same folder."""
+    threading.Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

@@ -1,0 +1,174 @@
+"""An answer that a model writes from the evidence: the call, the examples, the check of what came back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from wikigr.answer.abstention import NOT_COVERED
+from wikigr.answer.answer import Answer
+from wikigr.answer.citations import verify_against
+from wikigr.answer.few_shot import FewShotManager
+from wikigr.answer.synthesis import (
+    CitationStyle,
+    Request,
+    Writer,
+    Written,
+    build_request,
+    disarmed,
+    own_knowledge_request,
+)
+from wikigr.index.candidate import Evidence
+from wikigr.llm.client import BadRequestError, BlockEnd, Claude, TextDelta
+from wikigr.pack.open import Pack
+from wikigr.profiles.schema import Profile
+from wikigr.retrieval.trace import Trace
+
+# What a server says that does not know search-result blocks, and not that a key has no credit.
+_ABOUT_BLOCKS = re.compile(r"search_result|citation|content|block|type|tag|unknown|unsupported|schema", re.I)
+
+
+class Synthesizer:
+    """Lets ``model`` write answers from the evidence of ``pack``; without one it only shows what would be sent.
+
+    ``few_shot_path`` is a file of worked examples in place of the pack's own.
+    """
+
+    def __init__(
+        self, pack: Pack, profile: Profile, model: Claude | None = None, few_shot_path: Path | None = None
+    ) -> None:
+        self._pack = pack
+        self._profile = profile
+        self._model = model
+        self._few_shot_path = few_shot_path
+
+    def request(
+        self,
+        question: str,
+        evidence: Sequence[Evidence],
+        trace: Trace,
+        style: CitationStyle | None = None,
+        graph_context: Sequence[str] = (),
+    ) -> Request:
+        """Return what the model is sent for ``question``, in the profile's citation style if in no other."""
+        style = style or self._citation_style()
+        return build_request(
+            question,
+            evidence,
+            style=style,
+            examples=self._examples(question, trace),
+            graph_context=graph_context,
+        )
+
+    def write(self, answer: Answer, on_text: Callable[[str], None] | None) -> Answer:
+        """Return ``answer``, whose evidence stands, as the model writes it; or as it is when the model declines.
+
+        Raises ``LlmError``, ``BudgetError``, and ``CitationError`` when a verified span differs from the database.
+        """
+        style = self._citation_style()
+        try:
+            written = self._write(answer, style, on_text)
+        except BadRequestError as error:
+            forced = style == "markers" or self._profile.synthesis.citations == "native"
+            if forced or not _ABOUT_BLOCKS.search(error.message):
+                raise
+            with answer.trace.stage("synthesis") as record:
+                record.warning = f"{error.message} The sections are sent again, numbered in the text."
+                record.degraded = True
+            written = self._write(answer, "markers", on_text)
+        verify_against(self._pack, written.citations, answer.trace)
+        model = self._profile.synthesis.model
+        if written.declined:
+            return replace(answer, model=model, confidence=0.0)
+        claims = len(written.citations) + len(written.unverified)
+        held = len(written.citations) / claims if claims else 0.0
+        return replace(
+            answer,
+            text=written.text,
+            query_type="synthesis",
+            confidence=answer.confidence * held,
+            citations=written.citations,
+            unverified=written.unverified,
+            model=model,
+        )
+
+    def from_own_knowledge(self, answer: Answer) -> Answer:
+        """Return ``answer``, an abstention, with what the model itself knows, labeled so."""
+        assert self._model is not None
+        options = self._profile.synthesis
+        with answer.trace.stage("own_knowledge") as record:
+            record.notes["model"] = options.model
+            reply = self._model.complete(
+                **own_knowledge_request(answer.question).to_dict(), model=options.model, max_tokens=options.max_tokens
+            )
+        text = f"{NOT_COVERED} From the memory of {options.model}, not from the pack: {disarmed(reply.text.strip())}"
+        return replace(answer, text=text, query_type="own_knowledge", confidence=0.0, model=options.model)
+
+    def _write(self, answer: Answer, style: CitationStyle, on_text: Callable[[str], None] | None) -> Written:
+        assert self._model is not None
+        request = self.request(answer.question, answer.evidence, answer.trace, style, answer.graph_context)
+        options = self._profile.synthesis
+        with answer.trace.stage("synthesis") as record:
+            warnings: list[str] = []
+            writer = Writer(answer.evidence, style, on_text or _discard)
+            record.scored = len(answer.evidence)
+            record.notes.update(model=options.model, citations=style)
+            fields: dict[str, Any] = {**request.to_dict(), "model": options.model, "max_tokens": options.max_tokens}
+            if on_text is not None:
+                reply = self._model.stream(**fields, on_event=writer.take)
+            else:
+                reply = self._model.complete(**fields)
+                for block in reply.blocks:
+                    writer.take(TextDelta(block.text))
+                    writer.take(BlockEnd(block))
+            if reply.stop_reason == "max_tokens":
+                warnings.append(f"the answer was cut at {options.max_tokens:,} tokens (synthesis.max_tokens)")
+            elif reply.stop_reason == "refusal":
+                warnings.append(f"{options.model} refused to answer")
+            written = writer.finish()
+            if written.unverified:
+                record.notes["unverified"] = len(written.unverified)
+            if written.unverified and not written.citations:
+                warnings.append("nothing in the answer could be verified against the pack")
+            record.warning = "; ".join(warnings)
+            return written
+
+    def _citation_style(self) -> CitationStyle:
+        options = self._profile.synthesis
+        if options.citations != "auto":
+            return options.citations
+        return "native" if options.model.startswith("claude") else "markers"
+
+    def _examples(self, question: str, trace: Trace) -> str:
+        """Return worked examples for the prompt; a pack without any is as good as one with."""
+        if not self._profile.few_shot.enabled:
+            return ""
+        with trace.enhancement("few_shot") as record:
+            try:
+                manager = self.few_shot
+            except FileNotFoundError:
+                if self._few_shot_path is not None:
+                    raise
+                record.notes["examples"] = "the pack has none"
+                return ""
+            examples = manager.get_examples(question)
+            record.scored = len(examples)
+            return manager.format_for_prompt(examples)
+        return ""
+
+    @cached_property
+    def few_shot(self) -> FewShotManager:
+        """The worked examples; raises ``FileNotFoundError`` where there are none."""
+        return FewShotManager(
+            self._few_shot_path or self._pack.layout.root,
+            num_examples=self._profile.few_shot.num_examples,
+            encoder=self._pack.encoder,
+        )
+
+
+def _discard(text: str) -> None:
+    """Take the pieces of an answer that nobody watches."""

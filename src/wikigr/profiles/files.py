@@ -1,0 +1,241 @@
+"""Profiles in YAML: where they are found, how one extends another, and what is wrong with one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from wikigr.errors import UsageError
+from wikigr.profiles.schema import Profile
+from wikigr.settings import config_folder, overlay
+from wikigr.text import scrub
+
+DEFAULT_PROFILE = "enhanced"
+_ENDINGS = (".yaml", ".yml")
+_EXTENDS = "extends"
+
+
+class ProfileError(UsageError):
+    """A profile is missing, unreadable or holds what no profile may."""
+
+
+def profile_names() -> list[str]:
+    """Return the names of the profiles that ship with wikigr and of the user's own."""
+    return sorted({path.stem for folder in _folders() for path in folder.iterdir() if path.suffix in _ENDINGS})
+
+
+def load_profile(name: str = DEFAULT_PROFILE) -> Profile:
+    """Return the profile ``name``: a YAML file, a profile in the user's folder, or one that ships with wikigr.
+
+    Raises ``ProfileError``, naming file, line and key, and the nearest name that exists.
+    """
+    if name == DEFAULT_PROFILE and not _users_own(name):
+        # The defaults of the schema, which a test holds equal to the file: a question need not wait for YAML.
+        return Profile()
+    values: dict[str, Any] = {}
+    files = list(_chain(_find(name, None)))
+    for file in reversed(files):
+        overlay(values, {key: value for key, value in file.values.items() if key != _EXTENDS})
+    values["name"] = files[0].path.stem
+    profile = _convert(values, files[0])
+    _check_weights(profile, files)
+    return profile
+
+
+def profile_values(profile: Profile) -> dict[str, Any]:
+    """Return ``profile`` as the mapping that its YAML file would hold."""
+    return asdict(profile)
+
+
+def differences(first: Profile, second: Profile) -> list[tuple[str, Any, Any]]:
+    """Return ``(key, first's value, second's value)`` where they differ, keys as ``multi_doc.num_docs``, in order."""
+    left, right = _flat(asdict(first)), _flat(asdict(second))
+    skip = {"name", "description"}
+    return [(key, left[key], right[key]) for key in left if left[key] != right[key] and key not in skip]
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A parsed profile; ``lines`` holds the line (from 1) of every key by its path."""
+
+    path: Path
+    values: Mapping[str, Any]
+    lines: Mapping[tuple[str, ...], int]
+
+    def place(self, key: tuple[str, ...]) -> str:
+        while key and key not in self.lines:
+            key = key[:-1]
+        return f"{self.path}:{self.lines.get(key, 1)}"
+
+
+def _shipped() -> Path:
+    from importlib import resources
+
+    return Path(str(resources.files("wikigr.profiles")))
+
+
+def _users_folder() -> Path:
+    return config_folder() / "profiles"
+
+
+def _folders() -> list[Path]:
+    return [folder for folder in (_users_folder(), _shipped()) if folder.is_dir()]
+
+
+def _users_own(name: str) -> bool:
+    return any((_users_folder() / f"{name}{ending}").is_file() for ending in _ENDINGS)
+
+
+def _find(name: str, child: _File | None) -> Path:
+    """Return the file of the profile ``name``; a path is taken from the folder of ``child``, which extends it."""
+    there_is = f"{child.place((_EXTENDS,))}: {_EXTENDS}: there is" if child else "There is"
+    if name.endswith(_ENDINGS) or "/" in name:
+        path = (child.path.parent if child else Path()) / name
+        if path.is_file():
+            return path
+        raise ProfileError(f"{there_is} no profile file {path}.")
+    for folder in _folders():
+        for ending in _ENDINGS:
+            path = folder / f"{name}{ending}"
+            # A user's `enhanced` that extends `enhanced` means the one that ships with wikigr.
+            if path.is_file() and (child is None or path != child.path):
+                return path
+    near = get_close_matches(name, profile_names(), n=1)
+    raise ProfileError(
+        f"{there_is} no profile {name!r}.",
+        hint=f"Did you mean {near[0]!r}?" if near else "`wikigr profile list` shows those that exist.",
+    )
+
+
+def _chain(path: Path) -> Iterator[_File]:
+    """Yield the profile at ``path`` and those that it extends, itself first."""
+    seen: list[Path] = []
+    while True:
+        seen.append(path.resolve())
+        file = _read(path)
+        yield file
+        parent = file.values.get(_EXTENDS)
+        if parent is None:
+            return
+        following = _find(parent, file)
+        if following.resolve() in seen:
+            raise ProfileError(
+                f"{file.place((_EXTENDS,))}: the profiles extend each other in a circle: "
+                f"{' → '.join(p.stem for p in (*seen, following))}."
+            )
+        path = following
+
+
+def _read(path: Path) -> _File:
+    import yaml
+
+    try:
+        text = path.read_text(encoding="utf-8")
+        loader = yaml.SafeLoader(text)
+        try:
+            if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+                raise ProfileError(f"The profile {path} uses an alias (*name), which profiles do without.")
+            root = loader.get_single_node()
+            values = loader.construct_document(root) if root is not None else {}
+        finally:
+            loader.dispose()
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ProfileError(f"The profile {path} cannot be read: {' '.join(str(error).split())}.") from error
+    if not isinstance(values, dict):
+        raise ProfileError(f"{path}:1: a profile is a mapping of keys to values, not {type(values).__name__}.")
+    file = _File(path, values, dict(_lines(root, (), path)))
+    parent = values.get(_EXTENDS)
+    if parent is not None and not isinstance(parent, str):
+        raise ProfileError(f"{file.place((_EXTENDS,))}: {_EXTENDS} must name one profile, not {parent!r}.")
+    _check_keys(values, Profile, file, ())
+    _convert({key: value for key, value in values.items() if key != _EXTENDS}, file)
+    return file
+
+
+def _lines(node: Any, at: tuple[str, ...], path: Path) -> Iterator[tuple[tuple[str, ...], int]]:
+    if getattr(node, "id", "") != "mapping":
+        return
+    seen: set[str] = set()
+    for key, value in node.value:
+        name, line = str(key.value), key.start_mark.line + 1
+        if name in seen:
+            raise ProfileError(f"{path}:{line}: {'.'.join((*at, name))} is given twice.")
+        seen.add(name)
+        yield (*at, name), line
+        yield from _lines(value, (*at, name), path)
+
+
+def _check_keys(values: Mapping[Any, Any], kind: Any, file: _File, at: tuple[str, ...]) -> None:
+    hints = get_type_hints(kind)
+    known = [field.name for field in fields(kind)]
+    if not at:
+        # A profile is called what its file is called.
+        known = [_EXTENDS, *known[1:]]
+    for key, value in values.items():
+        where = (*at, str(key))
+        if key not in known:
+            near = get_close_matches(str(key), known, n=1)
+            raise ProfileError(
+                f"{file.place(where)}: there is no key {'.'.join(where)!r}.",
+                hint=f"Did you mean {'.'.join((*at, near[0]))!r}?" if near else f"Known here: {', '.join(known)}.",
+            )
+        inner = hints.get(key)
+        if is_dataclass(inner):
+            if not isinstance(value, Mapping):
+                raise ProfileError(f"{file.place(where)}: {key} holds keys of its own, not {value!r}.")
+            _check_keys(value, inner, file, where)
+
+
+def _convert(values: Mapping[str, Any], file: _File) -> Profile:
+    import pydantic
+
+    try:
+        # Read as JSON, the strict rules take a mapping for a dataclass, and no "5" for 5 or yes for 1.
+        return pydantic.TypeAdapter(Profile).validate_json(scrub(json.dumps(values, default=str)), strict=True)
+    except pydantic.ValidationError as error:
+        raise _as_profile_error(error, values, file) from error
+
+
+def _as_profile_error(error: Any, values: Mapping[str, Any], file: _File) -> ProfileError:
+    """Return the first mistake with its line; a key with two allowed kinds fails once for each of them."""
+    problems = error.errors(include_url=False)
+    key = _path_of(problems[0]["loc"], values)
+    reasons = dict.fromkeys(p["msg"].lower() for p in problems if _path_of(p["loc"], values) == key)
+    wrong = problems[0]["input"]
+    return ProfileError(f"{file.place(key)}: {'.'.join(key)} is {wrong!r}: {', or '.join(reasons)}.")
+
+
+def _path_of(location: tuple[Any, ...], values: Mapping[str, Any]) -> tuple[str, ...]:
+    path: list[str] = []
+    here: Any = values
+    for part in location:
+        if not isinstance(here, Mapping) or part not in here:
+            break
+        path.append(str(part))
+        here = here[part]
+    return tuple(path)
+
+
+def _check_weights(profile: Profile, files: list[_File]) -> None:
+    alpha, beta = profile.graph_reranker.alpha, profile.graph_reranker.beta
+    mixed = isinstance(alpha, str) != isinstance(beta, str)
+    if not mixed and (isinstance(alpha, str) or isinstance(beta, str) or abs(alpha + beta - 1.0) <= 1e-6):
+        return
+    keys = [("graph_reranker", name) for name in ("alpha", "beta")]
+    place = next((file.place(key) for file in files for key in keys if key in file.lines), files[0].place(()))
+    reason = "must both be numbers or both be auto" if mixed else f"must sum to 1, not {alpha + beta:g}"  # type: ignore[operator]
+    raise ProfileError(f"{place}: graph_reranker.alpha and beta {reason}.")
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            flat.update(_flat(value, f"{prefix}{key}."))
+        else:
+            flat[prefix + key] = value
+    return flat

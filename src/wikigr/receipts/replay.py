@@ -1,0 +1,273 @@
+"""Whether what a receipt says still holds: checked against a pack, offline, without a key and without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import Literal
+
+from wikigr import __version__
+from wikigr.answer.answer import Answer
+from wikigr.answer.synthesis import own_knowledge_request
+from wikigr.checks import Check
+from wikigr.errors import PackError, WikigrError
+from wikigr.index.candidate import Candidate, Evidence, Section, place
+from wikigr.pack.layout import installed_packs
+from wikigr.pack.locate import installed_names
+from wikigr.pack.open import Pack
+from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.synthesizer import Synthesizer
+from wikigr.profiles.files import differences, load_profile, profile_names
+from wikigr.profiles.schema import CrossEncoderOptions, Profile
+from wikigr.receipts.receipt import Cited, PackRecord, PromptRecord, ReadSection, portable, prompt_digest, text_digest
+from wikigr.receipts.receipt_file import ReceiptRead
+from wikigr.retrieval.trace import Trace
+
+Found = Literal["--pack", "installed", "default"]
+
+# Two processors may differ in the last digits of a vector, and so of a confidence.
+_CONFIDENCE_TOLERANCE = 1e-3
+_SHOWN_DIGEST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Whereabouts:
+    """Where a pack was found, and how."""
+
+    location: str | Path
+    found: Found
+
+
+def find_receipts_pack(record: PackRecord, given: str | None, default: str | None) -> Whereabouts:
+    """Return where the pack of a receipt is: ``given``, else the installed one of its name, else ``default``.
+
+    The name in a receipt is never taken for a path. Raises ``PackError`` when there is none of these.
+    """
+    if given is not None:
+        return Whereabouts(given, "--pack")
+    if record.name in installed_names():
+        return Whereabouts(installed_packs() / record.name, "installed")
+    if default is not None:
+        return Whereabouts(default, "default")
+    raise PackError(
+        f"The receipt is of the pack {record.name[:80]!r}, and none of that name is installed.",
+        hint="Name it: wikigr replay FILE --pack PACK",
+    )
+
+
+def replay(read: ReceiptRead, pack: Pack) -> Iterator[Check]:
+    """Yield what was checked of a receipt against ``pack``, in a fixed order; nothing leaves this machine.
+
+    A check that is not ``required`` is worth knowing only.
+    """
+    receipt = read.receipt
+    yield _check("receipt", read.whole, "as it was written", "changed since it was written: its own hash is another")
+    yield _version(receipt.wikigr_version)
+    yield _pack(receipt.pack, pack)
+    own, recorded = pack.manifest.encoder, receipt.encoder
+    yield _check(
+        "encoder",
+        own == recorded,
+        f"{own.model_id}, the same weights",
+        f"the pack's is {own.model_id} ({own.weights_sha256[:_SHOWN_DIGEST]}), that of the receipt "
+        f"{recorded.model_id} ({recorded.weights_sha256[:_SHOWN_DIGEST]})",
+    )
+    profile, check = _profile(read)
+    yield check
+    named = [*(cited.section_id for cited in receipt.citations), *(item.section_id for item in receipt.evidence)]
+    stored = pack.sections(list(dict.fromkeys(named)))
+    for cited in receipt.citations:
+        problem = _cited(cited, stored.get(cited.section_id), pack)
+        where = f"{place(cited.title, cited.heading)} [{cited.start}:{cited.end}]"
+        yield _check(f"citation [{cited.n}]", not problem, where, f"{where}: {problem}")
+    changed = []
+    for item in receipt.evidence:
+        problem = _read_section(item, stored.get(item.section_id), pack)
+        if problem:
+            changed.append(item.section_id)
+        yield _check(f"section {item.section_id}", not problem, "the same text", problem)
+    if receipt.model is None:
+        yield _asked_again(read, profile, pack)
+        return
+    templates = _changed_templates(receipt.templates)
+    yield _check(
+        "prompt texts", not templates, f"{len(receipt.templates)}, the same", f"other in this wikigr: {templates}"
+    )
+    for record in receipt.prompts:
+        problem = _prompt(record, read, profile, pack, stored, changed)
+        yield _check(f"prompt ({record.purpose})", not problem, "built again, it is the same", problem)
+    yield Check(
+        "answer",
+        False,
+        f"{receipt.model.id} took part, and is not asked again: of its words only what they cite is checked",
+        required=False,
+    )
+
+
+def _check(name: str, passed: bool, holds: str, fails: str) -> Check:
+    return Check(name, passed, holds if passed else fails)
+
+
+def _version(written: str) -> Check:
+    same = written == __version__
+    detail = __version__ if same else f"written by {written}, replayed by {__version__}"
+    return Check("wikigr", same, detail, required=False)
+
+
+def _pack(record: PackRecord, pack: Pack) -> Check:
+    manifest = pack.manifest
+    here = f"{manifest.name} {manifest.version} ({manifest.digest[:_SHOWN_DIGEST]})"
+    there = f"{record.name} {record.version} ({record.digest[:_SHOWN_DIGEST]})"
+    return _check("pack", manifest.digest == record.digest, here, f"its content is another: {here}, not {there}")
+
+
+def _profile(read: ReceiptRead) -> tuple[Profile | None, Check]:
+    """Return the profile to ask with again, if it may be used, and whether it is still the one of that name.
+
+    It is the receipt's, which no one vouches for: a model folder that it names is not opened. What is this machine's
+    own profile may name any.
+    """
+    record = read.receipt.profile
+    usable = (
+        not record.content.cross_encoder.enabled or record.content.cross_encoder.model == CrossEncoderOptions().model
+    )
+    profile = record.content if usable else None
+    if not record.known:
+        detail = f"{record.name}: a file that has no name here, so the receipt's copy of it is taken"
+        return profile, Check("profile", False, detail, required=False)
+    if record.name not in profile_names():
+        return profile, Check("profile", False, f"there is no profile {record.name} here")
+    try:
+        own = load_profile(record.name)
+    except WikigrError as error:
+        return profile, Check("profile", False, f"{record.name} cannot be read: {error.message}")
+    differing = [key for key, _, _ in differences(portable(own), record.content) if key not in record.flags]
+    if differing:
+        return profile, Check("profile", False, f"{record.name} is another now: {', '.join(differing)}")
+    flags = f", but for flags: {', '.join(sorted(record.flags))}" if record.flags else ""
+    return replace(record.content, cross_encoder=own.cross_encoder), Check("profile", True, record.name + flags)
+
+
+def _cited(cited: Cited, section: Section | None, pack: Pack) -> str:
+    """Return what no longer holds of a citation, or nothing."""
+    if section is not None:
+        if section.content[cited.start : cited.end] == cited.quote:
+            if (section.title, section.heading) == (cited.title, cited.heading):
+                return ""
+            return f"the section is called {place(section.title, section.heading)}"
+        start = _nearest(section.content, cited.quote, cited.start)
+        if start >= 0:
+            return f"the quote moved to [{start}:{start + len(cited.quote)}] of the section"
+    elsewhere = _elsewhere(cited, pack)
+    if elsewhere is None:
+        return "the quote is gone from the pack"
+    start = elsewhere.content.find(cited.quote)
+    where = "another section" if elsewhere.title == cited.title else "another article"
+    return (
+        f"the quote is in {where} now: {place(elsewhere.title, elsewhere.heading)}, {elsewhere.section_id} "
+        f"[{start}:{start + len(cited.quote)}]"
+    )
+
+
+def _nearest(text: str, quote: str, start: int) -> int:
+    """Return where in ``text`` the ``quote`` stands that is nearest to ``start``, or -1."""
+    before, after = text.rfind(quote, 0, start + len(quote)), text.find(quote, start)
+    return min((at for at in (before, after) if at >= 0), key=lambda at: abs(at - start), default=-1)
+
+
+def _elsewhere(cited: Cited, pack: Pack) -> Section | None:
+    """Return another section that holds the quote: of the same article if one does, else the first by its id."""
+    found = "MATCH (s:Section) WHERE contains(s.content, $quote) AND s.section_id <> $id"
+    names = {"quote": cited.quote, "id": cited.section_id}
+    rows = pack.graph.rows(
+        f"{found} AND s.article_title = $title RETURN s.section_id ORDER BY s.position LIMIT 1",
+        {**names, "title": cited.title},
+    ) or pack.graph.rows(f"{found} RETURN s.section_id ORDER BY s.section_id LIMIT 1", names)
+    return pack.sections([rows[0][0]])[rows[0][0]] if rows else None
+
+
+def _read_section(item: ReadSection, section: Section | None, pack: Pack) -> str:
+    """Return what no longer holds of a section that the answer was written from, or nothing."""
+    if section is not None and text_digest(section.content) == item.sha256:
+        return ""
+    problem = "gone" if section is None else "its text changed"
+    rows = pack.graph.rows(
+        "MATCH (:Article {title: $title})-[:HAS_SECTION]->(s:Section) RETURN s.section_id, s.content "
+        "ORDER BY s.position",
+        {"title": item.title},
+    )
+    moved = next((id_ for id_, content in rows if text_digest(content) == item.sha256), None)
+    return problem if moved is None else f"{problem}; the text that was read is {moved} now"
+
+
+def _changed_templates(recorded: Mapping[str, str]) -> str:
+    from wikigr.llm import prompts
+
+    # Only a name that is among ours is opened: the receipt's may be a path.
+    shipped = {Path(file.name).stem for file in resources.files(prompts).iterdir() if file.name.endswith(".md")}
+    return ", ".join(
+        name
+        for name, digest in sorted(recorded.items())
+        if name not in shipped or text_digest(prompts.prompt(name)) != digest
+    )
+
+
+def _prompt(
+    record: PromptRecord,
+    read: ReceiptRead,
+    profile: Profile | None,
+    pack: Pack,
+    stored: Mapping[str, Section],
+    changed: list[str],
+) -> str:
+    """Return why the prompt cannot be built again as it was, or nothing."""
+    receipt = read.receipt
+    gone = [item.section_id for item in receipt.evidence if item.section_id not in stored]
+    try:
+        if record.purpose == "own_knowledge":
+            request = own_knowledge_request(receipt.question)
+        elif gone:
+            return f"it cannot be built again without {', '.join(gone)}"
+        else:
+            evidence = [
+                Evidence(stored[item.section_id], Candidate(item.section_id, item.score)) for item in receipt.evidence
+            ]
+            synthesizer = Synthesizer(pack, profile or receipt.profile.content)
+            request = synthesizer.request(
+                receipt.question, evidence, Trace(), record.style, graph_context=receipt.graph_context
+            )
+    except WikigrError as error:
+        return f"it cannot be built again: {error.message}"
+    if prompt_digest(request) == record.sha256:
+        return ""
+    if record.purpose == "synthesis" and changed:
+        return f"built again, it is another: {', '.join(changed)} changed"
+    return "built again from the same sections, it is another: the prompt texts, the worked examples or the question"
+
+
+def _asked_again(read: ReceiptRead, profile: Profile | None, pack: Pack) -> Check:
+    name = "asked again"
+    if profile is None:
+        return Check(name, False, "not done: the receipt names a cross-encoder that no profile of this machine has")
+    try:
+        answer = build_pipeline(profile, pack, offline=True).answer(read.receipt.question)
+    except WikigrError as error:
+        return Check(name, False, f"there is no answer: {error.message}", error.hint or "")
+    differing = list(_differing(read, answer))
+    return _check(name, not differing, "the same answer, citations and confidence", "; ".join(differing))
+
+
+def _differing(read: ReceiptRead, answer: Answer) -> Iterator[str]:
+    receipt = read.receipt
+    if answer.query_type != receipt.query_type:
+        yield f"it is {answer.query_type} now, and was {receipt.query_type}"
+    if answer.text != receipt.answer:
+        yield f"the answer is: {answer.text}"
+    cited = [(c.section_id, c.start, c.end) for c in answer.citations]
+    if cited != [(c.section_id, c.start, c.end) for c in receipt.citations]:
+        places = ", ".join(f"{section_id} [{start}:{end}]" for section_id, start, end in cited)
+        yield f"it cites {places or 'nothing'}"
+    if abs(answer.confidence - receipt.confidence) > _CONFIDENCE_TOLERANCE:
+        yield f"its confidence is {answer.confidence:.3f}, and was {receipt.confidence:.3f}"

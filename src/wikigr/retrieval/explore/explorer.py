@@ -1,0 +1,135 @@
+"""The multi-strategy search of a profile over one pack: which planner, which limits, which parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+
+from wikigr.answer.few_shot import FewShotManager
+from wikigr.errors import UsageError
+from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node, article
+from wikigr.index.candidate import Candidate
+from wikigr.llm.call_quota import CallQuota
+from wikigr.llm.client import Claude
+from wikigr.names import FUNCTION_WORDS
+from wikigr.pack.open import Pack
+from wikigr.profiles.schema import Profile
+from wikigr.retrieval.entity_linking import EntityLinker, Link
+from wikigr.retrieval.explore.graph_schema import describe_schema
+from wikigr.retrieval.explore.model_pruner import ModelPruner
+from wikigr.retrieval.explore.multi_strategy import Exploration, Limits, MultiStrategy
+from wikigr.retrieval.explore.planners import ModelPlanner, Planner, RulePlanner
+from wikigr.retrieval.explore.rule_pruner import RulePruner
+from wikigr.retrieval.explore.triplets import Chooser, TripletRetriever
+from wikigr.retrieval.trace import Trace
+from wikigr.text import words
+
+# Links of a question below this are words that happen to be a name; articles that the rules also start from.
+_MIN_SCORE = 0.3
+_MAX_FOUND = 3
+
+
+class Explorer:
+    """Explores the graph of ``pack`` for questions as ``profile`` says; ``model`` plans, where there is one to.
+
+    Raises ``UsageError`` when the profile insists on Claude and there is no model.
+    """
+
+    def __init__(
+        self,
+        pack: Pack,
+        profile: Profile,
+        linker: EntityLinker,
+        model: Claude | None,
+        cypher_examples: FewShotManager | None,
+    ) -> None:
+        options = profile.multi_strategy
+        if options.planner == "claude" and model is None:
+            raise UsageError(
+                "The profile plans with Claude (multi_strategy.planner), and there is no model.",
+                hint="Set ANTHROPIC_API_KEY, or multi_strategy.planner: auto.",
+            )
+        self._pack = pack
+        self._profile = profile
+        self._options = options
+        self._linker = linker
+        self._cypher_examples = cypher_examples
+        self._model = None if options.planner == "rule" else model
+
+    @cached_property
+    def neighborhood(self) -> Neighborhood:
+        """The edges of the pack's graph."""
+        return Neighborhood(self._pack.graph)
+
+    def explore(
+        self,
+        question: str,
+        links: Sequence[Link],
+        candidates: Sequence[Candidate],
+        trace: Trace,
+    ) -> Exploration:
+        """Return what the graph says; ``links`` are the question's, ``candidates`` (best first) what was found."""
+        options = self._options
+        chooser: Chooser
+        planner: Planner
+        if self._model is None:
+            chooser = self._rules
+            # A graph of links alone holds nothing that rules could tell from what the walk over it has found.
+            found = [article(title) for title in _titles(candidates)[:_MAX_FOUND]]
+            planner = RulePlanner(self._named(links), found) if self._has_facts else RulePlanner((), ())
+        else:
+            allowance = CallQuota(self._model, calls=options.max_calls, seconds=options.max_seconds)
+            name = self._profile.synthesis.model
+            chooser = ModelPruner(allowance, name)
+            planner = ModelPlanner(allowance, name, self._schema, self._patterns(question), trace)
+        triplets = partial(
+            TripletRetriever,
+            self.neighborhood,
+            max_num_relations=options.max_num_relations,
+            max_num_entities=options.max_num_entities,
+            max_num_iterations=options.max_num_iterations,
+            max_num_triplets=options.max_num_triplets,
+        )
+        limits = Limits(options.iterations, options.max_nodes, options.max_seconds, options.max_tokens)
+        search = MultiStrategy(self._pack.graph, self.neighborhood, self._linker, chooser, triplets, limits)
+        explored = search.explore(question, planner, trace)
+        # The rules also start from articles that were found; what is true of these alone was not asked.
+        return explored if self._is_asked(explored.chain, question, links) else replace(explored, chain=())
+
+    def _is_asked(self, chain: Sequence[Edge], question: str, links: Sequence[Link]) -> bool:
+        """Tell whether an end of the first fact of ``chain`` is linked or shares a word with ``question``."""
+        named = {self.neighborhood.unified(link.node) for link in links}
+        asked = set(words(question)) - FUNCTION_WORDS
+        ends = [end for edge in chain[:1] for end in (edge.source, edge.target)]
+        return any(end in named or not asked.isdisjoint(words(end.label)) for end in ends)
+
+    def _named(self, links: Sequence[Link]) -> list[Node]:
+        sure = sorted((link for link in links if _is_sure(link)), key=lambda link: -link.score)
+        return list(dict.fromkeys(self.neighborhood.unified(link.node) for link in sure))
+
+    def _patterns(self, question: str) -> str:
+        if self._cypher_examples is None:
+            return ""
+        return self._cypher_examples.format_for_prompt(self._cypher_examples.get_examples(question))
+
+    @cached_property
+    def _has_facts(self) -> bool:
+        return any(relation not in STRUCTURAL for relation in self.neighborhood.relations)
+
+    @cached_property
+    def _rules(self) -> RulePruner:
+        return RulePruner(self._pack.encoder, self._pack.graph)
+
+    @cached_property
+    def _schema(self) -> str:
+        return describe_schema(self._pack.graph, self.neighborhood).to_text()
+
+
+def _titles(candidates: Sequence[Candidate]) -> list[str]:
+    return list(dict.fromkeys(candidate.title for candidate in candidates))
+
+
+def _is_sure(link: Link) -> bool:
+    """Tell whether the question means a name: it is rare in the pack, or spelled with a capital within the question."""
+    return link.score >= _MIN_SCORE or (link.method == "exact" and link.start > 0 and link.mention[0].isupper())

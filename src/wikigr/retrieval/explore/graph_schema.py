@@ -1,0 +1,163 @@
+"""What a pack's graph holds, for a person or a model that is to write a query: tables, properties, relations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wikigr.graph.engine import Graph
+from wikigr.graph.neighborhood import STRUCTURAL, Neighborhood
+from wikigr.graph.schema import NODE_TABLES, REL_TABLES
+
+MAX_RELATIONS = 30
+# Names of more characters are not shown to a model: a relation can be a sentence or an attack.
+MAX_RELATION_LENGTH = 60
+# Properties that are of no use in a result: numbers by the hundred.
+_HIDDEN = frozenset({"embedding"})
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A column: its type as the engine writes it; ``hidden`` is not to be returned by a query."""
+
+    name: str
+    type: str
+    key: bool = False
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTable:
+    """A label, its number of nodes and its properties in the order of the table."""
+
+    name: str
+    count: int
+    properties: tuple[Property, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipTable:
+    """A type of relationship, from nodes of one label to those of another."""
+
+    name: str
+    source: str
+    target: str
+    count: int
+    properties: tuple[Property, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSchema:
+    """The tables, and the values of ``RELATED_TO.relation`` with their numbers of edges, the most frequent first.
+
+    ``relations_total`` counts those that are left out too.
+    """
+
+    nodes: tuple[NodeTable, ...]
+    relationships: tuple[RelationshipTable, ...]
+    relations: tuple[tuple[str, int], ...]
+    relations_total: int
+
+    @property
+    def truncated(self) -> bool:
+        """Whether there are more relations than are listed."""
+        return len(self.relations) < self.relations_total
+
+    def to_text(self) -> str:
+        """Return the schema as a prompt says it: one line a table, relations as Cypher strings, ASCII brackets escaped.
+
+        Its length is bounded whatever the pack holds, and no name in it can end a line or open a tag.
+        """
+        lines = ["Nodes:"]
+        lines += [f"(:{table.name} {_signature(table.properties)}) x {table.count}" for table in self.nodes]
+        lines.append("Relationships:")
+        for edges in self.relationships:
+            properties = f" {_signature(edges.properties)}" if edges.properties else ""
+            lines.append(f"(:{edges.source})-[:{edges.name}{properties}]->(:{edges.target}) x {edges.count}")
+        hidden = [f"{table.name}.{column.name}" for table in self.nodes for column in table.properties if column.hidden]
+        if hidden:
+            lines.append(f"Never return: {', '.join(hidden)}")
+        if self.relations:
+            shown = [(name, count) for name, count in self.relations if len(name) <= MAX_RELATION_LENGTH]
+            listed = ", ".join(f"{cypher_string(name)} x {count}" for name, count in shown)
+            rest = self.relations_total - len(shown)
+            lines.append(
+                f"RELATED_TO.relation is one of: {listed or '(long names)'}" + (f" and {rest} more" if rest else "")
+            )
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the schema as JSON has it."""
+        return {
+            "nodes": [
+                {"label": table.name, "count": table.count, "properties": _dicts(table.properties)}
+                for table in self.nodes
+            ],
+            "relationships": [
+                {
+                    "type": table.name,
+                    "source": table.source,
+                    "target": table.target,
+                    "count": table.count,
+                    "properties": _dicts(table.properties),
+                }
+                for table in self.relationships
+            ],
+            "relations": [{"relation": name, "count": count} for name, count in self.relations],
+            "relations_total": self.relations_total,
+            "truncated": self.truncated,
+        }
+
+
+def describe_schema(graph: Graph, neighborhood: Neighborhood, *, most_relations: int = MAX_RELATIONS) -> GraphSchema:
+    """Read the schema of a pack, with its ``most_relations`` most frequent relations; raises ``QueryError``."""
+    counts: Mapping[str, int] = neighborhood.relations
+    facts = [(name, count) for name, count in counts.items() if name not in STRUCTURAL]
+    present = {str(row[1]) for row in graph.rows("CALL show_tables() RETURN *")}
+    nodes = tuple(
+        NodeTable(name, _count(graph, f"(n:{name})"), _properties(graph, name))
+        for name in NODE_TABLES
+        if name in present
+    )
+    relationships = []
+    for name in REL_TABLES:
+        if name in present:
+            count = counts.get(name, 0) if name in STRUCTURAL else _count(graph, f"()-[n:{name}]->()")
+            properties = _properties(graph, name)
+            ends = sorted({(str(a), str(b)) for a, b, *_ in graph.rows(f"CALL show_connection('{name}') RETURN *")})
+            relationships += [RelationshipTable(name, a, b, count, properties) for a, b in ends]
+    return GraphSchema(nodes, tuple(relationships), tuple(facts[:most_relations]), len(facts))
+
+
+def cypher_string(text: str) -> str:
+    """Return ``text`` as a string of Cypher on one line; brackets of tags and unseen characters are escaped."""
+    parts = []
+    for character in text:
+        if character in "\\'":
+            parts.append(f"\\{character}")
+        elif character.isprintable() and character not in "<>":
+            parts.append(character)
+        else:
+            code = ord(character)
+            parts.append(f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}")
+    return f"'{''.join(parts)}'"
+
+
+def _count(graph: Graph, pattern: str) -> int:
+    ((count,),) = graph.rows(f"MATCH {pattern} RETURN count(n)")
+    return int(count)
+
+
+def _properties(graph: Graph, table: str) -> tuple[Property, ...]:
+    rows = sorted(graph.rows(f"CALL table_info('{table}') RETURN *"), key=lambda row: int(row[0]))
+    # Of a table of relationships the rows have no primary key but a storage direction.
+    return tuple(Property(str(row[1]), str(row[2]), row[4] is True, str(row[1]) in _HIDDEN) for row in rows)
+
+
+def _signature(properties: Sequence[Property]) -> str:
+    return "{" + ", ".join(f"{p.name} {p.type}" + (" KEY" if p.key else "") for p in properties) + "}"
+
+
+def _dicts(properties: Sequence[Property]) -> list[dict[str, Any]]:
+    return [{"name": p.name, "type": p.type, "key": p.key, "hidden": p.hidden} for p in properties]

@@ -1,0 +1,118 @@
+"""Reranking by a model that reads question and text together (reference/phase1-enhancements.md, CrossEncoderReranker).
+
+sentence-transformers and torch (extra ``models``) are imported when a reranker is made.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from wikigr.embeddings.model_id import local_folder
+from wikigr.text import scrub
+
+logger = logging.getLogger(__name__)
+
+# What a cross-encoder may consist of on the hub: never code or pickles.
+_HUB_PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors"]
+
+
+class CrossEncoderReranker:
+    """Scores pairs of question and text with a cross-encoder and sorts by that score.
+
+    ``model_name`` is an id of the model hub or a folder. A model that the hub's cache (``HF_HOME``) holds is loaded
+    from there without a request; another one is downloaded once, which fails at once where there is no network.
+    ``HF_HUB_OFFLINE=1``, or ``download=False``, forbids requests altogether.
+
+    ``_model`` is the loaded ``sentence_transformers.CrossEncoder``. On any failure to load it, or when it gives more
+    than one score a pair, a warning names the model and the cause, ``_model`` is ``None`` and ``rerank`` passes its
+    input through.
+    """
+
+    def __init__(self, model_name: str = "cross-encoder/ms-marco-MiniLM-L-12-v2", *, download: bool = True) -> None:
+        self.model_name = model_name
+        self._model: Any = None
+        try:
+            self._model = _load(model_name, download=download)
+        except Exception as error:  # noqa: BLE001
+            # The documented breadth: whatever keeps an optional model from loading must not keep a question from
+            # being answered. Three libraries raise here, each with errors of its own.
+            cause = " ".join(str(error).split()) or "no reason given"
+            logger.warning(
+                "The cross-encoder %s cannot be loaded, so results keep their order: %s: %s",
+                model_name, type(error).__name__, cause,
+            )  # fmt: skip
+
+    @property
+    def loaded(self) -> bool:
+        """Whether there is a model to score with."""
+        return self._model is not None
+
+    def rerank(self, query: str, results: list[dict[str, Any]], top_k: int = 5) -> list[dict[str, Any]]:
+        """Return the ``top_k`` best of ``results`` as shallow copies with a ``ce_score``, the highest first.
+
+        The text of a result is its ``content``, or its ``title`` where that is missing or blank; text past the
+        model's window is cut. ``ce_score`` is a finite float on the model's own scale (logits, of either sign, for
+        the ms-marco models); equal scores keep the order of ``results``. Without a model, all of ``results`` come
+        back in their order, without scores. Raises ``ValueError`` when ``top_k`` is below 1, when a result has no
+        text, and when the model gives a score that is not finite.
+        """
+        if top_k < 1:
+            raise ValueError(f"top_k must be at least 1, not {top_k}")
+        if self._model is None or not results:
+            return list(results)
+        question = scrub(query)
+        pairs = [(question, _text(result, place)) for place, result in enumerate(results)]
+        scores = [float(score) for score in self._model.predict(pairs, show_progress_bar=False)]
+        if not all(math.isfinite(score) for score in scores):
+            raise ValueError(f"the cross-encoder {self.model_name} gave a score that is not finite")
+        scored = [{**result, "ce_score": score} for result, score in zip(results, scores, strict=True)]
+        return sorted(scored, key=lambda result: result["ce_score"], reverse=True)[:top_k]
+
+
+def _text(result: Mapping[str, Any], place: int) -> str:
+    for field in ("content", "title"):
+        value = result.get(field)
+        if isinstance(value, str) and value.strip():
+            return scrub(value)
+    raise ValueError(f"result {place + 1} has neither content nor title to score")
+
+
+def _load(model_name: str, *, download: bool) -> Any:
+    from sentence_transformers import CrossEncoder
+
+    # By folder: given an id, the constructor asks the hub even for what its cache holds.
+    folder = local_folder(model_name) or _snapshot(model_name, download=download)
+    model = CrossEncoder(str(folder), local_files_only=True)
+    _refuse_untrained_head(model.model)
+    # The shape of a prediction tells the number of labels in every version, and that the model runs at all.
+    prediction = model.predict([("question", "text")], show_progress_bar=False)
+    shape: tuple[int, ...] = getattr(prediction, "shape", ())
+    if len(shape) > 1:
+        raise ValueError(f"it gives {shape[1]} scores a pair, where a reranker needs one")
+    return model
+
+
+def _refuse_untrained_head(network: Any) -> None:
+    """Refuse a checkpoint of another kind, such as an encoder: it would get a head with random weights."""
+    kind, trained = type(network).__name__, network.config.architectures
+    if isinstance(trained, list) and kind not in trained:
+        raise ValueError(f"it is no cross-encoder: its weights are of {', '.join(map(str, trained))}, not {kind}")
+
+
+def _snapshot(model_name: str, *, download: bool) -> str:
+    """Return the folder with the model's files: the hub's cache, or else downloaded into it.
+
+    Not left to ``CrossEncoder``, which asks for each file six times over: a minute where there is no network.
+    """
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    try:
+        return str(snapshot_download(model_name, allow_patterns=_HUB_PATTERNS, local_files_only=True))
+    except LocalEntryNotFoundError:
+        if not download:
+            raise
+        return str(snapshot_download(model_name, allow_patterns=_HUB_PATTERNS))

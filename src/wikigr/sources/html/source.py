@@ -1,0 +1,224 @@
+"""A folder of HTML documentation."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from wikigr.errors import RecordError, SourceError
+from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
+from wikigr.sources.folder import Folder, Pages, resolve_link, unique_titles
+from wikigr.sources.html.text import HtmlPage, parse_html, parse_html_head
+from wikigr.text import fold
+
+SUFFIXES = (".html", ".htm", ".xhtml")
+
+# Pages that the common generators write beside the documentation: Sphinx, DocBook, Javadoc.
+_INDEX_NAMES = ("genindex", "py-modindex", "modindex", "bookindex", "index-all", "allclasses", "ix01")
+_SEARCH_NAMES = ("search", "searchresults", "search-results")
+_LITTLE_PROSE = 150
+_SEARCH_PAGE_PROSE = 600
+_MOSTLY_LINKS = 0.5
+_NEARLY_ALL_LINKS = 0.8
+_MANY_LINKS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class HtmlRecord:
+    """One file. ``title`` is unique in the folder; ``problem`` says why a file could not be read.
+
+    ``name`` is the title as the page has it, without what makes it unique. ``duplicate_of`` is the title of
+    the first page with the same bytes; ``redirect_to`` the title of the page that a meta refresh leads to,
+    ``""`` when that lies outside the folder.
+    """
+
+    source_id: str
+    data: bytes
+    title: str
+    name: str = ""
+    duplicate_of: str | None = None
+    redirect_to: str | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Survey:
+    titles: dict[str, str]
+    names: dict[str, str]
+    originals: dict[str, str]
+    redirects: dict[str, str]
+
+
+class HtmlSource:
+    """HTML pages below a folder (or one page); the path of a page relative to the folder is its id.
+
+    Links are resolved to such ids. The page's own categories count, else the folder it lies in. Pages that
+    only list links, and pages with the bytes of an earlier one, are skipped.
+    """
+
+    format = "html"
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+        self._folder = Folder(self.path, SUFFIXES, "HTML")
+        self._pages: Pages | None = None
+
+    def records(self) -> Iterator[HtmlRecord]:
+        """Yield one record a file, sorted by path; reads every file twice, for titles have to be unique."""
+        source_ids = self._folder.source_ids()
+        self._pages = Pages(source_ids, SUFFIXES)
+        survey = self._survey(source_ids)
+        for source_id in source_ids:
+            title = survey.titles.get(source_id, source_id)
+            try:
+                data = self._folder.read(source_id)
+            except SourceError as error:
+                yield HtmlRecord(source_id, b"", title, problem=error.message)
+                continue
+            original = survey.originals.get(source_id)
+            yield HtmlRecord(
+                source_id,
+                data,
+                title,
+                name=survey.names.get(source_id, ""),
+                duplicate_of=survey.titles[original] if original is not None else None,
+                redirect_to=self._redirect_title(source_id, survey),
+            )
+
+    def parse(self, record: HtmlRecord) -> Iterator[SourceItem]:
+        """Turn one page into an article; a moved page into redirects."""
+        if record.problem:
+            raise RecordError(record.source_id, record.problem)
+        if record.duplicate_of is not None:
+            yield Skipped(record.source_id, "duplicate page")
+            yield Redirect(record.source_id, record.duplicate_of)
+            return
+        if record.redirect_to is not None:
+            if record.redirect_to:
+                yield Redirect(record.source_id, record.redirect_to)
+            else:
+                yield Skipped(record.source_id, "redirect to nowhere")
+            return
+        page = parse_html(record.data, title=record.name, where=record.source_id)
+        reason = _reason_to_skip(record.source_id, page)
+        if reason:
+            yield Skipped(record.source_id, reason)
+            return
+        links = (_resolve(record.source_id, page.base, href, self._known_pages()) for href in page.links)
+        yield SourceArticle(
+            title=record.title,
+            source_id=record.source_id,
+            sections=page.sections,
+            links=tuple(dict.fromkeys(link for link in links if link is not None)),
+            categories=page.categories or _folder_category(record.source_id),
+        )
+
+    def _known_pages(self) -> Pages:
+        """The pages that links may lead to; a process that only parses lists the folder once."""
+        if self._pages is None:
+            self._pages = Pages(self._folder.source_ids(), SUFFIXES)
+        return self._pages
+
+    def _survey(self, source_ids: list[str]) -> _Survey:
+        """What can only be known from all pages: which titles are shared, which pages are equal or moved."""
+        titles: dict[str, str] = {}
+        headings: dict[str, str] = {}
+        originals: dict[str, str] = {}
+        redirects: dict[str, str] = {}
+        first_with: dict[bytes, str] = {}
+        for source_id in source_ids:
+            try:
+                data = self._folder.read(source_id)
+                head = parse_html_head(data)
+            except SourceError:
+                # Reported by ``parse`` as the error of this record.
+                continue
+            titles[source_id] = head.title or posixpath.splitext(posixpath.basename(source_id))[0]
+            headings[source_id] = head.heading
+            if head.is_redirect_to is None:
+                original = first_with.setdefault(hashlib.sha256(data).digest(), source_id)
+                if original != source_id:
+                    originals[source_id] = original
+            else:
+                href = head.is_redirect_to.partition("#")[0]
+                target = resolve_link(source_id, href, SUFFIXES, self._known_pages())
+                if target is not None:
+                    redirects[source_id] = target
+                elif "://" in head.is_redirect_to or head.is_redirect_to.startswith("/"):
+                    redirects[source_id] = ""
+        # Only pages that become articles compete for a title.
+        articles = {key: title for key, title in titles.items() if key not in originals and key not in redirects}
+        names = _tell_apart(articles, headings)
+        return _Survey(titles | _unique_names(articles, names), names, originals, redirects)
+
+    def _redirect_title(self, source_id: str, survey: _Survey) -> str | None:
+        """The title at the end of a chain of moved pages; ``""`` when it leaves the folder or is a ring."""
+        if source_id not in survey.redirects:
+            return None
+        seen = {source_id}
+        target = survey.redirects[source_id]
+        while target in survey.redirects:
+            if target in seen:
+                return ""
+            seen.add(target)
+            target = survey.redirects[target]
+        return survey.titles.get(survey.originals.get(target, target), "")
+
+
+def _tell_apart(titles: dict[str, str], headings: dict[str, str]) -> dict[str, str]:
+    """Titles by ``source_id``, where the page's heading replaces one that more pages share: that is the site's name."""
+    title_uses = Counter(fold(title) for title in titles.values())
+    heading_uses = Counter(fold(headings[source_id]) for source_id in titles)
+
+    def name(source_id: str, title: str) -> str:
+        heading = headings[source_id]
+        return heading if heading and heading_uses[fold(heading)] < title_uses[fold(title)] else title
+
+    return {source_id: name(source_id, title) for source_id, title in titles.items()}
+
+
+def _unique_names(titles: dict[str, str], names: dict[str, str]) -> dict[str, str]:
+    """``names`` that differ; a page that kept its title shares it with no page that took it from a heading."""
+    kept = {source_id: name for source_id, name in names.items() if name == titles[source_id]}
+    return unique_titles(names) | unique_titles(kept)
+
+
+def _resolve(source_id: str, base: str, href: str, pages: Pages) -> str | None:
+    """The ``source_id`` that ``href`` leads to on a page whose ``<base>`` is ``base``."""
+    try:
+        site, own = urlsplit(base), urlsplit(href)
+    except ValueError:
+        return None
+    if not base or own.scheme or own.netloc or own.path.startswith("/"):
+        return resolve_link(source_id, href, SUFFIXES, pages)
+    if site.scheme or site.netloc:
+        return None
+    # The root of a site is taken to be the folder that was read.
+    root = "../" * source_id.count("/") if site.path.startswith("/") else ""
+    address = posixpath.join(root + posixpath.dirname(site.path).lstrip("/"), href)
+    return resolve_link(source_id, address, SUFFIXES, pages)
+
+
+def _reason_to_skip(source_id: str, page: HtmlPage) -> str | None:
+    name = posixpath.splitext(posixpath.basename(source_id))[0].casefold()
+    characters = sum(len(section.text) for section in page.sections)
+    prose = characters * (1 - page.link_density)
+    has_list_of_links = page.link_density > _MOSTLY_LINKS or page.contents_links > 0
+    if (
+        name.startswith(_INDEX_NAMES)
+        or (name in _SEARCH_NAMES and prose < _SEARCH_PAGE_PROSE)
+        or (prose < _LITTLE_PROSE and has_list_of_links)
+        or (page.link_density >= _NEARLY_ALL_LINKS and len(page.links) >= _MANY_LINKS)
+    ):
+        return "index page"
+    return None if characters else "no text"
+
+
+def _folder_category(source_id: str) -> tuple[str, ...]:
+    folder = posixpath.basename(posixpath.dirname(source_id))
+    return (folder,) if folder else ()

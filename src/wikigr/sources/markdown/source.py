@@ -1,0 +1,381 @@
+"""A folder of Markdown notes, or one note."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.front_matter import front_matter_plugin
+
+from wikigr.errors import RecordError, SourceError
+from wikigr.sources.article import Skipped, SourceArticle, SourceItem
+from wikigr.sources.folder import Folder, resolve_link, unique_titles
+from wikigr.sources.html.text import parse_html_head, write_html_fragment
+from wikigr.sources.markdown.front_matter import FrontMatter, parse_front_matter
+from wikigr.sources.markdown.links import SUFFIXES, Notes
+from wikigr.sources.markdown.syntax import COMMENT, FOOTNOTE_REFERENCE, note_plugin
+from wikigr.sources.markdown.wikilink import WIKILINK, wikilink_plugin
+from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter
+from wikigr.sources.superscript import superscript
+from wikigr.text import fold
+
+_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".pdf")
+_RECORDINGS = (".mp3", ".mp4", ".webm", ".wav", ".ogg")
+
+_MAX_SUPERSCRIPT_DEPTH = 4
+
+_NO_NOTES = Notes((), ())
+
+# Names that say where a file lies, not what it is about.
+_PLACE_NAMES = frozenset({"readme", "index", "_index"})
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownRecord:
+    """One file. ``title`` is unique in the folder; ``alias`` is its name where links may go by it.
+
+    ``problem`` says why a file could not be read. ``notes`` resolves links; all records of a folder share it.
+    """
+
+    source_id: str
+    data: bytes
+    title: str
+    alias: str = ""
+    problem: str = ""
+    notes: Notes = field(default=_NO_NOTES, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What a note calls itself: ``heading`` is the one that its text need not repeat, ``""`` if there is none."""
+
+    title: str = ""
+    heading: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+class MarkdownSource:
+    """Markdown files below a folder (or one file); the path relative to the folder is the id.
+
+    The title is the front matter's, else the first first-level heading, else the file's name. Relative links
+    become ids, and so do ``[[wiki links]]`` that are no note's title or alias, but its path or file name.
+    """
+
+    format = "markdown"
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+        self._folder = Folder(self.path, SUFFIXES, "Markdown")
+
+    def records(self) -> Iterator[MarkdownRecord]:
+        """Yield one record a file, sorted by path; reads every file twice, for titles have to be unique."""
+        source_ids = self._folder.source_ids()
+        names: dict[str, _Names] = {}
+        for source_id in source_ids:
+            try:
+                names[source_id] = _scan_names(source_id, self._folder.read(source_id))
+            except SourceError:
+                # Reported by ``parse`` as the error of this record.
+                names[source_id] = _Names()
+        titles = unique_titles({source_id: names[source_id].title or _stem(source_id) for source_id in source_ids})
+        files = Counter(fold(_stem(source_id)) for source_id in source_ids)
+        file_aliases: dict[str, str] = {}
+        for source_id in source_ids:
+            name = _stem(source_id)
+            is_name = files[fold(name)] == 1 and name.casefold() not in _PLACE_NAMES
+            file_aliases[source_id] = name if is_name and fold(name) != fold(titles[source_id]) else ""
+        aliases = [alias for own in names.values() for alias in own.aliases]
+        notes = Notes(source_ids, filter(None, [*titles.values(), *file_aliases.values(), *aliases]))
+        for source_id in source_ids:
+            title, alias = titles[source_id], file_aliases[source_id]
+            try:
+                data = self._folder.read(source_id)
+            except SourceError as error:
+                yield MarkdownRecord(source_id, b"", title, problem=error.message)
+            else:
+                yield MarkdownRecord(source_id, data, title, alias, notes=notes)
+
+    def parse(self, record: MarkdownRecord) -> Iterator[SourceItem]:
+        """Turn one file into an article; ``RecordError`` names the file and, where one is known, the line."""
+        if record.problem:
+            raise RecordError(record.source_id, record.problem)
+        env: dict[str, Any] = {}
+        tokens = _parser().parse(_decode(record.source_id, record.data), env)
+        matter = _front_matter(tokens, record.source_id)
+        names = _names(tokens, matter, record.source_id, env)
+        renderer = _Renderer(record.source_id, names.heading or record.title, record.notes)
+        renderer.render(tokens)
+        sections = renderer.writer.sections()
+        if not sections:
+            yield Skipped(record.source_id, "no text")
+            return
+        aliases = (*names.aliases, record.alias)
+        yield SourceArticle(
+            title=record.title,
+            source_id=record.source_id,
+            sections=sections,
+            links=tuple(renderer.links),
+            categories=matter.categories,
+            aliases=tuple(dict.fromkeys(name for name in aliases if name and fold(name) != fold(record.title))),
+            url=matter.url,
+        )
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    # Formulas are kept as written; without the plugin their underscores and backslashes would be markup.
+    parser.use(dollarmath_plugin, allow_space=False, allow_digits=False)
+    return parser.use(front_matter_plugin).use(wikilink_plugin).use(note_plugin)
+
+
+@cache
+def _block_parser() -> MarkdownIt:
+    """Finds headings without parsing what is inside paragraphs, at a fraction of the time."""
+    return MarkdownIt("commonmark").disable(["inline", "text_join"]).use(front_matter_plugin).use(note_plugin)
+
+
+def _decode(source_id: str, data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise RecordError(
+            f"{source_id}, line {line}",
+            f"invalid UTF-8 at byte {error.start + 1} of the file (0x{data[error.start]:02x})",
+            hint="Convert the file to UTF-8, for example with iconv.",
+        ) from error
+
+
+def _stem(source_id: str) -> str:
+    return posixpath.splitext(posixpath.basename(source_id))[0]
+
+
+def _scan_names(source_id: str, data: bytes) -> _Names:
+    env: dict[str, Any] = {}
+    tokens = _block_parser().parse(_decode(source_id, data), env)
+    return _names(tokens, _front_matter(tokens, source_id), source_id, env)
+
+
+def _names(tokens: Sequence[Token], matter: FrontMatter, source_id: str, env: dict[str, Any]) -> _Names:
+    heading = _title_heading(tokens, source_id, env)
+    # A front matter title takes the place of a heading that opens the text; the heading stays a name.
+    if matter.title and _opens_with_heading(tokens):
+        other = (heading,) if heading and fold(heading) != fold(matter.title) else ()
+        return _Names(matter.title, heading, (*matter.aliases, *other))
+    title = matter.title or heading
+    return _Names(title, title, matter.aliases)
+
+
+def _front_matter(tokens: Sequence[Token], source_id: str) -> FrontMatter:
+    if tokens and tokens[0].type == "front_matter":
+        return parse_front_matter(tokens[0].content, source_id)
+    return FrontMatter()
+
+
+def _title_heading(tokens: Sequence[Token], source_id: str, env: dict[str, Any]) -> str:
+    """The text of the first first-level heading, in Markdown or HTML; ``env`` holds what the text defines for it."""
+    for position, token in enumerate(tokens):
+        if token.type == "heading_open" and token.tag == "h1":
+            # The children are missing when only blocks were parsed.
+            (inline,) = _parser().parseInline(tokens[position + 1].content, env)
+            text = _inline_text(inline.children or [])
+            if text:
+                return text
+        if token.type == "html_block" and "<h1" in token.content.lower():
+            title = parse_html_head(token.content, where=source_id).title
+            if title:
+                return title
+    return ""
+
+
+def _opens_with_heading(tokens: Sequence[Token]) -> bool:
+    """Whether the text begins with a first-level heading and has no other."""
+    blocks = [token for token in tokens if token.type != "front_matter"]
+    top = [token for token in blocks if token.type == "heading_open" and token.tag == "h1"]
+    return len(top) == 1 and blocks[0] is top[0]
+
+
+class _Renderer:
+    """Drives a ``PlainTextWriter`` with the tokens of one document."""
+
+    def __init__(self, source_id: str, title: str, notes: Notes, superscripts: int = 0) -> None:
+        self._source_id = source_id
+        self._notes = notes
+        # How many superscripts are around the tokens.
+        self._superscripts = superscripts
+        self.writer = PlainTextWriter(title)
+        self.links: dict[str, None] = {}
+        self._numbers: list[int | None] = []
+
+    def render(self, tokens: Sequence[Token]) -> None:
+        """Write a whole token stream."""
+        position = 0
+        while position < len(tokens):
+            token = tokens[position]
+            if token.type == "heading_open":
+                inline = tokens[position + 1]
+                self._note_links(inline)
+                self.writer.heading(int(token.tag[1]), _inline_text(inline.children or []))
+                position += 3
+            elif token.type == "tr_open":
+                position = self._row(tokens, position)
+            else:
+                self._block(token)
+                position += 1
+
+    def _block(self, token: Token) -> None:
+        match token.type:
+            case "inline":
+                self._inline(token.children or [])
+            case "fence" | "code_block":
+                self.writer.verbatim(token.content)
+            case "math_block" | "math_block_label":
+                self.writer.verbatim(f"$${token.content}$$")
+            case "html_block":
+                self._note(write_html_fragment(token.content, self.writer, self._source_id))
+                self.writer.end_block()
+            case "bullet_list_open":
+                self._open_list(None)
+            case "ordered_list_open":
+                start = token.attrGet("start")
+                self._open_list(1 if start is None else int(start))
+            case "bullet_list_close" | "ordered_list_close":
+                self._numbers.pop()
+                self.writer.end_block(LINE_GAP if self._numbers else PARAGRAPH_GAP)
+            case "list_item_open":
+                self.writer.open_item(self._next_marker())
+            case "list_item_close":
+                self.writer.close_item()
+            case "paragraph_open" | "paragraph_close":
+                self.writer.end_block(LINE_GAP if token.hidden else PARAGRAPH_GAP)
+            case "front_matter" | "thead_open" | "thead_close" | "tbody_open" | "tbody_close":
+                pass
+            case _:
+                self.writer.end_block()
+
+    def _open_list(self, first_number: int | None) -> None:
+        self.writer.end_block(LINE_GAP if self._numbers else PARAGRAPH_GAP)
+        self._numbers.append(first_number)
+
+    def _next_marker(self) -> str:
+        number = self._numbers[-1]
+        if number is None:
+            return "- "
+        self._numbers[-1] = number + 1
+        return f"{number}. "
+
+    def _row(self, tokens: Sequence[Token], position: int) -> int:
+        """Write one table row on a line; returns the position after it."""
+        cells: list[str] = []
+        while tokens[position].type != "tr_close":
+            token = tokens[position]
+            if token.type == "inline":
+                self._note_links(token)
+                cells.append(_inline_text(token.children or []))
+            position += 1
+        self.writer.end_block(LINE_GAP)
+        self.writer.write(" | ".join(cells) if any(cells) else "")
+        self.writer.end_block(LINE_GAP)
+        return position + 1
+
+    def _inline(self, children: Sequence[Token]) -> None:
+        ends = _superscript_ends(children) if self._superscripts < _MAX_SUPERSCRIPT_DEPTH else {}
+        before = ""
+        position = 0
+        while position < len(children):
+            token = children[position]
+            position += 1
+            if (end := ends.get(position - 1)) is not None:
+                inner = children[position:end]
+                self.writer.write(superscript(_inline_text(inner, self._superscripts + 1), before))
+                self._note_links(Token("inline", "", 0, children=list(inner)))
+                position = end + 1
+                continue
+            before = token.content[-1:] if token.content and token.type != "html_inline" else before
+            match token.type:
+                case "softbreak" | "hardbreak" | "image":
+                    before = ""
+            match token.type:
+                case "text" | "text_special" | "code_inline":
+                    self.writer.write(token.content)
+                case "softbreak":
+                    self.writer.write(" ")
+                case "hardbreak":
+                    self.writer.line_break()
+                case "html_inline":
+                    if token.content.lower().startswith("<br"):
+                        self.writer.line_break()
+                case "math_inline":
+                    self.writer.write(f"${token.content}$")
+                case "math_inline_double":
+                    self.writer.write(f"$${token.content}$$")
+                case "image":
+                    self._inline(token.children or [])
+                case "link_open":
+                    self._note_href(str(token.attrGet("href") or ""))
+                case _ if token.type == WIKILINK:
+                    self._wikilink(token)
+                case _ if token.type in (COMMENT, FOOTNOTE_REFERENCE):
+                    self.writer.removed()
+
+    def _wikilink(self, token: Token) -> None:
+        target = str(token.meta["target"])
+        # ![[picture.png]] shows a file; ![[Note]] and ![[v1.2 notes]] point to a page.
+        if token.meta["is_embed"] and target.lower().endswith(_PICTURES + _RECORDINGS):
+            self.writer.removed()
+            return
+        self.writer.write(token.content)
+        self._note_wikilink(target)
+
+    def _note_links(self, inline: Token) -> None:
+        for token in inline.children or []:
+            if token.type == "link_open":
+                self._note_href(str(token.attrGet("href") or ""))
+            elif token.type == WIKILINK:
+                self._note_wikilink(str(token.meta["target"]))
+
+    def _note_wikilink(self, target: str) -> None:
+        if target:
+            self.links.setdefault(self._notes.resolve(self._source_id, target))
+
+    def _note(self, hrefs: Sequence[str]) -> None:
+        for href in hrefs:
+            self._note_href(href)
+
+    def _note_href(self, href: str) -> None:
+        target = resolve_link(self._source_id, href, SUFFIXES, self._notes.pages)
+        if target is not None:
+            self.links.setdefault(target)
+
+
+def _is_tag(token: Token, tag: str) -> bool:
+    return token.type == "html_inline" and re.match(rf"{tag}[\s/>]", token.content, re.IGNORECASE) is not None
+
+
+def _superscript_ends(children: Sequence[Token]) -> dict[int, int]:
+    """The position of the ``</sup>`` of each ``<sup>``."""
+    ends: dict[int, int] = {}
+    open_: list[int] = []
+    for position, token in enumerate(children):
+        if _is_tag(token, "<sup"):
+            open_.append(position)
+        elif _is_tag(token, "</sup") and open_:
+            ends[open_.pop()] = position
+    return ends
+
+
+def _inline_text(children: Sequence[Token], superscripts: int = 0) -> str:
+    """Inline tokens as one line of text without markup; ``superscripts`` of them are around it."""
+    renderer = _Renderer("", "", _NO_NOTES, superscripts)
+    renderer.render([Token("inline", "", 0, children=list(children))])
+    return " ".join(section.text.replace("\n", " ") for section in renderer.writer.sections())

@@ -1,0 +1,169 @@
+"""Lines of text with marks to the sections of an article."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from wikigr.sources.article import SourceSection
+from wikigr.sources.plain_text import LINE_GAP, PlainTextWriter
+from wikigr.sources.wikitext.marks import (
+    BLOCK,
+    BREAK,
+    HEADING,
+    LIST,
+    PLACEHOLDER,
+    PREFORMATTED,
+    REMOVED,
+    ROW,
+    mend_parentheses,
+    strip_marks,
+)
+
+_LIST_PREFIX = re.compile(f"[ {REMOVED}]*((?:{LIST}[*#:;] ?)+)")
+_LIST_MARK = re.compile(f"{LIST}(.)")
+_BLOCK_LINE = re.compile(f"{BLOCK}(\\d+)\ue002")
+# Lines of a table or template whose brackets did not match.
+_TABLE_MARKUP = re.compile(r"^\s*(?:\|-|\{\||\|\}|\|\+)")
+_ORPHANED_ARGUMENT = re.compile(r"^\s*\|\s*[\w -]{1,40}=")
+_ORPHANED_CELL = re.compile(r"^\s*[|!]+\s*")
+
+
+def lay_out(text: str, verbatim: Sequence[str], title: str) -> tuple[SourceSection, ...]:
+    """Sections from rendered wikitext; ``verbatim`` holds the code and formulas that its placeholders index."""
+    layout = _Layout(verbatim, title)
+    for line in text.split("\n"):
+        layout.add(line)
+    return layout.sections()
+
+
+class _Layout:
+    def __init__(self, verbatim: Sequence[str], title: str) -> None:
+        self._writer = PlainTextWriter(title)
+        self._verbatim = verbatim
+        self._items: list[str] = []
+        self._counts: list[int] = []
+        self._preformatted: list[str] = []
+        self._is_dropped = False
+        self._in_rows = False
+
+    def sections(self) -> tuple[SourceSection, ...]:
+        self._end_paragraph()
+        return self._writer.sections()
+
+    def add(self, line: str) -> None:
+        if line.startswith(HEADING):
+            self._end_paragraph()
+            self._is_dropped = line[2] == "D"
+            if not self._is_dropped:
+                self._writer.heading(int(line[1]), line[3:])
+        elif not self._is_dropped:
+            self._add_text(line)
+
+    def _add_text(self, line: str) -> None:
+        if line.startswith(PREFORMATTED) and strip_marks(line).strip():
+            if not self._preformatted:
+                self._end_paragraph()
+            self._preformatted.append(self._fill(line[1:].replace(BREAK, "\n")).rstrip())
+            return
+        if self._preformatted:
+            self._end_paragraph()
+        if not line.strip() or not line.replace(REMOVED, "").strip():
+            # A line that held only a template does not end a paragraph; an empty line does.
+            if not line.strip():
+                self._end_paragraph()
+        elif line.startswith(ROW):
+            self._add_row(line[1:])
+        elif prefix := _LIST_PREFIX.match(line):
+            self._add_item("".join(_LIST_MARK.findall(prefix[1])), line[prefix.end() :])
+        elif (block := _BLOCK_LINE.search(line)) and block[0] == line.strip():
+            self._add_block(self._verbatim[int(block[1])])
+        else:
+            self._add_running_text(line)
+
+    def _add_running_text(self, line: str) -> None:
+        if _TABLE_MARKUP.match(line) or _ORPHANED_ARGUMENT.match(line):
+            return
+        if self._items or self._in_rows:
+            self._end_paragraph()
+        line = _ORPHANED_CELL.sub("", line)
+        self._write(line)
+        self._writer.write(" ")
+
+    def _add_row(self, line: str) -> None:
+        if not self._in_rows:
+            self._end_paragraph()
+            self._in_rows = True
+        self._write(line)
+        self._writer.end_block(LINE_GAP)
+
+    def _add_block(self, code: str) -> None:
+        self._writer.end_block()
+        self._writer.verbatim(code)
+
+    def _add_item(self, prefix: str, text: str) -> None:
+        if self._in_rows:
+            self._end_paragraph()
+        levels = [character for character in prefix if character in "*#"][:12]
+        if not strip_marks(text).strip():
+            return
+        if not levels:
+            self._close_items(0)
+            self._writer.end_block(LINE_GAP)
+            self._write(text)
+            self._writer.end_block(LINE_GAP)
+            return
+        if prefix[-1] in ":;" and levels == self._items[: len(levels)]:
+            self._close_items(len(levels))
+            self._writer.end_block(LINE_GAP)
+        else:
+            self._open_items(levels)
+        self._write(text)
+
+    def _open_items(self, levels: list[str]) -> None:
+        if not self._items:
+            self._writer.end_block()
+        common = 0
+        while common < min(len(levels), len(self._items)) and levels[common] == self._items[common]:
+            common += 1
+        if common == len(levels):
+            # The next item of a list that is open.
+            common -= 1
+            number = self._counts[common] + 1
+            self._close_items(common)
+        else:
+            self._close_items(common)
+            number = 1
+        for level in levels[common:]:
+            self._writer.open_item(f"{number}. " if level == "#" else "- ")
+            self._items.append(level)
+            self._counts.append(number)
+            number = 1
+
+    def _close_items(self, keep: int) -> None:
+        while len(self._items) > keep:
+            self._writer.close_item()
+            self._items.pop()
+            self._counts.pop()
+
+    def _end_paragraph(self) -> None:
+        self._close_items(0)
+        self._in_rows = False
+        if self._preformatted:
+            lines, self._preformatted = self._preformatted, []
+            self._writer.verbatim("\n".join(lines))
+        self._writer.end_block()
+
+    def _fill(self, text: str) -> str:
+        text = _LIST_MARK.sub(r"\1", text)
+        return strip_marks(PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], text))
+
+    def _write(self, text: str) -> None:
+        """Running text: its marks become what the writer knows."""
+        for line_number, line in enumerate(mend_parentheses(text).split(BREAK)):
+            if line_number:
+                self._writer.line_break()
+            for piece_number, piece in enumerate(line.split(REMOVED)):
+                if piece_number:
+                    self._writer.removed()
+                self._writer.write(self._fill(piece))

@@ -1,0 +1,364 @@
+"""One page of wikitext to sections, hyperlinks, categories and facts."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+import mwparserfromhell
+from mwparserfromhell.nodes import Argument, ExternalLink, Heading, HTMLEntity, Tag, Template, Text, Wikilink
+from mwparserfromhell.wikicode import Wikicode
+
+from wikigr.sources.article import SourceSection, Triple
+from wikigr.sources.plain_text import collapse_spaces
+from wikigr.sources.superscript import superscript
+from wikigr.sources.wiki_sections import has_article_links, is_apparatus
+from wikigr.sources.wikitext.infobox import infobox_triples, is_fact, is_infobox, relation_name
+from wikigr.sources.wikitext.layout import lay_out
+from wikigr.sources.wikitext.marks import (
+    BREAK,
+    HEADING,
+    LINK_CLOSE,
+    LINK_LABEL,
+    LINK_OPEN,
+    LIST,
+    PLACEHOLDER,
+    PREFORMATTED,
+    REMOVED,
+    SUP_CLOSE,
+    SUP_OPEN,
+    strip_marks,
+)
+from wikigr.sources.wikitext.preprocess import prepare
+from wikigr.sources.wikitext.tables import render_table
+from wikigr.sources.wikitext.templates import TemplateCall, expand_template, is_known_template
+
+CATEGORY_NAMESPACE = 14
+_MEDIA_NAMESPACES = (6, -2)
+# Names that MediaWiki knows whatever the language of the wiki; exports list only the local ones.
+_CANONICAL_NAMESPACES = {
+    "media": -2,
+    "special": -1,
+    "talk": 1,
+    "user": 2,
+    "user talk": 3,
+    "project": 4,
+    "project talk": 5,
+    "file": 6,
+    "image": 6,
+    "file talk": 7,
+    "image talk": 7,
+    "mediawiki": 8,
+    "mediawiki talk": 9,
+    "template": 10,
+    "template talk": 11,
+    "help": 12,
+    "help talk": 13,
+    "category": 14,
+    "category talk": 15,
+    "wikipedia": 4,
+    "wp": 4,
+    "wikipedia talk": 5,
+    "wt": 5,
+    "portal": 100,
+    "module": 828,
+    "draft": 118,
+}
+_INTERWIKI = frozenset(
+    (
+        *("wikt", "wiktionary", "w", "s", "wikisource", "q", "wikiquote", "b", "wikibooks", "v", "wikiversity"),
+        *("voy", "wikivoyage", "n", "wikinews", "c", "commons", "m", "meta", "species", "wikispecies", "d"),
+        *("wikidata", "mw", "mediawikiwiki", "foundation", "wmf", "phab", "doi", "imdbtitle", "imdbname", "rfc"),
+        *("google", "hdl", "arxiv", "pmid", "isbn", "ietf", "bugzilla", "toollabs", "toolforge", "oeis"),
+    )
+)
+_LANGUAGE_CODE = re.compile(r"(?:[a-z]{2,3}(?:-[a-z]{2,10}){0,2}|simple|tokipona)")
+_DISAMBIGUATION_TEMPLATES = frozenset(
+    (
+        *("disambig", "disambiguation", "disamb", "dab", "disam", "hndis", "hndab", "geodis", "geodab", "mathdab"),
+        *("numberdis", "roaddis", "schooldis", "hospitaldis", "letterdis", "letter-numbercombdisambig"),
+        *("callsigndis", "bio-dab", "wp-disambig", "mil-unit-dis"),
+        *("dp", "dab page", "disambiguation page", "disambiguous", "aimai", "hn-dis", "geo-dis", "math dab"),
+        *("begriffsklärung", "homonymie", "desambiguación", "desambiguação", "disambigua", "doorverwijspagina"),
+    )
+)
+_MAGIC_WORD = re.compile(
+    r"__(?:(?:NO|FORCE)?TOC|NOEDITSECTION|NEWSECTIONLINK|NONEWSECTIONLINK|NOGALLERY|HIDDENCAT|EXPECTUNUSEDCATEGORY|"
+    r"NO(?:TITLE|CONTENT)CONVERT|NO[TC]C|(?:NO)?INDEX|STATICREDIRECT|START|END|DISAMBIG|ARCHIVEDTALK|NOTALK)__"
+)
+_DISAMBIGUATION_WORD = re.compile(r"__DISAMBIG__")
+_LINE_BREAKS = re.compile(f"[\n{BREAK}]+")
+_QUOTE_MARKS = re.compile(r"'{2,}")
+_SUPERSCRIPT = re.compile(f"{SUP_OPEN}([^{SUP_OPEN}{SUP_CLOSE}]*){SUP_CLOSE}")
+_MAX_EXPONENT_DEPTH = 4
+_LEFT_TEMPLATE = re.compile(r"\{\{[^{}]*\}\}")
+# Emphasis that carries a quotation's own apostrophe: four quotes are one and bold, more than five the rest.
+_APOSTROPHES = {2: "", 3: "", 4: "'", 5: ""}
+
+
+@dataclass(frozen=True, slots=True)
+class WikiSite:
+    """What the reading of a page depends on: ``namespaces`` maps names in lower case to numbers.
+
+    ``page_url`` is the URL of a page less its title, ``""`` when unknown; ``first_letter`` says that the first
+    letter of titles is always a capital.
+    """
+
+    namespaces: Mapping[str, int]
+    first_letter: bool = True
+    page_url: str = ""
+
+    def title(self, written: str) -> str:
+        """The title of the page that a link target means, ``""`` for a link within the page."""
+        text = html.unescape(strip_marks(written)).partition("#")[0]
+        if "%" in text:
+            text = unquote(text)
+        text = " ".join(text.replace("_", " ").split()).lstrip(": ")
+        return text[:1].upper() + text[1:] if self.first_letter else text
+
+    def namespace(self, target: str) -> tuple[int, str]:
+        """The namespace number (0 for articles) of a target and its name without prefix."""
+        prefix, colon, rest = target.partition(":")
+        if not colon:
+            return 0, target
+        key = " ".join(prefix.replace("_", " ").split()).lower()
+        number = self.namespaces.get(key)
+        if number is None:
+            number = _CANONICAL_NAMESPACES.get(key, 0)
+        return (number, rest.strip()) if number else (0, target)
+
+
+@dataclass(frozen=True, slots=True)
+class WikiPage:
+    """The content of one page; ``links`` are titles of articles in document order, without duplicates."""
+
+    sections: tuple[SourceSection, ...]
+    links: tuple[str, ...]
+    categories: tuple[str, ...]
+    triples: tuple[Triple, ...]
+    is_disambiguation: bool
+
+
+def parse_wikitext(wikitext: str, title: str, site: WikiSite) -> WikiPage:
+    """Read the source text of the page ``title``.
+
+    Time is linear in the length, whatever the brackets look like. Raises ``RecursionError`` or
+    ``mwparserfromhell.parser.ParserError`` only where the parser itself fails.
+    """
+    prepared = prepare(wikitext)
+    renderer = _Renderer(title, site, prepared.verbatim)
+    code = mwparserfromhell.parse(_MAGIC_WORD.sub("", prepared.text), skip_style_tags=True)
+    text = renderer.render(code)
+    return WikiPage(
+        sections=lay_out(_finish(text), prepared.verbatim, title),
+        links=tuple(renderer.links),
+        categories=tuple(renderer.categories),
+        triples=tuple(renderer.triples),
+        is_disambiguation=renderer.is_disambiguation or bool(_DISAMBIGUATION_WORD.search(wikitext)),
+    )
+
+
+def _finish(text: str) -> str:
+    """Take out the markup that the parser could not read."""
+    while True:
+        text, count = _LEFT_TEMPLATE.subn(REMOVED, text)
+        if not count:
+            break
+    text = re.sub(r"\{\{+|\}\}+|\[\[|\]\]", "", text)
+    for _ in range(_MAX_EXPONENT_DEPTH):
+        text, count = _SUPERSCRIPT.subn(_superscript, text)
+        if not count:
+            break
+    return text.replace(SUP_OPEN, "").replace(SUP_CLOSE, "")
+
+
+def _superscript(match: re.Match[str]) -> str:
+    text = match[1].replace(REMOVED, "")
+    start = match.start()
+    before = match.string[start - 1 : start] if start else ""
+    return superscript(text, before) + REMOVED * (REMOVED in match[1])
+
+
+class _Renderer:
+    """Turns nodes into text with marks, and gathers what is no text on the way."""
+
+    def __init__(self, title: str, site: WikiSite, verbatim: list[str]) -> None:
+        self._title = title
+        self._site = site
+        self._verbatim = verbatim
+        self.links: dict[str, None] = {}
+        self.categories: dict[str, None] = {}
+        self.triples: list[Triple] = []
+        self.is_disambiguation = False
+        self._depth = 0
+        self._dropped_level: int | None = None
+        self._keeps_links = True
+        # Targets of the links in an infobox value; None outside of infoboxes.
+        self._value_targets: list[str] | None = None
+
+    def render(self, code: Wikicode) -> str:
+        """The text of ``code``."""
+        return "".join([self._node(node) for node in code.nodes])
+
+    def _nested(self, code: Wikicode) -> str:
+        """The text of a template argument, table cell or label."""
+        self._depth += 1
+        try:
+            return self.render(code).replace(PREFORMATTED, " ")
+        finally:
+            self._depth -= 1
+
+    def _node(self, node: object) -> str:
+        if isinstance(node, Text):
+            return _QUOTE_MARKS.sub(_emphasis, node.value)
+        if isinstance(node, Wikilink):
+            return self._link(node)
+        if isinstance(node, Template):
+            return self._template(node)
+        if isinstance(node, Tag):
+            return self._tag(node)
+        if isinstance(node, Heading):
+            return self._heading(node)
+        if isinstance(node, HTMLEntity):
+            return html.unescape(str(node))
+        if isinstance(node, ExternalLink):
+            return self.render(node.title) if node.title is not None else "" if node.brackets else str(node.url)
+        if isinstance(node, Argument):
+            return self.render(node.default) if node.default is not None else ""
+        return ""
+
+    def _tag(self, node: Tag) -> str:
+        markup = node.wiki_markup
+        if node.tag == "table":
+            return render_table(node, self._nested)
+        if markup == "----":
+            return "\n\n"
+        if markup and markup in "*#:;":
+            return f"{LIST}{markup}"
+        return self.render(node.contents) if node.contents is not None else ""
+
+    def _heading(self, node: Heading) -> str:
+        title = collapse_spaces(self._plain(self.render(node.title)))
+        if self._depth:
+            return f"\n{title}\n"
+        level = int(node.level)
+        if self._dropped_level is None or level <= self._dropped_level:
+            self._dropped_level = level if is_apparatus(title) else None
+            self._keeps_links = self._dropped_level is None or has_article_links(title)
+        kept = "K" if self._dropped_level is None else "D"
+        return f"\n{HEADING}{level}{kept}{title}\n"
+
+    def _plain(self, text: str) -> str:
+        text = PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], _finish(text))
+        return strip_marks(text.replace(BREAK, " "))
+
+    def _link(self, node: Wikilink) -> str:
+        written = html.unescape(strip_marks(str(node.title))).strip()
+        if "{{" in written:
+            written = self._plain(self.render(node.title)).strip()
+        has_colon = written.startswith(":")
+        written = written.lstrip(": ")
+        number, name = self._site.namespace(written)
+        if number and not has_colon:
+            if number == CATEGORY_NAMESPACE and (category := self._site.title(name)):
+                self.categories.setdefault(category)
+            if number == CATEGORY_NAMESPACE or number in _MEDIA_NAMESPACES:
+                # Captions with their links go too.
+                return ""
+        shown = self._nested(node.text) if node.text is not None else None
+        if shown is not None and not strip_marks(shown).strip():
+            shown = _pipe_trick(name)
+        label = written.replace("_", " ") if shown is None else shown
+        if number:
+            return label
+        prefix, colon, _ = written.partition(":")
+        if colon:
+            is_language = _LANGUAGE_CODE.fullmatch(prefix) is not None
+            if is_language and node.text is None and not has_colon:
+                return ""
+            if is_language or prefix.strip().lower() in _INTERWIKI:
+                return label
+        return self._note_link(written, label)
+
+    def _note_link(self, written: str, label: str) -> str:
+        target = self._site.title(written)
+        if not target:
+            return label.lstrip("#") if label.startswith("#") else label
+        if self._keeps_links:
+            self.links.setdefault(target)
+        if self._value_targets is None:
+            return label
+        self._value_targets.append(target)
+        # A label is one value, on however many lines it is shown.
+        label = _LINE_BREAKS.sub(" ", label)
+        return f"{LINK_OPEN}{len(self._value_targets) - 1}{LINK_LABEL}{label}{LINK_CLOSE}"
+
+    def _link_to_title(self, target: str, label: str) -> str:
+        """A link that a template makes from its argument, which may hold one already."""
+        if LINK_OPEN in target or LINK_OPEN in label:
+            return label
+        number, _ = self._site.namespace(strip_marks(target))
+        return label if number else self._note_link(target, label)
+
+    def _template(self, node: Template) -> str:
+        name = self._name(node)
+        if self._depth == 0 and _is_disambiguation_template(name):
+            self.is_disambiguation = True
+            return ""
+        # Wherever the box stands on the page, it describes the subject; what stands in one is read with its fields.
+        if self._value_targets is None and is_infobox(name):
+            self._infobox(node)
+            return "\n"
+        if name in ("pagename", "fullpagename", "subst:pagename"):
+            return self._title
+        if not is_known_template(name):
+            return REMOVED
+        arguments: dict[str, str] = {}
+        for parameter in node.params:
+            key = strip_marks(str(parameter.name)).strip().lower()
+            arguments[key] = self._nested(parameter.value).strip()
+        return expand_template(name, TemplateCall(arguments, self._link_to_title)) or REMOVED
+
+    def _name(self, node: Template) -> str:
+        name = " ".join(strip_marks(html.unescape(str(node.name))).replace("_", " ").split()).lower()
+        return name.removeprefix("template:").strip()
+
+    def _infobox(self, node: Template) -> None:
+        for parameter in node.params:
+            inner = [child for child in parameter.value.nodes if isinstance(child, Template)]
+            boxes = [child for child in inner if is_infobox(name := self._name(child)) or name.startswith("chembox")]
+            for box in boxes:
+                self._infobox(box)
+            relation = relation_name(str(parameter.name))
+            if boxes:
+                continue
+            targets: list[str] = []
+            self._value_targets = targets
+            try:
+                value = self._nested(parameter.value)
+            finally:
+                self._value_targets = None
+            if is_fact(relation):
+                value = PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], _finish(value))
+                self.triples.extend(infobox_triples(self._title, relation, value, targets))
+
+
+def _emphasis(match: re.Match[str]) -> str:
+    length = len(match[0])
+    return _APOSTROPHES.get(length, "'" * (length - 5))
+
+
+def _pipe_trick(name: str) -> str:
+    """What ``[[name|]]`` shows: the name without its qualifier."""
+    before, parenthesis, qualifier = name.removesuffix(")").rpartition("(")
+    if name.endswith(")") and parenthesis and ")" not in qualifier:
+        return before.rstrip()
+    return name.partition(", ")[0]
+
+
+def _is_disambiguation_template(name: str) -> bool:
+    name = re.sub("[ -]cleanup$", "", name)
+    return name in _DISAMBIGUATION_TEMPLATES or name.endswith((" disambiguation", " disambig", " dab"))

@@ -1,0 +1,284 @@
+"""Readies wikitext for the parser: extension tags out, HTML to wikitext or marks, brackets balanced.
+
+MediaWiki does the same before it parses (its "strip markers"). It also bounds the cost: mwparserfromhell takes
+minutes for some kilobytes of brackets that never close, and a moment for the same text once it is balanced.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass, field
+
+from wikigr.sources.wikitext.marks import (
+    ALL_MARKS,
+    BLOCK,
+    BREAK,
+    END,
+    INLINE,
+    PREFORMATTED,
+    REMOVED,
+    SUP_CLOSE,
+    SUP_OPEN,
+)
+
+# Real pages nest up to a dozen levels; the parser gives up at 40.
+_MAX_DEPTH = 25
+# How many unclosed brackets a closing one looks through for its partner.
+_FARTHEST = 100
+
+# Possessive where a shorter match could only fail too, which keeps each search linear.
+_TAG = re.compile(r"<!--|<(/?+)([A-Za-z][A-Za-z0-9]*+)([^<>]*+)>")
+_TAG_WITHOUT_CONTENT = frozenset(
+    (
+        "categorytree",
+        "gallery",
+        "graph",
+        "hiero",
+        "imagemap",
+        "includeonly",
+        "indicator",
+        "inputbox",
+        "mapframe",
+        "maplink",
+        "ref",
+        "references",
+        "score",
+        "section",
+        "templatedata",
+        "templatestyles",
+        "timeline",
+    )
+)
+_BLOCK_VERBATIM = frozenset(("pre", "source", "syntaxhighlight"))
+_INLINE_VERBATIM = frozenset(("ce", "chem", "math", "nowiki"))
+_TRANSPARENT = frozenset(
+    (
+        *("abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins"),
+        *("kbd", "mark", "noinclude", "nobr", "onlyinclude", "poem", "q", "rb", "rp", "rt", "rtc", "ruby", "s"),
+        *("samp", "small", "span", "strike", "strong", "sub", "time", "tt", "u", "var", "wbr", "tbody", "thead"),
+        *("tfoot", "dl", "img", "a", "caption"),
+    )
+)
+_PARAGRAPH = frozenset(("blockquote", "hr", "p"))
+_LINE = frozenset(("center", "div"))
+_HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+_HIDDEN_CONTENT = re.compile(r"[^<]*</span\s*>", re.IGNORECASE)
+_OPEN_REF = re.compile(r"<ref\b[^<>]*(?<!/)>", re.IGNORECASE)
+_INLINE_CODE = re.compile(r"\binline\b", re.IGNORECASE)
+_EXTERNAL_LINK = re.compile(
+    r"\[(?:(?:https?|ftps?|ircs?|news|gopher|git|svn|ssh|telnet|nntp|worldwind)://|//|mailto:)"
+    r"[^\s\[\]<>\"]*+[ \t]*+((?:[^\[\]\n]++|\[\[[^\[\]\n]*+\]\])*+)\]"
+)
+_SINGLE_BRACKET = re.compile(r"(?<!\[)\[(?!\[)")
+_LEADING_SPACE = re.compile(r"^[ \t](?=[ \t]*[^\s|!{}\[])", re.MULTILINE)
+_BRACKETS = re.compile(
+    r"\{\{+|\}\}+|\[\[|\]\]|^[ \t:]*\{\|(?!\})|^[ \t]*\|\}(?!\}(?!\}))",
+    re.MULTILINE,
+)
+_REST_OF_LINE = re.compile(r"[^\n\[\]{}]*")
+_TEMPLATE_NAME = re.compile(r"[^\n|\[\]{}]{0,60}\|")
+
+
+@dataclass(slots=True)
+class PreparedWikitext:
+    """``text`` for the parser, with the marks of ``wikitext_marks``; ``verbatim`` holds what they index."""
+
+    text: str
+    verbatim: list[str] = field(default_factory=list)
+
+
+def prepare(wikitext: str) -> PreparedWikitext:
+    """Ready one page for the parser, in time linear in its length."""
+    wikitext = ALL_MARKS.sub("", wikitext).replace("\r\n", "\n")
+    scanner = _TagScanner()
+    text = scanner.scan(wikitext)
+    text = _EXTERNAL_LINK.sub(lambda match: match[1].strip() or REMOVED, text)
+    text = _SINGLE_BRACKET.sub("&#91;", text)
+    return PreparedWikitext(_balance(text), scanner.verbatim)
+
+
+class _TagScanner:
+    def __init__(self) -> None:
+        self.verbatim: list[str] = []
+        self._lists: list[str] = []
+        # The closing mark found last for each name (None: no more follow), so that none is looked for twice.
+        self._closers: dict[str, re.Match[str] | None] = {}
+        self._comments_end = True
+
+    def scan(self, text: str) -> str:
+        out: list[str] = []
+        position = 0
+        while match := _TAG.search(text, position):
+            out.append(_escape(text[position : match.start()], not out))
+            if match[0] == "<!--":
+                position = self._skip_comment(text, match, out)
+                continue
+            closing, name, attributes = match[1], match[2].lower(), match[3]
+            position = match.end()
+            if name in _TAG_WITHOUT_CONTENT or name in _BLOCK_VERBATIM or name in _INLINE_VERBATIM:
+                if not closing:
+                    position = self._extension(text, match, name, attributes, out)
+            elif name == "poem" and not closing and (end := self._closer(text, "poem", position)):
+                out.append("\n\n" + self._scan_part(text[position : end.start()].strip()).replace("\n", BREAK) + "\n\n")
+                position = end.end()
+            elif name == "span" and not closing and _HIDDEN.search(attributes):
+                hidden = _HIDDEN_CONTENT.match(text, position)
+                position = hidden.end() if hidden else position
+            else:
+                out.append(self._html(name, attributes, bool(closing), match[0]))
+        out.append(_escape(text[position:], not out))
+        return "".join(out)
+
+    def _scan_part(self, text: str) -> str:
+        """Scan a piece of the page on its own: what closes in the rest is of no account."""
+        closers, comments_end = self._closers, self._comments_end
+        self._closers, self._comments_end = {}, True
+        try:
+            return self.scan(text)
+        finally:
+            self._closers, self._comments_end = closers, comments_end
+
+    def _skip_comment(self, text: str, match: re.Match[str], out: list[str]) -> int:
+        end = text.find("-->", match.end()) if self._comments_end else -1
+        self._comments_end = end >= 0
+        # One that never closes would hide the rest of the article: only the mark goes.
+        position = match.end() if end < 0 else end + 3
+        alone = (not out or not out[-1] or out[-1].endswith("\n")) and text[position : position + 1] == "\n"
+        return position + 1 if alone else position
+
+    def _closer(self, text: str, name: str, position: int) -> re.Match[str] | None:
+        if name in self._closers:
+            known = self._closers[name]
+            if known is None or known.start() >= position:
+                return known
+        self._closers[name] = re.compile(rf"</{name}\s*+>", re.IGNORECASE).search(text, position)
+        return self._closers[name]
+
+    def _extension(self, text: str, match: re.Match[str], name: str, attributes: str, out: list[str]) -> int:
+        if name in _TAG_WITHOUT_CONTENT:
+            out.append(REMOVED)
+        if attributes.rstrip().endswith("/"):
+            return match.end()
+        end = self._closer(text, name, match.end())
+        if end is None or (name == "ref" and _OPEN_REF.search(text, match.end(), end.start())):
+            return match.end()
+        if name not in _TAG_WITHOUT_CONTENT:
+            content = text[match.end() : end.start()]
+            if name != "math":
+                content = html.unescape(content)
+            is_block = name in _BLOCK_VERBATIM and not _INLINE_CODE.search(attributes)
+            mark = BLOCK if is_block else INLINE
+            placeholder = f"{mark}{len(self.verbatim)}{END}"
+            self.verbatim.append(content)
+            out.append(f"\n{placeholder}\n" if is_block else placeholder)
+        return end.end()
+
+    def _html(self, name: str, attributes: str, closing: bool, raw: str) -> str:
+        if name in _TRANSPARENT:
+            return ""
+        if name == "br":
+            return BREAK
+        if name == "sup":
+            return SUP_CLOSE if closing else SUP_OPEN
+        if name in _PARAGRAPH:
+            return "\n\n"
+        if name in _LINE:
+            return "\n"
+        if name in ("ul", "ol"):
+            if not closing:
+                self._lists.append("*" if name == "ul" else "#")
+            elif self._lists:
+                self._lists.pop()
+            return "\n"
+        if name in ("li", "dt", "dd"):
+            prefix = {"dt": ";", "dd": ":"}.get(name) or "".join(self._lists[-8:]) or "*"
+            return "" if closing else f"\n{prefix} "
+        if name == "table":
+            return "\n|}\n" if closing else f"\n{{| {attributes.strip(' /')}\n"
+        if name == "tr":
+            return "" if closing else "\n|-\n"
+        if name in ("td", "th"):
+            cell = "|" if name == "td" else "!"
+            return "" if closing else f"\n{cell} {attributes.strip(' /')} | "
+        if len(name) == 2 and name[0] == "h" and name[1] in "123456":
+            return "=" * int(name[1]) + "\n" if closing else "\n" + "=" * int(name[1])
+        return raw.replace("<", "&lt;")
+
+
+def _escape(segment: str, is_start: bool) -> str:
+    """Text between tags: a ``<`` left in it opens no tag; leading spaces of its lines are the author's."""
+    if "<" in segment:
+        segment = segment.replace("<", "&lt;")
+    if is_start:
+        return _LEADING_SPACE.sub(PREFORMATTED, segment)
+    line_end = segment.find("\n")
+    if line_end < 0:
+        return segment
+    return segment[:line_end] + _LEADING_SPACE.sub(PREFORMATTED, segment[line_end:])
+
+
+def _balance(text: str) -> str:
+    """Take out every bracket that has no partner, and those nested deeper than any real page nests."""
+    stack: list[tuple[str, int, int]] = []
+    dead: list[tuple[int, int]] = []
+    position = 0
+    while match := _BRACKETS.search(text, position):
+        token, start, position = match[0], match.start(), match.end()
+        if token[0] == "{" and token[1] == "{":
+            stack.extend(("{{", at, at + 2) for at in range(start + len(token) % 2, position, 2))
+        elif token[0] == "}":
+            for at in range(start, position - 1, 2):
+                _close(stack, dead, "{{", at, at + 2)
+        elif token == "[[":
+            stack.append(("[[", start, position))
+        elif token == "]]":
+            _close(stack, dead, "[[", start, position)
+        elif token.endswith("{|"):
+            stack.append(("{|", start, position))
+        elif any(kind == "{|" for kind, _, _ in stack[-_FARTHEST:]):
+            _close(stack, dead, "{|", start, position)
+        else:
+            # No table is open: the brace may belong to the end of a template.
+            position = start + token.index("|") + 1
+    dead.extend(_dead_opener(text, kind, start, end) for kind, start, end in stack)
+    if not dead:
+        return text
+    dead.sort()
+    out: list[str] = []
+    position = 0
+    for start, end in dead:
+        if start > position:
+            out.append(text[position:start])
+        position = max(position, end)
+    out.append(text[position:])
+    return "".join(out)
+
+
+# What a closing bracket may reach through, leaving it without a partner.
+_REACHES_THROUGH = {"{{": ("[[",), "[[": (), "{|": ("[[", "{{")}
+
+
+def _close(stack: list[tuple[str, int, int]], dead: list[tuple[int, int]], kind: str, start: int, end: int) -> None:
+    depth = len(stack) - 1
+    lowest = max(0, len(stack) - _FARTHEST)
+    while depth >= lowest and stack[depth][0] in _REACHES_THROUGH[kind]:
+        depth -= 1
+    if depth < lowest or stack[depth][0] != kind:
+        dead.append((start, end))
+        return
+    dead.extend((left, right) for _, left, right in stack[depth + 1 :])
+    _, left, right = stack[depth]
+    del stack[depth:]
+    if depth >= _MAX_DEPTH:
+        dead.extend(((left, right), (start, end)))
+
+
+def _dead_opener(text: str, kind: str, start: int, end: int) -> tuple[int, int]:
+    """What to take out with an opening bracket that never closes: names and attributes are no prose."""
+    if kind == "[[":
+        return start, end
+    at_line_start = start == 0 or text[start - 1] == "\n"
+    pattern = _REST_OF_LINE if at_line_start else _TEMPLATE_NAME
+    rest = pattern.match(text, end)
+    return start, rest.end() if rest else end

@@ -1,0 +1,161 @@
+"""What the commands of ``wikigr eval`` print for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from wikigr_cli.environment import Environment, plain
+from wikigr_cli.render.output import counted
+
+if TYPE_CHECKING:
+    from wikigr.evaluation.gate import GateResult
+
+# Tables of figures are laid out for a terminal of this width, whatever they are written to.
+_WIDTH = 80
+# A heading is broken into lines of so many characters at least.
+_NARROWEST = 10
+
+
+def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
+    """Print the report of a run for a person."""
+    from wikigr.evaluation.reports import text
+
+    _table(environment, *text.profile_rows(document))
+    environment.print(text.legend(document), style="dim")
+    notices(environment, document["notices"])
+    for profile in document["profiles"]:
+        if profile["errors"] or profile["degraded"]:
+            environment.print(
+                f"{plain(profile['name'])}: {counted(profile['errors'], 'samples')} failed, "
+                f"{profile['degraded']:,} degraded",
+                style="yellow",
+            )
+    judged = text.judge_line(document)
+    if judged is not None:
+        environment.print(plain(judged))
+    for item in document["comparisons"]:
+        environment.print()
+        environment.print(plain(text.headline(item)), style="bold")
+        comparison(environment, item)
+    for table, note in (
+        (text.abstention_rows(document), text.ABSTENTION_LEGEND),
+        (text.repeat_rows(document), text.repeat_legend(document)),
+        (text.latency_rows(document), ""),
+    ):
+        if table is not None:
+            environment.print()
+            _table(environment, *table)
+            if note:
+                environment.print(note, style="dim")
+
+
+def comparison(environment: Environment, document: Mapping[str, Any]) -> None:
+    """Print one comparison for a person; of the effects that would show, that of the primary metric only."""
+    from wikigr.evaluation.reports.text import comparison_rows
+
+    caveats(environment, document.get("caveats", ()))
+    _table(environment, *comparison_rows(document, compact=True))
+    result = next((r for r in document["results"] if r["metric"] == document["primary"]), None)
+    if result is not None and result["mde"]:
+        effect = f"a difference in {document['primary']} of {result['mde']:.3f}"
+        environment.print(f"Four times in five, so many questions would show {effect}.", style="dim")
+    if document["unpaired"]:
+        environment.print(f"Answered by one side only: {counted(document['unpaired'], 'questions')}.", style="yellow")
+
+
+def caveats(environment: Environment, found: Sequence[str]) -> None:
+    """Print, as part of the result, why two runs that were compared should not have been."""
+    if found:
+        text = f"Compared by force although {' and '.join(found)}: only questions of both count."
+        environment.print(text, style="yellow")
+
+
+def notices(environment: Environment, found: Sequence[str]) -> None:
+    """Print, as part of the result, what keeps its figures from being what they seem."""
+    for notice in found:
+        environment.print(_one_line(notice), style="yellow")
+
+
+def flips(environment: Environment, document: Mapping[str, Any], labels: tuple[str, str]) -> None:
+    """Print the questions that changed, worse ones first; ``labels`` tell the two sides apart."""
+    caveats(environment, document["caveats"])
+    notices(environment, document["notices"])
+    for flip in document["flips"]:
+        mark = "worse" if flip["worse"] else "better"
+        environment.print(f"{_one_line(flip['question_id'])} {mark}: {_one_line(flip['question'])}", style="bold")
+        environment.print(f"  expected: {_one_line(' | '.join(flip['answers'])) or 'no answer'}")
+        for side in flip["sides"]:
+            environment.print(f"  {_one_line(side['label'])}: {_one_line(side['answer'])}", hang=4)
+            environment.print(f"    read: {_one_line(', '.join(side['ranking']))}", style="dim", hang=6)
+            environment.print(f"    {_one_line(side['command'])}", style="dim", overflow="keep")
+    if not document["paired"]:
+        names = " and ".join(map(_one_line, labels))
+        environment.print(
+            f"Nothing could change: no question has {document['primary']} under both {names}.", style="yellow"
+        )
+    elif not document["flips"]:
+        environment.note(f"No question changed, of {document['paired']:,}.")
+
+
+def gate(environment: Environment, result: GateResult, questions: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print the outcome of a gate for a person."""
+    outcome, style = ("passed", "green") if result.passed else ("failed", "red")
+    environment.print(f"The gate for {_one_line(result.profile)}: {outcome}", style=style)
+    for check in result.checks:
+        mark, style = ("ok", "green") if check.passed else ("FAILED", "red")
+        environment.print(f"{mark:<7}", style=style, end="")
+        environment.print(f"{check.name}: {check.detail}", hang=7)
+    for id_ in result.regressed:
+        question = str(questions.get(id_, {}).get("question", ""))
+        environment.print(f"       worse: {_one_line(id_)} {_one_line(question)}")
+    for caveat in result.caveats:
+        environment.print(f"       note: {_one_line(caveat)}", style="yellow")
+
+
+def _one_line(text: str) -> str:
+    """Return ``text`` so that none of it can begin a line: on GitHub Actions a line may be a command."""
+    return plain(" ".join(text.split()))
+
+
+def _table(environment: Environment, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table whose columns are aligned, the first to the left; what 80 columns cannot hold goes below it."""
+    cells = [[plain(cell) for cell in row] for row in rows]
+    widths = [max((len(row[column]) for row in cells), default=0) for column in range(len(head))]
+    # A long name of a profile takes several lines, rather than the place of another column.
+    headings = [
+        wrap(plain(name), max(width, _NARROWEST), break_long_words=False)
+        for name, width in zip(head, widths, strict=True)
+    ]
+    widths = [max([width, *map(len, lines)]) for width, lines in zip(widths, headings, strict=True)]
+    room = min(environment.width(environment.stdout) or _WIDTH, _WIDTH)
+    for number, columns in enumerate(_blocks(widths, room)):
+        if number:
+            environment.print()
+        height = max(len(headings[column]) for column in columns)
+        # A heading of fewer lines stands at the bottom, next to its column.
+        raised = [[""] * (height - len(headings[column])) + headings[column] for column in columns]
+        for words in zip(*raised, strict=True):
+            environment.print(_row(words, [widths[column] for column in columns]), style="bold", overflow="cut")
+        for row in cells:
+            line = _row([row[column] for column in columns], [widths[column] for column in columns])
+            environment.print(line, overflow="cut")
+
+
+def _blocks(widths: Sequence[int], room: int) -> list[list[int]]:
+    """Return which columns stand side by side in ``room`` columns: the first always, and at least one other."""
+    blocks = [[0]]
+    used = widths[0]
+    for column in range(1, len(widths)):
+        if used + 2 + widths[column] > room and len(blocks[-1]) > 1:
+            blocks.append([0])
+            used = widths[0]
+        blocks[-1].append(column)
+        used += 2 + widths[column]
+    return blocks
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    first, *others = zip(cells, widths, strict=True)
+    return "  ".join([first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]).rstrip()

@@ -1,0 +1,110 @@
+"""Progress of a build on stderr: a bar in a terminal, a line a stage elsewhere."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from wikigr_cli.environment import Environment, Interrupted, plain
+from wikigr_cli.render.output import counted
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+
+_GOES_ON = "The same command goes on where it stopped."
+# The rate of fewer units says nothing.
+_FEW = 10
+
+
+class TerminalProgress:
+    """Draws ``wikigr.progress.Progress`` for a person.
+
+    ``resumes`` says that the same command would go on after an interruption. Raises ``Interrupted`` for Ctrl-C, once
+    the bars are ended.
+    """
+
+    def __init__(self, environment: Environment, *, resumes: bool = False) -> None:
+        self._environment = environment
+        self._resumes = resumes
+        self._bars: Progress | None = None
+        self._task: TaskID | None = None
+        self._stage: tuple[str, str, float, int] | None = None
+
+    def __enter__(self) -> Self:
+        if self._environment.animates():
+            from rich.progress import (
+                BarColumn,
+                MofNCompleteColumn,
+                Progress,
+                SpinnerColumn,
+                TextColumn,
+                TimeElapsedColumn,
+                TimeRemainingColumn,
+            )
+
+            self._bars = Progress(
+                SpinnerColumn(),
+                TextColumn("{task.description:<11}"),
+                # Short enough that a ^C in the line of 80 columns does not make two lines of it.
+                BarColumn(bar_width=14),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[unit]} {task.fields[rate]}"),
+                TimeElapsedColumn(),
+                TimeRemainingColumn(),
+                console=self._environment.console(self._environment.stderr),
+            )
+            self._bars.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self._finish()
+        if self._bars is not None:
+            self._bars.stop()
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            raise Interrupted(_GOES_ON if self._resumes else "") from error
+
+    def start(self, stage: str, total: int | None, unit: str, *, done: int = 0) -> None:
+        self._finish()
+        self._stage = (stage, unit, time.monotonic(), 0)
+        if self._bars is not None:
+            self._task = self._bars.add_task(stage, total=total, completed=done, unit=unit, rate="")
+
+    def advance(self, count: int) -> None:
+        if self._stage is None:
+            return
+        stage, unit, begun, done = self._stage
+        done += count
+        self._stage = (stage, unit, begun, done)
+        if self._bars is not None and self._task is not None:
+            self._bars.update(self._task, advance=count, rate=_rate(done, time.monotonic() - begun))
+
+    def note(self, message: str) -> None:
+        if self._bars is None or self._environment.verbosity < 0:
+            self._environment.note(message)
+        else:
+            # Above the bars: what is written past them is drawn over, or has them drawn twice.
+            self._bars.console.print(plain(message))
+
+    def _finish(self) -> None:
+        if self._stage is None:
+            return
+        stage, unit, begun, done = self._stage
+        elapsed = time.monotonic() - begun
+        if self._bars is not None and self._task is not None:
+            finished = self._bars.tasks[self._task]
+            self._bars.update(self._task, total=finished.completed)
+        else:
+            rate = _rate(done, elapsed)
+            self._environment.note(
+                f"{stage}: {counted(done, unit)} in {elapsed:.1f} s" + (f" ({rate})" if rate else "")
+            )
+        self._stage = None
+
+
+def _rate(done: int, seconds: float) -> str:
+    return f"{done / max(seconds, 1e-9):,.0f}/s" if done >= _FEW else ""

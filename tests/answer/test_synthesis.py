@@ -1,0 +1,321 @@
+"""Answers that a model writes: real SDK, real server on loopback, real pack; citations checked span by span."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.llm.server import MessagesServer, cut_after, reply, status, text
+
+from wikigr.answer.abstention import NOT_COVERED
+from wikigr.answer.synthesis import UNVERIFIED
+from wikigr.errors import UsageError
+from wikigr.llm.budget import Budget, BudgetError
+from wikigr.llm.client import BadRequestError, Claude, LlmError
+from wikigr.pack.open import Pack
+from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.pipeline import Pipeline
+from wikigr.profiles.schema import Profile
+from wikigr.retrieval.trace import Trace
+
+QUESTION = "Who measured the wavelength of the electron?"
+OFF_TOPIC = "Who won the football cup in Brazil?"
+Make = Callable[..., Pipeline]
+
+
+@pytest.fixture(scope="module")
+def pack(physics_pack: Path) -> Iterator[Pack]:
+    with Pack(physics_pack) as opened:
+        yield opened
+
+
+@pytest.fixture
+def make(pack: Pack, messages_server: MessagesServer) -> Make:
+    def build(budget: Budget | None = None, few_shot_path: Path | None = None, **synthesis: Any) -> Pipeline:
+        profile = replace(Profile(), synthesis=replace(Profile().synthesis, **synthesis))
+        client = Claude(
+            model=profile.synthesis.model,
+            api_key="sk-secret-key",
+            base_url=messages_server.url,
+            timeout=5.0,
+            retries=0,
+            budget=budget,
+        )
+        return build_pipeline(profile, pack, model=client, few_shot_path=few_shot_path)
+
+    return build
+
+
+def results_of(request: dict[str, Any]) -> list[dict[str, Any]]:
+    return [block for block in request["messages"][0]["content"] if block["type"] == "search_result"]
+
+
+def cite(request: dict[str, Any], index: int, first: int, last: int, **changes: Any) -> dict[str, Any]:
+    """A citation as the API makes it: the texts of the cited blocks, joined."""
+    blocks = results_of(request)[index]["content"]
+    return {
+        "type": "search_result_location",
+        "cited_text": "".join(block["text"] for block in blocks[first:last]),
+        "search_result_index": index,
+        "start_block_index": first,
+        "end_block_index": last,
+        "source": results_of(request)[index]["source"],
+        "title": None,
+        **changes,
+    }
+
+
+def cited_reply(*blocks: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[dict[str, Any]], Any]:
+    return lambda request: reply(*(block(request) for block in blocks))(request)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_every_citation_is_a_span_of_a_stored_section(
+    make: Make, messages_server: MessagesServer, pack: Pack, streamed: bool
+) -> None:
+    messages_server.always(
+        cited_reply(
+            lambda r: text("Davisson and Germer did", cite(r, 0, 0, 1)),
+            lambda r: text(". "),
+            lambda r: text("More is told", cite(r, 0, 0, 2), cite(r, 1, 0, 1)),
+            lambda r: text(". "),
+            lambda r: text("Again", cite(r, 0, 0, 1)),
+            lambda r: text("."),
+        )
+    )
+    pieces: list[str] = []
+    answer = make().answer(QUESTION, on_text=pieces.append if streamed else None)
+    assert answer.text == "Davisson and Germer did [1]. More is told [2][3]. Again [1]."
+    assert answer.query_type == "synthesis"
+    assert [citation.n for citation in answer.citations] == [1, 2, 3]
+    assert answer.unverified == ()
+    for citation in answer.citations:
+        section = pack.sections([citation.section_id])[citation.section_id]
+        assert section.content[citation.start : citation.end] == citation.quote != ""
+    assert answer.citations[1].quote.startswith(answer.citations[0].quote)
+    if streamed:
+        assert "".join(pieces) == answer.text
+        assert len(pieces) > 5
+        assert messages_server.requests[0].json["stream"] is True
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"cited_text": "The moon is made of cheese."},
+        {"cited_text": ""},
+        {"search_result_index": 99},
+        {"search_result_index": -1},
+        {"start_block_index": 1, "end_block_index": 1},
+        {"end_block_index": 999},
+        {"start_block_index": "0"},
+        {"search_result_index": None},
+        {"search_result_index": True},
+    ],
+)
+def test_a_citation_that_does_not_hold_is_marked(
+    make: Make, messages_server: MessagesServer, changes: dict[str, Any]
+) -> None:
+    messages_server.always(
+        cited_reply(lambda r: text("It was invented", cite(r, 0, 0, 1, **changes)), lambda r: text("."))
+    )
+    answer = make().answer(QUESTION)
+    assert answer.text == f"It was invented {UNVERIFIED}."
+    assert (answer.citations, answer.unverified, answer.confidence) == ((), ("It was invented",), 0.0)
+
+
+def test_the_request_holds_sections_examples_and_a_cached_prefix(
+    make: Make, messages_server: MessagesServer, tmp_path: Path
+) -> None:
+    examples = tmp_path / "few_shot_examples.json"
+    example = {"question": "What is a photon?", "context": {"articles": ["Photon"]}, "answer": "EXAMPLE-ANSWER"}
+    examples.write_text(json.dumps({"examples": [example]}))
+    messages_server.always(reply(NOT_COVERED))
+    pipeline = make(few_shot_path=examples)
+    shown = pipeline.request(QUESTION, Trace()).to_dict()
+    assert messages_server.requests == []
+    answer = pipeline.answer(QUESTION)
+    (request,) = messages_server.requests
+    assert {"system": request.json["system"], "messages": request.json["messages"]} == shown
+    assert shown["system"][0]["cache_control"] == {"type": "ephemeral"}
+    assert len(shown["system"]) == 1
+    block = shown["messages"][0]["content"][-2]["text"]
+    assert block.startswith("<examples>\n") and block.endswith("\n</examples>")
+    assert "EXAMPLE-ANSWER" in block
+    sent = results_of(request.json)
+    assert [block["source"] for block in sent] == [item.section.section_id for item in answer.evidence]
+    assert all(block["citations"] == {"enabled": True} and block["content"] for block in sent)
+    assert request.json["messages"][0]["content"][-1]["text"] == f"Question: {QUESTION}"
+    assert b"sk-secret-key" not in request.raw
+
+
+def test_a_model_that_declines_abstains(make: Make, messages_server: MessagesServer) -> None:
+    messages_server.always(reply(f" {NOT_COVERED}\n"))
+    answer = make().answer(QUESTION)
+    assert (answer.query_type, answer.text, answer.abstained) == ("abstained", NOT_COVERED, True)
+    assert answer.usage.calls == 1
+
+
+def test_what_retrieval_does_not_cover_costs_nothing(make: Make, messages_server: MessagesServer) -> None:
+    answer = make().answer(OFF_TOPIC)
+    assert (answer.abstained, answer.usage.calls, messages_server.requests) == (True, 0, [])
+
+
+def test_own_knowledge_is_an_opt_in_and_labeled(make: Make, messages_server: MessagesServer) -> None:
+    messages_server.always(reply("Brazil, five times."))
+    answer = make(own_knowledge=True).answer(OFF_TOPIC)
+    assert answer.query_type == "own_knowledge"
+    assert answer.text.startswith(NOT_COVERED)
+    assert "not from the pack: Brazil, five times." in answer.text
+    assert (answer.citations, answer.confidence) == ((), 0.0)
+
+
+class TestMarkers:
+    """Servers without search-result blocks: numbers in the text, held against the section that they name."""
+
+    def ask(self, make: Make, server: MessagesServer, words: str, *, streamed: bool = False) -> Any:
+        server.always(reply(words))
+        pieces: list[str] = []
+        answer = make(citations="markers").answer(QUESTION, on_text=pieces.append if streamed else None)
+        assert not streamed or "".join(pieces).strip() == answer.text
+        return answer
+
+    @pytest.mark.parametrize("streamed", [False, True])
+    def test_a_supported_claim_is_cited_and_another_marked(
+        self, make: Make, messages_server: MessagesServer, pack: Pack, streamed: bool
+    ) -> None:
+        words = (
+            "The Davisson–Germer experiment measured the wavelength of electrons in 1927 [1]. Cheese was never [1] "
+            "involved. It ended in 1931 [1]. No section has this number [99]. This one says nothing."
+        )
+        answer = self.ask(make, messages_server, words, streamed=streamed)
+        assert answer.text == (
+            "The Davisson–Germer experiment measured the wavelength of electrons in 1927. [1] Cheese was never "
+            f"{UNVERIFIED} involved. It ended in 1931. {UNVERIFIED} No section has this number. {UNVERIFIED} "
+            "This one says nothing."
+        )
+        (citation,) = answer.citations
+        assert citation.quote.startswith("The Davisson–Germer experiment of 1927")
+        assert (
+            pack.sections([citation.section_id])[citation.section_id]
+            .content[citation.start :]
+            .startswith(citation.quote)
+        )
+        assert len(answer.unverified) == 3
+
+    def test_a_marker_after_the_full_stop_belongs_to_its_sentence(
+        self, make: Make, messages_server: MessagesServer
+    ) -> None:
+        words = "The Davisson–Germer experiment measured the wavelength of electrons. [1] That is all."
+        answer = self.ask(make, messages_server, words, streamed=True)
+        assert answer.text == ("The Davisson–Germer experiment measured the wavelength of electrons. [1] That is all.")
+        assert len(answer.citations) == 1
+
+    def test_a_negation_does_not_support_what_it_denies(self, make: Make, messages_server: MessagesServer) -> None:
+        words = "The Davisson–Germer experiment never measured the wavelength of electrons [1]."
+        assert self.ask(make, messages_server, words).citations == ()
+
+    def test_sections_cannot_close_their_block(self, make: Make, messages_server: MessagesServer) -> None:
+        self.ask(make, messages_server, NOT_COVERED)
+        sent = messages_server.requests[0].json["messages"][0]["content"][0]["text"]
+        assert sent.count("<section ") == sent.count("</section>") == sent.count("<") - sent.count("</section>")
+        assert results_of(messages_server.requests[0].json) == []
+
+
+def test_a_server_without_search_results_gets_markers_loudly(make: Make, messages_server: MessagesServer) -> None:
+    words = "The Davisson–Germer experiment measured the wavelength of electrons [1]."
+    messages_server.always(
+        lambda request: status(400, "unknown block") if results_of(request) else reply(words)(request)
+    )
+    answer = make().answer(QUESTION)
+    assert len(messages_server.requests) == 2
+    assert len(answer.citations) == 1
+    assert answer.trace.degraded
+    assert any("numbered in the text" in warning for warning in answer.trace.warnings)
+    with pytest.raises(BadRequestError):
+        make(citations="native").answer(QUESTION)
+
+
+def test_a_refusal_for_another_reason_is_not_sent_twice(make: Make, messages_server: MessagesServer) -> None:
+    messages_server.always(status(400, "Your credit is too low"))
+    with pytest.raises(BadRequestError, match="credit"):
+        make().answer(QUESTION)
+    assert len(messages_server.requests) == 1
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+class TestWhatNothingSupports:
+    """Words of a model that no citation holds: marked, never taken for verified, and nothing after a refusal."""
+
+    def ask(self, make: Make, server: MessagesServer, streamed: bool, *blocks: Any) -> Any:
+        server.always(cited_reply(*blocks))
+        pieces: list[str] = []
+        answer = make().answer(QUESTION, on_text=pieces.append if streamed else None)
+        assert not streamed or "".join(pieces).strip() == answer.text
+        return answer
+
+    def test_an_answer_without_citations_is_marked_as_a_whole(
+        self, make: Make, messages_server: MessagesServer, streamed: bool
+    ) -> None:
+        answer = self.ask(make, messages_server, streamed, lambda r: text("It was Bob in 1999."))
+        assert answer.text == f"It was Bob in 1999. {UNVERIFIED}"
+        assert (answer.unverified, answer.confidence) == (("It was Bob in 1999.",), 0.0)
+        assert any("nothing in the answer could be verified" in warning for warning in answer.trace.warnings)
+
+    def test_numbers_that_the_model_writes_itself_are_no_citations(
+        self, make: Make, messages_server: MessagesServer, streamed: bool
+    ) -> None:
+        answer = self.ask(
+            make,
+            messages_server,
+            streamed,
+            lambda r: text("It was Bob [1] and [2, 3] no one [unverified] else; see [a] and [1", cite(r, 0, 0, 1)),
+            lambda r: text(" 2] too."),
+        )
+        assert answer.text == "It was Bob (1) and (2, 3) no one (unverified) else; see [a] and [1 [1] 2] too."
+        assert len(answer.citations) == 1
+
+    def test_after_a_refusal_nothing_is_said(self, make: Make, messages_server: MessagesServer, streamed: bool) -> None:
+        words = f"{NOT_COVERED} But I remember that it was Bob."
+        answer = self.ask(make, messages_server, streamed, lambda r: text(words), lambda r: text(" Bob!"))
+        assert (answer.text, answer.query_type, answer.confidence) == (NOT_COVERED, "abstained", 0.0)
+
+
+def test_models_that_are_not_claude_get_markers(make: Make, messages_server: MessagesServer) -> None:
+    messages_server.always(reply(NOT_COVERED))
+    make(model="gemma").answer(QUESTION)
+    assert results_of(messages_server.requests[0].json) == []
+
+
+def test_a_failure_is_never_an_answer(make: Make, messages_server: MessagesServer) -> None:
+    messages_server.always(status(529))
+    with pytest.raises(LlmError):
+        make().answer(QUESTION)
+    messages_server.always(cut_after(3, reply("It was Davisson")))
+    with pytest.raises(LlmError):
+        make().answer(QUESTION, on_text=lambda _: None)
+
+
+def test_the_budget_stops_before_the_call(make: Make, messages_server: MessagesServer) -> None:
+    messages_server.always(reply(NOT_COVERED))
+    with pytest.raises(BudgetError, match="tokens"):
+        make(budget=Budget(max_tokens=100)).answer(QUESTION)
+    assert messages_server.requests == []
+
+
+def test_a_cut_answer_says_so(make: Make, messages_server: MessagesServer) -> None:
+    messages_server.always(reply("It was", stop_reason="max_tokens"))
+    answer = make().answer(QUESTION)
+    assert any("cut at 1,024 tokens" in warning for warning in answer.trace.warnings)
+
+
+def test_a_question_too_long_to_send(make: Make, messages_server: MessagesServer) -> None:
+    with pytest.raises(UsageError, match="characters"):
+        make().request("spin " * 10_000, Trace())
+    with pytest.raises(UsageError, match="characters"):
+        make(own_knowledge=True).answer("football " * 10_000)
+    assert messages_server.requests == []

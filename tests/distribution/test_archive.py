@@ -1,0 +1,216 @@
+"""A pack as one file, and back: what is in it, that the same pack gives the same bytes, what export refuses."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import io
+import json
+import os
+import shutil
+import tarfile
+from pathlib import Path
+
+import pytest
+import zstandard
+from tests.distribution.letters import build_letters
+
+from wikigr.distribution.archive import Limits, archive_file, export_pack, unpack
+from wikigr.distribution.signature import PrivateKey
+from wikigr.distribution.validate_untrusted import prove
+from wikigr.embeddings.embedder import Embedder
+from wikigr.errors import PackError, UsageError, WikigrError
+from wikigr.pack.layout import DATABASE, MANIFEST, PAGERANK, SIGNATURE, Layout
+from wikigr.pack.open import Pack
+from wikigr.pack.validate import validate_pack
+
+KEY = PrivateKey(bytes(range(32)))
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    return build_letters(tmp_path_factory.mktemp("archive") / "letters", encoder)
+
+
+@pytest.fixture
+def pack(built: Path, tmp_path: Path) -> Path:
+    """A copy that a test may change."""
+    return shutil.copytree(built, tmp_path / "letters")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_pack_comes_out_as_it_went_in(pack: Path, tmp_path: Path) -> None:
+    exported = export_pack(pack, tmp_path / "letters.wikigr")
+    data = exported.file.read_bytes()
+    assert (exported.size, exported.sha256) == (len(data), hashlib.sha256(data).hexdigest())
+    unpacked = unpack(exported.file, tmp_path / "out")
+    assert (unpacked.manifest, unpacked.signer) == (exported.manifest, None)
+    assert unpacked.sha256 == exported.sha256
+    out = contents(tmp_path / "out")
+    assert set(out) == {*unpacked.manifest.files, MANIFEST}
+    assert {"few_shot_examples.json", "eval/questions.jsonl", "graph_index.npz", DATABASE} < set(out)
+    assert all((pack / name).read_bytes() == content for name, content in out.items() if name != MANIFEST)
+    assert all(check.passed for check in prove(tmp_path / "out"))
+    assert all(check.passed for check in validate_pack(tmp_path / "out"))
+    with Pack(tmp_path / "out") as opened:
+        assert opened.headings("Alpha") == ["Introduction", "Use"]
+
+
+def test_the_same_pack_gives_the_same_bytes(pack: Path, tmp_path: Path) -> None:
+    first = export_pack(pack, tmp_path / "one.wikigr", key=KEY)
+    for path in pack.rglob("*"):
+        os.utime(path, (1, 1))
+        path.chmod(0o700)
+    (pack / "notes.txt").write_text("no part of the pack")
+    second = export_pack(pack, tmp_path / "two.wikigr", key=KEY)
+    assert first.file.read_bytes() == second.file.read_bytes()
+
+
+def test_it_is_a_tar_that_others_read(pack: Path, tmp_path: Path) -> None:
+    exported = export_pack(pack, tmp_path / "letters.wikigr", key=KEY)
+    tar = zstandard.ZstdDecompressor().decompress(exported.file.read_bytes())
+    with tarfile.open(fileobj=io.BytesIO(tar)) as opened:
+        members = opened.getmembers()
+        manifest = json.loads(opened.extractfile(MANIFEST).read())  # type: ignore[union-attr]
+    assert [member.name for member in members] == [MANIFEST, SIGNATURE, *manifest["files"]]
+    assert list(manifest["files"]) == sorted(manifest["files"])
+    for member in members:
+        assert (member.isreg(), member.mode, member.mtime) == (True, 0o644, 0)
+        assert (member.uid, member.gid, member.uname, member.gname) == (0, 0, "", "")
+
+
+def test_a_signature_travels_along_until_the_pack_changes(pack: Path, tmp_path: Path) -> None:
+    signed = export_pack(pack, tmp_path / "one.wikigr", key=KEY)
+    assert unpack(signed.file, tmp_path / "out").signer == signed.signer == KEY.public
+    again = export_pack(tmp_path / "out", tmp_path / "two.wikigr")
+    assert (again.sha256, again.signer) == (signed.sha256, KEY.public)
+    (tmp_path / "out" / SIGNATURE).write_text("{}")
+    assert export_pack(tmp_path / "out", tmp_path / "three.wikigr").signer is None
+    assert unpack(tmp_path / "three.wikigr", tmp_path / "bare").signer is None
+
+
+@pytest.mark.parametrize("name", [DATABASE, PAGERANK, "graph_index.npz", "lexical/meta.json"])
+@pytest.mark.parametrize("harm", ["changed", "longer", "shorter", "missing"])
+def test_a_file_that_is_not_as_it_was_built_is_not_exported(pack: Path, tmp_path: Path, name: str, harm: str) -> None:
+    data = (pack / name).read_bytes()
+    harmed = {"changed": bytes([data[0] ^ 1]) + data[1:], "longer": data + b"x", "shorter": data[:-1]}
+    (pack / name).unlink()
+    if harm != "missing":
+        (pack / name).write_bytes(harmed[harm])
+    (tmp_path / "letters.wikigr").write_text("the archive of before")
+    with pytest.raises(PackError, match=name):
+        export_pack(pack, tmp_path / "letters.wikigr")
+    assert (tmp_path / "letters.wikigr").read_text() == "the archive of before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["letters", "letters.wikigr"]
+
+
+@pytest.mark.parametrize("name", ["few_shot_examples.json", "eval", PAGERANK, "lexical"])
+def test_a_link_in_a_pack_is_not_followed(pack: Path, tmp_path: Path, name: str) -> None:
+    (pack / name).rename(tmp_path / "elsewhere")
+    (pack / name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(PackError, match="is a link"):
+        export_pack(pack, tmp_path / "letters.wikigr")
+
+
+def test_where_the_archive_cannot_be_written(pack: Path, tmp_path: Path) -> None:
+    with pytest.raises(WikigrError, match="cannot be written: No such file") as caught:
+        export_pack(pack, tmp_path / "missing" / "letters.wikigr")
+    assert not isinstance(caught.value, PackError)
+    with pytest.raises(WikigrError, match="cannot be written"):
+        export_pack(pack, pack)
+    os.mkfifo(tmp_path / "device")
+    with pytest.raises(WikigrError, match="it is no plain file"):
+        export_pack(pack, tmp_path / "device")
+    assert (tmp_path / "device").is_fifo()
+
+
+def test_what_a_killed_export_of_the_same_number_left_is_no_obstacle(pack: Path, tmp_path: Path) -> None:
+    left = tmp_path / f".letters.wikigr.{os.getpid()}"
+    left.write_text("half")
+    assert export_pack(pack, tmp_path / "letters.wikigr").file.is_file()
+    assert left.read_text() == "half"
+
+
+def test_what_killed_exports_left_is_removed_and_nothing_else(pack: Path, tmp_path: Path) -> None:
+    output = tmp_path / "letters.wikigr"
+    kept = [".letters.wikigr.mine", ".other.wikigr.1-00000000", ".letters.wikigr.1-00000000x"]
+    for name in (".letters.wikigr.1-0123abcd", *kept):
+        (tmp_path / name).write_text("half")
+    # Another export to the same file that goes on.
+    with (tmp_path / ".letters.wikigr.2-0123abcd").open("xb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        export_pack(pack, output)
+    beside = {path.name for path in tmp_path.iterdir() if path.name.startswith(".")}
+    assert beside == {*kept, ".letters.wikigr.2-0123abcd"}
+
+
+def test_a_pack_that_is_being_replaced_is_exported_from_where_its_parts_are(pack: Path, tmp_path: Path) -> None:
+    before = export_pack(pack, tmp_path / "one.wikigr").sha256
+    layout = Layout(pack)
+    layout.new.mkdir(parents=True, exist_ok=True)
+    (pack / DATABASE).rename(layout.new / DATABASE)
+    (layout.work / "commit").touch()
+    assert export_pack(pack, tmp_path / "two.wikigr").sha256 == before
+
+
+def test_the_file_is_called_after_the_pack(pack: Path, tmp_path: Path) -> None:
+    assert archive_file(pack, None) == Path("letters-1.0.0.wikigr")
+    assert archive_file(pack, tmp_path) == tmp_path / "letters-1.0.0.wikigr"
+    assert archive_file(pack, tmp_path / "x") == tmp_path / "x"
+    assert archive_file(pack, f"{tmp_path}/new/er/") == tmp_path / "new" / "er" / "letters-1.0.0.wikigr"
+    assert (tmp_path / "new" / "er").is_dir()
+    assert archive_file(pack, f"{tmp_path}/plain") == tmp_path / "plain"
+    assert not (tmp_path / "plain").exists()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WikigrError, match="cannot be made"):
+        archive_file(pack, f"{tmp_path}/file/")
+    manifest = json.loads((pack / MANIFEST).read_text())
+    for name in ("../evil", "a/b", ".hidden", "a\nb", "-o", "x" * 200):
+        (pack / MANIFEST).write_text(json.dumps({**manifest, "name": name}))
+        with pytest.raises(UsageError, match="make no file name"):
+            archive_file(pack, None)
+
+
+def test_what_unpack_needs(pack: Path, tmp_path: Path) -> None:
+    file = export_pack(pack, tmp_path / "letters.wikigr").file
+    (tmp_path / "there").mkdir()
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    for taken in ("there", "dangling"):
+        with pytest.raises(PackError, match="exists already"):
+            unpack(file, tmp_path / taken)
+    with pytest.raises(PackError, match="There is no archive"):
+        unpack(tmp_path / "missing", tmp_path / "out")
+    with pytest.raises(PackError, match="There is no archive"):
+        unpack(tmp_path, tmp_path / "out")
+    with pytest.raises(PackError, match="No such file"):
+        unpack(file, tmp_path / "missing" / "out")
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        (Limits(files=3), "files; 3 are allowed"),
+        (Limits(total_bytes=1000), "1,000 are allowed"),
+        (Limits(manifest_bytes=100), r"manifest\.json has .* 100 are allowed"),
+    ],
+)
+def test_limits_are_kept(pack: Path, tmp_path: Path, limits: Limits, message: str) -> None:
+    file = export_pack(pack, tmp_path / "letters.wikigr").file
+    with pytest.raises(PackError, match=message):
+        unpack(file, tmp_path / "out", limits=limits)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_encoder_that_this_machine_lacks_is_noted_and_no_failure(
+    pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    monkeypatch.setenv("HOME", str(tmp_path / "empty"))
+    checks = {check.name: check for check in prove(pack)}
+    for name in ("encoder", "search"):
+        assert (checks[name].passed, checks[name].required) == (False, False)
+    assert all(check.passed for name, check in checks.items() if name not in ("encoder", "search"))
+    assert checks["digest"].passed

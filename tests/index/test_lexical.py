@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wikigr.errors import PackError
+from wikigr.index.lexical import LexicalIndex, LexicalWriter
+
+TEXTS = {
+    "Spin#0": ("Spin", "", "Electrons carry an intrinsic angular momentum."),
+    "Laser#0": ("Laser", "", "A device that amplifies light."),
+    "Laser#1": ("Laser", "Uses", "Reading discs and cutting steel, and not in or not."),
+}
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> LexicalIndex:
+    with LexicalWriter(tmp_path / "lexical") as writer:
+        for section_id, (title, heading, content) in TEXTS.items():
+            writer.add(section_id, title, heading, content)
+    return LexicalIndex(tmp_path / "lexical")
+
+
+def ids(index: LexicalIndex, query: str, limit: int = 10) -> list[str]:
+    return [hit.section_id for hit in index.search(query, limit)]
+
+
+def test_words_are_stemmed_and_every_field_counts(index: LexicalIndex) -> None:
+    assert ids(index, "amplifying") == ["Laser#0"]
+    assert ids(index, "electron") == ["Spin#0"]
+    assert ids(index, "use") == ["Laser#1"]
+    assert set(ids(index, "lasers")) == {"Laser#0", "Laser#1"}
+
+
+def test_scores_fall_and_the_limit_holds(index: LexicalIndex) -> None:
+    hits = index.search("laser light", 10)
+    assert [hit.section_id for hit in hits] == ["Laser#0", "Laser#1"]
+    assert hits[0].score > hits[1].score > 0
+    assert len(index.search("laser light", 1)) == 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        'title:"x" AND (',
+        "NOT laser",
+        "a OR",
+        "light^^^",
+        "[* TO *]",
+        "laser -light",
+        "\\",
+        "content:/.*/",
+        "?*~^:!(){}[]",
+    ],
+)
+def test_nothing_in_a_question_is_search_syntax(index: LexicalIndex, query: str) -> None:
+    assert set(ids(index, query)) <= set(TEXTS)
+
+
+def test_operators_are_words(index: LexicalIndex) -> None:
+    assert "Laser#1" in ids(index, "NOT laser")
+
+
+def test_a_query_without_words_finds_nothing(index: LexicalIndex) -> None:
+    assert ids(index, "?! …") == []
+
+
+def test_a_pasted_page_is_cut_not_refused(index: LexicalIndex) -> None:
+    assert ids(index, "laser " + "word " * 100_000)[0].startswith("Laser")
+
+
+def test_frequency_counts_sections_by_stem(index: LexicalIndex) -> None:
+    assert len(index) == 3
+    assert (index.frequency("light"), index.frequency("and"), index.frequency("absent")) == (1, 1, 0)
+
+
+def test_a_missing_or_damaged_index_is_a_pack_error(tmp_path: Path) -> None:
+    with pytest.raises(PackError, match="lexical index"):
+        LexicalIndex(tmp_path / "nothing")
+    with LexicalWriter(tmp_path / "lexical") as writer:
+        writer.add("a#0", "a", "", "text")
+    (tmp_path / "lexical" / "meta.json").write_text("{")
+    with pytest.raises(PackError, match="lexical index"):
+        LexicalIndex(tmp_path / "lexical")
+
+
+def test_a_read_only_index_is_opened_without_writing_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "lexical"
+    with LexicalWriter(folder) as writer:
+        writer.add("a#0", "a", "", "text")
+    for lock in folder.glob(".tantivy-*"):
+        lock.unlink()
+    before = sorted(folder.iterdir())
+    # Root may write anywhere, so the test says what a user without the right would be told.
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    assert ids(LexicalIndex(folder), "text") == ["a#0"]
+    assert sorted(folder.iterdir()) == before

@@ -1,0 +1,307 @@
+"""Whole builds on small real inputs: what is in the pack, what is kept, what is made again."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
+from wikigr.errors import BuildError, RecordError, SourceError
+from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
+from wikigr.ingest.calibration import _UNRELATED
+from wikigr.ingest.embedding import WINDOW
+from wikigr.pack.open import Pack
+from wikigr.pack.validate import validate_pack
+from wikigr.sources.detect import open_source
+
+RECORDS: list[dict[str, object]] = [
+    {"id": "a", "title": "Alpha", "text": "Alpha is the first letter. See Beta.\n# Use\nAlpha decay.", "links": ["b"]},
+    {"id": "b", "title": "Beta", "text": "Beta is the second letter.", "links": ["Alpha"], "aliases": ["Letter two"]},
+    {"id": "g1", "title": "Gamma", "text": "Gamma is the third letter.", "links": ["letter_two", "nowhere"]},
+    {"id": "g2", "title": "Gamma", "text": "Gamma rays are light of high energy.", "categories": ["Physics"]},
+    {"id": "e", "title": "Empty", "text": " "},
+]
+
+
+class Counting:
+    """The real encoder, counting the texts that it is given."""
+
+    def __init__(self, encoder: Embedder) -> None:
+        self._encoder = encoder
+        self.texts: list[str] = []
+
+    @property
+    def identity(self) -> EncoderIdentity:
+        return self._encoder.identity
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        # The questions of the calibration are no text of the pack.
+        self.texts += [text for text in texts if text not in _UNRELATED]
+        return self._encoder.encode(texts)
+
+
+def write_source(path: Path, records: Iterable[dict[str, object]] = RECORDS) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def build(source: Path, pack: Path, encoder: Embedder, **options: object) -> BuildReport:
+    chosen = BuildOptions(name="letters", **options)  # type: ignore[arg-type]
+    return build_pack(open_source(source), str(source), pack, encoder, chosen)
+
+
+def test_long_articles_are_validated_within_the_engines_memory(tmp_path: Path, encoder: Embedder) -> None:
+    # Equal sections of an article are embedded once.
+    text = "\n\n".join(f"# Part\n\n{'A word or two of it. ' * 55}" for _ in range(300))
+    records: list[dict[str, object]] = [{"title": f"Long {n}", "text": text} for n in range(8)]
+    build(write_source(tmp_path / "long.jsonl", records), tmp_path / "pack", encoder)
+    checks = {check.name: check for check in validate_pack(tmp_path / "pack")}
+    assert all(check.passed for check in checks.values())
+    assert checks["offsets"].detail == "2,400 sections checked, 0 differ from their article"
+
+
+def test_names_of_different_case_are_in_the_pack_and_its_digest(tmp_path: Path, encoder: Embedder) -> None:
+    records: list[dict[str, object]] = [
+        {"id": "1", "title": "Who", "text": "A word.", "aliases": ["WHAT"]},
+        {"id": "2", "title": "World Health Organization", "text": "A body.", "aliases": ["What", "WHO", "WhO"]},
+        {"id": "3", "title": "Doctor", "text": "Cures.", "links": ["WHO", "what", "2"]},
+        {"id": "who", "title": "Wish", "text": "Another.", "links": ["who"]},
+    ]
+    build(write_source(tmp_path / "names.jsonl", records), tmp_path / "pack", encoder)
+    with Pack(tmp_path / "pack") as pack:
+        rows = pack.graph.rows("MATCH (a:Article)-[:LINKS_TO]->(b:Article) RETURN a.title, b.title ORDER BY b.title")
+        assert [tuple(row) for row in rows] == [("Doctor", "Who"), ("Doctor", "World Health Organization")]
+        rows = pack.graph.rows("MATCH (a:Article) RETURN a.title, a.aliases ORDER BY a.title")
+        assert [row[1] for row in rows] == [[], ["WHAT"], [], ["What", "WHO"]]
+    assert all(check.passed for check in validate_pack(tmp_path / "pack"))
+
+
+def test_what_the_source_says_is_in_the_pack(tmp_path: Path, encoder: Embedder) -> None:
+    report = build(write_source(tmp_path / "letters.jsonl"), tmp_path / "pack", encoder)
+    assert report.manifest.counts == {
+        "articles": 3,
+        "sections": 5,
+        "links": 3,
+        "mentions": 1,
+        "aliases": 1,
+        "entities": 0,
+        "triples": 0,
+    }
+    assert report.skipped == {"no text": 1}
+    assert report.lost_links == 1
+    with Pack(tmp_path / "pack") as pack:
+        rows = pack.graph.rows("MATCH (a:Article)-[:LINKS_TO]->(b:Article) RETURN a.title, b.title ORDER BY a.title")
+        assert [tuple(row) for row in rows] == [("Alpha", "Beta"), ("Beta", "Alpha"), ("Gamma", "Beta")]
+        rows = pack.graph.rows(
+            "MATCH (a:Article)-[h:HAS_SECTION]->(s:Section) RETURN a.title, h.position, s.title, s.source_id, "
+            "s.content, a.content, s.start_offset, s.end_offset ORDER BY a.title, h.position"
+        )
+        assert [tuple(row[:4]) for row in rows] == [
+            ("Alpha", 0, "Introduction", "a"),
+            ("Alpha", 1, "Use", "a"),
+            ("Beta", 0, "Introduction", "b"),
+            ("Gamma", 0, "Introduction", "g1"),
+            ("Gamma", 1, "Passage 2", "g2"),
+        ]
+        assert all(whole[start:end] == part for *_, part, whole, start, end in rows)
+        assert pack.graph.rows("MATCH (a:Article {title: 'Beta'}) RETURN a.aliases")[0][0] == ["Letter two"]
+        assert pack.graph.rows("MATCH (a:Article {title: 'Gamma'}) RETURN a.category")[0][0] == "Physics"
+    assert all(check.passed for check in validate_pack(tmp_path / "pack"))
+
+
+def test_the_same_input_in_another_order_gives_the_same_digest(tmp_path: Path, encoder: Embedder) -> None:
+    first = build(write_source(tmp_path / "one.jsonl"), tmp_path / "one", encoder)
+    moved = [RECORDS[1], RECORDS[2], RECORDS[0], RECORDS[3], RECORDS[4]]
+    second = build(write_source(tmp_path / "two.jsonl", moved), tmp_path / "two", encoder)
+    changed = [dict(RECORDS[0], text="Alpha is something else."), *RECORDS[1:]]
+    third = build(write_source(tmp_path / "three.jsonl", changed), tmp_path / "three", encoder)
+    assert first.manifest.digest == second.manifest.digest != third.manifest.digest
+
+
+def test_a_second_build_embeds_only_what_changed(tmp_path: Path, encoder: Embedder) -> None:
+    source = write_source(tmp_path / "letters.jsonl")
+    build(source, tmp_path / "pack", encoder)
+    write_source(source, [dict(RECORDS[0], text="Alpha is new. See Beta.\n# Use\nAlpha decay."), *RECORDS[1:]])
+    counting = Counting(encoder)
+    report = build(source, tmp_path / "pack", counting)
+    assert counting.texts == ["Alpha\nAlpha is new. See Beta."]
+    assert (report.embedded, report.reused) == (1, 4)
+    fresh = build(source, tmp_path / "fresh", encoder)
+    assert report.manifest.digest == fresh.manifest.digest
+
+
+def test_the_limit_counts_articles_not_records(tmp_path: Path, encoder: Embedder) -> None:
+    report = build(write_source(tmp_path / "letters.jsonl"), tmp_path / "pack", encoder, limit=3)
+    assert report.manifest.counts["articles"] == 3
+    report = build(tmp_path / "letters.jsonl", tmp_path / "pack", encoder, limit=1)
+    assert report.manifest.counts["articles"] == 1
+
+
+def _build_and_wait(source: Path, pack: Path, encoder: Embedder, stage: str) -> None:
+    class Stops:
+        def start(self, name: str, total: int | None, unit: str, *, done: int = 0) -> None:
+            if name == stage:
+                (pack.parent / "reached").touch()
+                time.sleep(60)
+
+        def advance(self, count: int) -> None: ...
+
+        def note(self, message: str) -> None: ...
+
+    build_pack(open_source(source), str(source), pack, encoder, BuildOptions(name="letters"), progress=Stops())
+
+
+class _Lazy:
+    """An encoder that can cross to another process: it is opened there."""
+
+    def __init__(self, identity: EncoderIdentity) -> None:
+        self.identity = identity
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        from wikigr.embeddings.loader import open_encoder
+
+        return open_encoder(self.identity.model_id, purpose="query").encode(texts)
+
+
+@pytest.mark.parametrize("stage", ["reading", "sectioning", "linking", "embedding", "loading", "indexing"])
+def test_killed_in_any_stage_the_old_pack_stays_and_the_next_build_ends_the_same(
+    tmp_path: Path, encoder: Embedder, stage: str
+) -> None:
+    source = write_source(tmp_path / "letters.jsonl")
+    old = build(source, tmp_path / "pack", encoder).manifest.digest
+    write_source(source, [dict(RECORDS[0], text="Alpha is new."), *RECORDS[1:]])
+    process = multiprocessing.get_context("spawn").Process(
+        target=_build_and_wait, args=(source, tmp_path / "pack", _Lazy(encoder.identity), stage)
+    )
+    process.start()
+    wait_for(lambda: (tmp_path / "reached").exists())
+    os.kill(process.pid or 0, signal.SIGKILL)
+    process.join()
+    with Pack(tmp_path / "pack") as pack:
+        assert pack.manifest.digest == old
+    assert all(check.passed for check in validate_pack(tmp_path / "pack"))
+    resumed = build(source, tmp_path / "pack", encoder)
+    assert resumed.manifest.digest == build(source, tmp_path / "fresh", encoder).manifest.digest
+
+
+def wait_for(condition: object, seconds: float = 30.0) -> None:
+    assert callable(condition)
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "the build did not get there"
+        time.sleep(0.02)
+
+
+def test_a_bad_line_stops_the_build_and_names_it_unless_told_to_go_on(tmp_path: Path, encoder: Embedder) -> None:
+    source = write_source(tmp_path / "letters.jsonl")
+    lines = source.read_text().splitlines()
+    source.write_text("\n".join([*lines[:2], "{no json", *lines[2:]]) + "\n")
+    with pytest.raises(RecordError, match="line 3") as caught:
+        build(source, tmp_path / "pack", encoder)
+    assert "--keep-going" in (caught.value.hint or "")
+    report = build(source, tmp_path / "pack", encoder, keep_going=True)
+    assert report.manifest.counts["articles"] == 3
+    assert [bad.where for bad in report.bad_records] == ["line 3"]
+    assert report.skipped["bad record"] == 1
+
+
+def test_the_same_id_twice_is_named(tmp_path: Path, encoder: Embedder) -> None:
+    source = write_source(tmp_path / "letters.jsonl", [*RECORDS, {"id": "a", "title": "Other", "text": "x"}])
+    with pytest.raises(RecordError, match="'a' occurs a second time"):
+        build(source, tmp_path / "pack", encoder)
+    report = build(source, tmp_path / "pack", encoder, keep_going=True)
+    assert report.skipped["duplicate id"] == 1
+    (bad,) = report.bad_records
+    # Blank lines are no records, but they count as lines.
+    source.write_text("\n\n" + source.read_text())
+    report = build(source, tmp_path / "other", encoder, keep_going=True)
+    assert int(bad.where.removeprefix("line ")) == len(RECORDS) + 1
+    assert [later.where for later in report.bad_records] == [f"line {len(RECORDS) + 3}"]
+    assert report.manifest.counts["articles"] == 3
+
+
+def test_a_source_without_text_builds_nothing_and_keeps_the_old_pack(tmp_path: Path, encoder: Embedder) -> None:
+    source = write_source(tmp_path / "letters.jsonl")
+    digest = build(source, tmp_path / "pack", encoder).manifest.digest
+    write_source(source, [RECORDS[4]])
+    with pytest.raises(BuildError, match="no article with text"):
+        build(source, tmp_path / "pack", encoder)
+    with Pack(tmp_path / "pack") as pack:
+        assert pack.manifest.digest == digest
+
+
+def test_a_missing_source_is_a_source_error(tmp_path: Path) -> None:
+    with pytest.raises(SourceError):
+        open_source(tmp_path / "nothing.jsonl")
+
+
+def test_text_that_is_no_unicode_survives(tmp_path: Path, encoder: Embedder) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / os.fsdecode(b"caf\xe9.md")).write_text("# Coffee\nA drink with a NUL \0 byte.")
+    (folder / "bad.md").write_bytes(b"# Bad\nbroken \xff text")
+    report = build(folder, tmp_path / "pack", encoder, keep_going=True)
+    assert report.manifest.counts["articles"] >= 1
+    assert all(check.passed for check in validate_pack(tmp_path / "pack"))
+
+
+def test_titles_that_differ_in_case_only_are_two_articles(tmp_path: Path, encoder: Embedder) -> None:
+    records: list[dict[str, object]] = [
+        {"id": "1", "title": "AIDS", "text": "A syndrome.", "links": ["Aids"]},
+        {"id": "2", "title": "Aids", "text": "More than one aid.", "links": ["AIDS", "aIDS"]},
+    ]
+    build(write_source(tmp_path / "letters.jsonl", records), tmp_path / "pack", encoder)
+    with Pack(tmp_path / "pack") as pack:
+        rows = pack.graph.rows("MATCH (a:Article)-[:LINKS_TO]->(b:Article) RETURN a.title, b.title ORDER BY a.title")
+    assert [tuple(row) for row in rows] == [("AIDS", "Aids"), ("Aids", "AIDS")]
+
+
+class Stopping(Counting):
+    """Fails after the first window, as a kill would."""
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        if self.texts:
+            raise KeyboardInterrupt
+        return super().encode(texts)
+
+
+def test_a_resumed_build_embeds_only_what_is_missing(tmp_path: Path, encoder: Embedder) -> None:
+    many = [{"id": str(n), "title": f"Article {n}", "text": f"Text number {n}."} for n in range(WINDOW + 10)]
+    source = write_source(tmp_path / "many.jsonl", many)
+    with pytest.raises(KeyboardInterrupt):
+        build(source, tmp_path / "pack", Stopping(encoder))
+    counting = Counting(encoder)
+    report = build(source, tmp_path / "pack", counting)
+    assert len(counting.texts) == report.embedded == 10
+    afresh = Counting(encoder)
+    with pytest.raises(KeyboardInterrupt):
+        build(source, tmp_path / "other", Stopping(encoder))
+    build(source, tmp_path / "other", afresh, resume=False)
+    assert len(afresh.texts) == WINDOW + 10
+
+
+def test_damaged_working_files_are_a_clear_error(tmp_path: Path, encoder: Embedder) -> None:
+    source = write_source(tmp_path / "letters.jsonl")
+    work = tmp_path / "pack" / ".wikigr"
+    work.mkdir(parents=True)
+    (work / "staging.sqlite").write_bytes(b"this is no database" * 500)
+    with pytest.raises(BuildError, match="damaged") as caught:
+        build(source, tmp_path / "pack", encoder)
+    assert "--no-resume" in (caught.value.hint or "")
+    assert build(source, tmp_path / "pack", encoder, resume=False).manifest.counts["articles"] == 3
+
+
+def test_a_source_folder_with_files_called_like_parts_is_safe(tmp_path: Path, encoder: Embedder) -> None:
+    notes = tmp_path / "notes"
+    (notes / "lexical").mkdir(parents=True)
+    (notes / "lexical" / "words.md").write_text("# Words\nSome words.")
+    with pytest.raises(BuildError, match="lexical"):
+        build(notes, notes, encoder)
+    assert (notes / "lexical" / "words.md").read_text() == "# Words\nSome words."

@@ -1,0 +1,72 @@
+"""Which facts the rules let an answer rest on: those that lead from what the question is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from wikigr.answer.answer import Answer
+from wikigr.embeddings.embedder import Embedder
+from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.pack.open import Pack
+from wikigr.pipeline.builder import build_pipeline
+from wikigr.profiles.files import load_profile
+from wikigr.sources.detect import open_source
+
+FACTS = """Kelburg\tmayor\tOtto Prim
+Kelburg\tlocated_in\tZorland
+Dorn\tlocated_in\tZorland
+Zorland\tcapital\tKelburg
+Borland\tcapital\tOstia
+Borland\tlargest_city\tOstia
+Otto Prim\tdeath_date\t1963
+"""
+
+
+@pytest.fixture(scope="module")
+def pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Iterator[Pack]:
+    folder = tmp_path_factory.mktemp("places")
+    source = folder / "places.tsv"
+    source.write_text(FACTS, encoding="utf-8")
+    build_pack(open_source(source), str(source), folder / "pack", encoder, BuildOptions(name="places"))
+    with Pack(folder / "pack") as opened:
+        yield opened
+
+
+def ask(pack: Pack, question: str) -> Answer:
+    return build_pipeline(load_profile("multi-strategy"), pack, offline=True).answer(question)
+
+
+def factual(answer: Answer) -> list[str]:
+    """The sections that were ranked first for a fact that they state."""
+    return [candidate.section_id for candidate in answer.ranking if "fact" in candidate.scores]
+
+
+def test_the_sections_of_the_facts_that_answer_come_first(pack: Pack) -> None:
+    answer = ask(pack, "Who is the mayor of Kelburg?")
+    assert factual(answer) == ["Kelburg#0"]
+    assert [citation.quote for citation in answer.citations] == ["Kelburg — mayor: Otto Prim."]
+
+
+@pytest.mark.parametrize(
+    ("question", "as_without_graph"),
+    [
+        ("What is the capital of Atlantis?", True),
+        ("What is the largest city of Zorland?", True),
+        # All that is left to quote is facts about what is named that say nothing of what is asked.
+        ("Why did Otto Prim die?", False),
+        ("What was the first capital of Zorland?", False),
+    ],
+)
+def test_a_fact_of_something_else_or_of_another_kind_answers_nothing(
+    pack: Pack, question: str, as_without_graph: bool
+) -> None:
+    answer = ask(pack, question)
+    assert answer.graph_context != ()
+    assert factual(answer) == []
+    enhanced = build_pipeline(load_profile("enhanced"), pack, offline=True).answer(question)
+    if as_without_graph:
+        assert answer.text == enhanced.text
+    else:
+        assert (answer.abstained, enhanced.abstained) == (True, False)
