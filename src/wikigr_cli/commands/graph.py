@@ -201,7 +201,9 @@ def paths(
 
     from wikigr.graph.neighborhood import Neighborhood
     from wikigr.pack.open import Pack
-    from wikigr.retrieval.explore.paths import follow_metapath, parse_metapath, shortest_paths
+    from wikigr.retrieval.explore.metapath import parse_metapath
+    from wikigr.retrieval.explore.metapath_search import follow_metapath
+    from wikigr.retrieval.explore.shortest_paths import shortest_paths
     from wikigr.text import scrub
 
     with Pack(pack) as opened:
@@ -347,7 +349,7 @@ def find_nodes(
 
 def _relation(name: str, neighborhood: Neighborhood) -> str:
     """Return the stored name of a relation."""
-    from wikigr.retrieval.explore.paths import parse_metapath
+    from wikigr.retrieval.explore.metapath import parse_metapath
     from wikigr.text import scrub
 
     steps = parse_metapath(scrub(name), neighborhood)

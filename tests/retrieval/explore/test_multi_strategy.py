@@ -27,9 +27,9 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
 from wikigr.profiles.files import load_profile
 from wikigr.retrieval.entity_linking import EntityLinker
-from wikigr.retrieval.explore import multi_strategy
+from wikigr.retrieval.explore import bounded_pruner
 from wikigr.retrieval.explore.multi_strategy import Limits, MultiStrategy
-from wikigr.retrieval.explore.planners import Plan, State
+from wikigr.retrieval.explore.planners import Plan, PlannerState
 from wikigr.retrieval.explore.rule_pruner import RulePruner
 from wikigr.retrieval.explore.triplets import TripletRetriever
 from wikigr.retrieval.trace import StageRecord, Trace
@@ -87,7 +87,7 @@ def built(folder: Path, name: str, encoder: Embedder) -> Path:
 
 @dataclass
 class Conversation:
-    """Answers the planner by a script and then with nothing new, the triplet chooser always alike, and writes."""
+    """Answers the planner by a script and then with nothing new, the triplet pruner always alike, and writes."""
 
     plans: list[Behavior] = field(default_factory=list)
     relations: str = "<relations>1, 2, 3, 4, 5</relations>"
@@ -139,11 +139,11 @@ def ask(films: Path, messages_server: MessagesServer) -> Iterator[Ask]:
             *plans: str | Behavior,
             question: str = BORN,
             model: str = "local",
-            chooser: dict[str, str] | None = None,
+            pruner: dict[str, str] | None = None,
             **options: Any,
         ) -> tuple[Answer, Conversation]:
             behaviors = [reply(plan) if isinstance(plan, str) else plan for plan in plans]
-            conversation = Conversation(behaviors, **(chooser or {}))
+            conversation = Conversation(behaviors, **(pruner or {}))
             messages_server.always(conversation)
             profile = load_profile("multi-strategy")
             profile = replace(
@@ -237,7 +237,7 @@ def test_the_tool_and_the_way_back_to_tags(ask: Ask) -> None:
 # -- Cypher
 
 
-def test_a_query_is_mended_with_what_went_wrong(ask: Ask) -> None:
+def test_feedback_lets_the_planner_fix_a_query(ask: Ask) -> None:
     nothing = "MATCH (e:Entity) WHERE e.name = 'Nobody' RETURN e.name"
     answer, conversation = ask(
         cypher("MATCH (f:Film) RETURN f.name"),
@@ -247,15 +247,15 @@ def test_a_query_is_mended_with_what_went_wrong(ask: Ask) -> None:
         FINISH,
         iterations=9,
     )
-    first, failed, empty, blocked, mended = conversation.of("plan")
+    first, failed, empty, blocked, fixed = conversation.of("plan")
     assert "<query-feedback>" not in first
     assert "Failed with QueryError: MATCH (f:Film) RETURN f.name\n" in failed
     assert "Film does not exist" in failed
-    assert f"Ran, and found nothing: {nothing}" in empty
+    assert f"Returned no rows: {nothing}" in empty
     assert "Failed with" not in empty
-    assert "Blocked, never run: MATCH (e:Entity) DELETE e\n" in blocked
-    assert "<query-feedback>" not in mended
-    assert "a.name: The Iron Bell; b.name: Clara Voss" in mended
+    assert "Blocked, not run: MATCH (e:Entity) DELETE e\n" in blocked
+    assert "<query-feedback>" not in fixed
+    assert "a.name: The Iron Bell; b.name: Clara Voss" in fixed
     assert "a.name: The Iron Bell; b.name: Clara Voss" in answer.graph_context
     ran = answer.cypher_query.splitlines()
     assert [line.startswith(query) for line, query in zip(ran, (nothing, DIRECTORS), strict=True)] == [True, True]
@@ -278,7 +278,7 @@ def test_an_unknown_relation_of_a_metapath_gives_a_suggestion(ask: Ask) -> None:
         iterations=2,
     )
     feedback = conversation.of("plan")[1].split("<query-feedback>")[1]
-    assert "The metapath directr -> born_in cannot be followed" in feedback
+    assert "Cannot follow the metapath directr -> born_in:" in feedback
     assert "director" in feedback.replace("directr", "")
     assert "The Iron Bell -> director -> Clara Voss -> born_in -> Kelburg" in answer.graph_context
 
@@ -297,9 +297,9 @@ def test_the_end_of_a_path_can_still_be_explored(ask: Ask) -> None:
 
 @pytest.mark.parametrize("calls", [1, 2, 3, 4, 5])
 def test_never_one_call_more_than_the_budget(ask: Ask, calls: int) -> None:
-    chooser = {"entities": "<entities>1, 2, 3</entities>"}
+    pruner = {"entities": "<entities>1, 2, 3</entities>"}
     plans = [f"<entity-extraction>{name}</entity-extraction>" for name in ("The Iron Bell", "Harbor Lane", "Ostia")]
-    answer, conversation = ask(*plans, chooser=chooser, iterations=9, max_calls=calls)
+    answer, conversation = ask(*plans, pruner=pruner, iterations=9, max_calls=calls)
     assert conversation.planning == calls
     assert stopped(answer)[0] == "budget"
     assert Counter(kind for kind, _ in conversation.asked)["write"] == 1
@@ -331,7 +331,7 @@ def test_a_query_has_the_seconds_that_are_left(ask: Ask) -> None:
     (feedback,) = stage(answer, "graph_1").notes["feedback"]
     assert feedback.startswith("Failed with QueryTimeoutError")
     assert answer.cypher_query == ""
-    assert any("0.5 s of the question were up" in warning for warning in answer.trace.warnings)
+    assert any("ran out of time (0.5 s per question)" in warning for warning in answer.trace.warnings)
 
 
 @dataclass
@@ -340,7 +340,7 @@ class Once:
 
     plan_: Plan
 
-    def plan(self, state: State) -> Plan:
+    def plan(self, state: PlannerState) -> Plan:
         return self.plan_ if state.iteration == 0 else Plan(finish=True)
 
 
@@ -353,13 +353,13 @@ def test_the_time_is_looked_at_before_every_metapath_and_node(films: Path, monke
     found: list[tuple[str, bool, int]] = []
     with Pack(films, preload=True) as pack:
         around = Neighborhood(pack.graph)
-        chooser = RulePruner(pack.encoder, pack.graph)
+        pruner = RulePruner(pack.encoder, pack.graph)
         linker = EntityLinker(pack.graph_index, pack.lexical)
         for seconds in range(1, 60):
             ticks = count()
-            monkeypatch.setattr(multi_strategy, "time", SimpleNamespace(monotonic=lambda ticks=ticks: next(ticks)))
+            monkeypatch.setattr(bounded_pruner, "time", SimpleNamespace(monotonic=lambda ticks=ticks: next(ticks)))
             limits = Limits(seconds=seconds, iterations=2)
-            search = MultiStrategy(pack.graph, around, linker, chooser, lambda c: TripletRetriever(around, c), limits)
+            search = MultiStrategy(pack.graph, around, linker, pruner, lambda p: TripletRetriever(around, p), limits)
             explored = search.explore("Who founded the producer of The Iron Bell?", Once(plan), Trace())
             paths = sum(piece.strategy == "paths" for piece in explored.context.pieces)
             found.append((explored.stop_reason, bool(explored.explored), paths))
@@ -377,9 +377,9 @@ def test_the_time_is_looked_at_before_every_metapath_and_node(films: Path, monke
 
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_nodes(ask: Ask, most: int) -> None:
-    chooser = {"entities": "<entities>1, 2, 3</entities>"}
+    pruner = {"entities": "<entities>1, 2, 3</entities>"}
     plans = [f"<entity-extraction>{name}</entity-extraction>" for name in ("The Iron Bell", "Harbor Lane", "Kelburg")]
-    answer, _ = ask(*plans, chooser=chooser, iterations=9, max_nodes=most, max_calls=50)
+    answer, _ = ask(*plans, pruner=pruner, iterations=9, max_nodes=most, max_calls=50)
     explored = [label for name in stages(answer) for label in stage(answer, name).notes["explored"]]
     assert (len(explored), stopped(answer)[0]) == (most, "budget")
 
@@ -444,9 +444,9 @@ def test_nothing_is_explored_twice(ask: Ask, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(Neighborhood, "facts_at", counted)
     names = ("The Iron Bell", "The Glass Door", "Kelburg", "Emil Roth")
-    chooser = {"entities": "<entities>1, 2, 3, 4</entities>"}
+    pruner = {"entities": "<entities>1, 2, 3, 4</entities>"}
     plans = [f"<entity-extraction>{name}\nThe Iron Bell</entity-extraction>" for name in names]
-    answer, _ = ask(*plans, chooser=chooser, iterations=9, max_calls=100, max_num_iterations=2)
+    answer, _ = ask(*plans, pruner=pruner, iterations=9, max_calls=100, max_num_iterations=2)
     assert len(explored) >= 4
     assert set(explored.values()) == {1}
     listed = [label for name in stages(answer) for label in stage(answer, name).notes["explored"]]

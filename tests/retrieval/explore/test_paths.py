@@ -15,9 +15,11 @@ from wikigr.errors import UsageError
 from wikigr.graph.engine import Graph
 from wikigr.graph.neighborhood import Neighborhood, Node, Step, article
 from wikigr.graph.schema import ddl
-from wikigr.retrieval.explore import paths as module
+from wikigr.retrieval.explore import metapath_search
+from wikigr.retrieval.explore.metapath import parse_metapath
+from wikigr.retrieval.explore.metapath_search import follow_metapath
 from wikigr.retrieval.explore.paths import Path as Route
-from wikigr.retrieval.explore.paths import follow_metapath, parse_metapath, shortest_paths
+from wikigr.retrieval.explore.shortest_paths import shortest_paths
 
 LINKS = [("A", "B"), ("B", "C"), ("C", "D"), ("A", "E"), ("E", "D"), ("B", "A"), ("B", "B"), ("F", "D"), ("A", "B")]
 FACTS = [
@@ -198,7 +200,7 @@ def test_a_complete_graph_is_not_enumerated(
         assert len(found.paths) == limit
         assert found.truncated
     # Only as many edges are walked as the paths need.
-    monkeypatch.setattr(module, "_MAX_WALKED", 4 * limit + 10)
+    monkeypatch.setattr(metapath_search, "_MAX_TRAVERSED", 4 * limit + 10)
     assert len(follow_metapath(complete, article("N00"), steps, max_paths=limit).paths) == limit
 
 
@@ -206,7 +208,7 @@ def test_a_complete_graph_is_not_enumerated(
 def test_paths_to_a_target_do_not_pass_it_on_the_way(
     complete: Neighborhood, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_MAX_WALKED", 60)
+    monkeypatch.setattr(metapath_search, "_MAX_TRAVERSED", 60)
     found = follow_metapath(complete, article("N05"), [Step("LINKS_TO")] * 6, target=article(target), max_paths=3)
     assert len(found.paths) == 3
     for path in found.paths:
@@ -231,7 +233,7 @@ def test_every_limit_of_a_metapath_is_reported(complete: Neighborhood, monkeypat
     near = follow_metapath(complete, article("N00"), steps, max_paths=10_000, max_visited=3)
     assert len(near.paths) == 2 * 28
     assert near.truncated
-    monkeypatch.setattr(module, "_MAX_WALKED", 50)
+    monkeypatch.setattr(metapath_search, "_MAX_TRAVERSED", 50)
     for target in (None, article("N01")):
         steps = [Step("LINKS_TO")] * 4
         tired = follow_metapath(complete, article("N00"), steps, max_paths=10_000, target=target)
@@ -246,9 +248,9 @@ def test_bad_arguments_are_errors(around: Neighborhood) -> None:
         shortest_paths(around, article("A"), Node("entity", "none", "None"))
     with pytest.raises(UsageError, match="at least one step"):
         follow_metapath(around, article("A"), [])
-    with pytest.raises(UsageError, match="max_paths cannot be 0"):
+    with pytest.raises(UsageError, match="max_paths must be at least 1, not 0"):
         follow_metapath(around, article("A"), [Step("LINKS_TO")], max_paths=0)
-    with pytest.raises(UsageError, match="max_hops cannot be 9"):
+    with pytest.raises(UsageError, match="max_hops must be at most 8, not 9"):
         shortest_paths(around, article("A"), article("B"), max_hops=9)
 
 
@@ -362,7 +364,9 @@ import sys
 from pathlib import Path
 from wikigr.graph.engine import Graph
 from wikigr.graph.neighborhood import *
-from wikigr.retrieval.explore.paths import follow_metapath, parse_metapath, shortest_paths
+from wikigr.retrieval.explore.metapath import parse_metapath
+from wikigr.retrieval.explore.metapath_search import follow_metapath
+from wikigr.retrieval.explore.shortest_paths import shortest_paths
 with Graph(Path(sys.argv[1])) as graph:
     around = Neighborhood(graph)
     for found in (

@@ -18,7 +18,9 @@ from wikigr.graph.schema import ddl
 from wikigr.llm.budget import Budget
 from wikigr.llm.client import Claude, LlmError
 from wikigr.retrieval.explore.model_pruner import ModelPruner
-from wikigr.retrieval.explore.rule_pruner import RulePruner, relation_words
+from wikigr.retrieval.explore.node_describer import NodeDescriber
+from wikigr.retrieval.explore.relation_text import relation_words
+from wikigr.retrieval.explore.rule_pruner import RulePruner
 from wikigr.retrieval.explore.triplets import TripletResult, TripletRetriever
 from wikigr.retrieval.trace import StageRecord
 
@@ -141,7 +143,7 @@ def test_links_alone_are_ranked_by_what_the_articles_say(physics_pack: Path, enc
         title, _ = graph.rows(
             "MATCH (a:Article)-[r:LINKS_TO]->() RETURN a.title, count(r) AS n ORDER BY n DESC, a.title LIMIT 1"
         )[0]
-        near = RulePruner(encoder, graph).leads([title])
+        near = NodeDescriber(encoder, graph).lead_vectors([title])
         assert near[title].shape == (384,)
         result = by_rule(
             graph, encoder, "How do electrons absorb light?", article(title), max_num_triplets=3, max_num_iterations=1
@@ -151,7 +153,7 @@ def test_links_alone_are_ranked_by_what_the_articles_say(physics_pack: Path, enc
         assert result.truncated
         question = encoder.encode(["How do electrons absorb light?"])[0]
         others = {e.other(article(title)).key for e in Neighborhood(graph).edges(article(title))}
-        scores = {t: float(v @ question) for t, v in RulePruner(encoder, graph).leads(sorted(others)).items()}
+        scores = {t: float(v @ question) for t, v in NodeDescriber(encoder, graph).lead_vectors(sorted(others)).items()}
         kept = {edge.other(article(title)).key for edge in result.triplets}
         assert max(scores, key=scores.__getitem__) in kept
 
@@ -302,7 +304,7 @@ def test_the_way_ends_at_what_is_asked_for(tmp_path: Path, encoder: Embedder, qu
 
 def test_limits_below_one_are_errors(graph: Graph, encoder: Embedder) -> None:
     for name in ("max_num_relations", "max_num_entities", "max_num_iterations", "max_num_triplets"):
-        with pytest.raises(UsageError, match=f"{name} cannot be 0"):
+        with pytest.raises(UsageError, match=f"{name} must be at least 1, not 0"):
             TripletRetriever(Neighborhood(graph), RulePruner(encoder), **{name: 0})
 
 
@@ -533,8 +535,8 @@ from wikigr.graph.neighborhood import Neighborhood, article
 from wikigr.retrieval.explore.rule_pruner import RulePruner
 from wikigr.retrieval.explore.triplets import TripletRetriever
 with Graph(Path(sys.argv[1])) as graph:
-    chooser = RulePruner(open_encoder(DEFAULT_MODEL, purpose="query"), graph)
-    retriever = TripletRetriever(Neighborhood(graph), chooser, max_num_triplets=12)
+    pruner = RulePruner(open_encoder(DEFAULT_MODEL, purpose="query"), graph)
+    retriever = TripletRetriever(Neighborhood(graph), pruner, max_num_triplets=12)
     for question in ("In which country was the director of The Iron Bell born?", "Bell?", "Who made it and where?"):
         result = retriever.retrieve(question, [article("The Iron Bell")])
         print([str(e) for e in result.triplets], [n.key for n in result.explored], result.stop_reason)
