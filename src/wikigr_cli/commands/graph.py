@@ -62,7 +62,7 @@ def link(
 
     from wikigr.pack.open import Pack
     from wikigr.retrieval.candidates import checked_question
-    from wikigr.retrieval.entity_linking import is_read_whole
+    from wikigr.retrieval.entity_linking import fits_linker
 
     question = checked_question(question)
     with Pack(pack, preload=semantic > 0) as opened:
@@ -72,7 +72,7 @@ def link(
 
             links += link_by_meaning(question, nearest_articles(question, opened, semantic))
         warnings = _warnings(environment, opened)
-    if not is_read_whole(question):
+    if not fits_linker(question):
         warnings.append("The question is long: names were looked for at its beginning only.")
         environment.note(warnings[-1])
     document = render_graph.links_document(question, links, limit, warnings)
@@ -326,11 +326,12 @@ def find_nodes(
     environment: Environment, linker: EntityLinker, neighborhood: Neighborhood, names: Sequence[str]
 ) -> list[Node]:
     """Return the node of each name; what was taken for one with a typo, or before others, is said on stderr."""
+    from wikigr.retrieval.node_lookup import find_node
     from wikigr.text import scrub
 
     nodes = []
     for name in map(scrub, names):
-        found = linker.find(name, neighborhood)
+        found = find_node(name, linker.matcher, neighborhood)
         label = plain(found.node.label)
         if found.method == "fuzzy":
             environment.note(f"Nothing is called {plain(name)!r}; {label!r} was taken.")
