@@ -4,9 +4,9 @@
     python benchmarks/pagerank.py --pack PACK
 
 Every measurement runs in a separate process. A round runs all of them on the same edges; the table shows medians over
-the rounds, and each ratio is the median of the ratios per round. All libraries stop when the L1 change falls below 1e-8.
-The L1 error compares with a reference that is computed to floating-point precision. The last lines measure PageRank from
-a database. The columns:
+the rounds, and each ratio is the median of the ratios per round. All libraries stop when the L1 change falls below
+1e-8. The L1 error compares with a reference that is computed to floating-point precision. The last lines measure
+PageRank from a database. The columns:
 
     build    from two arrays of node numbers to the data structure of the library
     rank     its public call on that data structure
