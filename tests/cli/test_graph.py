@@ -391,9 +391,9 @@ def test_the_schema_for_a_prompt_is_bounded_and_opens_nothing(tmp_path: Path) ->
             graph.execute(
                 "MATCH (a:Entity) CREATE (a)-[:RELATED_TO {relation: $relation}]->(a)", {"relation": relation}
             )
-        schema = describe_schema(graph, Neighborhood(graph), most_relations=100)
+        schema = describe_schema(graph, Neighborhood(graph), max_relations=100)
         text = schema.to_text()
-        whole = describe_schema(graph, Neighborhood(graph), most_relations=1000).to_text()
+        whole = describe_schema(graph, Neighborhood(graph), max_relations=1000).to_text()
         for relation in hostile[:3]:
             (row,) = graph.rows(
                 f"MATCH ()-[r:RELATED_TO]->() WHERE r.relation = {cypher_string(relation)} RETURN r.relation"

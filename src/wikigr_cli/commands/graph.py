@@ -295,7 +295,7 @@ def schema(
     from wikigr.retrieval.explore.graph_schema import describe_schema
 
     with Pack(pack) as opened:
-        described = describe_schema(opened.graph, Neighborhood(opened.graph), most_relations=most)
+        described = describe_schema(opened.graph, Neighborhood(opened.graph), max_relations=most)
     document = {"schema_version": render.SCHEMA_VERSION, **described.to_dict()}
     if json_output:
         render.json_document(environment, document)

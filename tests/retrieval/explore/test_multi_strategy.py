@@ -1,4 +1,4 @@
-"""The profile multi-strategy: scripted conversations with a planner through loopback, and the rules without a model."""
+"""The profile multi-strategy: scripted conversations with a model on loopback, and the rules without a model."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def built(folder: Path, name: str, encoder: Embedder) -> Path:
 
 @dataclass
 class Conversation:
-    """Answers the planner by a script and then with nothing new, the triplet pruner always alike, and writes."""
+    """Replies to the planner from a script, to the triplet pruner with constants, and writes the answer."""
 
     plans: list[Behavior] = field(default_factory=list)
     relations: str = "<relations>1, 2, 3, 4, 5</relations>"
@@ -226,7 +226,7 @@ def test_duplicate_tags_count_together_and_once(ask: Ask) -> None:
 # -- the tool
 
 
-def test_the_tool_and_the_way_back_to_tags(ask: Ask) -> None:
+def test_the_tool_and_the_fallback_to_tags(ask: Ask) -> None:
     use = {"type": "tool_use", "id": "t", "name": "plan", "input": {"entities": ["The Iron Bell"], "finish": False}}
     answer, _ = ask(reply(use), reply({**use, "input": {"finish": True}}), model="claude-opus-4-6")
     assert (stopped(answer), answer.trace.degraded) == (("finish", 1), False)
@@ -307,13 +307,13 @@ def test_never_one_call_more_than_the_budget(ask: Ask, calls: int) -> None:
     assert any("budget" in warning or "calls" in warning for warning in answer.trace.warnings)
 
 
-def test_what_the_budget_left_is_kept(ask: Ask) -> None:
+def test_results_before_the_budget_ran_out_are_kept(ask: Ask) -> None:
     # The planner, the relations, and no call for the entities.
     answer, _ = ask(BELL, max_calls=2)
     assert "The Iron Bell -> director -> Clara Voss" in answer.graph_context
 
 
-def test_seconds(ask: Ask) -> None:
+def test_max_seconds_ends_the_search(ask: Ask) -> None:
     answer, conversation = ask(slow(0.3, reply(BELL)), max_seconds=0.2, iterations=9)
     assert (stopped(answer), conversation.planning) == (("budget", 1), 1)
     assert answer.query_type == "synthesis"
@@ -325,7 +325,7 @@ SLOW = (
 )
 
 
-def test_a_query_has_the_seconds_that_are_left(ask: Ask) -> None:
+def test_a_query_gets_the_remaining_seconds(ask: Ask) -> None:
     answer, _ = ask("".join(cypher(SLOW.format(n)) for n in (1, 2, 3)), max_seconds=0.5, iterations=9)
     assert stopped(answer) == ("budget", 1)
     (feedback,) = stage(answer, "graph_1").notes["feedback"]
@@ -344,8 +344,8 @@ class Once:
         return self.plan_ if state.iteration == 0 else Plan(finish=True)
 
 
-def test_the_time_is_looked_at_before_every_metapath_and_node(films: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a clock that goes on by a second whenever it is read."""
+def test_the_deadline_is_checked_before_every_metapath_and_node(films: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use a clock that advances by a second at every reading."""
     plan = Plan(
         nodes=(article("The Iron Bell"), article("Kelburg")),
         metapaths=("director -> spouse", "producer -> founded_by", "located_in"),
@@ -365,7 +365,7 @@ def test_the_time_is_looked_at_before_every_metapath_and_node(films: Path, monke
             found.append((explored.stop_reason, bool(explored.explored), paths))
             if explored.stop_reason == "finish":
                 break
-    # One after another: nothing, the triplets, then path by path, then the planner's end.
+    # Longer limits add the triplets, then one path after another, until the planner finishes.
     assert list(dict.fromkeys(found)) == [
         ("budget", False, 0),
         ("budget", True, 0),
@@ -376,7 +376,7 @@ def test_the_time_is_looked_at_before_every_metapath_and_node(films: Path, monke
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
-def test_nodes(ask: Ask, most: int) -> None:
+def test_max_nodes_ends_the_search(ask: Ask, most: int) -> None:
     pruner = {"entities": "<entities>1, 2, 3</entities>"}
     plans = [f"<entity-extraction>{name}</entity-extraction>" for name in ("The Iron Bell", "Harbor Lane", "Kelburg")]
     answer, _ = ask(*plans, pruner=pruner, iterations=9, max_nodes=most, max_calls=50)
@@ -510,7 +510,7 @@ def test_no_model_is_asked_by_the_rules(films: Path, messages_server: MessagesSe
     assert "Clara Voss -> born_in -> Kelburg" in answer.graph_context
 
 
-def test_a_profile_that_insists_on_claude_needs_one(films: Path) -> None:
+def test_a_profile_that_requires_claude_needs_a_model(films: Path) -> None:
     profile = load_profile("multi-strategy")
     profile = replace(profile, multi_strategy=replace(profile.multi_strategy, planner="claude"))
     with Pack(films) as pack, pytest.raises(UsageError, match="plans with Claude"):
@@ -588,7 +588,7 @@ def test_iterations_of_the_command(
         (("--iterations", "3"), "multi_strategy"),
     ],
 )
-def test_iterations_that_cannot_be(films: Path, no_model: None, flags: tuple[str, ...], said: str) -> None:
+def test_invalid_iterations_are_errors(films: Path, no_model: None, flags: tuple[str, ...], said: str) -> None:
     code, out, err = wikigr("ask", BORN, "--pack", str(films), *flags)
     assert (code, out, said in err) == (2, "", True)
 
