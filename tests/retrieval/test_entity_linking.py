@@ -278,7 +278,7 @@ def test_a_rare_name_says_more_than_a_common_one(linker: EntityLinker) -> None:
 
 
 def test_a_name_of_hundreds_of_articles_links_to_ten(tmp_path: Path) -> None:
-    towns = {f"Oakdale, State {n:03}": [] for n in range(300)}
+    towns: dict[str, list[str]] = {f"Oakdale, State {n:03}": [] for n in range(300)}
     linker = make_linker(tmp_path / "towns", towns, [])
     found = linker.link_question("where is oakdale", relevance={"Oakdale, State 200": 0.9, "Oakdale, State 100": 0.1})
     assert len(found) == 10

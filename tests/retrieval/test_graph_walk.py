@@ -124,7 +124,7 @@ def test_ties_are_broken_by_section(index: GraphIndex) -> None:
 # -- as a stage
 
 # "Breslau" answers where the author of the book was born, and has no word of the question.
-RECORDS: list[dict[str, object]] = [
+RECORDS: list[Mapping[str, object]] = [
     {"id": "1", "title": "The Silent Orchard", "text": "The Silent Orchard is a novel by Ada Nowak.", "links": ["2"]},
     {"id": "2", "title": "Ada Nowak", "text": "Ada Nowak wrote. She came from Breslau.", "links": ["3"]},
     {"id": "3", "title": "Breslau", "text": "# Trams\nSteel rails need grease.\n# Ferries\nBoats cross."},

@@ -65,17 +65,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def mutated(query: str, chance: random.Random) -> str:
     """Return ``query`` with a piece removed, doubled, or replaced by an odd string or a piece of another query."""
     at, to = sorted(chance.randrange(len(query) + 1) for _ in range(2))
-    piece = chance.choice(
-        [
-            lambda: "",
-            lambda: query[at:to] * 2,
-            lambda: chance.choice(ODD),
-            lambda: " " + chance.choice(FORBIDDEN) + " ",
-            lambda: chance.choice(GAPS),
-            lambda: chance.choice(HOSTILE)[:80],
-        ]
-    )()
-    return query[:at] + piece + query[to if chance.random() < 0.5 else at :]
+    pieces: list[Callable[[], str]] = [
+        lambda: "",
+        lambda: query[at:to] * 2,
+        lambda: chance.choice(ODD),
+        lambda: " " + chance.choice(FORBIDDEN) + " ",
+        lambda: chance.choice(GAPS),
+        lambda: chance.choice(HOSTILE)[:80],
+    ]
+    return query[:at] + chance.choice(pieces)() + query[to if chance.random() < 0.5 else at :]
 
 
 def queries(seed: int) -> Iterator[str]:

@@ -6,7 +6,8 @@ import math
 import os
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -329,8 +330,8 @@ class Writer:
         deep = self._depth > 4
         if kind == "any":
             kind = self.any("number", "text", "truth", "list", "thing")
-        number, text, truth, many = (lambda of=of: self.fitting(of) for of in ("number", "text", "truth", "list"))
-        choices = {
+        number, text, truth, many = (partial(self.fitting, of) for of in ("number", "text", "truth", "list"))
+        grammar: dict[str, list[Callable[[], str]]] = {
             "number": [
                 lambda: self.any("1", "0", "3", "1.5", "a.word_count", "9223372036854775807"),
                 lambda: f"({number()} {self.any(*'+-*/%')} {number()})",
@@ -376,17 +377,18 @@ class Writer:
                 lambda: self.any("date('99999-01-01')", "interval('3 days')", "0.0 / 0.0", "s.embedding", "a.nope"),
                 lambda: f"{{k: {number()}, l: {many()}}}",
             ],
-        }[kind]  # fmt: skip
+        }
+        choices = grammar[kind]
         made = (choices[0] if deep else self._chance.choice(choices))()
         self._depth -= 1
-        return str(made)
+        return made
 
     def expression(self) -> str:
         if self._fitting and self._chance.random() < 0.97:
             return self.fitting("any")
         self._depth += 1
         kind = self._chance.randrange(14) if self._depth < 5 else self._chance.randrange(5)
-        text = {
+        rules: dict[int, Callable[[], str]] = {
             0: lambda: self.any(*LITERALS),
             1: self.name,
             2: lambda: f"{self.name()}.{self.any(*PROPERTIES)}",
@@ -407,7 +409,8 @@ class Writer:
                 "(a)-[:LINKS_TO]->()",
                 f"{{k: {self.expression()}}}",
             ),
-        }[kind]()
+        }
+        text = rules[kind]()
         self._depth -= 1
         return text
 

@@ -139,11 +139,11 @@ def ask(films: Path, messages_server: MessagesServer) -> Iterator[Ask]:
             *plans: str | Behavior,
             question: str = BORN,
             model: str = "local",
-            pruner: dict[str, str] | None = None,
+            entities: str = "<entities></entities>",
             **options: Any,
         ) -> tuple[Answer, Conversation]:
             behaviors = [reply(plan) if isinstance(plan, str) else plan for plan in plans]
-            conversation = Conversation(behaviors, **(pruner or {}))
+            conversation = Conversation(behaviors, entities=entities)
             messages_server.always(conversation)
             profile = load_profile("multi-strategy")
             profile = replace(
@@ -297,9 +297,9 @@ def test_the_end_of_a_path_can_still_be_explored(ask: Ask) -> None:
 
 @pytest.mark.parametrize("calls", [1, 2, 3, 4, 5])
 def test_never_one_call_more_than_the_budget(ask: Ask, calls: int) -> None:
-    pruner = {"entities": "<entities>1, 2, 3</entities>"}
+    entities = "<entities>1, 2, 3</entities>"
     plans = [f"<entity-extraction>{name}</entity-extraction>" for name in ("The Iron Bell", "Harbor Lane", "Ostia")]
-    answer, conversation = ask(*plans, pruner=pruner, iterations=9, max_calls=calls)
+    answer, conversation = ask(*plans, entities=entities, iterations=9, max_calls=calls)
     assert conversation.planning == calls
     assert stopped(answer)[0] == "budget"
     assert Counter(kind for kind, _ in conversation.asked)["write"] == 1
@@ -377,9 +377,9 @@ def test_the_deadline_is_checked_before_every_metapath_and_node(films: Path, mon
 
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_max_nodes_ends_the_search(ask: Ask, most: int) -> None:
-    pruner = {"entities": "<entities>1, 2, 3</entities>"}
+    entities = "<entities>1, 2, 3</entities>"
     plans = [f"<entity-extraction>{name}</entity-extraction>" for name in ("The Iron Bell", "Harbor Lane", "Kelburg")]
-    answer, _ = ask(*plans, pruner=pruner, iterations=9, max_nodes=most, max_calls=50)
+    answer, _ = ask(*plans, entities=entities, iterations=9, max_nodes=most, max_calls=50)
     explored = [label for name in stages(answer) for label in stage(answer, name).notes["explored"]]
     assert (len(explored), stopped(answer)[0]) == (most, "budget")
 
@@ -444,9 +444,9 @@ def test_nothing_is_explored_twice(ask: Ask, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(Neighborhood, "facts_at", counted)
     names = ("The Iron Bell", "The Glass Door", "Kelburg", "Emil Roth")
-    pruner = {"entities": "<entities>1, 2, 3, 4</entities>"}
+    entities = "<entities>1, 2, 3, 4</entities>"
     plans = [f"<entity-extraction>{name}\nThe Iron Bell</entity-extraction>" for name in names]
-    answer, _ = ask(*plans, pruner=pruner, iterations=9, max_calls=100, max_num_iterations=2)
+    answer, _ = ask(*plans, entities=entities, iterations=9, max_calls=100, max_num_iterations=2)
     assert len(explored) >= 4
     assert set(explored.values()) == {1}
     listed = [label for name in stages(answer) for label in stage(answer, name).notes["explored"]]
