@@ -15,7 +15,7 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
 from wikigr.graph.neighborhood import Neighborhood
 from wikigr.graph.schema import ddl
-from wikigr.retrieval.explore import paths as paths_module
+from wikigr.retrieval.explore import metapath_search
 from wikigr.retrieval.explore.graph_schema import MAX_RELATION_LENGTH, cypher_string, describe_schema
 
 from .conftest import Wikigr
@@ -273,7 +273,7 @@ def test_no_path_where_the_search_had_to_stop(wikigr: Wikigr, films: Path, monke
     to = ("graph", "paths", "The Iron Bell", "The Glass Door", "-p", str(films), "--metapath", "director -> ~director")
     nowhere = wikigr(*to[:-1], "director -> director")
     assert nowhere.err == "No path from The Iron Bell to The Glass Door along director -> director.\n"
-    monkeypatch.setattr(paths_module, "_MAX_WALKED", 0)
+    monkeypatch.setattr(metapath_search, "_MAX_TRAVERSED", 0)
     stopped = wikigr(*to)
     assert (stopped.code, stopped.out) == (0, "")
     assert "along director -> ~director was found before the search had to stop." in stopped.err
@@ -391,9 +391,9 @@ def test_the_schema_for_a_prompt_is_bounded_and_opens_nothing(tmp_path: Path) ->
             graph.execute(
                 "MATCH (a:Entity) CREATE (a)-[:RELATED_TO {relation: $relation}]->(a)", {"relation": relation}
             )
-        schema = describe_schema(graph, Neighborhood(graph), most_relations=100)
+        schema = describe_schema(graph, Neighborhood(graph), max_relations=100)
         text = schema.to_text()
-        whole = describe_schema(graph, Neighborhood(graph), most_relations=1000).to_text()
+        whole = describe_schema(graph, Neighborhood(graph), max_relations=1000).to_text()
         for relation in hostile[:3]:
             (row,) = graph.rows(
                 f"MATCH ()-[r:RELATED_TO]->() WHERE r.relation = {cypher_string(relation)} RETURN r.relation"

@@ -62,7 +62,7 @@ def link(
 
     from wikigr.pack.open import Pack
     from wikigr.question.question import checked
-    from wikigr.retrieval.entity_linking import is_read_whole
+    from wikigr.retrieval.entity_linking import fits_linker
 
     question = checked(question)
     with Pack(pack, preload=semantic > 0) as opened:
@@ -72,7 +72,7 @@ def link(
 
             links += link_by_meaning(question, nearest_articles(question, opened, semantic))
         warnings = _warnings(environment, opened)
-    if not is_read_whole(question):
+    if not fits_linker(question):
         warnings.append("The question is long: names were looked for at its beginning only.")
         environment.note(warnings[-1])
     document = render_graph.links_document(question, links, limit, warnings)
@@ -201,7 +201,9 @@ def paths(
 
     from wikigr.graph.neighborhood import Neighborhood
     from wikigr.pack.open import Pack
-    from wikigr.retrieval.explore.paths import follow_metapath, parse_metapath, shortest_paths
+    from wikigr.retrieval.explore.metapath import parse_metapath
+    from wikigr.retrieval.explore.metapath_search import follow_metapath
+    from wikigr.retrieval.explore.shortest_paths import shortest_paths
     from wikigr.text import scrub
 
     with Pack(pack) as opened:
@@ -293,7 +295,7 @@ def schema(
     from wikigr.retrieval.explore.graph_schema import describe_schema
 
     with Pack(pack) as opened:
-        described = describe_schema(opened.graph, Neighborhood(opened.graph), most_relations=most)
+        described = describe_schema(opened.graph, Neighborhood(opened.graph), max_relations=most)
     document = {"schema_version": render.SCHEMA_VERSION, **described.to_dict()}
     if json_output:
         render.json_document(environment, document)
@@ -324,11 +326,12 @@ def find_nodes(
     environment: Environment, linker: EntityLinker, neighborhood: Neighborhood, names: Sequence[str]
 ) -> list[Node]:
     """Return the node of each name; what was taken for one with a typo, or before others, is said on stderr."""
+    from wikigr.retrieval.node_lookup import find_node
     from wikigr.text import scrub
 
     nodes = []
     for name in map(scrub, names):
-        found = linker.find(name, neighborhood)
+        found = find_node(name, linker.matcher, neighborhood)
         label = plain(found.node.label)
         if found.method == "fuzzy":
             environment.note(f"Nothing is called {plain(name)!r}; {label!r} was taken.")
@@ -347,7 +350,7 @@ def find_nodes(
 
 def _relation(name: str, neighborhood: Neighborhood) -> str:
     """Return the stored name of a relation."""
-    from wikigr.retrieval.explore.paths import parse_metapath
+    from wikigr.retrieval.explore.metapath import parse_metapath
     from wikigr.text import scrub
 
     steps = parse_metapath(scrub(name), neighborhood)
