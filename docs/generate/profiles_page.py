@@ -39,7 +39,7 @@ A profile is named by the path of its file, or by its name when it lies in
 | `description` | text | none | one line for `wikigr profile list` |
 """
 
-_SHIPPED = Path(str(resources.files("wikigr.pipeline"))) / "profiles"
+_SHIPPED = Path(str(resources.files("wikigr.profiles")))
 
 # What the schema cannot say. A key without a meaning here is an error of `make docs`.
 _MEANINGS = {

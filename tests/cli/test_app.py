@@ -46,7 +46,7 @@ def test_a_broken_settings_file_is_wrong_configuration(wikigr: Wikigr, tmp_path:
         ("ask: {pakc: x}", "Did you mean 'pack'?"),
         ("aks: {pack: x}", "Did you mean 'ask'?"),
         ("pack: {build: 5}", "mapping"),
-        ("1: x", "no 1 in"),
+        ("1: x", "no command or option 1"),
         ("ask: {pack: [a]}", "single value"),
     ],
 )

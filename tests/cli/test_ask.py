@@ -143,7 +143,7 @@ def test_a_batch_keeps_order_and_ids_and_marks_abstention(wikigr: Wikigr, physic
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [('{"question": 3}', 'no "question"'), ('{"id": "a"}', 'no "question"'), ("{oops", "no JSON"), ("[1]", "")],
+    [('{"question": 3}', 'no "question"'), ('{"id": "a"}', 'no "question"'), ("{oops", "not valid JSON"), ("[1]", "")],
 )
 def test_a_wrong_line_of_a_batch_is_named(wikigr: Wikigr, physics_pack: Path, line: str, message: str) -> None:
     result = wikigr("ask", "--batch", "-", "--pack", str(physics_pack), stdin=line + "\n")

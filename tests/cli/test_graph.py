@@ -87,7 +87,7 @@ def entity(name: str) -> dict[str, str]:
 def test_what_is_not_read_of_a_long_question_is_said(wikigr: Wikigr, physics_pack: Path) -> None:
     long = ("graph", "link", f"{'why ' * 130}Erwin Schrödinger", "--pack", str(physics_pack), "--json")
     done = wikigr(*long)
-    assert json.loads(done.out)["warnings"] == ["The question is long: names were looked for at its beginning only."]
+    assert json.loads(done.out)["warnings"] == ["The question is long: only its beginning was searched for names."]
     assert "at its beginning only" in done.err
     assert json.loads(wikigr("graph", "link", "Erwin Schrödinger", *long[3:]).out)["warnings"] == []
 
@@ -149,7 +149,7 @@ def test_neighbors_by_relation_and_direction(wikigr: Wikigr, films: Path) -> Non
         "The Iron Bell -> director -> Clara Voss  [The Iron Bell#0]",
     ]
     none = wikigr("graph", "neighbors", "Clara Voss", "-p", str(films), "--relation", "director", "--direction", "out")
-    assert (none.code, none.out) == (0, "") and "No such edge" in none.err
+    assert (none.code, none.out) == (0, "") and "has no such edge" in none.err
     cut = wikigr("graph", "neighbors", "Clara Voss", "-p", str(films), "--relation", "director", "--limit", "1")
     assert len(cut.out.splitlines()) == 1 and "Truncated" in cut.err
     unknown = wikigr("graph", "neighbors", "Clara Voss", "-p", str(films), "--relation", "directr")
@@ -160,7 +160,7 @@ def test_neighbors_by_relation_and_direction(wikigr: Wikigr, films: Path) -> Non
 def test_a_typo_is_taken_and_said(wikigr: Wikigr, films: Path) -> None:
     result = wikigr("graph", "neighbors", "Clara Vos", "-p", str(films))
     assert result.code == 0 and "Clara Voss" in result.out
-    assert "'Clara Voss' was taken" in result.err
+    assert "using 'Clara Voss'" in result.err
 
 
 def test_one_of_several_of_a_name_is_taken_and_said(wikigr: Wikigr, films: Path) -> None:
@@ -276,8 +276,8 @@ def test_no_path_where_the_search_had_to_stop(wikigr: Wikigr, films: Path, monke
     monkeypatch.setattr(paths_module, "_MAX_WALKED", 0)
     stopped = wikigr(*to)
     assert (stopped.code, stopped.out) == (0, "")
-    assert "along director -> ~director was found before the search had to stop." in stopped.err
-    assert "Truncated: a shorter metapath may be searched to its end." in stopped.err
+    assert "along director -> ~director was found before the search stopped at its limit." in stopped.err
+    assert "Truncated: a shorter metapath can be searched completely." in stopped.err
 
 
 @pytest.mark.parametrize(

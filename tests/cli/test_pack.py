@@ -208,10 +208,10 @@ def test_a_version_that_is_none_is_refused_where_it_is_given(wikigr: Wikigr, tmp
     (tmp_path / "notes.jsonl").write_text('{"id": "a", "title": "Alpha", "text": "Alpha is a letter."}\n')
     build = ("pack", "build", "notes.jsonl", "-o", "p")
     refused = wikigr(*build, "--pack-version", version)
-    assert (refused.code, "no semantic version" in refused.err, (tmp_path / "p").exists()) == (2, True, False)
+    assert (refused.code, "not a semantic version" in refused.err, (tmp_path / "p").exists()) == (2, True, False)
     assert wikigr(*build).code == 0
     refused = wikigr("pack", "update", "p", "--from", "notes.jsonl", "--pack-version", version)
-    assert (refused.code, refused.out, "no semantic version" in refused.err) == (2, "", True)
+    assert (refused.code, refused.out, "not a semantic version" in refused.err) == (2, "", True)
 
 
 def test_a_pack_of_a_version_that_is_none_answers_but_travels_no_further(
@@ -226,4 +226,4 @@ def test_a_pack_of_a_version_that_is_none_answers_but_travels_no_further(
         assert (refused.code, refused.out, "no semantic version" in refused.err) == (4, "", True)
     assert not list(tmp_path.glob("*.wikigr"))
     told = wikigr("pack", "diff", str(changed(physics_pack, tmp_path / "new", "license", "CC0-1.0")), old)
-    assert "The version stated, 1.0/../../zz, is no semantic version." in told.out
+    assert "The stated version, 1.0/../../zz, is not a semantic version." in told.out

@@ -96,10 +96,10 @@ def test_a_pack_in_a_folder_is_verified_too(wikigr: Wikigr, built: Path, tmp_pat
     ("arguments", "code", "message"),
     [
         (("export", "nowhere"), 4, "no pack 'nowhere'"),
-        (("export",), 2, "No pack was named"),
+        (("export",), 2, "No pack was given. Give its folder"),
         (("export", "PACK", "--sign", "ann.pub"), 2, "no private key"),
         (("export", "PACK", "-o", "missing/x.wikigr"), 3, "cannot be written"),
-        (("verify",), 2, "No archive and no pack"),
+        (("verify",), 2, "No pack was given. Give an archive or a folder"),
         (("verify", "nowhere.wikigr"), 4, "no pack 'nowhere.wikigr'"),
         (("verify", "ann.pub"), 4, "damaged, or is none"),
         (("verify", "PACK", "--trust", "ann"), 2, "no Ed25519 public key"),

@@ -51,7 +51,7 @@ def test_diff_tells_the_first_of_each_kind_or_all(wikigr: Wikigr, built: Path) -
     assert "links: 0 added, 1 removed" not in short.out
     assert "  Alpha  (sections: 1 changed; words: +1 -5)\n" in short.out
     assert "gold questions moved: 1\n  q1  Gamma: the article was removed: Gamma → none\n" in short.out
-    assert "Next version: 2.0.0 (major: 1 article was removed)\nThe version stated, 1.0.0, is lower.\n" in short.out
+    assert "Next version: 2.0.0 (major: 1 article was removed)\nThe stated version, 1.0.0, is lower.\n" in short.out
     assert max(map(len, short.out.splitlines())) <= 80
     everything = wikigr("pack", "diff", str(built / "a"), str(built / "b"), "--all").out
     assert "+ Letter 11\n" in everything
@@ -120,7 +120,7 @@ def test_update_writes_the_pack_and_tells_what_changed(wikigr: Wikigr, built: Pa
     done = wikigr("pack", "update", "p", "--from", source)
     assert done.code == 0
     assert "q1  Gamma: the answer is gone: third → none\n" in done.out
-    assert done.out.endswith("p is version 1.1.0 now.\n")
+    assert done.out.endswith("p is now version 1.1.0.\n")
     info = json.loads(wikigr("pack", "info", "p", "--json").out)
     assert (info["version"], info["digest"]) == ("1.1.0", document["digest"])
     assert wikigr("pack", "validate", "p").code == 0

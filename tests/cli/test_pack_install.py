@@ -57,7 +57,7 @@ def test_install_ask_list_update_remove(archive: Path, wikigr: Wikigr) -> None:
             ("physics", "1.0.0", str(installed_packs() / "physics"))
         ]
         updated = wikigr("pack", "update", "physics")
-        assert (updated.code, "is installed already" in updated.out) == (0, True)
+        assert (updated.code, "is already installed" in updated.out) == (0, True)
     removed = wikigr("pack", "remove", "physics")
     assert (removed.code, removed.out) == (0, "physics was removed.\n")
     gone = wikigr("search", "spin", "--pack", "physics")
@@ -115,7 +115,7 @@ def test_a_person_is_told_what_to_pin(archive: Path, wikigr: Wikigr) -> None:
     assert f"--sha256 {export_pack('mine', archive.with_name('again.wikigr')).sha256}" in done.err
     assert KEY.public.fingerprint in done.err
     again = wikigr("pack", "install", str(archive), "--name", "mine")
-    assert (again.code, again.out) == (0, "mine 1.0.0 is installed already.\n")
+    assert (again.code, again.out) == (0, "mine 1.0.0 is already installed.\n")
     assert wikigr("-q", "pack", "install", str(archive), "--name", "quiet").err == ""
 
 

@@ -32,7 +32,7 @@ def test_an_answer_that_holds(wikigr: Wikigr, physics_pack: Path, asked: Path) -
     assert (result.code, result.err, lines[0]) == (0, "", QUESTION)
     assert lines[2] == f"Pack: {physics_pack} (--pack)"
     assert "✓ citation [1]: Louis de Broglie › Proof and prize [0:104]" in lines
-    assert lines[-1].endswith(" checks hold.")
+    assert lines[-1].endswith(" checks passed.")
     assert {line[0] for line in lines[3:-1]} == {"✓"}
     assert wikigr("-q", "ask", QUESTION, "--pack", str(physics_pack), "--offline", "--receipt", "r.json").err == ""
 

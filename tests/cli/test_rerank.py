@@ -126,9 +126,9 @@ def test_a_cross_encoder_that_cannot_be_loaded_degrades_loudly(
     ("text", "says"),
     [
         ("", "holds no results"),
-        ("{", "is no JSON"),
+        ("{", "is not valid JSON"),
         ("3", "holds neither"),
-        ("[3]", "no mapping"),
+        ("[3]", "not an object"),
         ('{"results": {}}', "holds neither"),
         ('[{"title": "x"}]', "result 1 has no 'score'"),
         ('[{"score": 1}]', "result 1 has no 'title'"),
@@ -157,7 +157,7 @@ def test_weights_that_nothing_would_use_are_wrong_usage(
 ) -> None:
     result = wikigr("rerank", "--pack", str(physics_pack), "--method", method, weight, "0.5", stdin=found)
     assert (result.code, result.out) == (2, "")
-    assert f"--method {method} mixes in no PageRank" in result.err
+    assert f"--method {method} which does not use PageRank" in result.err
 
 
 def test_the_graph_stage_warns_of_a_foreign_cache(

@@ -162,7 +162,7 @@ def test_progress_that_is_interrupted_claims_no_end() -> None:
         progress.start("embedding", 2400, "sections")
         progress.advance(512)
         raise KeyboardInterrupt
-    assert "goes on" in stopped.value.hint
+    assert "to resume" in stopped.value.hint
     assert "512/2400" in err.getvalue() and "512/512" not in err.getvalue()
     environment, _, err = environment_of(80, TERM="xterm")
     with pytest.raises(Interrupted) as stopped, TerminalProgress(environment) as progress:
@@ -233,5 +233,5 @@ def test_ctrl_c_during_a_build_says_that_it_goes_on(tmp_path: Path, options: tup
     _until((tmp_path / "p" / ".wikigr" / "staging.sqlite").exists)
     # As a terminal does it: to all processes of the build.
     os.killpg(building.pid, signal.SIGINT)
-    told = "Interrupted.\n" + ("The same command goes on where it stopped.\n" if hint else "")
+    told = "Interrupted.\n" + ("Run the same command again to resume.\n" if hint else "")
     assert (building.wait(30), building.stderr.read()) == (130, told)

@@ -141,7 +141,7 @@ def test_an_unknown_title_gets_a_suggestion(wikigr: Wikigr, physics_pack: Path) 
     unknown = wikigr("why", QUESTION, "Broglie's waves", "-p", str(physics_pack), "--offline")
     assert unknown.code == 2 and "Nothing in the pack is called" in unknown.err
     near = wikigr("why", QUESTION, "Davison-Germer experiment", "-p", str(physics_pack), "--offline")
-    assert near.code == 0 and "'Davisson–Germer experiment' was taken" in near.err
+    assert near.code == 0 and "using 'Davisson–Germer experiment'" in near.err
     assert wikigr("why", " ", "Spin", "-p", str(physics_pack), "--offline").code == 2
     assert wikigr("why", QUESTION, "Spin", "-p", str(physics_pack), "--profile", "enhancd").code == 2
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wikigr.errors import UsageError, WikigrError
-from wikigr_cli import completion, options
+from wikigr_cli import options
 from wikigr_cli.environment import Environment, plain, plain_json
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
 from wikigr_cli.render import evaluation as render_evaluation
@@ -112,7 +112,7 @@ def run(
             "--profile",
             metavar="NAME",
             help="A profile; the first is what the others are compared with.",
-            autocompletion=completion.profiles,
+            autocompletion=options.complete_profiles,
         ),
     ] = None,
     split: Split = None,
@@ -155,7 +155,7 @@ def run(
     gate, or the exit code is 1.
     """
     environment = context.ensure_object(Environment)
-    pack = options.named(pack)
+    pack = options.require_pack(pack)
     names = profiles or ["baseline", "enhanced"]
     if ablate and len(names) != 1:
         raise UsageError("--ablate takes apart one profile.", hint="Example: --profile enhanced --ablate")
@@ -345,7 +345,7 @@ def trec(
             "qrels": qrels,
             "runs": dict(zip(stored.run.profiles, runs, strict=True)),
         }
-        render.json_document(environment, document)
+        render.print_json(environment, document)
         return
     for file in files:
         environment.print(str(file), overflow="keep")
@@ -390,7 +390,7 @@ def compare(
         **comparison_document(comparison),
     }
     if json_output:
-        render.json_document(environment, document)
+        render.print_json(environment, document)
     else:
         render_evaluation.notices(environment, document["notices"])
         render_evaluation.comparison(environment, document)
@@ -434,7 +434,7 @@ def flips(
         "flips": [flip_document((one, other), flip, primary, labels) for flip in changed],
     }
     if json_output:
-        render.json_document(environment, document)
+        render.print_json(environment, document)
     else:
         render_evaluation.flips(environment, document, labels)
 
@@ -539,7 +539,7 @@ def gate(
             "margin": wanted.margin,
             **gate_document(result),
         }
-        render.json_document(environment, document)
+        render.print_json(environment, document)
     _tell_gate(environment, result, stored, as_json=json_output)
 
 
@@ -613,14 +613,14 @@ def _tell_github(environment: Environment, result: GateResult, stored: StoredRun
     if not beside:
         environment.write_text(annotations)
     elif annotations:
-        environment.complain(annotations.rstrip("\n"), overflow="keep")
+        environment.print_error(annotations.rstrip("\n"), overflow="keep")
     summary = environment.variables.get("GITHUB_STEP_SUMMARY")
     if summary:
         try:
             with Path(summary).open("a", encoding="utf-8") as file:
                 file.write(markdown_gate(result, stored.questions))
         except OSError as error:
-            environment.complain(f"wikigr: the summary {summary} cannot be written: {error.strerror}.")
+            environment.print_error(f"wikigr: the summary {summary} cannot be written: {error.strerror}.")
 
 
 @app.command("bless", epilog=EXIT_CODES_HELP)
@@ -655,7 +655,7 @@ def bless(
             "judge": made.judge,
             "wikigr_version": made.wikigr_version,
         }
-        render.json_document(environment, document)
+        render.print_json(environment, document)
         return
     environment.print(f"{output}: {render.counted(len(made.means), 'questions')} of {made.profile}")
 
@@ -672,7 +672,7 @@ def calibrate(
 ) -> None:
     """Fit the pack's abstention threshold on a split of gold questions and store it in its manifest."""
     environment = context.ensure_object(Environment)
-    pack = options.named(pack)
+    pack = options.require_pack(pack)
 
     from wikigr.evaluation.calibration import FittedOn, store_threshold
     from wikigr.evaluation.calibration import calibrate as fit
@@ -694,7 +694,7 @@ def calibrate(
         store_threshold(layout, found.threshold, FittedOn(question_set_hash(loaded), split or "", profile))
     if json_output:
         document = {"schema_version": render.SCHEMA_VERSION, "stored": not dry_run, **asdict(found)}
-        render.json_document(environment, document)
+        render.print_json(environment, document)
         return
     environment.print(
         f"threshold {found.threshold:.4f} (was {found.before:.4f}): answers {100 * found.answered:.1f} % of "
@@ -738,7 +738,7 @@ def validate(
     if json_output:
         rows = [asdict(problem) for problem in problems]
         document = {"schema_version": render.SCHEMA_VERSION, "questions": len(loaded), "problems": rows}
-        render.json_document(environment, document)
+        render.print_json(environment, document)
     else:
         for problem in problems:
             environment.print(f"{questions}:{problem.line}: {plain(problem.message)}", hang=2)

@@ -1,4 +1,4 @@
-"""Questions for --batch: lines of text, or JSON Lines with ``id`` and ``question``."""
+"""The questions of ``--batch``: lines of text, or JSON Lines with ``id`` and ``question``."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from wikigr_cli.environment import strict_utf8
 
 @dataclass(frozen=True, slots=True)
 class BatchQuestion:
-    """A question with its id: the given one, or the number of its line."""
+    """A question with its id, or with the number of its line if it has none."""
 
     id: str | int
     question: str
 
 
 def read_batch(location: str, stdin: TextIO) -> Iterator[BatchQuestion]:
-    """Yield the questions of a file (``-``: standard input) as they come; empty lines are left out.
+    """Yield the questions of a file, or of standard input if it is ``-``, as they arrive; blank lines are skipped.
 
-    Raises ``UsageError`` naming the line that is wrong.
+    Raises ``UsageError`` for an unreadable file, and with its number for a malformed line.
     """
-    name = "on standard input" if location == "-" else location
+    name = "on standard input" if location == "-" else f"in {location}"
     with ExitStack() as stack:
         if location == "-":
             lines: TextIO = strict_utf8(stdin)
@@ -34,7 +34,7 @@ def read_batch(location: str, stdin: TextIO) -> Iterator[BatchQuestion]:
             try:
                 lines = stack.enter_context(Path(location).open(encoding="utf-8"))
             except OSError as error:
-                raise UsageError(f"The questions {location} cannot be read: {error.strerror}.") from error
+                raise UsageError(f"Cannot read the questions {name}: {error.strerror}.") from error
         try:
             for number, line in enumerate(lines, start=1):
                 text = line.removeprefix("\ufeff").strip()
@@ -50,7 +50,7 @@ def _parse(number: int, line: str) -> BatchQuestion:
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"Line {number} of the questions is no JSON: {error}.") from error
+        raise UsageError(f"Line {number} of the questions is not valid JSON: {error}.") from error
     question = fields.get("question")
     if not isinstance(question, str) or not question.strip():
         raise UsageError(f'Line {number} of the questions has no "question".')
