@@ -111,7 +111,7 @@ ProfileName = Annotated[
     ),
 ]
 Offline = Annotated[
-    bool, typer.Option("--offline", help="Call no model and download nothing: nothing leaves this machine.")
+    bool, typer.Option("--offline", help="Call no model and download nothing. Nothing leaves this machine.")
 ]
 SourceFormat = Annotated[
     str | None,

@@ -223,7 +223,7 @@ def test_a_pack_of_a_version_that_is_none_answers_but_travels_no_further(
     assert (checked.code, "FAILED version: '1.0/../../zz' is no semantic version" in checked.out) == (4, True)
     for command in (("export", old, "-o", "out.wikigr"), ("export", old), ("install", old)):
         refused = wikigr("pack", *command)
-        assert (refused.code, refused.out, "no semantic version" in refused.err) == (4, "", True)
+        assert (refused.code, refused.out, refused.err.count("semantic version")) == (4, "", 1)
     assert not list(tmp_path.glob("*.wikigr"))
     told = wikigr("pack", "diff", str(changed(physics_pack, tmp_path / "new", "license", "CC0-1.0")), old)
     assert "The stated version, 1.0/../../zz, is not a semantic version." in told.out

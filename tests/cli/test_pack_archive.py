@@ -48,7 +48,7 @@ def test_export_and_verify(wikigr: Wikigr, built: Path, tmp_path: Path, monkeypa
     assert (document["size"], document["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
     assert document["signer"].startswith("SHA256:")
     taken = wikigr("pack", "export", str(built))
-    assert (taken.code, "exists already" in taken.err, "--force" in taken.err) == (2, True, True)
+    assert (taken.code, "already exists" in taken.err, "--force" in taken.err) == (2, True, True)
     text = wikigr("pack", "export", str(built), "--force", "--sign", "ann")
     assert (text.code, document["sha256"] in text.out, document["signer"] in text.out) == (0, True, True)
 

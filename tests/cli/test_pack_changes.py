@@ -150,7 +150,7 @@ def test_an_installed_pack_follows_its_publisher(wikigr: Wikigr, built: Path, tm
     assert "publisher" in refused.err
     assert "cp -RL" in refused.err
     assert wikigr("pack", "update", "letters", "--dry-run").code == 2
-    assert "installed already" in wikigr("pack", "update", "letters").out
+    assert "already installed" in wikigr("pack", "update", "letters").out
     source = str(write(tmp_path / "new.jsonl", [ALPHA, BETA, GAMMA, *MORE[:1]]))
     assert wikigr("pack", "update", "published", "--from", source).code == 0
     fetched = wikigr("pack", "update", "letters", "--json")

@@ -85,7 +85,7 @@ def test_what_cannot_be_done_says_why(wikigr: Wikigr, pack: Path) -> None:
     slow = wikigr("pagerank", "build", str(pack), "--max-iter", "1", "--tol", "1e-12")
     assert (slow.code, "converge" in slow.err) == (3, True)
     folder = wikigr("pagerank", "build", str(pack), "-o", "no/such/folder.json")
-    assert (folder.code, "cannot be written" in folder.err) == (3, True)
+    assert (folder.code, "Cannot write" in folder.err) == (3, True)
 
 
 def test_top_and_show(wikigr: Wikigr, pack: Path) -> None:

@@ -157,7 +157,7 @@ def test_weights_that_nothing_would_use_are_wrong_usage(
 ) -> None:
     result = wikigr("rerank", "--pack", str(physics_pack), "--method", method, weight, "0.5", stdin=found)
     assert (result.code, result.out) == (2, "")
-    assert f"--method {method} which does not use PageRank" in result.err
+    assert f"--method {method}, which does not use PageRank" in result.err
 
 
 def test_the_graph_stage_warns_of_a_foreign_cache(
