@@ -169,7 +169,7 @@ def _check_receipt(path: Path, batch: str | None, *, show_prompt: bool) -> None:
 def _receipts(
     environment: Environment, path: Path | None, pipeline: Pipeline, named: Profile, pack: str, *, as_lines: bool
 ) -> Iterator[Callable[[Answer, str | int | None], None]]:
-    """Yield a function that collects the receipt of an answer, and write all of them at the end, even after an error."""
+    """Yield a function that collects the receipt of an answer; write all of them at the end, even after an error."""
     if path is None:
         yield lambda answer, id_: None
         return

@@ -16,7 +16,7 @@ from wikigr.distribution.signature import PrivateKey
 from wikigr.embeddings.embedder import Embedder
 from wikigr.settings import cache_folder
 
-from .conftest import Wikigr
+from ...conftest import Wikigr
 
 
 @pytest.fixture(scope="module")

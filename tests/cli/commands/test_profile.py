@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from .conftest import Wikigr
+from ..conftest import Wikigr
 
 
 def test_list_names_what_ships(wikigr: Wikigr) -> None:

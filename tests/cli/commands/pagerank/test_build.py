@@ -1,18 +1,14 @@
+"""``wikigr pagerank build``."""
+
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from .conftest import Wikigr
-
-
-@pytest.fixture
-def pack(physics_pack: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(physics_pack, tmp_path / "physics"))
+from ...conftest import Wikigr
 
 
 def test_a_fresh_cache_is_left_alone_and_a_stale_one_made_again(wikigr: Wikigr, pack: Path) -> None:
@@ -86,61 +82,6 @@ def test_what_cannot_be_done_says_why(wikigr: Wikigr, pack: Path) -> None:
     assert (slow.code, "converge" in slow.err) == (3, True)
     folder = wikigr("pagerank", "build", str(pack), "-o", "no/such/folder.json")
     assert (folder.code, "Cannot write" in folder.err) == (3, True)
-
-
-def test_top_and_show(wikigr: Wikigr, pack: Path) -> None:
-    lines = wikigr("pagerank", "top", "--pack", str(pack), "-n", "3").out.splitlines()
-    assert [line.split()[0] for line in lines] == ["1.", "2.", "3."]
-    rows = json.loads(wikigr("pagerank", "top", "--pack", str(pack), "-n", "50", "--json").out)["articles"]
-    assert sum(row["score"] for row in rows) == pytest.approx(1.0)
-    first = json.loads(wikigr("pagerank", "show", rows[0]["title"].upper(), "--pack", str(pack), "--json").out)
-    assert (first["rank"], first["articles"], first["score"]) == (1, 50, rows[0]["score"])
-    wrong = wikigr("pagerank", "show", "Albert Einstien", "--pack", str(pack))
-    assert (wrong.code, "Did you mean 'Albert Einstein'?" in wrong.err) == (2, True)
-
-
-def test_verify_finds_a_cache_that_is_wrong(wikigr: Wikigr, pack: Path) -> None:
-    assert wikigr("pagerank", "verify", str(pack)).code == 0
-    cache = pack / "pagerank_cache.json"
-    document = json.loads(cache.read_text())
-    document["scores"]["Spin"] += 0.001
-    cache.write_text(json.dumps(document))
-    result = wikigr("pagerank", "verify", str(pack))
-    assert (result.code, "DIFFERS" in result.out) == (1, True)
-    cache.write_text("[]")
-    assert wikigr("pagerank", "verify", str(pack)).code == 1
-    several = wikigr("pagerank", "verify", str(pack), "nowhere", "--json")
-    assert (several.code, [row["passed"] for row in json.loads(several.out)["packs"]]) == (4, [False, False])
-    shown = wikigr("pagerank", "top", "--pack", str(pack), "-n", "1")
-    assert (shown.code, "computed again" in shown.err) == (0, True)
-
-
-def test_a_plain_mapping_is_read(wikigr: Wikigr, pack: Path) -> None:
-    titles = json.loads((pack / "pagerank_cache.json").read_text())["scores"]
-    (pack / "pagerank_cache.json").write_text(json.dumps({**dict.fromkeys(titles, 0.01), "Spin": 0.51}))
-    result = wikigr("pagerank", "top", "--pack", str(pack), "-n", "1")
-    assert (result.out, result.err) == ("   1. 0.510000  Spin\n", "")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{}",
-        '{"Totally": 0.5, "Foreign": 0.5}',
-        '{"Spin": 1' + "0" * 400 + "}",
-        "[" * 100_000,
-        '{"schema_version": 1, "digest": "", "damping": 2, "max_iter": 100, "tol": 1e-6, "scores": {}}',
-        '{"schema_version": 1, "digest": "", "damping": 0.5, "max_iter": Infinity, "tol": 1e-6, "scores": {}}',
-        '{"schema_version": 9, "digest": "", "damping": 0.5, "max_iter": 1, "tol": 1e-6, "scores": {}}',
-    ],
-)
-def test_a_cache_of_no_use_is_computed_anew_and_said(wikigr: Wikigr, pack: Path, text: str) -> None:
-    whole = wikigr("pagerank", "top", "--pack", str(pack), "-n", "1").out
-    (pack / "pagerank_cache.json").write_text(text)
-    result = wikigr("pagerank", "top", "--pack", str(pack), "-n", "1")
-    assert (result.code, result.out, "computed again" in result.err) == (0, whole, True)
-    asked = wikigr("ask", "What is spin?", "--pack", str(pack), "--offline")
-    assert (asked.code, "computed again" in asked.err) == (0, True)
 
 
 def test_the_packs_own_file_named_with_o_keeps_the_pack_valid(wikigr: Wikigr, pack: Path) -> None:

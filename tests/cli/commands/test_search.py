@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Wikigr
+from ..conftest import Wikigr
 
 
 @pytest.mark.parametrize("options", [(), ("--mode", "dense"), ("--mode", "lexical"), ("--fusion", "rrf")])

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import MAIN
+
 HEAVY = set("numpy onnxruntime real_ladybug tantivy pydantic yaml rich httpx2 cryptography zstandard".split())
-_MAIN = "from wikigr_cli.app import main; main()"
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def home(tmp_path: Path) -> dict[str, str]:
     (profiles / "enhanced-mine.yaml").write_text("extends: enhanced\n")
     program = tmp_path / "bin" / "wikigr"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(_MAIN)} "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(MAIN)} "$@"\n')
     program.chmod(0o755)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("WIKIGR_")}
     return {
@@ -116,13 +117,13 @@ def test_zsh_is_given_names(home: dict[str, str]) -> None:
 
 def test_the_words_for_zsh_are_names(home: dict[str, str]) -> None:
     variables = {**home, "_WIKIGR_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "wikigr ask --pack ph"}
-    done = subprocess.run([sys.executable, "-c", _MAIN], env=variables, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", MAIN], env=variables, capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.stderr) == ("""_arguments '*: :(("philosophy"\n"physics"))'""", "")
 
 
 @pytest.mark.parametrize("words", ["ask --pack ph", "ask --profile en"])
 def test_nothing_heavy_is_imported_for_a_name(home: dict[str, str], words: str) -> None:
-    program = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {_MAIN}"
+    program = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {MAIN}"
     command = ["wikigr", *words.split()]
     variables = {
         **home, "_WIKIGR_COMPLETE": "complete_bash", "COMP_WORDS": "\n".join(command), "COMP_CWORD": "3",

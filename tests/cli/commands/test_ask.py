@@ -8,7 +8,7 @@ import pytest
 
 from wikigr.pack.open import Pack
 
-from .conftest import Wikigr
+from ..conftest import Wikigr
 
 QUESTION = "In which year was Werner Heisenberg born?"
 OFF_TOPIC = "Which sauce goes best with grilled asparagus?"

@@ -13,7 +13,7 @@ from tests.llm.server import MessagesServer, first_cited, garbage, never, reply,
 
 from wikigr.answer.abstention import NOT_COVERED
 
-from .conftest import Wikigr
+from ..conftest import Wikigr
 
 QUESTION = "Who measured the wavelength of the electron?"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.llm.server import MessagesServer, reply, status
 
-from .conftest import Wikigr
+from ..conftest import Wikigr
 
 QUESTION = "Who measured the wavelength of the electron?"
 UNKNOWN = "Which enzyme unwinds DNA during replication?"

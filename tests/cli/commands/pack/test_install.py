@@ -13,7 +13,7 @@ from wikigr.distribution.signature import PrivateKey
 from wikigr.pack.layout import installed_packs
 from wikigr.settings import cache_folder
 
-from .conftest import Wikigr
+from ...conftest import Wikigr
 
 KEY = PrivateKey(bytes(range(32)))
 # One question that the demo pack answers, and one that it does not.

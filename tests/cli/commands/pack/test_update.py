@@ -14,7 +14,7 @@ from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.settings import data_folder
 from wikigr.sources.detect import open_source
 
-from .conftest import Wikigr
+from ...conftest import Wikigr
 
 ALPHA = {"id": "a", "title": "Alpha", "text": "Alpha is the first letter. See Beta.", "links": ["Beta"]}
 BETA = {"id": "b", "title": "Beta", "text": "Beta is the second letter."}
@@ -126,7 +126,7 @@ def test_update_writes_the_pack_and_tells_what_changed(wikigr: Wikigr, built: Pa
     assert wikigr("pack", "validate", "p").code == 0
 
     again = wikigr("-q", "pack", "update", "p", "--from", source)
-    assert (again.code, again.out, again.err) == (0, "p: nothing changed, nothing was written.\n", "")
+    assert (again.code, again.out, again.err) == (0, "p: nothing changed and nothing was written.\n", "")
     same = json.loads(wikigr("pack", "update", "p", "--from", source, "--json").out)
     assert (same["updated"], same["diff"]["differs"], same["version"], same["build"]) == (False, False, "1.1.0", None)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Wikigr
+from ..conftest import Wikigr
 
 QUESTION = "What is the exclusion principle?"
 

@@ -14,7 +14,7 @@ from wikigr.pipeline.builder import build_pipeline
 from wikigr.pipeline.why import explain_article
 from wikigr.profiles.schema import Profile
 
-from .conftest import Wikigr
+from ..conftest import Wikigr
 
 QUESTION = "Who measured the wavelength of the electron?"
 
