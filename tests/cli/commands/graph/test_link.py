@@ -13,7 +13,7 @@ def test_what_is_not_read_of_a_long_question_is_said(wikigr: Wikigr, physics_pac
     long = ("graph", "link", f"{'why ' * 130}Erwin Schrödinger", "--pack", str(physics_pack), "--json")
     done = wikigr(*long)
     assert json.loads(done.out)["warnings"] == ["The question is long: only its beginning was searched for names."]
-    assert "at its beginning only" in done.err
+    assert "only its beginning was searched" in done.err
     assert json.loads(wikigr("graph", "link", "Erwin Schrödinger", *long[3:]).out)["warnings"] == []
 
 
