@@ -9,9 +9,10 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
+from wikigr.options import Limits
+from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import differences, load_profile
-from wikigr.profiles.limits import Limits
-from wikigr.profiles.schema import Profile
+from wikigr.profiles.schema import ProfileValues
 
 _HEAD = """\
 # Profiles
@@ -41,58 +42,14 @@ Refer to a profile by the path of its file, or by its name if the file is in
 
 _SHIPPED = Path(str(resources.files("wikigr.profiles")))
 
-# The schema has no descriptions. `make docs` fails for a key that is missing here.
-_MEANINGS = {
-    "retrieval.mode": "the candidate rankers: vectors (`dense`), BM25 (`lexical`) or both",
-    "retrieval.fusion": "how `hybrid` fuses them: weighted scores or reciprocal ranks",
-    "retrieval.multi_query": "also search with two rewordings by `synthesis.expansion_model`",
-    "graph_reranker.enabled": "mix PageRank into the scores",
-    "graph_reranker.alpha": "weight of the score; `alpha` and `beta` sum to 1; `auto` depends on the pack's size",
-    "graph_reranker.beta": "weight of PageRank",
-    "graph_reranker.cache_ttl": "lifetime of computed scores within a process, in seconds",
-    "graph_walk.enabled": "follow links, mentions and facts from the named and the found articles",
-    "graph_walk.restart": "restart probability of the walk; higher values stay closer to the start",
-    "multi_strategy.enabled": "explore the graph: links, triplets, paths, Cypher",
-    "multi_strategy.planner": "the planner: a model (`claude`), fixed rules (`rule`), or a model if available",
-    "multi_strategy.iterations": "maximum planning rounds",
-    "multi_strategy.max_num_relations": "relations to follow from an entity",
-    "multi_strategy.max_num_entities": "entities to explore in an iteration",
-    "multi_strategy.max_num_iterations": "hops of a triplet search",
-    "multi_strategy.max_num_triplets": "triplets to keep",
-    "multi_strategy.max_nodes": "nodes to visit",
-    "multi_strategy.max_tokens": "size of the collected context, in tokens",
-    "multi_strategy.max_calls": "model calls to plan one question",
-    "multi_strategy.max_seconds": "time to plan one question",
-    "cross_encoder.enabled": "rerank the candidates with a cross-encoder (extra `models`)",
-    "cross_encoder.model": "its model id",
-    "multi_doc.enabled": "read several articles instead of only the best one",
-    "multi_doc.num_docs": "articles to read; `auto` depends on the type of question",
-    "multi_doc.max_sections": "sections to read per article; `auto` depends on the type of question",
-    "multi_doc.min_relevance": "minimum cosine of a section; `auto` is the threshold in the pack's manifest",
-    "section_quality.enabled": "drop sections of low quality",
-    "section_quality.threshold": "minimum quality of a section",
-    "few_shot.enabled": "put worked examples from the pack into a model's prompt",
-    "few_shot.num_examples": "number of examples",
-    "synthesis.provider": "who writes the answer: a model (`claude`), nobody (`none`: quotes), or a model if available",
-    "synthesis.model": "the model that writes the answer",
-    "synthesis.expansion_model": "the model that rewords the question",
-    "synthesis.citations": "how a model cites: API citations, or markers that are checked against the text",
-    "synthesis.max_tokens": "maximum length of a model's answer, in tokens",
-    "synthesis.own_knowledge": "let the model answer from its own knowledge, labeled so, if the pack has no answer",
-    "synthesis.timeout": "timeout of one call, in seconds",
-    "synthesis.retries": "retries when the server is busy",
-    "budget.max_tokens": "token budget of a run; `null` for no limit",
-    "budget.max_cost_usd": "cost budget of a run, in US dollars; `null` for no limit",
-}
-
 
 def profiles_page() -> str:
-    """Return the page as Markdown; raises ``KeyError`` for a key of the schema without an entry in ``_MEANINGS``."""
+    """Return the page as Markdown; raises ``TypeError`` for a field of the schema without a description."""
     return "\n".join([_HEAD, *_groups(), *_differences()]).rstrip() + "\n"
 
 
 def _groups() -> Iterator[str]:
-    for group, options in get_type_hints(Profile).items():
+    for group, options in get_type_hints(ProfileValues).items():
         if options is str:
             continue
         yield f"## {group}"
@@ -103,8 +60,8 @@ def _groups() -> Iterator[str]:
         defaults = options()
         for field in fields(options):
             default = _yaml(getattr(defaults, field.name))
-            meaning = _MEANINGS[f"{group}.{field.name}"]
-            yield f"| `{field.name}` | {_kind(kinds[field.name])} | `{default}` | {meaning} |"
+            kind, meaning = _split(kinds[field.name])
+            yield f"| `{field.name}` | {_kind(kind)} | `{default}` | {meaning} |"
         yield ""
 
 
@@ -124,6 +81,15 @@ def _differences() -> Iterator[str]:
 
 def _yaml(value: object) -> str:
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _split(kind: Any) -> tuple[Any, str]:
+    """Return the type of a field without its description, and the description."""
+    descriptions = [part for part in getattr(kind, "__metadata__", ()) if isinstance(part, str)]
+    if len(descriptions) != 1:
+        raise TypeError(f"{kind!r} needs one description")
+    rest = [part for part in kind.__metadata__ if not isinstance(part, str)]
+    return (Annotated[(kind.__origin__, *rest)] if rest else kind.__origin__), descriptions[0]
 
 
 def _kind(kind: Any) -> str:

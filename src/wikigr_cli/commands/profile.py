@@ -42,7 +42,8 @@ def show(context: typer.Context, name: Name, json_output: options.Json = False) 
     """Print every key of a profile with its value, including inherited keys."""
     environment = context.ensure_object(Environment)
 
-    from wikigr.profiles.files import load_profile, profile_values
+    from wikigr.profiles.files import load_profile
+    from wikigr.profiles.schema import profile_values
 
     document = {"schema_version": SCHEMA_VERSION, "profile": profile_values(load_profile(name))}
     print_result(environment, document, print_profile, as_json=json_output)

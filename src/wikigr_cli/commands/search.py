@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +15,7 @@ from wikigr_cli.render.search import print_results, search_document
 
 if TYPE_CHECKING:
     from wikigr.embeddings.loader import Purpose
-    from wikigr.profiles.schema import Profile
+    from wikigr.pipeline.profile import Profile
 
 
 class Mode(StrEnum):
@@ -62,16 +61,17 @@ def search(
 
     from wikigr.pack.open import Pack
     from wikigr.profiles.files import load_profile
+    from wikigr.retrieval.candidates import RetrievalOptions
 
     chosen = _with_flags(load_profile(profile), mode, fusion)
     purpose: Purpose = "query" if batch is None else "queries"
-    dense = chosen.retrieval.mode != "lexical"
-    with Pack(pack, encoder=embedding_model, purpose=purpose, preload=dense) as opened:
+    retrieval = chosen[RetrievalOptions]
+    with Pack(pack, encoder=embedding_model, purpose=purpose, preload=retrieval.uses_dense) as opened:
         from wikigr.pipeline.builder import build_pipeline, connect
         from wikigr.retrieval.trace import Trace
         from wikigr_cli.batch import read_batch
 
-        model = connect(chosen) if chosen.retrieval.multi_query and not offline else None
+        model = connect(chosen) if retrieval.multi_query and not offline else None
         pipeline = build_pipeline(chosen, opened, model=model, offline=offline)
 
         def run(text: str) -> dict[str, object]:
@@ -93,18 +93,10 @@ def _with_flags(profile: Profile, mode: Mode | None, fusion: Fusion | None) -> P
     """Return ``profile`` with ``--mode`` and ``--fusion`` applied. ``--mode`` turns every other ranking stage off."""
     if mode is None and fusion is None:
         return profile
-    retrieval = replace(
-        profile.retrieval,
-        mode=mode.value if mode else profile.retrieval.mode,
-        fusion=fusion.value if fusion else profile.retrieval.fusion,
-    )
-    if mode is None:
-        return replace(profile, retrieval=retrieval)
-    return replace(
-        profile,
-        retrieval=retrieval,
-        graph_reranker=replace(profile.graph_reranker, enabled=False),
-        graph_walk=replace(profile.graph_walk, enabled=False),
-        multi_strategy=replace(profile.multi_strategy, enabled=False),
-        cross_encoder=replace(profile.cross_encoder, enabled=False),
-    )
+
+    from wikigr.pipeline.stages import rankers_only
+    from wikigr.retrieval.candidates import RetrievalOptions
+
+    if fusion is not None:
+        profile = profile.override(RetrievalOptions, fusion=fusion.value)
+    return rankers_only(profile).override(RetrievalOptions, mode=mode.value) if mode is not None else profile

@@ -29,10 +29,10 @@ def link(
     pack = options.require_pack(pack)
 
     from wikigr.pack.open import Pack
-    from wikigr.retrieval.candidates import checked_question
+    from wikigr.question.question import checked
     from wikigr.retrieval.entity_linking import is_read_whole
 
-    question = checked_question(question)
+    question = checked(question)
     with Pack(pack, preload=semantic > 0) as opened:
         links = link_question(opened, question, fuzzy=fuzzy)
         if semantic:

@@ -46,9 +46,9 @@ def triplets(
 
     from wikigr.graph.neighborhood import Neighborhood
     from wikigr.pack.open import Pack
-    from wikigr.retrieval.candidates import checked_question
+    from wikigr.question.question import checked
 
-    question = checked_question(question)
+    question = checked(question)
     with Pack(pack, preload=True) as opened:
         from wikigr.retrieval.explore.rule_pruner import RulePruner
         from wikigr.retrieval.explore.triplets import TripletRetriever
