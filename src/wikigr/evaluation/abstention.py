@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wikigr.evaluation.metrics import auroc, precision_recall
+from wikigr.evaluation.metrics.abstention import auroc, precision_recall
 from wikigr.evaluation.samples import Sample
-from wikigr.evaluation.statistics import Interval, bootstrap_statistic_interval
+from wikigr.evaluation.statistics.bootstrap import Interval, bootstrap_statistic_interval
 
 _Floats = NDArray[np.float64]
 

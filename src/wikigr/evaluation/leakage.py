@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wikigr.embeddings.embedder import Embedder
-from wikigr.evaluation.metrics import accuracy
+from wikigr.evaluation.metrics.accuracy import accuracy
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.text import words
 
