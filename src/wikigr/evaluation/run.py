@@ -166,10 +166,10 @@ def default_folder(run: Run) -> Path:
 def describe_missing_articles(titles: Sequence[str]) -> str:
     """Return the warning about gold titles that have no article in the pack."""
     named = ", ".join(repr(title) for title in titles[:3])
+    count = "1 gold article" if len(titles) == 1 else f"{len(titles)} gold articles"
     return (
-        f"The pack lacks {len(titles)} gold article{'' if len(titles) == 1 else 's'}, so no profile can find them: "
-        f"{named}"
-        f"{' and others' if len(titles) > 3 else ''} (wikigr eval validate lists them all)."
+        f"The pack lacks {count} that no profile can find: {named}{' and others' if len(titles) > 3 else ''} "
+        "(wikigr eval validate lists them all)."
     )
 
 
