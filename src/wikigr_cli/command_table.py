@@ -23,7 +23,7 @@ _MODULES = {
     "pack": "pack",
     "pagerank": "pagerank",
     "profile": "profile",
-    "eval": "evaluation",
+    "eval": "eval",
     "model": "model",
     "config": "config",
     "doctor": "doctor",

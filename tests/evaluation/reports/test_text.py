@@ -13,7 +13,7 @@ import pytest
 from wikigr.errors import UsageError
 from wikigr.evaluation.gate import GateCheck, GateResult
 from wikigr.evaluation.metrics import METRICS
-from wikigr.evaluation.reports.document import StoredRun, report_document
+from wikigr.evaluation.reports.document import report_document
 from wikigr.evaluation.reports.html import html_report
 from wikigr.evaluation.reports.text import (
     github_annotations,
@@ -25,6 +25,7 @@ from wikigr.evaluation.reports.text import (
 )
 from wikigr.evaluation.run import Run
 from wikigr.evaluation.samples import Sample
+from wikigr.evaluation.stored_run import StoredRun
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.evaluation import evaluation, gate
 
@@ -189,7 +190,7 @@ def test_every_metric_that_applies_is_shown_within_80_columns() -> None:
         assert sum(line.split()[0] == metric for line in table.splitlines() if line) == 2
     for name in ("section_quality", "graph_reranker", "lexical"):
         assert name in table
-    prose = ("Means with", "Four times", "Precision:", "Standard deviation", "enhanced-without-")
+    prose = ("Means with", "This many questions", "Precision:", "Standard deviation", "enhanced-without-")
     wide = [line for line in text.splitlines() if len(line) > 80 and not line.startswith(prose)]
     assert not wide
 
@@ -207,7 +208,10 @@ def test_a_comparison_has_its_verdict_on_the_same_line() -> None:
 
 def test_a_primary_metric_that_applies_to_nothing_is_no_crash() -> None:
     made = document(two_profiles(), primary="mrr")
-    assert headline(made["comparisons"][0]) == "two cannot be told from one: mrr applies to no question of both."
+    assert (
+        headline(made["comparisons"][0])
+        == "two cannot be compared with one: mrr applies to no question that both answered."
+    )
     assert "applies to no question" in printed(made)
 
 
@@ -221,7 +225,7 @@ def test_intervals_of_means_respect_clusters() -> None:
 def test_a_run_that_is_not_whole_says_so_in_every_report() -> None:
     assert document(two_profiles())["notices"] == []
     made = document([each for each in two_profiles() if (each.profile, each.question_id) != ("two", "a3")])
-    notice = "two: the run is not whole, 4 of 5 samples are there."
+    notice = "two: the run is incomplete, with 4 of 5 samples."
     assert made["notices"] == [notice]
     for report in (markdown_report, github_report, html_report):
         assert notice in report(made)
@@ -280,8 +284,8 @@ def test_leaks_and_what_was_chosen_after_the_run_are_in_every_report() -> None:
     made = report_document(held, primary="hallucination", resamples=199)
     said = [
         "accuracy was declared as the primary metric before the run; hallucination was chosen after it.",
-        "3 few-shot examples give gold questions away and stood in no prompt: example 1 (question a1), "
-        "example 2 (question a2), example 3 (question a3) and others (all of them in run.json).",
+        "3 few-shot examples give gold questions away and no prompt used them: example 1 (question a1), "
+        "example 2 (question a2), example 3 (question a3) and others (run.json lists them all).",
     ]
     assert (made["notices"], made["margin"]) == (said, 0.05)
     for text in (printed(made), markdown_report(made), html_report(made), junit_report(made), github_report(made)):
