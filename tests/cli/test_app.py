@@ -32,7 +32,7 @@ def test_debug_shows_the_traceback_and_keeps_the_exit_code(wikigr: Wikigr) -> No
     assert "Traceback" in result.err
 
 
-def test_a_bug_is_no_failed_gate(wikigr: Wikigr, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_does_not_exit_like_a_failed_gate(wikigr: Wikigr, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise LookupError("no such thing")
 
@@ -44,7 +44,7 @@ def test_a_bug_is_no_failed_gate(wikigr: Wikigr, monkeypatch: pytest.MonkeyPatch
     assert "in broken" in wikigr("--debug", "profile", "list").err
 
 
-def test_a_closed_pipe_is_no_error(physics_pack: Path) -> None:
+def test_a_closed_pipe_is_not_an_error(physics_pack: Path) -> None:
     """The reader leaves after one line of 400; the pipe holds far less than the rest."""
     lines = "spin\n" * 400
     writer = subprocess.Popen(

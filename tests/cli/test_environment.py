@@ -37,7 +37,7 @@ def in_encoding(encoding: str, *arguments: str, stdin: bytes = b"") -> tuple[int
     ],
     ids=lambda command: command[0],
 )
-def test_a_stdout_that_is_no_utf8_gets_the_whole_result(
+def test_stdout_without_utf8_gets_the_whole_result(
     wikigr: Wikigr, physics_pack: Path, tmp_path: Path, encoding: str, command: tuple[str, ...]
 ) -> None:
     if command[0] == "eval":
@@ -60,7 +60,7 @@ def test_a_stdout_that_is_no_utf8_gets_the_whole_result(
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-8"])
-def test_what_comes_on_stdin_is_utf8_in_every_locale(wikigr: Wikigr, physics_pack: Path, encoding: str) -> None:
+def test_stdin_is_utf8_in_every_locale(wikigr: Wikigr, physics_pack: Path, encoding: str) -> None:
     pack = ("--pack", str(physics_pack))
     batch = ("search", "--batch", "-", "--mode", "lexical", *pack)
     code, out, _ = in_encoding(encoding, *batch, stdin="Who was Schrödinger 🐈?\n".encode())
@@ -77,7 +77,7 @@ def test_what_comes_on_stdin_is_utf8_in_every_locale(wikigr: Wikigr, physics_pac
         assert b"standard input" in err and b"invalid start byte" in err
 
 
-def test_a_process_in_a_locale_that_is_no_utf8(physics_pack: Path) -> None:
+def test_a_process_in_a_locale_without_utf8(physics_pack: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", MAIN, "search", "Wave", "--mode", "lexical", "--pack", str(physics_pack)],
         capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": "ascii"},

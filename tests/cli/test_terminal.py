@@ -19,7 +19,7 @@ from .conftest import MAIN, Wikigr
 from .terminal import environment_of, in_terminal, until, widest
 
 
-def test_color_goes_on_in_the_next_line_and_is_no_width() -> None:
+def test_color_continues_on_the_next_line_and_has_no_width() -> None:
     environment, out, _ = environment_of(12, NO_COLOR="", TERM="xterm")
     environment.print("  1. One two", style="bold", end="")
     environment.print("  0.5 x", style="dim", hang=5)
@@ -67,7 +67,7 @@ def test_lines_fit_in_a_terminal_and_stay_whole_in_a_pipe(
     assert " ".join(in_terminal(*asked).out.split()) == " ".join(piped.out.split())
 
 
-def test_a_command_to_be_copied_is_one_line(wikigr: Wikigr) -> None:
+def test_a_command_to_copy_stays_on_one_line(wikigr: Wikigr) -> None:
     environment, out, _ = environment_of(20)
     environment.print("    wikigr ask 'Who was it?' --pack p", overflow="keep")
     assert out.getvalue() == "    wikigr ask 'Who was it?' --pack p\n"
@@ -88,7 +88,7 @@ def _interruptible() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def test_ctrl_c_ends_a_command_with_a_word(physics_pack: Path) -> None:
+def test_ctrl_c_ends_a_command_with_a_message(physics_pack: Path) -> None:
     asked = subprocess.Popen(
         [sys.executable, "-c", MAIN, "search", "--batch", "-", "--mode", "lexical", "--pack", str(physics_pack)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_interruptible,
@@ -102,7 +102,7 @@ def test_ctrl_c_ends_a_command_with_a_word(physics_pack: Path) -> None:
 
 
 @pytest.mark.parametrize(("options", "hint"), [((), True), (("--no-resume",), False)])
-def test_ctrl_c_during_a_build_says_that_it_goes_on(tmp_path: Path, options: tuple[str, ...], hint: bool) -> None:
+def test_ctrl_c_during_a_build_says_how_to_resume(tmp_path: Path, options: tuple[str, ...], hint: bool) -> None:
     building = subprocess.Popen(
         [sys.executable, "-c", MAIN, "pack", "build", "-", "-o", "p", "--format", "jsonl", *options],
         cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

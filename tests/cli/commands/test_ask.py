@@ -54,7 +54,7 @@ def test_a_question_that_the_pack_does_not_cover_is_declined(wikigr: Wikigr, phy
     assert (document["abstained"], document["query_type"], document["citations"]) == (True, "abstained", [])
 
 
-def test_strict_does_not_mind_an_answer(wikigr: Wikigr, physics_pack: Path) -> None:
+def test_strict_accepts_an_answer(wikigr: Wikigr, physics_pack: Path) -> None:
     assert wikigr("ask", QUESTION, "--pack", str(physics_pack), "--strict").code == 0
 
 
@@ -75,12 +75,12 @@ def test_explain_shows_stages_scores_and_what_was_dropped(wikigr: Wikigr, physic
     best = explain["sentences"][0]
     assert best["cited"]
     assert best["score"] >= explain["sentences"][-1]["score"]
-    assert set(best["parts"]) == {"section", "words", "context", "phrases", "kind", "vector", "neighbors"}
+    assert set(best["parts"]) == {"section", "words", "context", "phrases", "kind", "vector", "neighbours"}
     text = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--explain").out
     assert "Stages" in text and "Sentences" in text
 
 
-def test_explain_tells_of_every_candidate_why_it_was_not_read(wikigr: Wikigr, physics_pack: Path) -> None:
+def test_explain_says_why_each_candidate_was_not_read(wikigr: Wikigr, physics_pack: Path) -> None:
     ask = ("ask", "What is spin?", "--pack", str(physics_pack), "--offline", "--explain")
     explain = json.loads(wikigr(*ask, "--json").out)["explain"]
     dropped = {key: why for stage in explain["stages"] for key, why in stage["dropped"].items()}

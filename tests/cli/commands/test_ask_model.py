@@ -142,7 +142,7 @@ def test_a_refusal_is_streamed_once(wikigr: Wikigr, physics_pack: Path, model: M
     assert streamed == wikigr("ask", QUESTION, "--pack", str(physics_pack), "--no-stream").out
 
 
-def test_strict_counts_what_nothing_supports(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
+def test_strict_rejects_an_unsupported_answer(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
     model.always(reply("It was Bob."))
     assert wikigr("ask", QUESTION, "--pack", str(physics_pack), "--strict").code == 1
 

@@ -37,7 +37,7 @@ def test_an_answer_that_holds(wikigr: Wikigr, physics_pack: Path, asked: Path) -
     assert wikigr("-q", "ask", QUESTION, "--pack", str(physics_pack), "--offline", "--receipt", "r.json").err == ""
 
 
-def test_what_no_longer_holds_is_a_cross_and_exit_1(wikigr: Wikigr, physics_pack: Path, asked: Path) -> None:
+def test_a_failed_check_is_a_cross_and_exit_1(wikigr: Wikigr, physics_pack: Path, asked: Path) -> None:
     document = json.loads(asked.read_text())
     document["citations"][0]["start"] += 1
     document["citations"][0]["end"] += 1
@@ -161,7 +161,7 @@ def test_the_receipts_of_a_batch_that_a_budget_or_a_server_ends(
     assert json.loads(Path("many.jsonl").read_text())["id"] == "2"
 
 
-def test_a_receipt_that_cannot_be_written_is_said_before_anything_is_asked(
+def test_an_unwritable_receipt_is_reported_before_the_question_is_asked(
     wikigr: Wikigr, physics_pack: Path, messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)

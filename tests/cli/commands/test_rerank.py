@@ -138,7 +138,7 @@ def test_a_cross_encoder_that_cannot_be_loaded_degrades_loudly(
         ('{"results": []}\n{"results": [}\n', "Line 2"),
     ],
 )
-def test_bad_results_are_named(wikigr: Wikigr, physics_pack: Path, text: str, says: str) -> None:
+def test_malformed_results_are_reported(wikigr: Wikigr, physics_pack: Path, text: str, says: str) -> None:
     result = wikigr("rerank", "--pack", str(physics_pack), "--json", stdin=text)
     assert (result.code, result.out) == (2, "")
     assert says in result.err
@@ -152,7 +152,7 @@ def test_bad_weights_are_wrong_usage(wikigr: Wikigr, physics_pack: Path, found: 
 
 @pytest.mark.parametrize("method", ["quality", "cross-encoder"])
 @pytest.mark.parametrize("weight", ["--alpha", "--beta"])
-def test_weights_that_nothing_would_use_are_wrong_usage(
+def test_weights_without_an_effect_are_wrong_usage(
     wikigr: Wikigr, physics_pack: Path, found: str, method: str, weight: str
 ) -> None:
     result = wikigr("rerank", "--pack", str(physics_pack), "--method", method, weight, "0.5", stdin=found)

@@ -9,7 +9,7 @@ from wikigr_cli.render.output import counted
 from ..conftest import Wikigr
 
 
-def test_one_is_no_plural(wikigr: Wikigr, tmp_path: Path) -> None:
+def test_counts_use_the_singular_for_one(wikigr: Wikigr, tmp_path: Path) -> None:
     assert counted(1, "links") == "1 link" and counted(2, "links") == "2 links" and counted(0, "links") == "0 links"
     assert [counted(1, noun) for noun in ("entities", "aliases", "triples")] == ["1 entity", "1 alias", "1 triple"]
     assert counted(1_234, "articles") == "1,234 articles"

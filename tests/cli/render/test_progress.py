@@ -12,7 +12,7 @@ from wikigr_cli.render.progress import TerminalProgress
 from ..terminal import environment_of, until
 
 
-def test_progress_that_is_interrupted_claims_no_end() -> None:
+def test_interrupted_progress_does_not_claim_completion() -> None:
     environment, _, err = environment_of(80, TERM="xterm")
     with pytest.raises(Interrupted) as stopped, TerminalProgress(environment, resumes=True) as progress:
         progress.start("embedding", 2400, "sections")
@@ -40,7 +40,7 @@ def test_the_last_line_of_progress_leaves_room_for_the_echo_of_ctrl_c(monkeypatc
     assert lines and max(map(len, lines)) <= 78
 
 
-def test_a_note_stands_above_the_progress_and_is_no_part_of_it() -> None:
+def test_a_note_is_printed_above_the_progress() -> None:
     environment, _, err = environment_of(80, TERM="xterm")
     with TerminalProgress(environment) as progress:
         progress.start("reading", 10, "records")

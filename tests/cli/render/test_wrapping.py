@@ -17,7 +17,7 @@ def test_wrapping_keeps_every_word_and_fits(text: str, width: int, hang: int | N
         assert cells(line) <= width or len(line.split()) == 1
 
 
-def test_what_goes_on_is_indented_as_its_line_or_as_asked() -> None:
+def test_continuation_lines_keep_the_indent_or_hang() -> None:
     def shown(text: str, width: int, hang: int | None = None) -> list[str]:
         return [" " * indent + text[begin:end] for indent, begin, end in breaks(text, width, hang)]
 

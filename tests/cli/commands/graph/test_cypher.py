@@ -30,7 +30,7 @@ def test_cypher_as_a_table_and_as_json(wikigr: Wikigr, films: Path) -> None:
     assert wikigr("graph", "cypher", "-", "-p", str(films), stdin=query).out == shown.out
 
 
-def test_wide_rows_are_one_value_a_line(wikigr: Wikigr, films: Path) -> None:
+def test_wide_rows_print_one_value_per_line(wikigr: Wikigr, films: Path) -> None:
     query = "MATCH (a:Article) WHERE a.title STARTS WITH 'The' RETURN a.title, a ORDER BY a.title"
     lines = wikigr("graph", "cypher", query, "-p", str(films)).out.splitlines()
     assert lines[0] == "a.title  The Glass Door" and lines[2] == "" and lines[3] == "a.title  The Iron Bell"
@@ -40,7 +40,7 @@ def test_wide_rows_are_one_value_a_line(wikigr: Wikigr, films: Path) -> None:
     assert "…" in hostile.out and "cut" in hostile.err
 
 
-def test_rows_beyond_the_limit_are_said(wikigr: Wikigr, films: Path) -> None:
+def test_rows_beyond_the_limit_are_reported(wikigr: Wikigr, films: Path) -> None:
     query = "MATCH (a:Article) RETURN a.title ORDER BY a.title"
     result = wikigr("graph", "cypher", query, "-p", str(films), "--limit", "2")
     assert len(result.out.splitlines()) == 3 and "Truncated" in result.err
@@ -70,7 +70,7 @@ def test_refused_malformed_and_failing_queries(
     assert (result.code, result.out) == (code, "") and message in result.err
 
 
-def test_a_query_whose_time_is_up(wikigr: Wikigr, physics_pack: Path) -> None:
+def test_a_query_that_times_out(wikigr: Wikigr, physics_pack: Path) -> None:
     nodes = ", ".join(f"({name}:Article)" for name in "abcdefg")
     query = f"MATCH {nodes} WHERE a.title + c.title < b.title + d.title RETURN count(*)"
     result = wikigr("graph", "cypher", query, "-p", str(physics_pack), "--timeout", "0.2")

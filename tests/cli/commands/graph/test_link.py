@@ -9,7 +9,7 @@ from ...conftest import Wikigr
 from .conftest import article, document
 
 
-def test_what_is_not_read_of_a_long_question_is_said(wikigr: Wikigr, physics_pack: Path) -> None:
+def test_a_long_question_is_linked_only_at_its_beginning(wikigr: Wikigr, physics_pack: Path) -> None:
     long = ("graph", "link", f"{'why ' * 130}Erwin Schrödinger", "--pack", str(physics_pack), "--json")
     done = wikigr(*long)
     assert json.loads(done.out)["warnings"] == ["The question is long: only its beginning was searched for names."]

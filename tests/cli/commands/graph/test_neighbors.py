@@ -35,13 +35,13 @@ def test_neighbors_by_relation_and_direction(wikigr: Wikigr, films: Path) -> Non
     assert wikigr("graph", "neighbors", "Clara Voss", "-p", str(films), "--relation", "a -> b").code == 2
 
 
-def test_a_typo_is_taken_and_said(wikigr: Wikigr, films: Path) -> None:
+def test_a_typo_is_corrected_with_a_note(wikigr: Wikigr, films: Path) -> None:
     result = wikigr("graph", "neighbors", "Clara Vos", "-p", str(films))
     assert result.code == 0 and "Clara Voss" in result.out
     assert "using 'Clara Voss'" in result.err
 
 
-def test_one_of_several_of_a_name_is_taken_and_said(wikigr: Wikigr, films: Path) -> None:
+def test_an_ambiguous_name_is_resolved_with_a_note(wikigr: Wikigr, films: Path) -> None:
     result = wikigr("graph", "neighbors", "Oakdale", "-p", str(films), "--json")
     # The one of more neighbors, although the other comes first by name.
     assert json.loads(result.out)["node"]["key"] == "Oakdale (film)"
@@ -50,7 +50,7 @@ def test_one_of_several_of_a_name_is_taken_and_said(wikigr: Wikigr, films: Path)
     assert json.loads(exact.out)["node"]["key"] == "Oakdale (city)" and exact.err == ""
 
 
-def test_a_name_that_is_spelled_as_stored_needs_no_word(wikigr: Wikigr, films: Path) -> None:
+def test_an_exact_name_gets_no_note(wikigr: Wikigr, films: Path) -> None:
     for name, said in (("Halt", False), (" Halt ", False), ("halt", True)):
         result = wikigr("graph", "neighbors", name, "-p", str(films), "--json")
         assert json.loads(result.out)["node"]["key"] == "Halt"

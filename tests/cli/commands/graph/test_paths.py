@@ -39,7 +39,9 @@ def test_a_metapath(wikigr: Wikigr, films: Path) -> None:
     assert len(cut.out.splitlines()) == 1 and "Truncated" in cut.err
 
 
-def test_no_path_where_the_search_had_to_stop(wikigr: Wikigr, films: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_path_when_the_search_stops_at_its_limit(
+    wikigr: Wikigr, films: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     to = ("graph", "paths", "The Iron Bell", "The Glass Door", "-p", str(films), "--metapath", "director -> ~director")
     nowhere = wikigr(*to[:-1], "director -> director")
     assert nowhere.err == "No path from The Iron Bell to The Glass Door along director -> director.\n"

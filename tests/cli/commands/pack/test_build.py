@@ -10,7 +10,7 @@ import pytest
 from ...conftest import ROOT_PACK, Wikigr
 
 
-def test_a_pack_that_is_built_again_keeps_what_it_is_called(wikigr: Wikigr, tmp_path: Path) -> None:
+def test_a_rebuilt_pack_keeps_its_metadata(wikigr: Wikigr, tmp_path: Path) -> None:
     (tmp_path / "notes.jsonl").write_text('{"id": "a", "title": "Alpha", "text": "Alpha is a letter."}\n')
     build = ("pack", "build", "notes.jsonl", "-o", "p")
     fields = ("name", "version", "description", "license")
@@ -53,15 +53,13 @@ def test_a_graph_of_triples_is_built_and_answers(wikigr: Wikigr, tmp_path: Path)
     assert "graph.data (rdf)" in wikigr("pack", "info", "r").out
 
 
-def test_stages_are_told_on_stderr_and_silenced_by_q(wikigr: Wikigr) -> None:
+def test_stages_are_printed_on_stderr_and_silenced_by_q(wikigr: Wikigr) -> None:
     build = ("pack", "build", str(ROOT_PACK / "articles"), "-o", "p", "--limit", "2")
     assert "embedding:" in wikigr(*build).err
     assert wikigr("-q", *build).err == ""
 
 
-def test_a_bundled_encoder_answers_without_any_other(
-    wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bundled_encoder_is_enough_to_answer(wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     built = wikigr("pack", "build", str(ROOT_PACK / "articles"), "-o", "p", "--bundle-encoder", "--limit", "5")
     assert built.code == 0
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty-cache"))
@@ -91,7 +89,7 @@ def test_mistakes_in_a_build(
 
 
 @pytest.mark.parametrize("version", ["old", "0.1", "v1.0.0", "1.0/../../zz", ""])
-def test_a_version_that_is_none_is_refused_where_it_is_given(wikigr: Wikigr, tmp_path: Path, version: str) -> None:
+def test_an_invalid_version_is_refused(wikigr: Wikigr, tmp_path: Path, version: str) -> None:
     (tmp_path / "notes.jsonl").write_text('{"id": "a", "title": "Alpha", "text": "Alpha is a letter."}\n')
     build = ("pack", "build", "notes.jsonl", "-o", "p")
     refused = wikigr(*build, "--pack-version", version)

@@ -115,9 +115,7 @@ def test_wrong_use(wikigr: Wikigr, built: Path, arguments: tuple[str, ...], code
     assert message in " ".join(result.err.split())
 
 
-def test_files_that_the_signature_does_not_cover_are_no_part_of_what_is_trusted(
-    wikigr: Wikigr, built: Path, tmp_path: Path
-) -> None:
+def test_files_outside_the_signature_are_not_trusted(wikigr: Wikigr, built: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(built, tmp_path / "copy")
     extras = ("few_shot_examples.json", "eval", "graph_index.npz")
     for name in extras[:2]:

@@ -108,7 +108,7 @@ def test_no_command_writes_into_an_installed_pack_and_a_copy_is_whole(
         assert not (tmp_path / "copy" / ".origin.json").exists()
 
 
-def test_a_person_is_told_what_to_pin(archive: Path, wikigr: Wikigr) -> None:
+def test_an_install_without_pins_prints_them(archive: Path, wikigr: Wikigr) -> None:
     done = wikigr("pack", "install", str(archive), "--name", "mine")
     assert done.code == 0, done.err
     assert done.out.splitlines()[0] == "mine 1.0.0 was installed."
@@ -138,7 +138,7 @@ def test_a_person_is_told_what_to_pin(archive: Path, wikigr: Wikigr) -> None:
         ((), 2, "Missing argument"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_code(
+def test_failures_have_a_message_and_an_exit_code(
     archive: Path, wikigr: Wikigr, tmp_path: Path, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
     (tmp_path / "broken.wikigr").write_bytes(archive.read_bytes()[:5000])
@@ -158,7 +158,7 @@ def test_a_name_that_is_not_installed(physics_pack: Path, wikigr: Wikigr) -> Non
     assert wikigr("search", "spin", "--mode", "lexical", "--pack", "by-hand").code == 0
 
 
-def test_what_a_stranger_wrote_does_not_drive_the_terminal(physics_pack: Path, wikigr: Wikigr, tmp_path: Path) -> None:
+def test_untrusted_text_does_not_drive_the_terminal(physics_pack: Path, wikigr: Wikigr, tmp_path: Path) -> None:
     shutil.copytree(physics_pack, tmp_path / "p")
     manifest = json.loads((tmp_path / "p" / "manifest.json").read_text())
     (tmp_path / "p" / "manifest.json").write_text(

@@ -42,7 +42,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
     return root
 
 
-def test_diff_tells_the_first_of_each_kind_or_all(wikigr: Wikigr, built: Path) -> None:
+def test_diff_prints_the_first_of_each_kind_or_all(wikigr: Wikigr, built: Path) -> None:
     short = wikigr("pack", "diff", str(built / "a"), str(built / "b"))
     assert (short.code, short.err) == (0, "")
     assert "articles added: 12\n  + Letter 00\n" in short.out
@@ -69,15 +69,13 @@ def test_diff_as_json_is_complete(wikigr: Wikigr, built: Path) -> None:
 
 
 @pytest.mark.parametrize(("one", "two", "code"), [("a", "a", 0), ("a", "b", 1), ("b", "a", 1)])
-def test_the_exit_code_tells_a_difference_when_asked(
-    wikigr: Wikigr, built: Path, one: str, two: str, code: int
-) -> None:
+def test_exit_code_reports_a_difference_on_request(wikigr: Wikigr, built: Path, one: str, two: str, code: int) -> None:
     packs = (str(built / one), str(built / two))
     assert wikigr("pack", "diff", *packs).code == 0
     assert wikigr("pack", "diff", *packs, "--exit-code").code == code
 
 
-def test_packs_of_one_content_say_so(wikigr: Wikigr, built: Path) -> None:
+def test_packs_with_the_same_content(wikigr: Wikigr, built: Path) -> None:
     assert wikigr("pack", "diff", str(built / "a"), str(built / "a")).out.endswith("The content is the same.\n")
 
 
@@ -107,7 +105,7 @@ def test_the_help_says_what_a_version_means(wikigr: Wikigr, capsys: pytest.Captu
         assert "citations break" in " ".join(capsys.readouterr().out.split())
 
 
-def test_update_writes_the_pack_and_tells_what_changed(wikigr: Wikigr, built: Path, tmp_path: Path) -> None:
+def test_update_writes_the_pack_and_prints_the_changes(wikigr: Wikigr, built: Path, tmp_path: Path) -> None:
     shutil.copytree(built / "a", tmp_path / "p")
     source = str(write(tmp_path / "new.jsonl", [ALPHA, BETA, dict(GAMMA, text="Gamma is the 3rd letter.")]))
     planned = wikigr("pack", "update", "p", "--from", source, "--dry-run", "--json")

@@ -12,7 +12,7 @@ from ...conftest import Wikigr
 from .conftest import change_manifest
 
 
-def test_a_manifest_that_lies_is_found(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
+def test_a_wrong_manifest_is_found(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
     counts = json.loads((physics_pack / "manifest.json").read_text())["counts"]
     copy = change_manifest(physics_pack, tmp_path / "copy", "counts", {**counts, "sections": counts["sections"] + 1})
     result = wikigr("pack", "validate", str(copy))
@@ -34,7 +34,7 @@ def test_a_damaged_database_is_found_before_the_engine_reads_it(
     assert "FAILED pack.db" in result.out
 
 
-def test_a_part_that_is_gone_is_found(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
+def test_a_missing_part_is_found(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(physics_pack, copy)
     (copy / "pagerank_cache.json").unlink()
@@ -77,7 +77,7 @@ def test_another_encoder_is_refused(wikigr: Wikigr, physics_pack: Path, tmp_path
     assert "cannot be compared" in result.err
 
 
-def test_a_pack_of_a_version_that_is_none_answers_but_travels_no_further(
+def test_a_pack_with_an_invalid_version_answers_but_is_not_distributed(
     wikigr: Wikigr, physics_pack: Path, tmp_path: Path
 ) -> None:
     old = str(change_manifest(physics_pack, tmp_path / "old", "version", "1.0/../../zz"))

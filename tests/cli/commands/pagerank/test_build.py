@@ -11,7 +11,7 @@ import pytest
 from ...conftest import Wikigr
 
 
-def test_a_fresh_cache_is_left_alone_and_a_stale_one_made_again(wikigr: Wikigr, pack: Path) -> None:
+def test_a_fresh_cache_is_kept_and_a_stale_one_replaced(wikigr: Wikigr, pack: Path) -> None:
     cache = pack / "pagerank_cache.json"
     built = cache.read_bytes()
     fresh = wikigr("pagerank", "build", str(pack))
@@ -23,7 +23,7 @@ def test_a_fresh_cache_is_left_alone_and_a_stale_one_made_again(wikigr: Wikigr, 
     assert wikigr("pack", "validate", str(pack)).code == 0
 
 
-def test_other_parameters_make_it_anew_and_the_pack_stays_valid(wikigr: Wikigr, pack: Path) -> None:
+def test_other_parameters_replace_the_cache_and_the_pack_stays_valid(wikigr: Wikigr, pack: Path) -> None:
     before = (pack / "pagerank_cache.json").read_bytes()
     assert "written" in wikigr("pagerank", "build", str(pack), "--damping", "0.5").out
     assert (pack / "pagerank_cache.json").read_bytes() != before
@@ -49,7 +49,9 @@ def test_a_file_elsewhere(wikigr: Wikigr, pack: Path, tmp_path: Path, name: str)
     assert [path.name for path in tmp_path.glob(".scores*")] == []
 
 
-def test_several_packs_a_line_each_and_the_first_failure_decides(wikigr: Wikigr, pack: Path, tmp_path: Path) -> None:
+def test_several_packs_print_a_line_each_and_the_first_failure_decides(
+    wikigr: Wikigr, pack: Path, tmp_path: Path
+) -> None:
     result = wikigr("pagerank", "build", "nowhere", str(pack))
     assert result.code == 4
     assert "nowhere" in result.err
@@ -77,7 +79,7 @@ def test_one_file_takes_one_pack(wikigr: Wikigr, pack: Path) -> None:
     assert wikigr("pagerank", "build", str(pack), str(pack), "-o", "x.json").code == 2
 
 
-def test_what_cannot_be_done_says_why(wikigr: Wikigr, pack: Path) -> None:
+def test_failures_say_why(wikigr: Wikigr, pack: Path) -> None:
     slow = wikigr("pagerank", "build", str(pack), "--max-iter", "1", "--tol", "1e-12")
     assert (slow.code, "converge" in slow.err) == (3, True)
     folder = wikigr("pagerank", "build", str(pack), "-o", "no/such/folder.json")

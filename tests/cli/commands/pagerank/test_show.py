@@ -40,7 +40,7 @@ def test_a_plain_mapping_is_read(wikigr: Wikigr, pack: Path) -> None:
         '{"schema_version": 9, "digest": "", "damping": 0.5, "max_iter": 1, "tol": 1e-6, "scores": {}}',
     ],
 )
-def test_a_cache_of_no_use_is_computed_anew_and_said(wikigr: Wikigr, pack: Path, text: str) -> None:
+def test_an_unusable_cache_is_computed_again_with_a_note(wikigr: Wikigr, pack: Path, text: str) -> None:
     whole = wikigr("pagerank", "top", "--pack", str(pack), "-n", "1").out
     (pack / "pagerank_cache.json").write_text(text)
     result = wikigr("pagerank", "top", "--pack", str(pack), "-n", "1")
