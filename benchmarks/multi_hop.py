@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from wikigr.evaluation.statistics import compare_paired
+from wikigr.evaluation.statistics.paired import compare_paired
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
 from wikigr.profiles.files import load_profile
