@@ -357,8 +357,8 @@ def test_the_gate_of_an_ablation_judges_the_whole_profile(run: Run, wikigr: Wiki
         (("--min", "judged=0.5"), "--judge claude"),
         (("--margin", "nan"), "margin"),
         (("--max-errors", "nan"), "--max-errors"),
-        (("--baseline", "nowhere.json"), "cannot be used"),
-        (("--baseline", "gold.jsonl"), "cannot be used"),
+        (("--baseline", "nowhere.json"), "Cannot use the baseline"),
+        (("--baseline", "gold.jsonl"), "Cannot use the baseline"),
         (("--baseline", "foreign.json"), "another question set"),
         (("--baseline", "bare.json", "--primary", "mrr"), "no question of the baseline"),
     ],
@@ -592,7 +592,7 @@ class TestGate:
             (("--min", "accuracy"), 2, "METRIC=VALUE"),
             (("--min", "acuracy=1"), 2, "no metric"),
             (("--min", "accuracy=0", "--primary", "acuracy"), 2, "no metric"),
-            (("--baseline", "nowhere.json"), 2, "cannot be used"),
+            (("--baseline", "nowhere.json"), 2, "Cannot use the baseline"),
             (("--min", "accuracy=0", "--profile", "fast"), 2, "no profile"),
         ],
     )
@@ -961,7 +961,7 @@ class TestModels:
         ("options", "says"),
         [
             (("--judge", "claude", "--offline"), "--offline"),
-            (("--judge", "claude", "--judge-model", "claude-opus-latest"), "one model"),
+            (("--judge", "claude", "--judge-model", "claude-opus-latest"), "a fixed model"),
             (("--judge-model", "claude-opus-4-6"), "--judge claude"),
             (("--judge-labels", "labels.jsonl"), "--judge claude"),
             (("--judge", "claude", "--judge-model", "gemma", "--judge-max-cost", "1"), "price"),
