@@ -631,7 +631,7 @@ class TestGate:
         path = tmp_path / "good" / "samples.jsonl"
         path.write_text(path.read_text().replace('"question_id": "phys-', '"question_id": "other-'))
         result = wikigr("eval", "report", "good")
-        assert (result.code, "not of its run" in result.err) == (3, True)
+        assert (result.code, "belong to another run" in result.err) == (3, True)
 
     def test_an_unfinished_run_fails_the_gate_and_cannot_be_blessed(
         self, blessed: Path, wikigr: Wikigr, tmp_path: Path
@@ -770,6 +770,22 @@ def test_validate_names_every_mistake_of_form(wikigr: Wikigr, tmp_path: Path) ->
     assert told[0].startswith("q.jsonl:1: the question is answerable, but has no answers")
     assert told[1].startswith("q.jsonl:2: invalid JSON")
     assert told[2] == "q.jsonl:4: the id 'a' is used twice, on line 3 and on line 4"
+
+
+def test_validate_warns_of_answers_in_the_wrong_place(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
+    row = {"id": "a", "question": "Is Kiel a town?", "answers": ["Kiel", "Ghent"], "gold": [{"title": "Max Planck"}]}
+    (tmp_path / "q.jsonl").write_text(json.dumps(row) + "\n")
+    result = wikigr("eval", "validate", "q.jsonl", "--pack", str(physics_pack))
+    assert (result.code, result.out.splitlines()) == (
+        0,
+        [
+            "q.jsonl:1: warning: the question contains its answer 'Kiel'",
+            "q.jsonl:1: warning: no gold place contains the accepted answer 'Ghent'",
+            "1 question, 0 problems, 2 warnings",
+        ],
+    )
+    document = json.loads(wikigr("eval", "validate", "q.jsonl", "--json").out)
+    assert (document["problems"], [warning["kind"] for warning in document["warnings"]]) == ([], ["answer-in-question"])
 
 
 def test_validate_of_clean_questions_says_so_on_stdout(wikigr: Wikigr, tmp_path: Path) -> None:
