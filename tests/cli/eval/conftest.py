@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from wikigr.evaluation.questions import load_questions
 from wikigr.evaluation.runner import Evaluation, evaluate
 from wikigr.profiles.schema import Profile

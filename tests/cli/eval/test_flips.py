@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.llm.server import MessagesServer, reply
+
 from wikigr.evaluation.run import read_run
 
 from ..conftest import Wikigr

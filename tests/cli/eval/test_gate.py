@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from wikigr.evaluation.gate import make_baseline, write_baseline
 from wikigr.evaluation.questions import load_questions, question_set_hash
 from wikigr.evaluation.samples import Sample, write_line

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.llm.server import MessagesServer, Response, reply, status
+
 from wikigr.evaluation.samples import read_samples
 from wikigr.settings import cache_folder
 

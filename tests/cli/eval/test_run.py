@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.llm.server import MessagesServer, reply, status
+
 from wikigr.evaluation import runner
 from wikigr.evaluation.questions import GoldQuestion, load_questions
 from wikigr.evaluation.run import read_run
