@@ -200,7 +200,7 @@ def test_the_budget_stops_it(server: MessagesServer) -> None:
 
 @pytest.mark.parametrize("model", ["claude-opus-latest", "latest", " "])
 def test_the_model_is_pinned(model: str) -> None:
-    with pytest.raises(UsageError, match="one model"):
+    with pytest.raises(UsageError, match="a fixed model"):
         JudgeOptions(model)
 
 

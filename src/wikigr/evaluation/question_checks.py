@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from wikigr.evaluation.metrics.accuracy import accuracy
 from wikigr.evaluation.questions import Gold, GoldQuestion, Problem, ProblemKind
@@ -71,7 +71,7 @@ def look_up(pack: Pack, answer: Callable[[str], Answer]) -> PackLookup:
     return PackLookup(pack.find_title, sections, answer)
 
 
-def _no_pack(_: str) -> None:
+def _no_pack(_: str) -> NoReturn:
     raise LookupError("there is no pack to look this up in")
 
 

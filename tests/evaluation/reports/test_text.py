@@ -203,7 +203,7 @@ def test_a_comparison_has_its_verdict_on_the_same_line() -> None:
     row = next(line for line in compared.splitlines() if line.startswith("accuracy *"))
     assert len(row) <= 80
     assert row.split()[2] == "+0.400" and row.split()[-2:] == ["400/600/0", "improved"]
-    assert "so many questions would show a difference in accuracy of 0.0" in compared
+    assert "This many questions detect a difference in accuracy of 0.0" in compared
 
 
 def test_a_primary_metric_that_applies_to_nothing_is_no_crash() -> None:
@@ -248,7 +248,7 @@ def test_models_that_may_write_more_are_told_apart() -> None:
     profiles = {"one": {"synthesis": {"max_tokens": 512}}, "two": {"synthesis": {"max_tokens": 1024}}}
     run = replace(made.run, profiles=profiles, offline=False)
     report = report_document(replace(made, run=run), primary="accuracy", margin=0.02, resamples=99)
-    assert report["notices"] == ["The profiles may write answers of different length (tokens: one 512, two 1024)."]
+    assert report["notices"] == ["The profiles may write answers of different lengths (tokens: one 512, two 1024)."]
 
 
 def test_junit_takes_any_id_and_skips_what_has_no_grade() -> None:

@@ -43,7 +43,7 @@ Floors = Annotated[
     typer.Option("--min", metavar="METRIC=VALUE", help="A floor, such as accuracy=0.8. Repeatable."),
 ]
 BaselineFile = Annotated[
-    Path | None, typer.Option("--baseline", metavar="FILE", help="A blessed baseline that must not be undercut.")
+    Path | None, typer.Option("--baseline", metavar="FILE", help="A blessed baseline; the run must not be worse.")
 ]
 FailOnOption = Annotated[
     FailOn | None,
