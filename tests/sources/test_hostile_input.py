@@ -48,7 +48,7 @@ def test_many_comments_before_the_root(tmp_path: Path, root: str) -> None:
     path.write_text('<?xml version="1.0"?>\n' + "<!-- x -->\n" * 2000 + root)
     with limit():
         if root == "nothing known":
-            with pytest.raises(UsageError, match="Cannot tell"):
+            with pytest.raises(UsageError, match="Cannot detect the format"):
                 detect_format(path)
         else:
             assert detect_format(path) == ("html" if root == "<html>" else "mediawiki")

@@ -229,7 +229,7 @@ def test_symbolic_links_are_followed_but_not_in_circles(tmp_path: Path) -> None:
     source = HtmlSource(root)
     records = list(source.records())
     assert [record.source_id for record in records] == ["a.html", "broken.html", "other/b.html"]
-    with pytest.raises(RecordError, match=r"broken\.html: the file cannot be read"):
+    with pytest.raises(RecordError, match=r"broken\.html: cannot read the file"):
         list(source.parse(records[1]))
 
 

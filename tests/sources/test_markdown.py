@@ -166,9 +166,9 @@ def test_notes_that_share_a_title_get_their_path(tmp_path: Path) -> None:
     [
         (
             b"---\ntitle: x\naliases: [a\n---\ntext",
-            r"dir/note\.md, line 3: the front matter is no valid YAML",
+            r"dir/note\.md, line 3: the front matter is not valid YAML",
         ),
-        (b"---\n- a\n- b\n---\ntext", r"dir/note\.md, line 2: the front matter is no mapping"),
+        (b"---\n- a\n- b\n---\ntext", r"dir/note\.md, line 2: the front matter is not a mapping"),
         (b"---\ntitle: [a]\n---\ntext", r"dir/note\.md, front matter: `title` must be text"),
         (b"---\naliases: {a: b}\n---\ntext", r"dir/note\.md, front matter: `aliases` must be"),
         (b"# A\n\ncaf\xe9", r"dir/note\.md, line 3: invalid UTF-8 at byte 9 of the file \(0xe9\)"),

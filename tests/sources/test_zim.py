@@ -146,7 +146,7 @@ def test_truncated_file_is_a_source_error(archive: Path, tmp_path: Path, keep: f
     data = archive.read_bytes()
     cut = tmp_path / "cut.zim"
     cut.write_bytes(data[: int(keep * len(data)) if 0 < keep < 1 else int(keep)])
-    with pytest.raises(SourceError, match=r"cut\.zim cannot be opened as a ZIM file"):
+    with pytest.raises(SourceError, match=r"Cannot open .*cut\.zim as a ZIM file"):
         list(ZimSource(cut).records())
 
 
@@ -165,7 +165,7 @@ def test_file_that_was_replaced_is_read_anew(archive: Path, tmp_path: Path) -> N
     assert list(ZimSource(path).records())
     path.unlink()
     path.write_bytes(b"hello " * 100)
-    with pytest.raises(SourceError, match="cannot be opened"):
+    with pytest.raises(SourceError, match="Cannot open"):
         list(ZimSource(path).records())
 
 
@@ -173,7 +173,7 @@ def test_missing_and_foreign_files_are_source_errors(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="does not exist"):
         list(ZimSource(tmp_path / "none.zim").records())
     (tmp_path / "text.zim").write_bytes(b"hello " * 100)
-    with pytest.raises(SourceError, match="cannot be opened as a ZIM file"):
+    with pytest.raises(SourceError, match=r"Cannot open .* as a ZIM file"):
         list(ZimSource(tmp_path / "text.zim").records())
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wikigr.errors import PackError, UsageError
+from wikigr.sources.formats import FORMAT_NAMES, FORMATS
 from wikigr_cli import completion, options
 from wikigr_cli.commands import pack_archive, pack_changes, pack_install
 from wikigr_cli.environment import Environment, plain
@@ -37,15 +38,12 @@ def build(
     context: typer.Context,
     source: Annotated[
         str,
-        typer.Argument(
-            help="A MediaWiki export, ZIM file, folder of HTML or Markdown, JSON Lines (- for stdin), or a graph of "
-            "triples: TSV, CSV, N-Triples, Turtle."
-        ),
+        typer.Argument(help=f"What to read: {'; '.join(row.description for row in FORMATS)}."),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The pack's folder.")],
     source_format: Annotated[
         str | None,
-        typer.Option("--format", help="mediawiki, zim, html, markdown, jsonl, triples or rdf; detected when left out."),
+        typer.Option("--format", help=f"One of {', '.join(FORMAT_NAMES)}; detected when left out."),
     ] = None,
     name: Annotated[
         str | None, typer.Option(help="The pack's name; that of the pack in DIR, else of the folder, when left out.")
