@@ -32,11 +32,11 @@ _SNIFFED_ROWS = 10
 class LinkTarget(Enum):
     """What an entry of ``SourceArticle.links`` refers to. The value describes it in the reference."""
 
-    TITLE = "the title of another page, never an id: page 1905 is not the year 1905"
-    PATH = "a link to another page, resolved to that page's path"
-    NOTE = "a relative path, or a `[[wiki link]]` to a title, an alias, a file name or a path"
+    TITLE = "the title of another page (a number is a title too, never a page id)"
+    PATH = "the path of another page, resolved from its `href`"
+    NOTE = "the path of another note, or the title or alias in a `[[wiki link]]`"
     RECORD = "the title, an alias or the `id` of another record"
-    NODE = "another node of the graph: every statement whose object has an article of its own"
+    NODE = "another subject of the graph, taken from the statements about this one"
 
 
 @dataclass(frozen=True, slots=True)
