@@ -7,7 +7,6 @@ page all read this table. The module imports no parser, so the command line can 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -76,17 +75,24 @@ class SourceFormat:
 
 # Atomic and possessive, so that no prefix is tried twice.
 _PROLOGUE = rb"\s*+(?:<\?xml[^>]*+>\s*+)?+(?><!--.*?-->\s*+)*+"
-_MEDIAWIKI = re.compile(_PROLOGUE + rb"<mediawiki[\s>]", re.DOTALL)
-_HTML = re.compile(_PROLOGUE + rb"<(?:!doctype\s+html|html[\s>])", re.DOTALL | re.IGNORECASE)
-_RDF = re.compile(rb"(?>\s*+(?:#[^\n]*+\n)?+)*+(?:@prefix\s|@base\s|(?i:PREFIX)\s[^\n]*<|<[^<>\s]++>\s*<[^<>\s]++>\s)")
-_JSON_OBJECT = re.compile(rb'\s*\{\s*(?:"|\})')
+_MEDIAWIKI = _PROLOGUE + rb"<mediawiki[\s>]"
+_HTML = _PROLOGUE + rb"<(?:!doctype\s+html|html[\s>])"
+_RDF = rb"(?>\s*+(?:#[^\n]*+\n)?+)*+(?:@prefix\s|@base\s|(?i:PREFIX)\s[^\n]*<|<[^<>\s]++>\s*<[^<>\s]++>\s)"
+_JSON_OBJECT = rb'\s*\{\s*(?:"|\})'
+
+
+def _begins_with(pattern: bytes, flags: int = 0) -> Callable[[bytes], object]:
+    # Compiling the patterns on first use keeps the startup of the command line fast.
+    return lambda head: re.match(pattern, head, flags)
 
 
 def _begins_with_json_object(head: bytes) -> bool:
+    import json
+
     line, newline, _ = head.lstrip().partition(b"\n")
     if not newline and len(head) >= HEAD_BYTES:
         # The first line is longer than the head, so only its beginning can be checked.
-        return _JSON_OBJECT.match(line) is not None
+        return re.match(_JSON_OBJECT, line) is not None
     try:
         return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
@@ -109,7 +115,7 @@ FORMATS = (
         suffixes=(".xml",),
         reader="wikigr.sources.mediawiki:MediaWikiSource",
         links=LinkTarget.TITLE,
-        sniff=_MEDIAWIKI.match,
+        sniff=_begins_with(_MEDIAWIKI, re.DOTALL),
         content_decides=True,
         parses_slowly=True,
     ),
@@ -119,7 +125,7 @@ FORMATS = (
         suffixes=(".zim",),
         reader="wikigr.sources.zim:ZimSource",
         links=LinkTarget.PATH,
-        sniff=re.compile(rb"ZIM\x04").match,
+        sniff=_begins_with(rb"ZIM\x04"),
         content_decides=True,
         parses_slowly=True,
     ),
@@ -137,7 +143,7 @@ FORMATS = (
         suffixes=(".html", ".htm", ".xhtml"),
         reader="wikigr.sources.html.source:HtmlSource",
         links=LinkTarget.PATH,
-        sniff=_HTML.match,
+        sniff=_begins_with(_HTML, re.DOTALL | re.IGNORECASE),
         reads_folders=True,
         parses_slowly=True,
     ),
@@ -156,7 +162,7 @@ FORMATS = (
         suffixes=(".nt", ".ttl", ".turtle"),
         reader="wikigr.sources.rdf:RdfSource",
         links=LinkTarget.NODE,
-        sniff=_RDF.match,
+        sniff=_begins_with(_RDF),
     ),
     SourceFormat(
         name="triples",
