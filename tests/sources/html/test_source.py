@@ -1,4 +1,4 @@
-"""A folder of HTML pages: order, links, titles, and the pages that are left out."""
+"""Folders of HTML pages: titles, links, duplicates, redirects and skipped pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
-from wikigr.sources.folder import MAX_DOCUMENT_BYTES, resolve_link
+from wikigr.sources.folder import MAX_DOCUMENT_BYTES
 from wikigr.sources.html.source import HtmlSource
 
 PROSE = "<p>" + "A sentence that says something about the matter at hand. " * 5 + "</p>"
@@ -52,29 +52,6 @@ def test_pages_come_sorted_with_resolved_links_and_folder_categories(tmp_path: P
     assert isinstance(article, SourceArticle)
     assert article.links == ("a.html", "lib/sub/index.html", "lib/naïve.html")
     assert article.categories == ("lib",)
-
-
-@pytest.mark.parametrize(
-    ("href", "target"),
-    [
-        ("b.html", "d/b.html"),
-        ("../b.html?x#y", "b.html"),
-        ("./", "d/index.html"),
-        ("..", "index.html"),
-        ("guide", "d/guide.html"),
-        ("a%20b.html", "d/a b.html"),
-        ("page.html", None),
-        ("#top", None),
-        ("/abs.html", None),
-        ("//host/x.html", None),
-        ("javascript:f()", None),
-        ("../../out.html", None),
-        ("x.css", None),
-        ("http://[bad", None),
-    ],
-)
-def test_resolve_link(href: str, target: str | None) -> None:
-    assert resolve_link("d/page.html", href, (".html", ".htm")) == target
 
 
 def test_links_to_folders_lead_to_their_index_pages(tmp_path: Path) -> None:

@@ -1,9 +1,8 @@
-"""Markdown notes: front matter, links, titles and the text without markup."""
+"""Folders of Markdown notes: text, titles, links and bad files."""
 
 from __future__ import annotations
 
 import pickle
-import time
 from pathlib import Path
 
 import pytest
@@ -76,19 +75,6 @@ def test_links() -> None:
     assert found.sections[0].text.endswith("Embedded note [[no]] [[no]]")
 
 
-@pytest.mark.parametrize("text", ["[[", "[[]]", "[[ | ]]", "[[a\nb]]", "[[a", "![[ ]]"])
-def test_what_is_no_wiki_link_stays(text: str) -> None:
-    assert article(f"x {text}").links == ()
-
-
-def test_wiki_links_in_tables_and_headings() -> None:
-    found = article("# Note\n\n## About [[Atom|atoms]]\n\n| A | B |\n|---|---|\n| [[Ion\\|ions]] | *b* |\n| 1 | |\n")
-    assert [(s.heading_path, s.text) for s in found.sections] == [(("About atoms",), "A | B\nions | b\n1 |")]
-    assert found.links == ("Atom", "Ion")
-    # Notes pasted from a table keep the backslash.
-    assert article("[[Ion\\|ions]]").links == ("Ion",)
-
-
 def test_headings_of_both_kinds_make_paths() -> None:
     found = article("Note\n====\nlead\n\n### Deep\ndeep\n\nTwo\n---\n\n#### Four\nfour\n\n    # code\n")
     assert [(s.heading_path, s.text) for s in found.sections] == [
@@ -113,18 +99,6 @@ def test_html_blocks_are_read_as_html() -> None:
     text = "<details>\n<summary>More</summary>\n\n*inside*\n\n</details>\n\n"
     text += "<table><tr><td>a<td>b</table>\n\n<!-- no -->"
     assert lead(text) == "More\n\ninside\n\na | b"
-
-
-def test_front_matter() -> None:
-    found = article(
-        "---\ntitle: Wave: no\n".replace("Wave: no", '"Wave: yes"')
-        + "category: Physics, old\ntags: [waves, 1900]\ncategories: x, y\naliases:\n  - WF\n  - ''\nurl: https://x.org\n"
-        "date: 2020-01-01\n---\n# Waves\n\ntext\n\n## A\na\n"
-    )
-    assert found.categories == ("Physics, old", "x", "y", "waves", "1900")
-    assert found.aliases == ("WF", "Waves")
-    assert found.url == "https://x.org"
-    assert [s.heading_path for s in found.sections] == [(), ("A",)]
 
 
 def test_titles_by_front_matter_heading_or_name(tmp_path: Path) -> None:
@@ -205,84 +179,6 @@ def links_of(root: Path) -> dict[str, tuple[str, ...]]:
     return {item.source_id: item.links for item in read(root)}
 
 
-@pytest.mark.parametrize(
-    ("link", "target"),
-    [
-        ("sub/Deep", "sub/Deep.md"),
-        ("./sub/Deep", "sub/Deep.md"),
-        ("/sub/Deep", "sub/Deep.md"),
-        ("sub/deep.md#Part", "sub/Deep.md"),
-        ("Deep.md", "sub/Deep.md"),
-        ("Deep", "Deep"),
-        ("a/Dup", "a/Dup.md"),
-        ("x/Dup", "b/x/Dup.md"),
-        ("Dup", "a/Dup.md"),
-        ("notes v1.2", "notes v1.2"),
-        ("./notes v1.2", "notes v1.2.md"),
-        ("README", "README.md"),
-        ("./a/../sub/Deep", "sub/Deep.md"),
-        ("../sub/Deep", "../sub/Deep"),
-        ("./Deep", "./Deep"),
-        ("none/Deep", "none/Deep"),
-        ("eep", "eep"),
-    ],
-)
-def test_wiki_links_by_path_or_file_name(tmp_path: Path, link: str, target: str) -> None:
-    write(
-        tmp_path,
-        {
-            "from.md": f"See [[{link}]] and [[{link}|label]].\n\n## About [[{link}]]\ntext",
-            "sub/Deep.md": "---\ntitle: Deep note\n---\ntext",
-            "a/Dup.md": "one",
-            "b/Dup.md": "two",
-            "b/x/Dup.md": "three",
-            "notes v1.2.md": "text",
-            "README.md": "text",
-            "sub/README.md": "text",
-        },
-    )
-    assert links_of(tmp_path)["from.md"] == (target,)
-
-
-def test_of_several_notes_the_one_in_the_same_folder_is_meant(tmp_path: Path) -> None:
-    write(
-        tmp_path,
-        {
-            "b/from.md": "[[Dup]] [[x/Dup]] [[README]] [[./x/Dup]]",
-            "c/from.md": "[[Dup]] [[x/Dup]]",
-            "a/b/Dup.md": "deep, and the first by path",
-            "b/Dup.md": "beside",
-            "d/Dup.md": "as near to c as b is",
-            "x/Dup.md": "exactly x/Dup",
-            "b/x/Dup.md": "below",
-            "README.md": "root",
-            "b/README.md": "beside",
-        },
-    )
-    found = links_of(tmp_path)
-    assert found["b/from.md"] == ("b/Dup.md", "x/Dup.md", "b/README.md", "b/x/Dup.md")
-    assert found["c/from.md"] == ("b/Dup.md", "x/Dup.md")
-
-
-def test_a_title_or_alias_comes_before_a_path(tmp_path: Path) -> None:
-    write(
-        tmp_path,
-        {
-            "from.md": "[[TCP/IP]] [[Band]] [[old name]] [[Heading]]",
-            "TCP/IP.md": "a file of that path",
-            "protocols.md": "# TCP/IP\ntext",
-            "a/Band.md": "# One\ntext",
-            "b/Band.md": "# Two\ntext",
-            "music.md": "---\naliases: [band]\n---\ntext",
-            "a/Old name.md": "# Three\ntext",
-            "b/Old name.md": "---\ntitle: Old name\n---\n# Heading\n\ntext",
-            "a/Heading.md": "# Four\ntext",
-            "b/Heading.md": "# Five\ntext",
-        },
-    )
-    assert links_of(tmp_path)["from.md"] == ("TCP/IP", "Band", "old name", "Heading")
-
-
 def test_links_to_folders_lead_to_their_index_pages(tmp_path: Path) -> None:
     write(
         tmp_path,
@@ -319,121 +215,6 @@ def test_links_to_folders_lead_to_their_index_pages(tmp_path: Path) -> None:
         "docs/both.md",
         "docs/both/index.md",
     )
-
-
-def test_footnotes_are_text_of_their_own() -> None:
-    found = article(
-        "Cats[^1] purr[^long]. And[^none] `[^1]`\n\n[^1]: Smith\n\n"
-        "[^long]: One *two*\n    three\n\n    Four [g](g.md).\n\nLast.\n\n```\n[^1]: code\n```\n"
-    )
-    assert found.sections[0].text == (
-        "Cats purr. And[^none] [^1]\n\nSmith\n\nOne two three\n\nFour g.\n\nLast.\n\n[^1]: code"
-    )
-    assert found.links == ("dir/g.md",)
-
-
-def test_unclosed_footnote_marks_cost_no_more_than_their_length() -> None:
-    begin = time.perf_counter()
-    assert "[^[^" in lead("[^" * 20_000 + "\n\n[^1]: x")
-    # A fifth of a second; with the square of their number, two minutes.
-    assert time.perf_counter() - begin < 10
-
-
-def test_footnote_in_a_title(tmp_path: Path) -> None:
-    write(tmp_path, {"a.md": "# Cats[^1] {#cats}\n\ntext\n\n[^1]: Smith", "b.md": "Dogs\n====\n\ntext"})
-    assert [item.title for item in read(tmp_path)] == ["Cats", "Dogs"]
-    assert [s.heading_path for item in read(tmp_path) for s in item.sections] == [(), ()]
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("A claim. ^blk99", "A claim."),
-        ("- one ^a-1\n- two ^two\n\n^whole-list\n\nend", "- one\n- two\n\nend"),
-        ("one ^two\nthree ^four five", "one three ^four five"),
-        ("| a |\n|---|\n| b ^cell |\n^table", "a\nb"),
-        (
-            "x ^2\n\n2 ^n\n\n2 ^10\n\na^bc\n\n`a ^blk99`\n\n\\^blk99",
-            "x ^2\n\n2 ^n\n\n2 ^10\n\na^bc\n\na ^blk99\n\n^blk99",
-        ),
-        ("    a ^blk99\n\n$x ^ab$", "a ^blk99\n\n$x ^ab$"),
-    ],
-)
-def test_block_ids_are_no_text(text: str, shown: str) -> None:
-    assert lead(text) == shown
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a %% no %%, b", "a, b"),
-        ("%% no %% a", "a"),
-        ("a\n\n%%\nno\n\n# no\n\n```\nno\n%%\n\nb", "a\n\nb"),
-        ("a\n%%\nno\n\nno\n%% b\n\nc", "a\n\nb\n\nc"),
-        ("- a\n  %% no\n\n  no %%\n  b\n- c", "- a\n\n  b\n- c"),
-        ("> %%\n> no\n\nb %% c", "%% no\n\nb %% c"),
-        ("- a\n\n  %% no\n\nb %% c", "- a\n\n  %% no\n\nb %% c"),
-        ("- a\n\n  %% no\n\n          no %% bcd\n- e", "- a\n\n  bcd\n- e"),
-        ("`a %% b` c `%% d`", "a %% b c %% d"),
-        ("```\n%% a\n%%\n```\n\n    %%\n    b\n    %%", "%% a\n%%\n\n%%\nb\n%%"),
-        ("50%% to 60%% and 100%%", "50%% to 60%% and 100%%"),
-        ("%% never closed\n\nb", "%% never closed\n\nb"),
-    ],
-)
-def test_comments_are_no_text(text: str, shown: str) -> None:
-    assert lead(text) == shown
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a ==b *c*== d", "a b c d"),
-        ("**==a==** ==**b**== [==c==](x.md)", "a b c"),
-        ("这是==重点==内容", "这是重点内容"),
-        ("==a\nb==.", "a b."),
-        ("x==1 and y==2, a == b == c", "x==1 and y==2, a == b == c"),
-        ("x==1== y", "x==1== y"),
-        ("x ==1 and y==2", "x ==1 and y==2"),
-        ("a ===b=== c ==d", "a ===b=== c ==d"),
-        ("`==a==` ==`b==c`== \\==d==", "==a== b==c ==d=="),
-        ("$a ==b== c$\n\n    ==a==", "$a ==b== c$\n\n==a=="),
-    ],
-)
-def test_highlights_lose_their_marks(text: str, shown: str) -> None:
-    assert lead(text) == shown
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("> [!note] A *title*\n> body\n> more", "A title\n\nbody more"),
-        ("> [!WARNING]\n> body", "Warning\n\nbody"),
-        ("> [!tip]- Folded\n> - a\n> - b", "Folded\n\n- a\n- b"),
-        ("> [!my-kind|meta]+\n> > [!quote] Inner\n> > words", "My kind\n\nInner\n\nwords"),
-        ("> a [!note] b\n\n[!note] c\n\n> `[!note] d`", "a [!note] b\n\n[!note] c\n\n[!note] d"),
-        ("> a\n>\n> [!note] b\n\n    > [!note] c", "a\n\n[!note] b\n\n> [!note] c"),
-    ],
-)
-def test_callouts_lose_their_marks(text: str, shown: str) -> None:
-    assert lead(text) == shown
-
-
-@pytest.mark.parametrize(
-    ("heading", "shown"),
-    [
-        ("## H {#custom-id}", "H"),
-        ("## H {: #a .b key=val k='v' } ##", "H"),
-        ('H {#a k="two words"}\n---', "H"),
-        ("## H {#a} more", "H {#a} more"),
-        ("## The `{#id}`", "The {#id}"),
-        ("## Length ${#name}", "Length ${#name}"),
-        ("## A set {a, b}", "A set {a, b}"),
-        ("## H \\{#id}", "H {#id}"),
-    ],
-)
-def test_headings_lose_their_ids(heading: str, shown: str) -> None:
-    (section,) = article(f"{heading}\n\ntext {{#id}}").sections
-    assert (section.heading_path, section.text) == ((shown,), "text {#id}")
 
 
 @settings(max_examples=150, deadline=None)
