@@ -1,6 +1,6 @@
 """Read sources in a process with a memory limit; paths come on standard input, one JSON line each.
 
-``python source_child.py MEGABYTES``; an input line is ``["format", "path"]``, an output line ``[kind, detail, peak KiB]``.
+``python source_child.py MEGABYTES`` reads lines ``["format", "path"]`` and writes lines ``[kind, detail, peak KiB]``.
 """
 
 from __future__ import annotations
