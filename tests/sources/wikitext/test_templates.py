@@ -3,6 +3,7 @@
 import pytest
 
 from wikigr.sources.wikitext.page import WikiPage, WikiSite, parse_wikitext
+from wikigr.sources.wikitext.templates import TemplateCall, _expansions, expand_template, is_known_template
 
 SITE = WikiSite({"datei": 6, "kategorie": 14, "file": 6, "category": 14}, page_url="https://w.example/wiki/")
 
@@ -126,3 +127,21 @@ def test_quotations_name_their_author(call: str, text: str) -> None:
 
 def test_columns_keep_their_text() -> None:
     assert text_of("{{columns|col1=One|col2=\n* Two\n* Three}}") == "One\n\n- Two\n- Three"
+
+
+@pytest.mark.parametrize("name", sorted(_expansions()))
+def test_every_rule_of_the_table_expands_without_arguments_and_with_one(name: str) -> None:
+    cases: tuple[dict[str, str], ...] = ({}, {"1": "7"})
+    for arguments in cases:
+        call = TemplateCall(arguments, lambda target, label: label)
+        assert isinstance(expand_template(name, call), str)
+
+
+def test_a_pattern_without_values_is_empty() -> None:
+    assert expand_template("ad", TemplateCall({}, lambda target, label: label)) == ""
+    assert expand_template("ndash", TemplateCall({}, lambda target, label: label)) == "–"
+
+
+def test_unknown_templates_have_no_text() -> None:
+    assert not is_known_template("navbox")
+    assert expand_template("navbox", TemplateCall({"1": "x"}, lambda target, label: label)) is None
