@@ -1,4 +1,4 @@
-"""The format of a source, told from its first bytes."""
+"""Detect the format of a source from its content and name."""
 
 from __future__ import annotations
 

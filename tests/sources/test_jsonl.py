@@ -1,4 +1,4 @@
-"""JSON Lines: the fields, the headings in a text, and every way a line can be bad."""
+"""JSON Lines: fields, headings in the text, and every kind of bad line."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""MediaWiki exports: pages, redirects, skipped pages and damaged files."""
+
 from __future__ import annotations
 
 import bz2

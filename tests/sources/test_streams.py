@@ -1,4 +1,4 @@
-"""Compressed input: told by its first bytes, and every kind of damage is named."""
+"""Compressed input is recognized by its first bytes, and errors name the kind of damage."""
 
 from __future__ import annotations
 

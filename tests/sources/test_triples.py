@@ -1,4 +1,4 @@
-"""Tables of triples: what becomes of the rows, and every way a row can be bad."""
+"""Tables of triples: articles from rows, delimiters, headers and every kind of bad row."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def write(path: Path, rows: list[tuple[str, ...]] = ROWS) -> Path:
 
 
 def read(path: Path) -> tuple[list[SourceItem], list[str]]:
-    """The items of a source and its bad records."""
+    """Return the items of a source and its bad records."""
     source = open_source(path)
     items: list[SourceItem] = []
     bad: list[str] = []
@@ -174,7 +174,7 @@ def test_the_delimiter_is_the_one_that_gives_three_cells(tmp_path: Path, text: s
         ("a|b|c\nd|e, f, g|h\ni|j|k\n", "neither tabs nor commas nor semicolons"),
     ],
 )
-def test_columns_that_are_not_clear_are_an_error(tmp_path: Path, encoder: Embedder, text: str, reason: str) -> None:
+def test_ambiguous_columns_are_an_error(tmp_path: Path, encoder: Embedder, text: str, reason: str) -> None:
     (tmp_path / "graph.csv").write_text(text)
     with pytest.raises(SourceError, match=rf"Cannot detect the columns of .*graph\.csv: {reason}"):
         build(tmp_path / "graph.csv", tmp_path / "pack", encoder, keep_going=True)
@@ -428,7 +428,7 @@ def test_the_digest_is_the_same_in_any_order(tmp_path: Path, encoder: Embedder) 
     assert first.manifest.digest == again.manifest.digest == other.manifest.digest != fewer.manifest.digest
 
 
-def test_a_bad_row_stops_the_build_unless_told_to_go_on(tmp_path: Path, encoder: Embedder) -> None:
+def test_a_bad_row_stops_the_build_unless_it_keeps_going(tmp_path: Path, encoder: Embedder) -> None:
     source = write(tmp_path / "graph.tsv", [*ROWS, ("Ann", "born_in")])
     with pytest.raises(RecordError, match="line 11: expected subject, relation and object, found 2 columns"):
         build(source, tmp_path / "pack", encoder)

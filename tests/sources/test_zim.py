@@ -1,3 +1,5 @@
+"""ZIM files: pages, redirects, links, duplicates and damaged files."""
+
 from __future__ import annotations
 
 import pickle
@@ -159,7 +161,7 @@ def test_damaged_file_is_a_source_error(archive: Path, tmp_path: Path) -> None:
         list(ZimSource(bad).records())
 
 
-def test_file_that_was_replaced_is_read_anew(archive: Path, tmp_path: Path) -> None:
+def test_a_replaced_file_is_read_again(archive: Path, tmp_path: Path) -> None:
     path = tmp_path / "again.zim"
     path.write_bytes(archive.read_bytes())
     assert list(ZimSource(path).records())

@@ -81,7 +81,7 @@ def test_superscripts(markup: str, text: str) -> None:
         ("C<a href=csharp.html>#</a>", "C#"),
     ],
 )
-def test_permalinks_and_buttons_are_no_part_of_a_heading(heading: str, text: str) -> None:
+def test_permalinks_and_buttons_are_not_part_of_a_heading(heading: str, text: str) -> None:
     (section,) = body(f"<h2>{heading}</h2><p>x</p>").sections
     assert section.heading_path == (text,)
 

@@ -196,7 +196,7 @@ def test_index_pages_are_skipped_and_pages_with_prose_are_not(tmp_path: Path) ->
     assert len(chapter.links) == 120
 
 
-def test_symbolic_links_are_followed_but_not_in_circles(tmp_path: Path) -> None:
+def test_symbolic_links_are_followed_but_not_in_cycles(tmp_path: Path) -> None:
     root, other = tmp_path / "root", tmp_path / "other"
     write(root, {"a.html": f"<title>A</title>{PROSE}"})
     write(other, {"b.html": f"<title>B</title>{PROSE}"})

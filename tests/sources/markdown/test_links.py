@@ -68,7 +68,7 @@ def test_wiki_links_by_path_or_file_name(tmp_path: Path, link: str, target: str)
     assert links_of(tmp_path)["from.md"] == (target,)
 
 
-def test_of_several_notes_the_one_in_the_same_folder_is_meant(tmp_path: Path) -> None:
+def test_a_note_in_the_same_folder_has_priority(tmp_path: Path) -> None:
     write(
         tmp_path,
         {

@@ -45,7 +45,7 @@ def write(root: Path, files: dict[str, str]) -> Path:
 
 
 @pytest.mark.parametrize("text", ["[[", "[[]]", "[[ | ]]", "[[a\nb]]", "[[a", "![[ ]]"])
-def test_what_is_no_wiki_link_stays(text: str) -> None:
+def test_other_brackets_are_not_wiki_links(text: str) -> None:
     assert article(f"x {text}").links == ()
 
 
@@ -95,7 +95,7 @@ def test_footnote_in_a_title(tmp_path: Path) -> None:
         ("    a ^blk99\n\n$x ^ab$", "a ^blk99\n\n$x ^ab$"),
     ],
 )
-def test_block_ids_are_no_text(text: str, shown: str) -> None:
+def test_block_ids_are_removed(text: str, shown: str) -> None:
     assert lead(text) == shown
 
 
@@ -116,7 +116,7 @@ def test_block_ids_are_no_text(text: str, shown: str) -> None:
         ("%% never closed\n\nb", "%% never closed\n\nb"),
     ],
 )
-def test_comments_are_no_text(text: str, shown: str) -> None:
+def test_comments_are_removed(text: str, shown: str) -> None:
     assert lead(text) == shown
 
 

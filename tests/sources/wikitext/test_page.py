@@ -56,7 +56,7 @@ def test_markup_becomes_plain_text(wikitext: str, text: str) -> None:
         ("f() is called", "f() is called"),
     ],
 )
-def test_what_is_left_out_leaves_no_hole(wikitext: str, text: str) -> None:
+def test_omitted_elements_leave_no_gap(wikitext: str, text: str) -> None:
     assert text_of(wikitext) == text
 
 
@@ -124,7 +124,7 @@ def test_links(wikitext: str, text: str, links: tuple[str, ...]) -> None:
     assert page.links == links
 
 
-def test_case_rule_of_the_site_and_localised_categories() -> None:
+def test_case_rule_of_the_site_and_localized_categories() -> None:
     page = parse("[[bus]] [[Kategorie:vögel]]", site=WikiSite({"kategorie": 14}, first_letter=False))
     assert page.links == ("bus",)
     assert page.categories == ("vögel",)
@@ -147,7 +147,7 @@ def test_a_break_in_a_heading_is_a_space() -> None:
         ),
     ],
 )
-def test_disambiguation_pages_are_told(wikitext: str) -> None:
+def test_disambiguation_pages_are_recognized(wikitext: str) -> None:
     assert parse(f"* [[a]]\n{wikitext}").is_disambiguation
     assert not parse("* [[a]] {{disambiguation needed}}").is_disambiguation
 
