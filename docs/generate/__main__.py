@@ -7,6 +7,7 @@ from pathlib import Path
 
 from command_tree import commands
 from commands_page import commands_page
+from formats_page import formats_page
 from man_page import man_page
 from profiles_page import profiles_page
 
@@ -16,6 +17,7 @@ def write_pages(folder: Path) -> None:
     tree = list(commands())
     pages = {
         "reference/commands.md": commands_page(tree),
+        "reference/formats.md": formats_page(),
         "reference/profiles.md": profiles_page(),
         "wikigr.1": man_page(tree),
     }

@@ -113,13 +113,6 @@ ProfileName = Annotated[
 Offline = Annotated[
     bool, typer.Option("--offline", help="Call no model and download nothing. Nothing leaves this machine.")
 ]
-SourceFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        help="The source's format: mediawiki, zim, html, markdown, jsonl, triples or rdf. Default: detected.",
-    ),
-]
 KeepGoing = Annotated[bool, typer.Option("--keep-going", help="Skip unreadable records instead of stopping.")]
 Trust = Annotated[
     list[str] | None,

@@ -12,6 +12,7 @@ from wikigr_cli import options
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import print_result
 from wikigr_cli.render.pack import build_document, print_build
+from wikigr_cli.source_options import SOURCE_HELP, SourceFormat
 
 if TYPE_CHECKING:
     from wikigr.ingest.extraction import Extractor
@@ -22,13 +23,10 @@ def build(
     context: typer.Context,
     source: Annotated[
         str,
-        typer.Argument(
-            help="A MediaWiki export, a ZIM file, a folder of HTML or Markdown, JSON Lines (- for standard input), or "
-            "a graph of triples: TSV, CSV, N-Triples or Turtle."
-        ),
+        typer.Argument(help=SOURCE_HELP),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder of the pack.")],
-    source_format: options.SourceFormat = None,
+    source_format: SourceFormat = None,
     name: Annotated[
         str | None,
         typer.Option(help="The pack's name. Default: the name of the pack in DIR, else the name of the folder."),

@@ -15,6 +15,7 @@ from wikigr_cli.environment import Environment
 from wikigr_cli.render.changes import print_update, update_document
 from wikigr_cli.render.distribution import installed_document, print_installed
 from wikigr_cli.render.output import print_result
+from wikigr_cli.source_options import SourceFormat
 
 
 def update(
@@ -31,7 +32,7 @@ def update(
         str | None,
         typer.Option("--from", metavar="SOURCE", help="The source to follow: anything that `pack build` reads."),
     ] = None,
-    source_format: options.SourceFormat = None,
+    source_format: SourceFormat = None,
     pack_version: Annotated[
         str | None,
         typer.Option("--pack-version", help="The new semantic version. Default: the suggested one."),

@@ -1,4 +1,4 @@
-"""Compressed input: told by its first bytes, and every kind of damage is named."""
+"""Compressed input is recognized by its first bytes, and errors name the kind of damage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from wikigr.errors import SourceError
-from wikigr.sources.compression import open_bytes
+from wikigr.sources.streams import open_bytes
 
 KINDS: list[tuple[str, Callable[[bytes], bytes]]] = [
     ("gzip", gzip.compress),
@@ -48,7 +48,7 @@ def test_compressed_in_one_or_several_streams(tmp_path: Path, kind: str, compres
 def test_truncated(tmp_path: Path, kind: str, compress: Callable[[bytes], bytes]) -> None:
     path = tmp_path / kind
     path.write_bytes(compress(DATA)[:-5000])
-    with pytest.raises(SourceError, match=f"ends in the middle of its {kind} data"):
+    with pytest.raises(SourceError, match=f"is truncated: its {kind} data ends too early"):
         read(path)
 
 
@@ -58,12 +58,12 @@ def test_damaged(tmp_path: Path, kind: str, compress: Callable[[bytes], bytes]) 
     packed = bytearray(compress(DATA))
     packed[len(packed) // 2 : len(packed) // 2 + 2000] = bytes(2000)
     path.write_bytes(packed)
-    with pytest.raises(SourceError, match=f"holds damaged {kind} data"):
+    with pytest.raises(SourceError, match=f"The {kind} data of .* is damaged"):
         read(path)
 
 
 def test_missing_and_unreadable(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"none\.xml does not exist"):
         read(tmp_path / "none.xml")
-    with pytest.raises(SourceError, match="cannot be read: Is a directory"):
+    with pytest.raises(SourceError, match=r"Cannot read .*: Is a directory"):
         read(tmp_path)

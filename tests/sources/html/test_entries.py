@@ -110,7 +110,7 @@ def test_html_in_markdown_ends_what_it_began() -> None:
         "long",
     ],
 )
-def test_what_is_no_entry_stays_text(markup: str) -> None:
+def test_other_definition_lists_stay_text(markup: str) -> None:
     assert paths(markup) == [()]
 
 
