@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from wikigr.distribution.download import downloaded
+from wikigr.distribution.download import open_download
 
 Behavior = Callable[["Handler"], None]
 
@@ -146,7 +146,9 @@ def make_certificates(folder: Path, *names: str) -> tuple[Path, Path]:
     return authority, server
 
 
-def download(url: str, folder: Path, *, max_bytes: int, sha256: str | None = None, allow_private: bool = False) -> Path:
-    """The file that ``downloaded`` yields, left in place."""
-    with downloaded(url, folder, max_bytes=max_bytes, sha256=sha256, allow_private=allow_private) as target:
+def fetch_file(
+    url: str, folder: Path, *, max_bytes: int, sha256: str | None = None, allow_private: bool = False
+) -> Path:
+    """The file that ``open_download`` yields, left in place."""
+    with open_download(url, folder, max_bytes=max_bytes, sha256=sha256, allow_private=allow_private) as target:
         return target

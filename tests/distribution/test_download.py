@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.distribution.file_server import FileServer, Handler, download, make_certificates, serving
+from tests.distribution.file_server import FileServer, Handler, fetch_file, make_certificates, serving
 
 from wikigr.distribution import download as module
-from wikigr.distribution.download import DownloadError, checked_url, discard, shown
+from wikigr.distribution.download import discard
+from wikigr.distribution.http_request import DownloadError, parse_url, redact_url
 from wikigr.errors import PackError, UsageError
 
 CONTENT = random.Random(1).randbytes(700_000)
@@ -33,7 +34,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def fetch(server: FileServer, folder: Path, path: str = "/p.wikigr", **options: object) -> Path:
-    return download(server.url(path), folder, **{"max_bytes": MOST, "allow_private": True, **options})  # type: ignore[arg-type]
+    return fetch_file(server.url(path), folder, **{"max_bytes": MOST, "allow_private": True, **options})  # type: ignore[arg-type]
 
 
 def ranges(server: FileServer) -> list[str | None]:
@@ -74,7 +75,7 @@ def test_a_later_call_goes_on_too(server: FileServer, tmp_path: Path) -> None:
 
 
 def _download_until_killed(url: str, folder: str) -> None:
-    download(url, Path(folder), max_bytes=MOST, allow_private=True)
+    fetch_file(url, Path(folder), max_bytes=MOST, allow_private=True)
 
 
 def test_a_killed_download_goes_on_too(server: FileServer, tmp_path: Path) -> None:
@@ -157,13 +158,13 @@ def test_redirects_are_followed_with_the_request_headers(server: FileServer, tmp
 @pytest.mark.parametrize(
     ("status", "headers", "message", "hint"),
     [
-        (404, {}, "There is nothing at", "Check the URL"),
-        (401, {}, "not for everybody", "install the file"),
-        (418, {}, "status 418", "install the file"),
+        (404, {}, "does not exist", "Check the URL"),
+        (401, {}, "requires permission", "install it"),
+        (418, {}, "status 418", "install it"),
         (200, {"Content-Type": "text/html; charset=utf-8"}, "web page", "raw"),
-        (200, {"Content-Encoding": "gzip"}, "encoded", "install the file"),
+        (200, {"Content-Encoding": "gzip"}, "encoding that was not requested", "install it"),
         (500, {}, "status 500", "again later"),
-        (302, {}, "redirects to nowhere", "install the file"),
+        (302, {}, "redirects without a target", "install it"),
     ],
 )
 def test_what_is_no_file_is_said_with_its_mend(
@@ -182,8 +183,8 @@ def test_nobody_listening_is_said_with_the_proxy_that_is_not_used(
         url = server.url("/p.wikigr")
     monkeypatch.setenv("HTTPS_PROXY", "http://user:secret@127.0.0.1:1")
     with pytest.raises(DownloadError, match="refused") as caught:
-        download(url, tmp_path, max_bytes=MOST, allow_private=True)
-    assert "HTTPS_PROXY is not used" in (caught.value.hint or "")
+        fetch_file(url, tmp_path, max_bytes=MOST, allow_private=True)
+    assert "HTTPS_PROXY is ignored" in (caught.value.hint or "")
     assert "secret" not in (caught.value.hint or "")
 
 
@@ -193,15 +194,15 @@ def test_tls_is_verified_against_the_name(tmp_path: Path, monkeypatch: pytest.Mo
         server.files["/p.wikigr"] = CONTENT
         named, addressed = server.url("/p.wikigr", "localhost"), server.url("/p.wikigr")
         with pytest.raises(DownloadError, match="no certificate that can be trusted"):
-            download(named, tmp_path, max_bytes=MOST, allow_private=True)
+            fetch_file(named, tmp_path, max_bytes=MOST, allow_private=True)
         monkeypatch.setenv("SSL_CERT_FILE", str(authority))
-        assert download(named, tmp_path, max_bytes=MOST, allow_private=True).read_bytes() == CONTENT
+        assert fetch_file(named, tmp_path, max_bytes=MOST, allow_private=True).read_bytes() == CONTENT
         assert server.requests[-1][1]["Host"] == f"localhost:{server.server_port}"
         with pytest.raises(DownloadError, match="no certificate that can be trusted"):
-            download(addressed, tmp_path, max_bytes=MOST, allow_private=True)
+            fetch_file(addressed, tmp_path, max_bytes=MOST, allow_private=True)
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
-        with pytest.raises(DownloadError, match="certificates of the trusted"):
-            download(named, tmp_path, max_bytes=MOST, allow_private=True)
+        with pytest.raises(DownloadError, match="Cannot read the trusted certificates"):
+            fetch_file(named, tmp_path, max_bytes=MOST, allow_private=True)
 
 
 @pytest.mark.parametrize(
@@ -211,15 +212,15 @@ def test_tls_is_verified_against_the_name(tmp_path: Path, monkeypatch: pytest.Mo
 )  # fmt: skip
 def test_a_url_of_another_kind_is_wrong_usage(url: str) -> None:
     with pytest.raises(UsageError) as caught:
-        checked_url(url)
+        parse_url(url)
     assert "u:p" not in caught.value.message
 
 
 def test_a_shown_url_holds_no_secret() -> None:
-    assert shown("https://u:p@h.example:8443/a/b?token=1#x") == "https://h.example:8443/a/b"
+    assert redact_url("https://u:p@h.example:8443/a/b?token=1#x") == "https://h.example:8443/a/b"
 
 
 def test_a_folder_that_cannot_be_written_is_an_error(server: FileServer, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(DownloadError, match="cannot be written"):
+    with pytest.raises(DownloadError, match="Cannot write the download"):
         fetch(server, tmp_path / "file" / "cache")

@@ -17,7 +17,7 @@ from tests.distribution.file_server import serving
 from tests.distribution.letters import build_letters
 
 from wikigr.distribution.archive import export_pack
-from wikigr.distribution.download import DownloadError
+from wikigr.distribution.http_request import DownloadError
 from wikigr.distribution.install import InstallError, install, remove, update_installed
 from wikigr.distribution.installed_versions import Store, read_origin
 from wikigr.distribution.signature import PrivateKey

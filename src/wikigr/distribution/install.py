@@ -19,7 +19,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from wikigr.changes.next_version import is_lower, is_semantic
-from wikigr.distribution.download import discard, downloaded, is_url, shown
+from wikigr.distribution.download import discard, open_download
+from wikigr.distribution.http_request import is_url, redact_url
 from wikigr.distribution.installed_versions import Origin, Store, read_origin, sync, write_origin
 from wikigr.distribution.signature import PublicKey, check_signature
 from wikigr.errors import PackError, UsageError, WikigrError
@@ -140,7 +141,7 @@ def remove(name: str) -> None:
 
 def shown_source(source: str) -> str:
     """Return a source as it may be printed: a URL without what may be secret in it."""
-    return shown(source) if is_url(source) else source
+    return redact_url(source) if is_url(source) else source
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,7 @@ class _Request:
 
     def run(self) -> Installed:
         if is_url(self.source):
-            with downloaded(
+            with open_download(
                 self.source,
                 cache_folder() / "downloads",
                 max_bytes=_MAX_BYTES,
