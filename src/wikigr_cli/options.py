@@ -33,9 +33,9 @@ def named(pack: str | None) -> str:
 
 def semantic(version: str | None) -> str | None:
     """Return the version given with ``--pack-version``; raises ``UsageError`` for one that is no semantic version."""
-    from wikigr.changes.next_version import is_semantic
+    from wikigr.pack.manifest import parse_version
 
-    if version is not None and not is_semantic(version):
+    if version is not None and parse_version(version) is None:
         raise UsageError(
             f"--pack-version {version[:80]!r} is no semantic version.",
             hint="It has three numbers, such as 1.2.0, and perhaps more, such as 1.2.0-rc.1; see semver.org.",

@@ -1,4 +1,4 @@
-"""A pack follows its source: the content of a build from scratch, vectors kept, thresholds fitted anew."""
+"""A pack follows its source: the content of a build from scratch, vectors kept, thresholds recalibrated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from wikigr.answer.abstention import THRESHOLD_NAME
-from wikigr.changes.update import LostArticlesError, UpdateOptions, UpdateReport, plan_update, update_pack
+from wikigr.changes.review import LostArticlesError, UpdateOptions
+from wikigr.changes.update import UpdateReport, plan_update, update_pack
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import BuildError, EncoderMismatchError, PackError, SourceError, UsageError
 from wikigr.evaluation.calibration import FittedOn, calibrate, store_threshold
@@ -140,7 +141,7 @@ def test_a_version_that_is_none_stays_and_is_told(tmp_path: Path, encoder: Embed
     build_pack(open_source(source), str(source), tmp_path / "pack", encoder, options)
     told = Told()
     assert update(tmp_path / "pack", CHANGED, told).diff.b.version == "spring"
-    assert any("no semantic version" in note for note in told.notes)
+    assert any("not a semantic version" in note for note in told.notes)
 
 
 def test_nothing_changed_writes_nothing(pack: Path) -> None:
@@ -179,7 +180,7 @@ def test_a_source_that_lacks_most_articles_is_refused_unless_forced(pack: Path, 
     assert not Layout(pack).unfinished()
     source = tmp_path / "new.jsonl"
     plan_update(pack, open_source(source), str(source), options=UpdateOptions(), progress=told)
-    assert any("needs --force" in note for note in told.notes)
+    assert any("requires --force" in note for note in told.notes)
     assert update(pack, RECORDS[:2]).diff.b.articles == 2
     assert update(pack, [dict(RECORDS[0], title="Other", text="Other.")], force=True).diff.b.articles == 1
 
@@ -201,7 +202,7 @@ def test_another_kind_of_source_is_told(pack: Path, tmp_path: Path) -> None:
         (folder / f"{record['id']}.md").write_text(f"---\ntitle: {record['title']}\n---\n{record['text']}")
     told = Told()
     update_pack(pack, open_source(folder), str(folder), options=UpdateOptions(), progress=told)
-    assert any("another kind of source (jsonl); this one is read as markdown" in note for note in told.notes)
+    assert any("source of format jsonl, but this one is markdown" in note for note in told.notes)
 
 
 def test_a_pack_of_another_format_or_encoder_is_refused(pack: Path) -> None:
@@ -216,7 +217,7 @@ def test_a_pack_of_another_format_or_encoder_is_refused(pack: Path) -> None:
     # A model has read its entities; nobody would read them again.
     read = {"model": "claude", "prompt": "1"}
     (pack / "manifest.json").write_text(json.dumps({**fields, "extraction": read}))
-    with pytest.raises(UsageError, match="would be lost") as caught:
+    with pytest.raises(UsageError, match="would lose them") as caught:
         update(pack, CHANGED)
     # All that a build would not know.
     assert f"-o {pack} --extract --extract-model claude --name letters --description 'Greek letters'" in (
@@ -273,7 +274,7 @@ def test_a_threshold_that_cannot_be_fitted_anew_is_dropped_and_told(pack: Path) 
     update(pack, CHANGED, told)
     assert THRESHOLD_NAME not in manifest_of(pack).thresholds
     assert manifest_of(pack).calibration == {}
-    assert any("dropped" in note and "no gold questions" in note for note in told.notes)
+    assert any("Dropped" in note and "no gold questions" in note for note in told.notes)
 
 
 def test_questions_of_one_kind_cannot_fit_a_threshold(pack: Path) -> None:
@@ -283,7 +284,7 @@ def test_questions_of_one_kind_cannot_fit_a_threshold(pack: Path) -> None:
     told = Told()
     update(pack, CHANGED, told)
     assert THRESHOLD_NAME not in manifest_of(pack).thresholds
-    assert any("dropped" in note and "unanswerable" in note for note in told.notes)
+    assert any("Dropped" in note and "unanswerable" in note for note in told.notes)
 
 
 def test_other_questions_than_before_are_told(pack: Path) -> None:
@@ -293,7 +294,7 @@ def test_other_questions_than_before_are_told(pack: Path) -> None:
     told = Told()
     update(pack, CHANGED, told)
     assert THRESHOLD_NAME in manifest_of(pack).thresholds
-    assert any("others than before" in note for note in told.notes)
+    assert any("differ from the previous ones" in note for note in told.notes)
 
 
 def test_a_threshold_that_is_fitted_anew_without_a_stage_is_told(pack: Path, tmp_path: Path) -> None:
@@ -306,7 +307,7 @@ def test_a_threshold_that_is_fitted_anew_without_a_stage_is_told(pack: Path, tmp
     (pack / "manifest.json").write_text(json.dumps(fields))
     told = Told()
     update(pack, CHANGED, told)
-    (note,) = [note for note in told.notes if "without a part of its profile" in note]
+    (note,) = [note for note in told.notes if "Stages failed" in note]
     assert "cross_encoder" in note
 
 

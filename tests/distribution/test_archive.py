@@ -15,9 +15,9 @@ import pytest
 import zstandard
 from tests.distribution.letters import build_letters
 
-from wikigr.distribution.archive import Limits, archive_file, export_pack, unpack
+from wikigr.distribution.archive import Limits, archive_path, export_pack, unpack
 from wikigr.distribution.signature import PrivateKey
-from wikigr.distribution.validate_untrusted import prove
+from wikigr.distribution.validate_untrusted import validate_untrusted
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.pack.layout import DATABASE, MANIFEST, PAGERANK, SIGNATURE, Layout
@@ -53,7 +53,7 @@ def test_a_pack_comes_out_as_it_went_in(pack: Path, tmp_path: Path) -> None:
     assert set(out) == {*unpacked.manifest.files, MANIFEST}
     assert {"few_shot_examples.json", "eval/questions.jsonl", "graph_index.npz", DATABASE} < set(out)
     assert all((pack / name).read_bytes() == content for name, content in out.items() if name != MANIFEST)
-    assert all(check.passed for check in prove(tmp_path / "out"))
+    assert all(check.passed for check in validate_untrusted(tmp_path / "out"))
     assert all(check.passed for check in validate_pack(tmp_path / "out"))
     with Pack(tmp_path / "out") as opened:
         assert opened.headings("Alpha") == ["Introduction", "Use"]
@@ -157,21 +157,21 @@ def test_a_pack_that_is_being_replaced_is_exported_from_where_its_parts_are(pack
 
 
 def test_the_file_is_called_after_the_pack(pack: Path, tmp_path: Path) -> None:
-    assert archive_file(pack, None) == Path("letters-1.0.0.wikigr")
-    assert archive_file(pack, tmp_path) == tmp_path / "letters-1.0.0.wikigr"
-    assert archive_file(pack, tmp_path / "x") == tmp_path / "x"
-    assert archive_file(pack, f"{tmp_path}/new/er/") == tmp_path / "new" / "er" / "letters-1.0.0.wikigr"
+    assert archive_path(pack, None) == Path("letters-1.0.0.wikigr")
+    assert archive_path(pack, tmp_path) == tmp_path / "letters-1.0.0.wikigr"
+    assert archive_path(pack, tmp_path / "x") == tmp_path / "x"
+    assert archive_path(pack, f"{tmp_path}/new/er/") == tmp_path / "new" / "er" / "letters-1.0.0.wikigr"
     assert (tmp_path / "new" / "er").is_dir()
-    assert archive_file(pack, f"{tmp_path}/plain") == tmp_path / "plain"
+    assert archive_path(pack, f"{tmp_path}/plain") == tmp_path / "plain"
     assert not (tmp_path / "plain").exists()
     (tmp_path / "file").write_text("")
     with pytest.raises(WikigrError, match="cannot be made"):
-        archive_file(pack, f"{tmp_path}/file/")
+        archive_path(pack, f"{tmp_path}/file/")
     manifest = json.loads((pack / MANIFEST).read_text())
     for name in ("../evil", "a/b", ".hidden", "a\nb", "-o", "x" * 200):
         (pack / MANIFEST).write_text(json.dumps({**manifest, "name": name}))
         with pytest.raises(UsageError, match="make no file name"):
-            archive_file(pack, None)
+            archive_path(pack, None)
 
 
 def test_what_unpack_needs(pack: Path, tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_an_encoder_that_this_machine_lacks_is_noted_and_no_failure(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
     monkeypatch.setenv("HOME", str(tmp_path / "empty"))
-    checks = {check.name: check for check in prove(pack)}
+    checks = {check.name: check for check in validate_untrusted(pack)}
     for name in ("encoder", "search"):
         assert (checks[name].passed, checks[name].required) == (False, False)
     assert all(check.passed for name, check in checks.items() if name not in ("encoder", "search"))

@@ -19,7 +19,7 @@ from tests.distribution.letters import build_letters
 from wikigr.distribution.archive import export_pack
 from wikigr.distribution.http_request import DownloadError
 from wikigr.distribution.install import InstallError, install, remove, update_installed
-from wikigr.distribution.installed_versions import Store, read_origin
+from wikigr.distribution.installed_versions import InstalledVersions, read_origin
 from wikigr.distribution.signature import PrivateKey
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import PackError, UsageError
@@ -100,9 +100,9 @@ def titles(location: str | Path) -> list[str]:
 
 def plant(letters: Path, name: str, version: str, origin: dict[str, object] | None = None) -> Path:
     """Put a version into the store as `install` does, without proving it."""
-    store = Store(installed_packs())
-    old = store.current(name)
-    with store.held(Silent()):
+    store = InstalledVersions(installed_packs())
+    old = store.current_version(name)
+    with store.lock(Silent()):
         new = store.new_folder()
         shutil.copytree(letters, new, ignore=shutil.ignore_patterns(".wikigr"))
         manifest = json.loads((new / MANIFEST).read_text())
@@ -112,7 +112,7 @@ def plant(letters: Path, name: str, version: str, origin: dict[str, object] | No
             "identity": "0" * 64, "before": old.name if old else None, "installed": "2026-01-01T00:00:00+00:00",
         }  # fmt: skip
         (new / ORIGIN).write_text(json.dumps({**fields, **(origin or {})}))
-        return store.put(new, name, version, "0" * 64)
+        return store.activate(new, name, version, "0" * 64)
 
 
 def test_an_archive_is_installed_used_and_removed(archive: Make, letters: Path) -> None:

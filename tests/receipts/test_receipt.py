@@ -122,7 +122,7 @@ def test_what_is_written_is_what_is_read(before: Pack, tmp_path: Path) -> None:
     receipts = [quoted(before, "Who built the lighthouse of Ardmore?", id_=n) for n in ("a", 7)]
     write_receipts(tmp_path / "many.jsonl", receipts, lines=True)
     read = list(read_receipts(tmp_path / "many.jsonl"))
-    assert [(item.line, item.receipt.id, item.whole) for item in read] == [(1, "a", True), (2, 7, True)]
+    assert [(item.line, item.receipt.id, item.intact) for item in read] == [(1, "a", True), (2, 7, True)]
     assert [item.receipt.to_document() for item in read] == [json.loads(canonical(r.to_document())) for r in receipts]
     assert [path.name for path in tmp_path.iterdir()] == ["many.jsonl"]
 
@@ -136,14 +136,14 @@ def test_what_is_written_is_what_is_read(before: Pack, tmp_path: Path) -> None:
         ),
         (
             "Who designed the bridge of Brask?",
-            f"the quote is in another section now: Brask Bridge › Traffic, Brask Bridge#2 "
+            f"the quote moved to another section: Brask Bridge › Traffic, Brask Bridge#2 "
             f"[{len(FILL) + 1}:{len(FILL) + 1 + len(BRIDGE)}]",
         ),
         (
             "Who ground the mirror of the Corvane telescope?",
-            f"the quote is in another article now: Dunmere Canal › Barges, Dunmere Canal#1 [0:{len(TELESCOPE)}]",
+            f"the quote moved to another article: Dunmere Canal › Barges, Dunmere Canal#1 [0:{len(TELESCOPE)}]",
         ),
-        ("How many barges does the canal of Dunmere carry a year?", "the quote is gone from the pack"),
+        ("How many barges does the canal of Dunmere carry a year?", "the quote is no longer in the pack"),
     ],
 )
 def test_a_changed_article_is_named(before: Pack, after: Pack, tmp_path: Path, question: str, problem: str) -> None:
@@ -240,15 +240,15 @@ def test_what_was_not_so_when_it_was_written_is_named(before: Pack, tmp_path: Pa
     for forged, problem in (
         (
             replace(receipt, citations=[replace(cited, title="Ellis Mill")]),
-            "the section is called Brask Bridge › Design",
+            "the section is now Brask Bridge › Design",
         ),
         (replace(receipt, citations=[replace(cited, start=2**53)]), "the quote moved to [0:59] of the section"),
-        (replace(receipt, citations=[replace(cited, quote="no such \x00 quote")]), "the quote is gone from the pack"),
-        (replace(receipt, citations=[replace(cited, section_id="x' OR 1=1")]), "the quote is in another section now"),
+        (replace(receipt, citations=[replace(cited, quote="no such \x00 quote")]), "the quote is no longer in the pack"),
+        (replace(receipt, citations=[replace(cited, section_id="x' OR 1=1")]), "the quote moved to another section"),
     ):
         assert problem in failed(replayed(forged, before, tmp_path))["citation [1]"]
     doubtful = replace(receipt, confidence=receipt.confidence - 0.01)
-    assert "its confidence is" in failed(replayed(doubtful, before, tmp_path))["asked again"]
+    assert "the confidence is" in failed(replayed(doubtful, before, tmp_path))["asked again"]
     assert failed(replayed(replace(receipt, confidence=receipt.confidence - 0.0002), before, tmp_path)) == {}
     other = replace(receipt, encoder=replace(receipt.encoder, weights_sha256="0" * 64))
     assert set(failed(replayed(other, before, tmp_path))) == {"encoder"}
@@ -267,7 +267,7 @@ def test_the_profile_of_that_name_may_have_changed(
     assert (receipt.profile.known, receipt.profile.flags) == (True, {"synthesis.model": "claude-haiku-4-5"})
     assert failed(replayed(receipt, before, tmp_path)) == {}
     own.write_text("extends: fast\nmulti_doc: {num_docs: 2}\nsynthesis: {model: x}\n")
-    assert failed(replayed(receipt, before, tmp_path)) == {"profile": "mine is another now: multi_doc.num_docs"}
+    assert failed(replayed(receipt, before, tmp_path)) == {"profile": "mine has changed: multi_doc.num_docs"}
     own.unlink()
     assert failed(replayed(receipt, before, tmp_path)) == {"profile": "there is no profile mine here"}
 
@@ -291,7 +291,7 @@ def test_a_model_folder_that_a_receipt_names_is_not_opened(before: Pack, tmp_pat
     forged = replace(receipt, profile=replace(receipt.profile, known=False, content=profile))
     problems = failed(replayed(forged, before, tmp_path))
     assert problems == {
-        "asked again": "not done: the receipt names a cross-encoder that no profile of this machine has"
+        "asked again": "not done: the receipt requires a cross-encoder that no local profile uses"
     }
 
 
@@ -300,7 +300,7 @@ def test_a_receipt_finds_its_pack_by_name_and_never_by_path(
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     record = PackRecord("parish", "1.0.0", "0")
-    with pytest.raises(PackError, match="none of that name is installed"):
+    with pytest.raises(PackError, match="which is not installed"):
         find_receipts_pack(record, None, None)
     assert find_receipts_pack(record, None, "elsewhere").found == "default"
     (installed_packs() / "parish").mkdir(parents=True)
@@ -369,7 +369,7 @@ def test_the_receipt_of_a_model_knows_what_was_sent(
     assert "Ardmore Lighthouse#1" in problems["prompt (synthesis)"]
     other = replace(receipt, templates={**receipt.templates, "synthesis": "0", "../../secret": "0"})
     assert failed(replayed(other, before, tmp_path)) == {
-        "prompt texts": "other in this wikigr: ../../secret, synthesis"
+        "prompt texts": "changed in this wikigr: ../../secret, synthesis"
     }
     reworded = replace(receipt, question="Who painted the lighthouse of Ardmore?")
     assert "from the same sections" in failed(replayed(reworded, before, tmp_path))["prompt (synthesis)"]
@@ -541,10 +541,10 @@ def test_which_names_of_a_cross_encoder_are_paths(tmp_path: Path, monkeypatch: p
         (b"\n\n", "is empty"),
         (b"[]", "no receipt of wikigr"),
         (b'{"schema_version": 1, "question": "x"}', "no receipt of wikigr"),
-        (b'{"kind": "wikigr receipt", "schema_version": 2}', "is of schema 2"),
+        (b'{"kind": "wikigr receipt", "schema_version": 2}', "has schema 2"),
         (b'{"kind": "wikigr receipt", "schema_version": true}', "schema_version"),
         (b'{"kind": "wikigr receipt", "schema_version": 1}', "created: field required"),
-        (b'{"kind": "wikigr receipt", "kind": "wikigr receipt", "schema_version": 1}', "given twice"),
+        (b'{"kind": "wikigr receipt", "kind": "wikigr receipt", "schema_version": 1}', "duplicate key"),
         (b'{"kind": "wikigr receipt", "schema_version": 1, "x": NaN}', "NaN"),
         (b'{"kind": "wikigr receipt", "schema_version": 1, "x": 1e999}', "JSON"),
         (b'{"kind": "wikigr receipt", "schema_version": 1, "x": "\\ud800"}', "Unicode"),

@@ -146,7 +146,7 @@ def test_nothing_of_it_reaches_the_terminal_raw(
     options: tuple[str, ...],
 ) -> None:
     counted = tally("a hostile receipt: the terminal")
-    evil = "\x1b]0;owned\x07\x9b2J\u202e\u2066\r\n✓ receipt: as it was written\x7f"
+    evil = "\x1b]0;owned\x07\x9b2J\u202e\u2066\r\n✓ receipt: intact\x7f"
     path = tmp_path / "r.json"
     texts = [place for place in places(document) if isinstance(_at(document, place), str)]
     everywhere = copy.deepcopy(document)
@@ -167,7 +167,7 @@ def test_nothing_of_it_reaches_the_terminal_raw(
         shown = result.out + result.err
         assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cf", "Cs") and c != "\n"]
         # No line of its own making, which a reader would take for ours.
-        assert "\n✓ receipt: as it was written" not in shown
+        assert "\n✓ receipt: intact" not in shown
         (counted.refused if result.code == 2 else counted.harmless)()
 
 

@@ -14,8 +14,8 @@ from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
 from wikigr_cli.render import output as render
 
 if TYPE_CHECKING:
-    from wikigr.distribution.archive import Exported
-    from wikigr.distribution.verify import Verified
+    from wikigr.distribution.archive import ExportedArchive
+    from wikigr.distribution.verify import Verification
 
 
 def register(app: typer.Typer) -> None:
@@ -59,22 +59,21 @@ def export(
     if pack is None:
         raise UsageError("No pack was named.", hint="Give its folder, or set WIKIGR_PACK.")
 
-    from wikigr.changes.next_version import is_semantic
-    from wikigr.distribution.archive import archive_file, export_pack
+    from wikigr.distribution.archive import archive_path, export_pack
     from wikigr.distribution.signature import read_private_key
     from wikigr.pack.layout import MANIFEST
     from wikigr.pack.locate import find_pack
-    from wikigr.pack.manifest import read_manifest
+    from wikigr.pack.manifest import parse_version, read_manifest
 
     version = read_manifest(find_pack(pack).part(MANIFEST)).version
-    if not is_semantic(version):
+    if parse_version(version) is None:
         raise PackError(
             f"The pack's version, {version[:80]!r}, is no semantic version, so nobody would install it.",
             hint="Build the pack again with --pack-version, such as 1.2.0.",
         )
 
     key = read_private_key(sign) if sign is not None else None
-    file = archive_file(pack, output)
+    file = archive_path(pack, output)
     if file.exists() and not force:
         raise UsageError(f"{file} exists already.", hint="Choose another file with -o, or replace it with --force.")
     document = _export_document(export_pack(pack, file, key=key))
@@ -135,7 +134,7 @@ def verify(
         raise typer.Exit(ExitStatus.PACK)
 
 
-def _export_document(exported: Exported) -> dict[str, Any]:
+def _export_document(exported: ExportedArchive) -> dict[str, Any]:
     """Return what ``wikigr pack export --json`` prints."""
     return {
         "schema_version": render.SCHEMA_VERSION,
@@ -150,7 +149,7 @@ def _export_document(exported: Exported) -> dict[str, Any]:
     }
 
 
-def _verify_document(found: Verified) -> dict[str, Any]:
+def _verify_document(found: Verification) -> dict[str, Any]:
     """Return what ``wikigr pack verify --json`` prints: the checks, and what they are of."""
     return {
         **render.checks_document(found.checks),

@@ -122,7 +122,8 @@ def update(
             f"wikigr pack update COPY --from {shlex.quote(source)}",
         )
 
-    from wikigr.changes.update import UpdateOptions, plan_update, update_pack
+    from wikigr.changes.review import UpdateOptions
+    from wikigr.changes.update import plan_update, update_pack
     from wikigr.sources.detect import open_source
     from wikigr_cli.render.progress import TerminalProgress
 

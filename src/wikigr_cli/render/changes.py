@@ -7,7 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wikigr.changes.next_version import is_semantic
 from wikigr_cli.environment import Environment, plain
 from wikigr_cli.render import output as render
 from wikigr_cli.render import pack as render_pack
@@ -150,8 +149,10 @@ class _Printed:
         )
         self._environment.print(told, hang=2)
         if found["stated_is_lower"]:
+            from wikigr.pack.manifest import parse_version
+
             stated = document["b"]["version"]
-            wrong = "lower" if is_semantic(stated) else "no semantic version"
+            wrong = "lower" if parse_version(stated) else "no semantic version"
             self._environment.print(f"The version stated, {plain(stated)}, is {wrong}.", style="yellow")
 
 
