@@ -344,7 +344,10 @@ def test_another_encoder_or_format_is_major_and_metadata_a_patch(build: Build) -
         found = suggest(manifest, other, ContentDiff(), manifest_changes(manifest, other))
         return found.level, "; ".join(found.reasons)
 
-    assert level(encoder=replace(manifest.encoder, weights_sha256="0" * 64)) == (Level.MAJOR, "the encoder is different")
+    assert level(encoder=replace(manifest.encoder, weights_sha256="0" * 64)) == (
+        Level.MAJOR,
+        "the encoder is different",
+    )
     assert level(storage_version=99) == (Level.MAJOR, "the format is different")
     assert level(license="CC0") == (Level.PATCH, "changed: license")
     assert level(thresholds={"abstention": 0.5}) == (

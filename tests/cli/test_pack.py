@@ -148,10 +148,10 @@ def test_one_bad_pack_does_not_hide_the_others(wikigr: Wikigr, physics_pack: Pat
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda pack: (pack / "manifest.json").write_text("{"), "cannot be read"),
+        (lambda pack: (pack / "manifest.json").write_text("{"), "is not valid"),
         (lambda pack: (pack / "manifest.json").write_text("[]"), "no manifest"),
         (lambda pack: (pack / "manifest.json").write_text('{"format_version": 99}'), "format 99"),
-        (lambda pack: (pack / "manifest.json").write_text('{"format_version": 1}'), "lacks or garbles"),
+        (lambda pack: (pack / "manifest.json").write_text('{"format_version": 1}'), "missing or malformed field"),
         (lambda pack: (pack / "pack.db").unlink(), "no database"),
         (lambda pack: (pack / "pack.db").write_bytes(b"not a database" * 1000), "cannot be opened"),
         (lambda pack: shutil.rmtree(pack / "lexical"), "lexical index"),
@@ -220,7 +220,7 @@ def test_a_pack_of_a_version_that_is_none_answers_but_travels_no_further(
     old = str(changed(physics_pack, tmp_path / "old", "version", "1.0/../../zz"))
     assert wikigr("ask", "What is spin?", "--pack", old, "--offline").code == 0
     checked = wikigr("pack", "validate", old)
-    assert (checked.code, "FAILED version: '1.0/../../zz' is no semantic version" in checked.out) == (4, True)
+    assert (checked.code, "FAILED version: '1.0/../../zz' is not a semantic version" in checked.out) == (4, True)
     for command in (("export", old, "-o", "out.wikigr"), ("export", old), ("install", old)):
         refused = wikigr("pack", *command)
         assert (refused.code, refused.out, "no semantic version" in refused.err) == (4, "", True)

@@ -147,7 +147,7 @@ def test_a_folder_is_copied_without_what_is_no_part_of_a_pack(pack: Make) -> Non
     source = pack(name="../../evil", version="../1.0")
     (source / "notes.txt").write_text("mine")
     (source / "eval" / "secret.txt").write_text("mine")
-    with pytest.raises(UsageError, match=r"cannot be installed as '../../evil'"):
+    with pytest.raises(UsageError, match=r"'../../evil' is not a valid pack name"):
         install(source)
     done = install(source, name="good", force=True)
     assert done.folder.parent == installed_packs() / ".versions" / "good"
@@ -171,7 +171,7 @@ def test_a_link_in_a_folder_is_not_followed(pack: Make, tmp_path: Path, linked: 
 
 @pytest.mark.parametrize("name", ["", ".hidden", "..", "a/b", "-x", "a b", "a\n", "ä", "x" * 101])
 def test_a_name_must_be_a_plain_one(pack: Make, name: str) -> None:
-    with pytest.raises(UsageError, match="cannot be installed as"):
+    with pytest.raises(UsageError, match="is not a valid pack name"):
         install(pack(), name=name)
 
 
@@ -198,13 +198,15 @@ def test_a_reader_keeps_the_version_that_it_found(archive: Make, letters: Path) 
 def test_a_lower_version_needs_force(archive: Make, letters: Path) -> None:
     plant(letters, "letters", "1.10.0")
     lower = archive(version="1.9.0")
-    with pytest.raises(UsageError, match=r"1\.10\.0 is installed, and this is 1\.9\.0"):
+    with pytest.raises(UsageError, match=r"1\.10\.0 is installed, but this is 1\.9\.0"):
         install(lower)
     assert find_pack("letters").root.name.startswith("1.10.0-")
     assert install(lower, force=True).before == "1.10.0"
 
 
-@pytest.mark.parametrize(("key", "said"), [(OTHER, OTHER.public.fingerprint), (None, "nobody")], ids=["other", "none"])
+@pytest.mark.parametrize(
+    ("key", "said"), [(OTHER, OTHER.public.fingerprint), (None, "not signed")], ids=["other", "none"]
+)
 def test_another_signer_needs_force(archive: Make, letters: Path, key: PrivateKey | None, said: str) -> None:
     plant(letters, "letters", "1.0.0", {"signer": KEY.public.fingerprint})
     new = archive(key=key, version="1.1.0")
@@ -218,7 +220,7 @@ def test_another_signer_needs_force(archive: Make, letters: Path, key: PrivateKe
 def test_another_pack_of_the_same_publisher_needs_force(archive: Make) -> None:
     first = install(archive(key=KEY), name="mine")
     shutil.copyfile(archive("b.wikigr", KEY, name="digits", version="2.0.0"), "p.wikigr")
-    with pytest.raises(PackError, match="mine is the pack 'letters', and this is 'digits'"):
+    with pytest.raises(PackError, match="mine is the pack 'letters', but this is 'digits'"):
         update_installed("mine")
     assert find_pack("mine").root == first.folder
     assert update_installed("mine", force=True).version == "2.0.0"
@@ -236,15 +238,15 @@ def test_a_manifest_that_cannot_be_read_is_no_obstacle_for_long(archive: Make, l
 
 def test_what_is_not_vouched_for_is_not_installed(archive: Make, pack: Make) -> None:
     signed, unsigned = archive(key=KEY), archive("u.wikigr")
-    with pytest.raises(PackError, match="none of the trusted keys"):
+    with pytest.raises(PackError, match="not a trusted key"):
         install(signed, trust=[OTHER.public])
-    with pytest.raises(PackError, match="not signed"):
+    with pytest.raises(PackError, match="not signed, but --trust requires"):
         install(unsigned, trust=[KEY.public])
-    with pytest.raises(PackError, match="not the file that was asked for"):
+    with pytest.raises(PackError, match="not the expected file"):
         install(unsigned, sha256="0" * 64)
     with pytest.raises(UsageError, match="64 hexadecimal"):
         install(unsigned, sha256="12")
-    with pytest.raises(UsageError, match="a pack's folder has none"):
+    with pytest.raises(UsageError, match="not a pack's folder"):
         install(pack(), sha256="0" * 64)
     with pytest.raises(PackError, match="neither an archive nor a pack"):
         install("nothing.wikigr")
@@ -268,7 +270,7 @@ def test_a_damaged_pack_is_not_installed_and_a_damaged_installed_one_is_mended(p
     with (source / DATABASE).open("r+b") as file:
         file.seek(5000)
         file.write(b"\xa5" * 64)
-    with pytest.raises(PackError, match=r"does not hold what it says: pack\.db"):
+    with pytest.raises(PackError, match=r"is invalid: pack\.db"):
         install(source, name="other")
     assert installed_names() == ["letters"]
 
@@ -359,18 +361,18 @@ def test_a_download_is_not_removed_from_under_another_installation(archive: Make
 
         class Meanwhile(Silent):
             def start(self, what: str, total: int | None, unit: str, *, done: int = 0) -> None:
-                if what == "proving":
+                if what == "validating":
                     other = threading.Thread(target=second)
                     other.start()
                     other.join(5)
 
         assert install(url, allow_private=True, progress=Meanwhile()).changed
-    assert found == ["Another process downloads or installs the same URL."]
+    assert found == ["Another process is downloading or installing the same URL."]
 
 
 def test_a_pack_that_was_pinned_and_not_signed_is_not_updated_on_trust(letters: Path) -> None:
     plant(letters, "letters", "1.0.0", {"pinned": True, "source": "https://u.example/p?token=secret"})
-    with pytest.raises(PackError, match="nobody could vouch") as caught:
+    with pytest.raises(PackError, match="cannot be authenticated") as caught:
         update_installed("letters")
     assert "secret" not in (caught.value.hint or "")
 
@@ -388,7 +390,7 @@ def test_two_installations_at_once_both_come_through(pack: Make, tmp_path: Path)
 def test_an_origin_that_is_garbled_is_said(letters: Path) -> None:
     place = plant(letters, "letters", "1.0.0")
     (place / ORIGIN).write_text('{"source": 1}')
-    with pytest.raises(PackError, match="not known where"):
+    with pytest.raises(PackError, match="origin of the pack"):
         update_installed("letters")
     remove("letters")
     assert installed_names() == []
@@ -398,12 +400,12 @@ def test_an_origin_that_is_garbled_is_said(letters: Path) -> None:
 def test_a_version_that_cannot_be_compared_takes_no_place_without_force(
     pack: Make, archive: Make, version: str
 ) -> None:
-    with pytest.raises(PackError, match="no semantic version") as refused:
+    with pytest.raises(PackError, match="not a semantic version") as refused:
         install(pack("new", version=version))
     assert "--force" in str(refused.value.hint) and not installed_names()
     install(pack("good", version="2.0.0"))
     for source in (pack("bad", version=version), archive(version=version)):
-        with pytest.raises(PackError, match="no semantic version"):
+        with pytest.raises(PackError, match="not a semantic version"):
             install(source)
     assert read_manifest(find_pack("letters").part(MANIFEST)).version == "2.0.0"
     forced = install(pack("forced", version=version), force=True)

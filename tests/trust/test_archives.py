@@ -197,7 +197,7 @@ def _hostile_names() -> Iterator[tuple[bytes, str]]:
         b"x" * 100,
     ):
         yield name, "does not list"  # fmt: skip
-    yield b"pack.db\0.txt", "not as `wikigr pack export` writes|does not list"
+    yield b"pack.db\0.txt", "differs from the one that `wikigr pack export` writes|does not list"
 
 
 def _kinds() -> Iterator[tuple[str, bytes, str]]:
@@ -209,8 +209,8 @@ def _kinds() -> Iterator[tuple[str, bytes, str]]:
     yield "fifo", b"6", "a named pipe"
     yield "contiguous file", b"7", "an unknown kind"
     yield "old file", b"\0", "an unknown kind"
-    yield "GNU long name", b"L", "a name in pieces"
-    yield "GNU long link", b"K", "a link in pieces"
+    yield "GNU long name", b"L", "a long name"
+    yield "GNU long link", b"K", "a long link"
     yield "GNU sparse file", b"S", "a sparse file"
     yield "pax header", b"x", "an extended header"
     yield "global pax header", b"g", "an extended header"
@@ -260,16 +260,16 @@ def test_members_that_are_there_twice_or_not_at_all_or_elsewhere(
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"mode": b"0004755\0"}, "not as `wikigr pack export` writes"),
-        ({"mtime": b"00000000001\0"}, "not as `wikigr pack export` writes"),
-        ({"owner": b"root"}, "not as `wikigr pack export` writes"),
-        ({"link": b"/etc/passwd"}, "not as `wikigr pack export` writes"),
+        ({"mode": b"0004755\0"}, "differs from the one that `wikigr pack export` writes"),
+        ({"mtime": b"00000000001\0"}, "differs from the one that `wikigr pack export` writes"),
+        ({"owner": b"root"}, "differs from the one that `wikigr pack export` writes"),
+        ({"link": b"/etc/passwd"}, "differs from the one that `wikigr pack export` writes"),
         ({"prefix": b"/tmp"}, "leads out"),
-        ({"prefix": b"lexical"}, "does not list|where"),
-        ({"magic": b"ustar  \0"}, "not as `wikigr pack export` writes"),
-        ({"magic": b""}, "no file of a tar"),
-        ({"size": b"77777777777\0"}, "has .* bytes; .* are allowed|not the size"),
-        ({"size": b"00000000000\0"}, "not the size|cannot be read"),
+        ({"prefix": b"lexical"}, "does not list|instead of"),
+        ({"magic": b"ustar  \0"}, "differs from the one that `wikigr pack export` writes"),
+        ({"magic": b""}, "other than a tar file"),
+        ({"size": b"77777777777\0"}, "has .* bytes; .* are allowed|does not have the size"),
+        ({"size": b"00000000000\0"}, "does not have the size|is not valid"),
         ({"size": b"-0000000001\0"}, "."),
         ({"size": b"\xff" * 12}, "."),
         ({"size": b"\x80" + (1 << 62).to_bytes(11, "big")}, "."),
@@ -315,14 +315,14 @@ def test_data_where_none_belongs(archive: bytes, members: list[Member], arena: A
         (archive + frame, "after its end"),
         (archive + skippable, "after its end"),
         (skippable + archive, "."),
-        (frame + archive, "ends too early"),
-        (b"", "ends too early"),
-        (b"\0" * 5000, "damaged, or is none"),
-        (good, "damaged, or is none"),
-        (b"PK\3\4" + bytes(3000), "damaged, or is none"),
-        (compressed(b""), "ends too early"),
+        (frame + archive, "truncated"),
+        (b"", "truncated"),
+        (b"\0" * 5000, "damaged or not an archive"),
+        (good, "damaged or not an archive"),
+        (b"PK\3\4" + bytes(3000), "damaged or not an archive"),
+        (compressed(b""), "truncated"),
         (compressed(END), "ends before manifest.json"),
-        (compressed(os.urandom(4096)), "no file of a tar"),
+        (compressed(os.urandom(4096)), "other than a tar file"),
         (compressed(tar_of([])), "ends before"),
     ):
         arena.refuses(data, message)
@@ -341,7 +341,7 @@ def test_bombs(members: list[Member], arena: Arena, tally: Count) -> None:
         return lambda manifest: manifest["files"][DATABASE].update(size=size, sha256=hashlib.sha256(zeros).hexdigest())
 
     big = [m if m.name != DATABASE else m.holding(zeros) for m in members]
-    arena.refuses(compressed(tar_of(remade(big, sized(len(zeros))))), "no pack is compressed so far")
+    arena.refuses(compressed(tar_of(remade(big, sized(len(zeros))))), "real packs do not compress that well")
     arena.refuses(compressed(tar_of(remade(members, sized(1 << 50)))), "are allowed")
     huge = Limits(total_bytes=1 << 60, ratio=1 << 60)
     arena.refuses(compressed(tar_of(remade(members, sized(1 << 50)))), "the disk of .* has", limits=huge)
@@ -360,7 +360,7 @@ def test_a_window_that_takes_much_memory(members: list[Member], arena: Arena, ta
     parameters = zstandard.ZstdCompressionParameters(window_log=27, compression_level=3)
     compressor = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
     data = compressor.compress(tar_of(members)) + compressor.flush()
-    arena.refuses(data, "damaged, or is none.*memory|window")
+    arena.refuses(data, "damaged or not an archive.*memory|window")
     tally("archive: bombs").refused()
 
 
@@ -374,7 +374,7 @@ def test_truncated_at_every_block(physics_pack: Path, archive: bytes, arena: Are
     assert len(large) > 50 * 4096
     for whole in (archive, large):
         for end in (*range(0, len(whole), 4096), len(whole) - 1, len(whole) - 4, len(whole) - 5):
-            arena.refuses(whole[:end], "ends too early")
+            arena.refuses(whole[:end], "truncated")
             count.refused()
 
 
@@ -384,12 +384,12 @@ def test_truncated_at_every_header(members: list[Member], arena: Arena, tally: C
     offset = 0
     for member in members:
         for end in (offset, offset + 1, offset + BLOCK, offset + BLOCK + len(member.data) // 2):
-            arena.refuses(compressed(tar[:end]), "ends too early")
+            arena.refuses(compressed(tar[:end]), "truncated")
             arena.refuses(compressed(tar[:end] + bytes(-end % BLOCK) + END))
             count.refused(2)
         offset += BLOCK + len(member.data) + -len(member.data) % BLOCK
     for end in (len(tar) - BLOCK, len(tar) - 1):
-        arena.refuses(compressed(tar[:end]), "ends too early")
+        arena.refuses(compressed(tar[:end]), "truncated")
         count.refused()
 
 
@@ -635,16 +635,16 @@ def test_a_pack_that_nobody_tampered_with_is_proved(workshop: Workshop) -> None:
         ("MATCH (a:Article {title: 'Gamma'}) SET a.aliases = NULL", "values"),
         ("MATCH (s:Section {section_id: 'Beta#0'}) SET s.embedding = NULL", "values"),
         ("MATCH (s:Section) SET s.embedding = CAST(range(1, 384) AS FLOAT[384])", "vectors"),
-        ("CREATE NODE TABLE Evil(id INT64 PRIMARY KEY)", "schema: the database has a 'table Evil'"),
-        ("CREATE REL TABLE EVIL(FROM Article TO Entity)", "schema: the database has a 'table EVIL'"),
+        ("CREATE NODE TABLE Evil(id INT64 PRIMARY KEY)", "schema: the database defines 'table Evil'"),
+        ("CREATE REL TABLE EVIL(FROM Article TO Entity)", "schema: the database defines 'table EVIL'"),
         ("CREATE REL TABLE `E'V\\IL`(FROM Article TO Entity)", "schema"),
-        ("ALTER TABLE Article ADD evil STRING DEFAULT 'x'", "schema: the table Article"),
-        ("ALTER TABLE Article DROP url", "schema: the table Article"),
+        ("ALTER TABLE Article ADD evil STRING DEFAULT 'x'", "schema: the database defines table Article differently"),
+        ("ALTER TABLE Article DROP url", "schema: the database defines table Article differently"),
         ("ALTER TABLE Article RENAME TO Evil", "schema"),
-        ("COMMENT ON TABLE Article IS 'evil'", "schema: the table Article"),
+        ("COMMENT ON TABLE Article IS 'evil'", "schema: the database defines table Article differently"),
         ("DROP TABLE LINKS_TO", "schema: the database has no table LINKS_TO"),
-        ("CREATE MACRO lower_evil(x) AS x + 1", "schema: the database has a 'macro"),
-        ("CREATE SEQUENCE evil", "schema: the database has a 'sequence evil'"),
+        ("CREATE MACRO lower_evil(x) AS x + 1", "schema: the database defines 'macro"),
+        ("CREATE SEQUENCE evil", "schema: the database defines 'sequence evil'"),
     ],
 )
 def test_databases_with_something_else_in_them(workshop: Workshop, tally: Count, statement: str, message: str) -> None:

@@ -95,8 +95,8 @@ def archive_path(location: str | Path, output: str | Path | None) -> Path:
     """Return the path to which the pack at ``location`` is exported.
 
     If ``output`` is ``None`` or a folder, the file is called ``NAME-VERSION.wikigr``. An ``output`` that ends with a
-    slash is a folder, which is created if necessary. Raises ``PackError`` when there is no pack, ``UsageError`` when its name
-    or version cannot be part of a file name, and ``WikigrError`` when the folder cannot be created.
+    slash is a folder, which is created if necessary. Raises ``PackError`` when there is no pack, ``UsageError`` when its
+    name or version cannot be part of a file name, and ``WikigrError`` when the folder cannot be created.
     """
     layout = find_pack(location)
     is_folder = isinstance(output, str) and output.endswith("/")
