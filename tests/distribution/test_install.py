@@ -99,7 +99,7 @@ def titles(location: str | Path) -> list[str]:
 
 
 def plant(letters: Path, name: str, version: str, origin: dict[str, object] | None = None) -> Path:
-    """Put a version into the store as `install` does, without proving it."""
+    """Install a version without validating it."""
     store = InstalledVersions(installed_packs())
     old = store.current_version(name)
     with store.lock(Silent()):

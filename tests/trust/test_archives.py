@@ -26,7 +26,7 @@ from tests.trust import checkers
 from tests.trust.conftest import Tally
 
 from wikigr.checks import Check
-from wikigr.distribution import validate_untrusted as proof
+from wikigr.distribution import validate_untrusted as validation
 from wikigr.distribution.archive import Limits, export_pack, unpack
 from wikigr.distribution.signature import PrivateKey
 from wikigr.distribution.validate_untrusted import validate_untrusted
@@ -839,7 +839,7 @@ def test_a_checker_that_crashes_or_lies_is_a_failed_check(
         (checkers.nest, "sent an invalid report"),
         (checkers.flood, "sent an invalid report"),
     ):
-        monkeypatch.setattr(proof, "_report", report)
+        monkeypatch.setattr(validation, "_report", report)
         found = failures(validate_untrusted(pack))
         assert len(found) == 1, (report, found)
         assert message in found[0], (report, found)
