@@ -1,4 +1,4 @@
-"""What is told to differ between two real packs, and which version follows."""
+"""The reported differences between two real packs, and the suggested version."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ QUESTIONS: list[Record] = [
 
 @pytest.fixture
 def build(tmp_path: Path, encoder: Embedder) -> Build:
-    """Build a pack of these records, with gold questions where there are any."""
+    """Build a pack of these records, with the gold questions, if any."""
 
     def make(name: str, records: Iterable[Record], questions: Iterable[Record] = (), **options: str) -> Path:
         source = tmp_path / f"{name}.jsonl"
@@ -72,7 +72,7 @@ def build(tmp_path: Path, encoder: Embedder) -> Build:
 
 @pytest.fixture
 def content(tmp_path: Path) -> Callable[..., ContentDiff]:
-    """Compare two lists of records as a build stages them: without a database, which the other tests have."""
+    """Compare two lists of records as staged by a build, without a database."""
     numbers = itertools.count()
 
     def staged(stack: ExitStack, records: Iterable[Record]) -> StagingReader:
@@ -108,7 +108,7 @@ def test_articles_added_removed_renamed_and_changed(build: Build) -> None:
     found = diff_packs(build("a", RECORDS), build("b", after, version="1.0.1"))
     content = found.content
     assert content.added == ()
-    # Delta has nothing of Gamma but its name as an alias: that is what a redirect after a move leaves behind.
+    # Delta shares only its alias with Gamma, as after a move with a redirect.
     assert content.renamed == (Renamed("Beta", "Beta (letter)", "content"), Renamed("Gamma", "Delta", "alias"))
     (alpha, delta) = content.changed
     (change,) = alpha.changed
@@ -129,7 +129,7 @@ def test_links_and_names_alone_are_a_patch_and_more_text_is_minor(build: Build) 
     assert (minor.level, minor.version, minor.stated_is_lower) == (Level.MINOR, "1.1.0", False)
 
 
-def test_a_removed_article_tells_where_its_name_leads_now(content: Callable[..., ContentDiff]) -> None:
+def test_a_removed_article_names_the_article_with_its_alias(content: Callable[..., ContentDiff]) -> None:
     after = [dict(ALPHA, aliases=["gamma"]), BETA]
     found = content(RECORDS, after)
     assert found.removed == (Removed("Gamma", "Alpha"),)
@@ -148,14 +148,14 @@ def test_a_renamed_article_is_known_by_its_sections_when_its_text_changed_too(
     assert found.removed == (Removed("Gamma", None),)
 
 
-def test_a_section_that_many_articles_have_tells_of_no_rename(content: Callable[..., ContentDiff]) -> None:
+def test_a_shared_section_is_not_evidence_of_a_rename(content: Callable[..., ContentDiff]) -> None:
     stub = "\n# Notes\nThis article is a stub."
     kept = [ALPHA, *(dict(record, text=f"{record['text']}{stub}") for record in (BETA, GAMMA))]
     before = {"id": "o", "title": "Oxygen", "text": f"Oxygen is a gas.{stub}"}
     after = {"id": "p", "title": "Paris", "text": f"Paris is a city.{stub}"}
     found = content([*kept, before], [*kept, after])
     assert (found.renamed, found.removed, found.added) == ((), (Removed("Oxygen", None),), ("Paris",))
-    # What is left without it still tells.
+    # The remaining sections are still evidence.
     texts = [f"{first}{stub}\n# Use\nPlants make it." for first in ("Oxygen is a gas.", "It is breathed.")]
     found = content([*kept, dict(before, text=texts[0])], [*kept, dict(after, text=texts[1])])
     assert found.renamed == (Renamed("Oxygen", "Paris", "sections"),)
@@ -188,7 +188,7 @@ def test_a_section_that_went_to_another_article_is_followed(content: Callable[..
     assert found.moved == (SectionMove("Gamma#1", "Beta#1"),)
 
 
-def test_links_mentions_and_details_are_told_apart(content: Callable[..., ContentDiff]) -> None:
+def test_links_mentions_and_details_are_reported_separately(content: Callable[..., ContentDiff]) -> None:
     after = [
         dict(ALPHA, links=["Gamma"]),
         dict(BETA, aliases=["letter one"], categories=["Letters"], url="https://example.org/b"),
@@ -208,7 +208,7 @@ def test_a_renamed_article_keeps_its_links(content: Callable[..., ContentDiff]) 
     assert (found.links, found.mentions) == (EdgeChanges(), EdgeChanges())
 
 
-def test_triples_are_told_with_the_article_that_states_them(tmp_path: Path, encoder: Embedder) -> None:
+def test_triples_are_reported_with_their_article(tmp_path: Path, encoder: Embedder) -> None:
     packs = []
     for name, rows in (
         ("a", ["Ben\temployer\tAcme", "Mira\tspouse\tBen"]),
@@ -224,7 +224,7 @@ def test_triples_are_told_with_the_article_that_states_them(tmp_path: Path, enco
     assert not [triple for triple in (*found.added, *found.removed) if triple.relation == "spouse"]
 
 
-def test_the_gold_questions_that_moved(build: Build) -> None:
+def test_gold_questions_that_drifted(build: Build) -> None:
     after = [
         dict(ALPHA, text="Alpha is the first letter, since 1899.\n# Use\nAlpha decay."),
         dict(BETA, title="Second"),
@@ -256,7 +256,7 @@ def test_questions_of_the_second_pack_come_before_those_of_the_first(build: Buil
         diff_packs(a, b, questions=given)
 
 
-def test_an_answer_that_stays_where_it_was_is_told_as_another_text_only(build: Build) -> None:
+def test_an_answer_that_stays_in_place_is_reported_as_changed_text_only(build: Build) -> None:
     after = [dict(ALPHA, text=f"{ALPHA['text']} It is common."), BETA]
     found = diff_packs(build("a", RECORDS, QUESTIONS), build("b", after))
     assert [(move.question_id, move.kind, move.after) for move in found.questions] == [
@@ -265,7 +265,7 @@ def test_an_answer_that_stays_where_it_was_is_told_as_another_text_only(build: B
     ]
 
 
-def test_an_unanswerable_question_that_is_answered_now(build: Build) -> None:
+def test_an_unanswerable_question_that_is_now_answered(build: Build) -> None:
     clip = "Who first built a paper clip? Johan Vaaler first built a paper clip in Norway in 1899."
     found = diff_packs(
         build("a", RECORDS, QUESTIONS), build("b", [*RECORDS, {"id": "p", "title": "Paper clip", "text": clip}])
@@ -304,7 +304,7 @@ def test_an_article_is_read_and_folded_once_for_all_its_questions(monkeypatch: p
         ("", "x", False),
     ],
 )
-def test_an_answer_is_held_as_whole_words(text: str, answer: str, held: bool) -> None:
+def test_an_answer_is_found_as_whole_words(text: str, answer: str, held: bool) -> None:
     assert contains_answer(text, answer) is held
 
 
@@ -346,7 +346,7 @@ def test_a_pack_of_another_format_is_refused(build: Build) -> None:
 
 
 class _Generated:
-    """Content made on the fly: ``articles`` of four sections; every ``changed``-th article has another first one."""
+    """Generated content: ``articles`` of four sections; every ``changed``-th article has a different first section."""
 
     def __init__(self, articles: int, changed: int = 0) -> None:
         self._articles = articles
@@ -398,7 +398,7 @@ def test_the_difference_is_the_same_under_any_order_of_the_records(content: Call
 
 
 @pytest.mark.parametrize("window", [7, 1_000])
-def test_sections_that_are_read_in_bulk_are_those_of_a_look_up(
+def test_sections_read_in_bulk_equal_those_looked_up(
     physics_pack: Path, window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wikigr.pack.pack_reader._WINDOW", window)

@@ -1,4 +1,4 @@
-"""A pack follows its source: the content of a build from scratch, vectors kept, thresholds recalibrated."""
+"""Updating a pack gives the content of a build from scratch, keeps vectors and recalibrates thresholds."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ KEPT = {"description": "Greek letters", "license": "CC0-1.0", "version": "1.2.0"
 
 @dataclass(slots=True)
 class Told:
-    """A progress that keeps the stages and the notes."""
+    """A progress that records stages and notes."""
 
     stages: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -135,7 +135,7 @@ def test_the_version_can_be_given_but_not_be_lower(pack: Path) -> None:
     assert report.diff.suggestion.version == "2.0.0"
 
 
-def test_a_version_that_is_none_stays_and_is_told(tmp_path: Path, encoder: Embedder) -> None:
+def test_a_version_that_is_not_semantic_stays_with_a_note(tmp_path: Path, encoder: Embedder) -> None:
     source = write(tmp_path / "letters.jsonl", RECORDS)
     options = BuildOptions(name="letters", version="spring")
     build_pack(open_source(source), str(source), tmp_path / "pack", encoder, options)
@@ -195,7 +195,7 @@ def test_a_source_that_is_empty_or_has_no_text_leaves_the_pack(pack: Path, tmp_p
     assert update(pack, CHANGED).build is not None
 
 
-def test_another_kind_of_source_is_told(pack: Path, tmp_path: Path) -> None:
+def test_another_source_format_is_noted(pack: Path, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
     for record in RECORDS:
@@ -214,18 +214,18 @@ def test_a_pack_of_another_format_or_encoder_is_refused(pack: Path) -> None:
     (pack / "manifest.json").write_text(json.dumps(other))
     with pytest.raises(EncoderMismatchError, match="encode every section"):
         update(pack, CHANGED)
-    # A model has read its entities; nobody would read them again.
+    # A model extracted its entities, and an update would lose them.
     read = {"model": "claude", "prompt": "1"}
     (pack / "manifest.json").write_text(json.dumps({**fields, "extraction": read}))
     with pytest.raises(UsageError, match="would lose them") as caught:
         update(pack, CHANGED)
-    # All that a build would not know.
+    # Everything that the command has to repeat.
     assert f"-o {pack} --extract --extract-model claude --name letters --description 'Greek letters'" in (
         caught.value.hint or ""
     )
 
 
-# -- what goes with the pack
+# -- companion files
 
 
 def give_questions(pack: Path, questions: Iterable[dict[str, object]] = QUESTIONS) -> Path:
@@ -243,7 +243,7 @@ def calibrated(pack: Path) -> float:
     return found.threshold
 
 
-def test_the_files_that_go_with_the_pack_stay(pack: Path) -> None:
+def test_companion_files_stay(pack: Path) -> None:
     file = give_questions(pack)
     (pack / "few_shot_examples.json").write_text("[]")
     before = snapshot(pack)
@@ -254,7 +254,7 @@ def test_the_files_that_go_with_the_pack_stay(pack: Path) -> None:
     assert after["manifest.json"] != before["manifest.json"]
 
 
-def test_a_fitted_threshold_is_fitted_anew(pack: Path) -> None:
+def test_a_calibrated_threshold_is_recalibrated(pack: Path) -> None:
     give_questions(pack)
     old, told = calibrated(pack), Told()
     cake = {"id": "c", "title": "Lemon cake", "text": "How is a lemon cake baked? A lemon cake is baked in an oven."}
@@ -266,7 +266,7 @@ def test_a_fitted_threshold_is_fitted_anew(pack: Path) -> None:
     assert not [note for note in told.notes if "threshold" in note]
 
 
-def test_a_threshold_that_cannot_be_fitted_anew_is_dropped_and_told(pack: Path) -> None:
+def test_a_threshold_that_cannot_be_recalibrated_is_dropped_with_a_note(pack: Path) -> None:
     file = give_questions(pack)
     calibrated(pack)
     file.unlink()
@@ -287,7 +287,7 @@ def test_questions_of_one_kind_cannot_fit_a_threshold(pack: Path) -> None:
     assert any("Dropped" in note and "unanswerable" in note for note in told.notes)
 
 
-def test_other_questions_than_before_are_told(pack: Path) -> None:
+def test_different_questions_are_noted(pack: Path) -> None:
     give_questions(pack)
     calibrated(pack)
     give_questions(pack, QUESTIONS[1:])
@@ -297,7 +297,7 @@ def test_other_questions_than_before_are_told(pack: Path) -> None:
     assert any("differ from the previous ones" in note for note in told.notes)
 
 
-def test_a_threshold_that_is_fitted_anew_without_a_stage_is_told(pack: Path, tmp_path: Path) -> None:
+def test_a_stage_that_fails_during_recalibration_is_noted(pack: Path, tmp_path: Path) -> None:
     give_questions(pack)
     calibrated(pack)
     profile = tmp_path / "mine.yaml"

@@ -1,4 +1,4 @@
-"""A pack as one file, and back: what is in it, that the same pack gives the same bytes, what export refuses."""
+"""Exporting a pack and unpacking it: contents, reproducible bytes, and what export refuses."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_signature_travels_along_until_the_pack_changes(pack: Path, tmp_path: 
 
 @pytest.mark.parametrize("name", [DATABASE, PAGERANK, "graph_index.npz", "lexical/meta.json"])
 @pytest.mark.parametrize("harm", ["changed", "longer", "shorter", "missing"])
-def test_a_file_that_is_not_as_it_was_built_is_not_exported(pack: Path, tmp_path: Path, name: str, harm: str) -> None:
+def test_a_changed_file_is_not_exported(pack: Path, tmp_path: Path, name: str, harm: str) -> None:
     data = (pack / name).read_bytes()
     harmed = {"changed": bytes([data[0] ^ 1]) + data[1:], "longer": data + b"x", "shorter": data[:-1]}
     (pack / name).unlink()
@@ -156,7 +156,7 @@ def test_a_pack_that_is_being_replaced_is_exported_from_where_its_parts_are(pack
     assert export_pack(pack, tmp_path / "two.wikigr").sha256 == before
 
 
-def test_the_file_is_called_after_the_pack(pack: Path, tmp_path: Path) -> None:
+def test_the_archive_is_named_after_the_pack(pack: Path, tmp_path: Path) -> None:
     assert archive_path(pack, None) == Path("letters-1.0.0.wikigr")
     assert archive_path(pack, tmp_path) == tmp_path / "letters-1.0.0.wikigr"
     assert archive_path(pack, tmp_path / "x") == tmp_path / "x"
@@ -204,7 +204,7 @@ def test_limits_are_kept(pack: Path, tmp_path: Path, limits: Limits, message: st
     assert not (tmp_path / "out").exists()
 
 
-def test_an_encoder_that_this_machine_lacks_is_noted_and_no_failure(
+def test_a_missing_encoder_is_noted_but_not_a_failure(
     pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))

@@ -54,20 +54,20 @@ def test_a_file_is_fetched_whole_and_checked(server: FileServer, tmp_path: Path)
     assert list((tmp_path / "new").iterdir()) == []
 
 
-def test_a_file_of_another_sha256_is_not_kept(server: FileServer, tmp_path: Path) -> None:
+def test_a_file_with_another_sha256_is_removed(server: FileServer, tmp_path: Path) -> None:
     with pytest.raises(PackError, match=hashlib.sha256(CONTENT).hexdigest()):
         fetch(server, tmp_path, sha256="0" * 64)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_download_that_is_cut_goes_on_where_it_stopped(server: FileServer, tmp_path: Path) -> None:
+def test_an_interrupted_download_resumes(server: FileServer, tmp_path: Path) -> None:
     cuts = iter([200_000, 100_000])
     server.behaviors["/p.wikigr"] = lambda request: request.serve(cut=next(cuts, None))
     assert fetch(server, tmp_path).read_bytes() == CONTENT
     assert ranges(server) == [None, "bytes=200000-", "bytes=300000-"]
 
 
-def test_a_later_call_goes_on_too(server: FileServer, tmp_path: Path) -> None:
+def test_a_later_call_resumes(server: FileServer, tmp_path: Path) -> None:
     server.behaviors["/p.wikigr"] = lambda request: request.serve(cut=50_000)
     with pytest.raises(DownloadError, match=r"4 times.*connection ended after 200,000 of 700,000"):
         fetch(server, tmp_path)
@@ -80,7 +80,7 @@ def _download_until_killed(url: str, folder: str) -> None:
     fetch_file(url, Path(folder), max_bytes=MOST, allow_private=True)
 
 
-def test_a_killed_download_goes_on_too(server: FileServer, tmp_path: Path) -> None:
+def test_a_killed_download_resumes(server: FileServer, tmp_path: Path) -> None:
     def begin_and_wait(request: Handler) -> None:
         request.send_response(200)
         request.send_header("Content-Length", str(len(CONTENT)))
@@ -107,7 +107,7 @@ def test_a_killed_download_goes_on_too(server: FileServer, tmp_path: Path) -> No
     assert ranges(server)[-1] == f"bytes={have}-"
 
 
-def test_what_is_complete_already_is_not_fetched_again(server: FileServer, tmp_path: Path) -> None:
+def test_a_complete_file_is_not_fetched_again(server: FileServer, tmp_path: Path) -> None:
     fetch(server, tmp_path)
     assert fetch(server, tmp_path).read_bytes() == CONTENT
     assert ranges(server) == [None, f"bytes={len(CONTENT)}-"]
@@ -126,20 +126,20 @@ def test_a_file_that_changed_on_the_server_is_fetched_anew(server: FileServer, t
     assert fetch(server, tmp_path).read_bytes() == changed
 
 
-def test_a_server_without_ranges_is_asked_for_all_again(server: FileServer, tmp_path: Path) -> None:
+def test_a_server_without_ranges_sends_the_whole_file_again(server: FileServer, tmp_path: Path) -> None:
     cuts = iter([300_000])
     server.behaviors["/p.wikigr"] = lambda request: request.serve(ranges=False, cut=next(cuts, None))
     assert fetch(server, tmp_path).read_bytes() == CONTENT
 
 
-def test_without_a_validator_nothing_is_continued(server: FileServer, tmp_path: Path) -> None:
+def test_nothing_is_resumed_without_a_validator(server: FileServer, tmp_path: Path) -> None:
     cuts = iter([300_000])
     server.behaviors["/p.wikigr"] = lambda request: request.reply(200, CONTENT, {"ETag": 'W/"1"'}, next(cuts, None))
     assert fetch(server, tmp_path).read_bytes() == CONTENT
     assert ranges(server) == [None, None]
 
 
-def test_a_busy_server_is_asked_again(server: FileServer, tmp_path: Path) -> None:
+def test_a_busy_server_is_retried(server: FileServer, tmp_path: Path) -> None:
     answers = iter([503, 429])
 
     def busy(request: Handler) -> None:
@@ -156,9 +156,7 @@ def test_a_folder_that_cannot_be_written_is_an_error(server: FileServer, tmp_pat
         fetch(server, tmp_path / "file" / "cache")
 
 
-def test_nobody_listening_is_said_with_the_proxy_that_is_not_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_refused_connection_names_the_ignored_proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving() as server:
         url = server.url("/p.wikigr")
     monkeypatch.setenv("HTTPS_PROXY", "http://user:secret@127.0.0.1:1")

@@ -1,4 +1,4 @@
-"""Installed packs: real archives and folders, real copies of a store; every version that comes is proved."""
+"""Installing, updating and removing packs, from real archives and folders."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KEY, OTHER = PrivateKey(bytes(range(32))), PrivateKey(bytes(range(1, 33)))
 
 
 class Notes(Silent):
-    """Keeps what a person would be told."""
+    """Records the notes."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -63,7 +63,7 @@ Make = Callable[..., Path]
 
 @pytest.fixture
 def pack(letters: Path, tmp_path: Path) -> Make:
-    """Make a pack's folder with other words in its manifest."""
+    """Copy a pack and change fields of its manifest."""
 
     def make(folder: str = "source", **fields: object) -> Path:
         copy = tmp_path / folder
@@ -87,7 +87,7 @@ def archive(pack: Make, tmp_path: Path) -> Make:
 
 
 def store_files() -> list[str]:
-    """Everything in the store but what the packs hold."""
+    """Everything in the folder of installed packs except the contents of packs."""
     root = installed_packs()
     found = [path.relative_to(root).as_posix() for path in root.rglob("*") if len(path.relative_to(root).parts) <= 3]
     return sorted(found)
@@ -143,7 +143,7 @@ def test_an_archive_is_installed_used_and_removed(archive: Make, letters: Path) 
         find_pack("letters")
 
 
-def test_a_folder_is_copied_without_what_is_no_part_of_a_pack(pack: Make) -> None:
+def test_a_folder_is_copied_without_foreign_files(pack: Make) -> None:
     source = pack(name="../../evil", version="../1.0")
     (source / "notes.txt").write_text("mine")
     (source / "eval" / "secret.txt").write_text("mine")
@@ -253,7 +253,7 @@ def test_what_is_not_vouched_for_is_not_installed(archive: Make, pack: Make) -> 
     assert installed_names() == []
 
 
-def test_a_damaged_pack_is_not_installed_and_a_damaged_installed_one_is_mended(pack: Make) -> None:
+def test_a_damaged_pack_is_refused_and_a_damaged_installed_pack_is_repaired(pack: Make) -> None:
     source = pack()
     done = install(source)
     with (done.folder / "lexical" / "meta.json").open("ab") as file:
@@ -316,7 +316,7 @@ def test_leftovers_of_killed_installs_are_removed_by_the_next(pack: Make, letter
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_data_folder_that_cannot_be_written_is_said(pack: Make, tmp_path: Path) -> None:
+def test_an_unwritable_data_folder_is_an_error(pack: Make, tmp_path: Path) -> None:
     source = pack()
     (tmp_path / "data").mkdir(mode=0o500)
     with pytest.raises(InstallError, match="Permission denied") as caught:
@@ -324,7 +324,7 @@ def test_a_data_folder_that_cannot_be_written_is_said(pack: Make, tmp_path: Path
     assert "XDG_DATA_HOME" in (caught.value.hint or "")
 
 
-def test_a_data_folder_that_is_a_file_is_said(pack: Make, tmp_path: Path) -> None:
+def test_a_data_folder_that_is_a_file_is_an_error(pack: Make, tmp_path: Path) -> None:
     source = pack()
     (tmp_path / "data").write_text("")
     with pytest.raises(InstallError, match="was not installed: Not a directory"):
@@ -377,7 +377,7 @@ def test_a_pack_that_was_pinned_and_not_signed_is_not_updated_on_trust(letters: 
     assert "secret" not in (caught.value.hint or "")
 
 
-def test_two_installations_at_once_both_come_through(pack: Make, tmp_path: Path) -> None:
+def test_two_concurrent_installations_both_succeed(pack: Make, tmp_path: Path) -> None:
     sources = [pack(f"s{n}", version=f"1.{n}.0") for n in range(2)]
     program = "import sys; from wikigr.distribution.install import install; install(sys.argv[1], force=True)"
     running = [subprocess.Popen([sys.executable, "-c", program, str(source)]) for source in sources]
@@ -387,7 +387,7 @@ def test_two_installations_at_once_both_come_through(pack: Make, tmp_path: Path)
     assert titles("letters")
 
 
-def test_an_origin_that_is_garbled_is_said(letters: Path) -> None:
+def test_a_garbled_origin_is_an_error(letters: Path) -> None:
     place = plant(letters, "letters", "1.0.0")
     (place / ORIGIN).write_text('{"source": 1}')
     with pytest.raises(PackError, match="origin of the pack"):
@@ -397,9 +397,7 @@ def test_an_origin_that_is_garbled_is_said(letters: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["old", "0.1", "1.0/../../zz"])
-def test_a_version_that_cannot_be_compared_takes_no_place_without_force(
-    pack: Make, archive: Make, version: str
-) -> None:
+def test_a_version_that_is_not_semantic_needs_force(pack: Make, archive: Make, version: str) -> None:
     with pytest.raises(PackError, match="not a semantic version") as refused:
         install(pack("new", version=version))
     assert "--force" in str(refused.value.hint) and not installed_names()

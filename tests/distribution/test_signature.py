@@ -1,4 +1,4 @@
-"""Keys in the forms that people have them, and signatures that fit one manifest only."""
+"""Reading keys in all supported formats, and signatures that are valid for one manifest only."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_a_signature_fits_its_manifest_and_no_other() -> None:
         check_signature(content, b'{"name": "Letters"}')
 
 
-def test_a_signature_of_the_bare_bytes_is_none_of_a_pack() -> None:
+def test_a_signature_without_the_domain_prefix_is_invalid() -> None:
     fields = json.loads(signature_file(PrivateKey(SEED), b"manifest"))
     fields["signature"] = base64.b64encode(KEY.sign(b"manifest")).decode()
     with pytest.raises(PackError, match="does not match"):

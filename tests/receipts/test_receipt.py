@@ -1,4 +1,4 @@
-"""Receipts of real answers, and what a replay says of them when the pack has been built again with other text."""
+"""Receipts of real answers, and replaying them against a pack with changed text."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def failed(checks: list[Check]) -> dict[str, str]:
     return {check.name: check.detail for check in checks if check.required and not check.passed}
 
 
-def test_the_receipt_of_a_quoted_answer_holds(before: Pack, tmp_path: Path) -> None:
+def test_the_receipt_of_a_quoted_answer_is_confirmed(before: Pack, tmp_path: Path) -> None:
     receipt = quoted(before, "Who built the lighthouse of Ardmore?")
     assert (receipt.query_type, receipt.answer) == ("extractive", f"{LIGHTHOUSE} [1]")
     assert receipt.pack == PackRecord("parish", "1.0.0", before.manifest.digest)
@@ -112,7 +112,7 @@ def test_the_receipt_of_a_quoted_answer_holds(before: Pack, tmp_path: Path) -> N
     assert sum(check.name.startswith("section ") for check in checks) == len(receipt.evidence) > 0
 
 
-def test_a_receipt_that_the_disk_refuses_is_named(before: Pack, tmp_path: Path) -> None:
+def test_a_receipt_that_cannot_be_written_is_an_error(before: Pack, tmp_path: Path) -> None:
     receipt = quoted(before, "Who built the lighthouse of Ardmore?")
     with pytest.raises(WikigrError, match=r"Cannot write the receipt .*gone/r\.json: No such file"):
         write_receipts(tmp_path / "gone" / "r.json", [receipt], lines=False)
@@ -154,14 +154,14 @@ def test_a_changed_article_is_named(before: Pack, after: Pack, tmp_path: Path, q
     assert problems[f"section {cited.section_id}"].startswith("its text changed")
     assert "asked again" in problems
     assert before.manifest.digest[:12] in problems["pack"]
-    # Every section of which the text is another is named, and no other one.
+    # Exactly the sections with changed text are named.
     old, new = (pack.sections([item.section_id for item in receipt.evidence]) for pack in (before, after))
     changed = {f"section {id_}" for id_, section in old.items() if new[id_].content != section.content}
     assert {name for name in problems if name.startswith("section ")} == changed
     assert set(problems) == changed | {"pack", "citation [1]", "asked again"}
 
 
-def test_an_answer_of_an_article_that_stayed_only_says_that_the_pack_is_another(
+def test_an_answer_from_an_unchanged_article_fails_the_pack_check_only(
     before: Pack, build: Build, tmp_path: Path
 ) -> None:
     receipt = quoted(before, "Who founded the paper mill of Ellis?", load_profile("baseline"))
@@ -173,7 +173,7 @@ def test_an_answer_of_an_article_that_stayed_only_says_that_the_pack_is_another(
 def test_a_section_that_moved_on_or_is_gone_is_named(before: Pack, build: Build, tmp_path: Path) -> None:
     receipt = quoted(before, "Who designed the bridge of Brask?")
     inserted = BEFORE["Brask Bridge"].replace("## Design", f"## Ford\n\nA ford. {FILL}\n\n## Design")
-    # Of the sections that hold the quote, one of the same article counts, and not the first of the pack.
+    # A section of the same article with the quote takes precedence over the first one in the pack.
     copied = BEFORE["Ardmore Lighthouse"].replace("## Construction", f"{BRIDGE}\n\n## Construction")
     with Pack(build({**BEFORE, "Ardmore Lighthouse": copied, "Brask Bridge": inserted})) as other:
         problems = failed(replayed(receipt, other, tmp_path))
@@ -221,7 +221,7 @@ def test_what_a_killed_process_of_this_number_left_does_not_stop_a_receipt(befor
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([left.name, "folder.json", "r.json"])
 
 
-def test_a_changed_receipt_is_told(before: Pack, tmp_path: Path) -> None:
+def test_a_changed_receipt_is_detected(before: Pack, tmp_path: Path) -> None:
     receipt = quoted(before, "Who designed the bridge of Brask?")
     document = receipt.to_document()
     assert document["sha256"] == digest_of({key: value for key, value in document.items() if key != "sha256"})
@@ -429,7 +429,7 @@ def test_a_model_that_declines_or_answers_from_memory_has_a_receipt(
     assert failed(replayed(declined, before, tmp_path)) == failed(replayed(recalled, before, tmp_path)) == {}
 
 
-def test_rephrasing_is_a_part_that_a_model_took(ask: Ask, messages_server: MessagesServer) -> None:
+def test_rephrasing_counts_as_a_use_of_the_model(ask: Ask, messages_server: MessagesServer) -> None:
     messages_server.always(reply("Which helicase is it?"))
     pipeline, answer = ask("Which enzyme unwinds DNA during replication?", load_profile("recall"))
     receipt = make_receipt(answer, pipeline)
@@ -459,7 +459,7 @@ def test_a_server_that_sends_the_key_back_does_not_get_it_into_a_receipt(
 
 
 def warned(pack: Pack, warning: str, profile: Profile | None = None) -> str:
-    """What the receipt makes of a warning."""
+    """Return a warning as it appears in a receipt."""
     pipeline = build_pipeline(profile or Profile(), pack, offline=True)
     answer = pipeline.answer("Who built the lighthouse of Ardmore?")
     with answer.trace.stage("few_shot") as record:
@@ -474,7 +474,7 @@ def test_a_path_in_a_warning_is_cut(before: Pack, tmp_path: Path) -> None:
         warned(before, "no file '/srv/Jane Doe/a b.json', nor file:///srv/x/c")
         == "no file '…/a b.json', nor file://…/c"
     )
-    # What only begins like the pack's folder is another one.
+    # A path that merely starts like the pack's folder is another one.
     assert warned(before, f"{before.layout.root}-2/x failed") == "…/x failed"
 
 
@@ -532,7 +532,7 @@ def test_which_names_of_a_cross_encoder_are_paths(tmp_path: Path, monkeypatch: p
         assert portable(profile).cross_encoder.model == name
 
 
-# What is no receipt
+# Invalid receipts
 
 
 @pytest.mark.parametrize(
@@ -557,7 +557,7 @@ def test_which_names_of_a_cross_encoder_are_paths(tmp_path: Path, monkeypatch: p
         (b'{"x": "' + b"x" * (9 << 20) + b'"}', "larger than 8 MiB"),
     ],
 )
-def test_what_is_no_receipt_is_refused(tmp_path: Path, content: bytes, says: str) -> None:
+def test_content_that_is_not_a_receipt_is_refused(tmp_path: Path, content: bytes, says: str) -> None:
     path = tmp_path / "r.json"
     path.write_bytes(content)
     with pytest.raises(ReceiptError, match=says):

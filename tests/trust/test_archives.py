@@ -1,4 +1,4 @@
-"""Archives that were made to harm: every one is refused in words, and nothing of it stays on the disk."""
+"""Malicious archives: each is refused with a clear error and leaves nothing on the disk."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def test_hostile_names_of_members(members: list[Member], arena: Arena, tally: Co
 
 
 @pytest.mark.parametrize(("kind", "code", "message"), list(_kinds()), ids=[kind for kind, *_ in _kinds()])
-def test_members_that_are_no_files(
+def test_members_that_are_not_regular_files(
     members: list[Member], arena: Arena, tally: Count, kind: str, code: bytes, message: str
 ) -> None:
     count = tally("archive: a member that is no plain file")
@@ -240,9 +240,7 @@ def test_members_that_are_no_files(
             count.refused(2)
 
 
-def test_members_that_are_there_twice_or_not_at_all_or_elsewhere(
-    members: list[Member], arena: Arena, tally: Count
-) -> None:
+def test_duplicate_missing_and_misplaced_members(members: list[Member], arena: Arena, tally: Count) -> None:
     count = tally("archive: members twice, missing or out of order")
     for place in range(len(members)):
         twice = [*members[: place + 1], *members[place:]]
@@ -428,7 +426,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 # -- signatures
 
 
-def test_signatures_that_do_not_fit(signed: list[Member], members: list[Member], arena: Arena, tally: Count) -> None:
+def test_invalid_signatures(signed: list[Member], members: list[Member], arena: Arena, tally: Count) -> None:
     count = tally("archive: a signature that does not fit")
     manifest, signature, *files = signed
     assert signature.name == SIGNATURE
@@ -543,7 +541,7 @@ def test_manifests_with_hostile_values(members: list[Member], arena: Arena, tall
         count.refused()
 
 
-def test_manifests_that_are_no_json_of_ours(members: list[Member], arena: Arena, tally: Count) -> None:
+def test_manifests_that_are_not_valid_json(members: list[Member], arena: Arena, tally: Count) -> None:
     count = tally("manifest: hostile JSON")
     good = members[0].data
     for data in (
@@ -570,13 +568,13 @@ def test_manifests_that_are_no_json_of_ours(members: list[Member], arena: Arena,
 
 @dataclass(frozen=True)
 class Workshop:
-    """Makes archives whose every hash is right, of packs that were tampered with."""
+    """Creates archives of manipulated packs with correct hashes."""
 
     pack: Path
     arena: Arena
 
     def proved(self, tamper: Callable[[Path], None], *, seconds: float | None = None) -> list[Check]:
-        """Tamper with a copy of the pack, make its hashes right, send it through an archive and prove what arrives."""
+        """Tamper with a copy of the pack, fix its hashes, send it through an archive and validate the result."""
         copy = shutil.copytree(self.pack, self.arena.root / "copy", ignore=shutil.ignore_patterns(".*"))
         tamper(copy)
         manifest = json.loads((copy / MANIFEST).read_text())
@@ -614,7 +612,7 @@ def cypher(*statements: str) -> Callable[[Path], None]:
     return tamper
 
 
-def test_a_pack_that_nobody_tampered_with_is_proved(workshop: Workshop) -> None:
+def test_an_untouched_pack_is_valid(workshop: Workshop) -> None:
     assert failures(workshop.proved(lambda _: None)) == []
     assert failures(workshop.proved(cypher("MATCH (a:Article) SET a.word_count = a.word_count"))) == []
 
@@ -710,7 +708,7 @@ def test_a_large_sparse_database(workshop: Workshop, arena: Arena, tally: Count)
 @pytest.mark.trust
 @pytest.mark.parametrize("first", range(0, 24, 8))
 def test_flipped_bits_in_the_database(workshop: Workshop, tally: Count, first: int) -> None:
-    """A flip is found, or it is where the engine keeps nothing: then the content is the manifest's."""
+    """A flip is detected, or it hits unused bytes and the content still matches the manifest."""
     count = tally("database: flipped bits with the right hash")
     for seed in range(first, first + 8):
         choice = random.Random(seed)
@@ -731,7 +729,7 @@ def test_flipped_bits_in_the_database(workshop: Workshop, tally: Count, first: i
 
 
 def endless_encoder(folder: Path) -> None:
-    """Put an encoder into the pack whose graph turns in a circle; its description and all hashes are right."""
+    """Bundle an encoder whose graph loops forever, with a correct description and correct hashes."""
     import onnx
     from onnx import TensorProto, helper, numpy_helper
 
@@ -773,15 +771,15 @@ def endless_encoder(folder: Path) -> None:
     (folder / MANIFEST).write_text(json.dumps({**manifest, "bundled_encoder": True, "files": files}))
 
 
-def test_an_encoder_that_never_ends_is_ended_before_anything_is_installed(workshop: Workshop, tally: Count) -> None:
-    """Once, `pack install` asked its trial question in its own process, where not even Ctrl-C ended it."""
+def test_an_encoder_that_never_returns_is_stopped_before_the_installation(workshop: Workshop, tally: Count) -> None:
+    """Regression: `pack install` once ran its trial search in its own process, where not even Ctrl-C stopped it."""
     found = failures(workshop.proved(endless_encoder, seconds=8))
     assert len(found) == 1
     assert found[0].startswith("proof: The validation process took more than 8 seconds"), found
     tally("encoder: a graph without end").refused()
 
 
-def test_checks_that_take_too_long_are_ended(workshop: Workshop, tally: Count) -> None:
+def test_checks_that_take_too_long_are_stopped(workshop: Workshop, tally: Count) -> None:
     found = failures(workshop.proved(lambda _: None, seconds=0.01))
     assert len(found) == 1
     assert "took more than" in found[0] or "took too much time" in found[0]
@@ -827,7 +825,7 @@ def test_the_process_that_checks_has_these_limits(tmp_path: Path) -> None:
 def test_a_checker_that_crashes_or_lies_is_a_failed_check(
     pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tally: Count
 ) -> None:
-    """The child is a real process that ends by a signal, sends what is no check, or sends nothing."""
+    """The child is a real process that dies from a signal, sends something invalid, or sends nothing."""
     count = tally("proof: a crash, or a taken-over process that sends something else")
     for report, message in (
         (checkers.crash, "crashed in the database engine (signal 6)"),

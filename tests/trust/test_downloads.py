@@ -1,4 +1,4 @@
-"""Downloads from servers that want to harm: where they lead, how much they send, how slowly.
+"""Downloads from malicious servers: redirects, sizes, and slow or broken responses.
 
 The public internet of these tests is a network namespace of its own with a public address on its loopback device; where
 the system gives no such namespace to users, those tests are skipped.
@@ -202,7 +202,7 @@ def _torn_chunk(request: Handler) -> None:
         (_torn_chunk, "failed 2 times"),
     ],
 )
-def test_a_server_that_keeps_us_waiting_or_speaks_nonsense(
+def test_a_slow_or_broken_server(
     server: FileServer, tmp_path: Path, tally: Attacks, behavior: Callable[[Handler], None], match: str
 ) -> None:
     server.behaviors["/p"] = behavior
@@ -214,7 +214,7 @@ def test_a_server_that_keeps_us_waiting_or_speaks_nonsense(
     ["bytes 0-299999/300000", "bytes 5-299999/300000", "bytes 100001-299999/300000", "items 1-2/3", "", "bytes */3",
      "bytes 100000-299999/" + "9" * 5000, "bytes -1-2/3"],
 )  # fmt: skip
-def test_another_part_than_was_asked_for(server: FileServer, tmp_path: Path, tally: Attacks, answer: str) -> None:
+def test_a_different_range_than_requested(server: FileServer, tmp_path: Path, tally: Attacks, answer: str) -> None:
     def wrong(request: Handler) -> None:
         if "Range" in request.headers:
             request.reply(206, CONTENT, {"Content-Range": answer, "ETag": '"1"'})
@@ -226,7 +226,7 @@ def test_another_part_than_was_asked_for(server: FileServer, tmp_path: Path, tal
     assert all(path.stat().st_size == 0 for path in tmp_path.glob("*.download"))
 
 
-def test_more_than_the_rest_that_was_asked_for(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
+def test_more_bytes_than_the_requested_rest(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
     def wrong(request: Handler) -> None:
         if "Range" in request.headers:
             request.reply(206, CONTENT, {"Content-Range": "bytes 100000-299999/300000", "ETag": '"1"'})
@@ -237,15 +237,13 @@ def test_more_than_the_rest_that_was_asked_for(server: FileServer, tmp_path: Pat
     refused(server, tmp_path, tally("download: lying ranges"), "more bytes than it announced")
 
 
-def test_a_part_that_nobody_asked_for(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
+def test_a_range_that_was_not_requested(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
     headers = {"Content-Range": "bytes 0-299999/300000"}
     server.behaviors["/p"] = lambda request: request.reply(206, CONTENT, headers)
     refused(server, tmp_path, tally("download: lying ranges"), "a different part of the file")
 
 
-def test_a_link_in_the_place_of_the_download_is_not_written_through(
-    server: FileServer, tmp_path: Path, tally: Attacks
-) -> None:
+def test_a_link_in_place_of_the_download_is_not_followed(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
     server.files["/p"] = CONTENT
     found = fetch_file(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
     found.unlink()

@@ -44,7 +44,7 @@ def versions(tmp_path: Path, encoder: Embedder, monkeypatch: pytest.MonkeyPatch)
 
 
 def whole_version() -> str:
-    """Return the version that the name leads to, having checked all of it and asked it something."""
+    """Return the version in use after checking it completely and searching it."""
     layout = find_pack("letters")
     manifest = read_manifest(layout.root / MANIFEST)
     assert {check_file(layout.root / name, record) for name, record in manifest.files.items()} == {None}

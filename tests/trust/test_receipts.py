@@ -1,4 +1,4 @@
-"""A receipt is from outside: whatever is in it, a replay gives a verdict or one clear message."""
+"""Receipts are untrusted: whatever one contains, a replay gives a verdict or one clear message."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def pack(physics_pack: Path) -> Iterator[Pack]:
 @pytest.fixture(scope="module")
 def document(pack: Pack) -> dict[str, Any]:
     pipeline = build_pipeline(Profile(), pack, offline=True)
-    # As of a model, so that the prompt is built again too; and short, so that many can be tried.
+    # As if from a model, so that the prompt is rebuilt as well, and short, so that many variants can be tried.
     made = make_receipt(pipeline.answer(QUESTION), pipeline).to_document()
     prompts = [{"purpose": "synthesis", "style": "markers", "sha256": "0"}]
     made.update(model={"id": "m", "base_url": "http://x"}, prompts=prompts, templates={"synthesis": "0"})
@@ -70,7 +70,7 @@ def put(document: dict[str, Any], place: tuple[Any, ...], value: Any) -> None:
 
 
 def verdict(path: Path, pack: Pack) -> str:
-    """Return ``refused`` for a file that is no receipt, else ``harmless``; anything else raises."""
+    """Return ``refused`` for a file that is not a receipt, else ``harmless``; anything else raises."""
     try:
         for read in read_receipts(path):
             checks = list(replay(read, pack))
@@ -137,7 +137,7 @@ def test_any_bytes(tmp_path: Path, pack: Pack, document: dict[str, Any], tally: 
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])
-def test_nothing_of_it_reaches_the_terminal_raw(
+def test_no_control_character_of_a_receipt_reaches_the_terminal(
     wikigr: Wikigr,
     physics_pack: Path,
     tmp_path: Path,
