@@ -89,7 +89,6 @@ def test_killed_at_any_moment(versions: list[Path], tmp_path: Path, tally: Calla
 _AT_STEP = """
 import os, signal, sys
 from pathlib import Path
-from wikigr.distribution import installed_versions as store
 from wikigr.distribution.install import install
 
 step, calls = int(sys.argv[2]), 0

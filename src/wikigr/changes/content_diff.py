@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -277,12 +277,16 @@ def _article_change(
     one, two = a.sections_of(old), b.sections_of(title)
     left, right = dict(enumerate(one)), dict(enumerate(two))
     moved: list[tuple[int, int]] = []
-    # First sections with the same position, headings and text, then the same headings and text, then the same text.
-    for key in (_by_position, _by_heading_and_text, _by_text):
+    keys: tuple[Callable[[SectionText], object], ...] = (
+        lambda section: (section.position, section.heading_path, section.content),
+        lambda section: (section.heading_path, section.content),
+        lambda section: section.content,
+    )
+    for key in keys:
         for i, j in _match(left, right, key):
             if i != j or one[i].heading_path != two[j].heading_path:
                 moved.append((i, j))
-    changed = _match(left, right, _by_heading)
+    changed = _match(left, right, lambda section: section.heading_path)
     names_before, names_after = _names(before, old, title), _names(after, old, title)
     details = [name for name in before.details if before.details[name] != after.details[name]]
     if before.content != after.content and before.sections == after.sections:
@@ -312,23 +316,9 @@ def _move(old: str, one: SectionText, title: str, two: SectionText) -> SectionMo
     return SectionMove(*ids, " - ".join(one.heading_path), " - ".join(two.heading_path))
 
 
-def _by_position(section: SectionText) -> object:
-    return section.position, section.heading_path, section.content
-
-
-def _by_heading_and_text(section: SectionText) -> object:
-    return section.heading_path, section.content
-
-
-def _by_text(section: SectionText) -> object:
-    return section.content
-
-
-def _by_heading(section: SectionText) -> object:
-    return section.heading_path
-
-
-def _match(left: dict[int, SectionText], right: dict[int, SectionText], key: Any) -> list[tuple[int, int]]:
+def _match(
+    left: dict[int, SectionText], right: dict[int, SectionText], key: Callable[[SectionText], object]
+) -> list[tuple[int, int]]:
     """Remove sections with the same key from both sides, pairing them in order, and return the pairs of numbers."""
     waiting: dict[object, list[int]] = defaultdict(list)
     for j in sorted(right, reverse=True):

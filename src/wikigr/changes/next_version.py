@@ -1,4 +1,7 @@
-"""The next version of a changed pack, by the rules of semver.org."""
+"""The next version of a changed pack, by the rules of semver.org.
+
+Separate from ``diff``, because the help of `wikigr pack diff` imports this module and ``diff`` imports NumPy.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ def next_version(version: str, level: Level) -> str | None:
 
     A pre-release is raised to its release if that is high enough: a minor change after 2.1.0-rc.1 gives 2.1.0.
     """
-    from wikigr.pack.manifest import parse_version  # not at the top: the help of `wikigr pack diff` needs RULE only
+    from wikigr.pack.manifest import parse_version
 
     parsed = parse_version(version)
     if parsed is None or level is Level.NONE:

@@ -24,7 +24,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from wikigr.distribution.signature import PrivateKey, PublicKey, check_signature, signature_file
 from wikigr.errors import PackError, UsageError, WikigrError
-from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout
+from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout, sync, sync_tree
 from wikigr.pack.locate import ARCHIVE, find_pack
 from wikigr.pack.manifest import (
     EXTRAS,
@@ -95,8 +95,8 @@ def archive_path(location: str | Path, output: str | Path | None) -> Path:
     """Return the path to which the pack at ``location`` is exported.
 
     If ``output`` is ``None`` or a folder, the file is called ``NAME-VERSION.wikigr``. An ``output`` that ends with a
-    slash is a folder, which is created if necessary. Raises ``PackError`` when there is no pack, ``UsageError`` when its
-    name or version cannot be part of a file name, and ``WikigrError`` when the folder cannot be created.
+    slash is a folder, which is created if necessary. Raises ``PackError`` when there is no pack, ``UsageError`` when
+    its name or version cannot be part of a file name, and ``WikigrError`` when the folder cannot be created.
     """
     layout = find_pack(location)
     is_folder = isinstance(output, str) and output.endswith("/")
@@ -141,7 +141,7 @@ def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = 
             kept = _kept_signature(layout) if key is None else None
         content = manifest.to_json().encode()
         signature = signature_file(key, content) if key else kept
-        signer = _signer_of(signature, content)
+        signer = valid_signer(signature, content)
         if signer is None:
             signature = None
         try:
@@ -198,23 +198,27 @@ def _with_extras(layout: Layout, manifest: Manifest) -> Manifest:
     return replace(manifest, files=dict(sorted({**manifest.files, **extras}.items())))
 
 
-def _open_file(layout: Layout, name: str) -> BinaryIO:
+def pack_file(layout: Layout, name: str) -> Path:
+    """Return the path of a file of the pack; raises ``PackError`` unless it is a regular file, not behind a link."""
     path = file_path(layout, name)
     linked = next(
         (p for p in (path, *path.parents) if p.is_relative_to(layout.root) and p != layout.root and p.is_symlink()),
         None,
     )
     if linked is not None:
-        raise PackError(
-            f"{linked} is a link, and exporting it would include files from outside the pack.",
-            hint="Replace it with a copy.",
-        )
+        raise PackError(f"{linked} is a link, which may lead out of the pack.", hint="Replace it with a copy.")
+    if not path.is_file():
+        raise PackError(f"The pack's file {name} is missing.", hint="Build the pack again with `wikigr pack build`.")
+    return path
+
+
+def _open_file(layout: Layout, name: str) -> BinaryIO:
     try:
-        return path.open("rb")
+        return pack_file(layout, name).open("rb")
     except OSError as error:
         raise PackError(
             f"Cannot read the pack's file {name}: {error.strerror or error}.",
-            hint="Build the pack again with `wikigr pack build`.",
+            hint="Check the permissions, or build the pack again with `wikigr pack build`.",
         ) from error
 
 
@@ -223,7 +227,7 @@ def _kept_signature(layout: Layout) -> bytes | None:
     return path.read_bytes() if path is not None and path.stat().st_size <= _MAX_SIGNATURE else None
 
 
-def _signer_of(signature: bytes | None, manifest: bytes) -> PublicKey | None:
+def valid_signer(signature: bytes | None, manifest: bytes) -> PublicKey | None:
     """Return the signer, or ``None`` without a signature or with one that a later change of the pack invalidated."""
     if signature is None:
         return None
@@ -259,7 +263,7 @@ def _write(
             file.flush()
             os.fsync(file.fileno())
             temporary.replace(output)
-        _sync(output.parent)
+        sync(output.parent)
     finally:
         temporary.unlink(missing_ok=True)
     return hashed.size, hashed.sha256.hexdigest()
@@ -363,11 +367,8 @@ def _unpack(archive: Path, into: Path, limits: Limits) -> UnpackedArchive:
         _write_whole(into / MANIFEST, content)
         if signature is not None:
             _write_whole(into / SIGNATURE, signature)
-        for folder, _, names in os.walk(into, topdown=False):
-            for name in names:
-                _sync(Path(folder) / name)
-            _sync(Path(folder))
-        _sync(into.parent)
+        sync_tree(into)
+        sync(into.parent)
         return UnpackedArchive(manifest, signer, tar.sha256)
 
 
@@ -460,14 +461,6 @@ def _write_whole(path: Path, content: bytes) -> None:
 
 def _create(path: Path) -> BinaryIO:
     return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644), "wb")  # noqa: PTH123
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 class _Tar:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
@@ -19,12 +18,13 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 
+from wikigr.distribution.archive import pack_file, unpack, valid_signer
 from wikigr.distribution.download import discard, open_download
 from wikigr.distribution.http_request import is_url, redact_url
-from wikigr.distribution.installed_versions import InstalledVersions, Origin, read_origin, sync, write_origin
-from wikigr.distribution.signature import PublicKey, check_signature
+from wikigr.distribution.installed_versions import InstalledVersions, Origin, read_origin, write_origin
+from wikigr.distribution.signature import PublicKey
 from wikigr.errors import PackError, UsageError, WikigrError
-from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout, installed_packs
+from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout, installed_packs, sync_tree
 from wikigr.pack.locate import find_pack, installed_names, is_pack_name
 from wikigr.pack.manifest import (
     EXTRAS,
@@ -260,7 +260,7 @@ class _Installation:
             installed=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         write_origin(ready.folder, origin)
-        _sync_tree(ready.folder)
+        sync_tree(ready.folder)
         place = store.activate(ready.folder, name, version, identity)
         store.remove_stale()
         if Path(name).exists():
@@ -346,8 +346,6 @@ class _Installation:
 
 
 def _unpack(archive: Path, new: Path) -> _PreparedPack:
-    from wikigr.distribution.archive import unpack
-
     found = unpack(archive, new)
     return _PreparedPack(new, found.manifest, found.signer, found.sha256)
 
@@ -359,7 +357,7 @@ def _copy(source: Path, new: Path) -> _PreparedPack:
         content = _read_manifest_file(layout)
         manifest = parse_manifest(content, f"The manifest of {source}")
         signature = _read_signature(layout)
-        signer = _signer(signature, content)
+        signer = valid_signer(signature, content)
         # From a signed pack, only the files that the signature covers.
         extras = [] if signer else [name for name in EXTRAS if file_path(layout, name).is_file()]
         new.mkdir()
@@ -369,22 +367,12 @@ def _copy(source: Path, new: Path) -> _PreparedPack:
                     f"The manifest of {source} lists {name[:80]!r}, which is not a file of a pack.",
                     hint="Build the pack again with `wikigr pack build`.",
                 )
-            _copy_file(layout, name, new / name)
+            (new / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(pack_file(layout, name), new / name, follow_symlinks=False)
     (new / MANIFEST).write_bytes(content)
     if signer is not None and signature is not None:
         (new / SIGNATURE).write_bytes(signature)
     return _PreparedPack(new, manifest, signer, None)
-
-
-def _copy_file(layout: Layout, name: str, target: Path) -> None:
-    path = file_path(layout, name)
-    linked = [p for p in (path, *path.parents) if p.is_relative_to(layout.root) and p != layout.root and p.is_symlink()]
-    if linked:
-        raise PackError(f"{linked[0]} is a link, which is not allowed in a pack.", hint="Replace it with a copy.")
-    if not path.is_file():
-        raise PackError(f"{path} is missing.", hint="Build the pack again with `wikigr pack build`.")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(path, target, follow_symlinks=False)
 
 
 def _read_manifest_file(layout: Layout) -> bytes:
@@ -397,14 +385,6 @@ def _read_manifest_file(layout: Layout) -> bytes:
 def _read_signature(layout: Layout) -> bytes | None:
     path = layout.signature()
     return path.read_bytes() if path is not None and not path.is_symlink() else None
-
-
-def _signer(signature: bytes | None, manifest: bytes) -> PublicKey | None:
-    """Return the signer of a manifest; an invalid signature counts as none, as in `wikigr pack export`."""
-    try:
-        return check_signature(signature, manifest) if signature is not None else None
-    except PackError:
-        return None
 
 
 def _identity(folder: Path) -> str:
@@ -468,10 +448,3 @@ def _disk_errors(store: InstalledVersions, done: str) -> Iterator[None]:
             hint = "Fix that, then run the same command again. The packs installed before are unchanged."
         where = f" ({error.filename})" if error.filename is not None else ""
         raise InstallError(f"The pack was not {done}: {error.strerror or error}{where}.", hint=hint) from error
-
-
-def _sync_tree(root: Path) -> None:
-    for folder, _, files in os.walk(root, topdown=False):
-        for name in files:
-            sync(Path(folder) / name)
-        sync(Path(folder))

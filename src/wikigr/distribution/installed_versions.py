@@ -22,7 +22,7 @@ from typing import Any
 
 from wikigr.atomic import write_atomic
 from wikigr.errors import PackError
-from wikigr.pack.layout import ORIGIN, VERSIONS
+from wikigr.pack.layout import ORIGIN, VERSIONS, sync
 from wikigr.pack.locate import is_pack_name
 from wikigr.progress import Progress
 
@@ -167,12 +167,3 @@ def _before(folder: Path) -> str | None:
         return read_origin(folder).before
     except PackError:
         return None
-
-
-def sync(path: Path) -> None:
-    """Flush ``path``, a file or a folder, to the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

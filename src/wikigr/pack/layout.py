@@ -190,11 +190,11 @@ class Layout:
 
     def replace_parts(self) -> None:
         """Move the parts in ``.wikigr/new`` into place atomically; all other parts stay."""
-        _sync_tree(self.new)
-        _sync(self.work)
+        sync_tree(self.new)
+        sync(self.work)
         self._marker.touch()
-        _sync(self._marker)
-        _sync(self.work)
+        sync(self._marker)
+        sync(self.work)
         self._roll_forward()
 
     def _roll_forward(self) -> None:
@@ -216,9 +216,9 @@ class Layout:
                         _discard(old / name)
                         final.rename(old / name)
                     pending.replace(final)
-            _sync(self.root)
+            sync(self.root)
             self._marker.unlink()
-            _sync(self.work)
+            sync(self.work)
             _discard(old)
             _discard(self.new)
         finally:
@@ -236,7 +236,8 @@ def _discard(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Flush ``path``, a file or a folder, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -244,8 +245,9 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def _sync_tree(root: Path) -> None:
+def sync_tree(root: Path) -> None:
+    """Flush the folder ``root`` with everything in it to the disk."""
     for folder, _, files in os.walk(root, topdown=False):
         for name in files:
-            _sync(Path(folder) / name)
-        _sync(Path(folder))
+            sync(Path(folder) / name)
+        sync(Path(folder))
