@@ -104,7 +104,7 @@ def test_a_batch_gives_a_line_each_abstentions_included(wikigr: Wikigr, physics_
     ]
     Path("many.jsonl").write_text(f"{json.dumps(receipts[0])}\n{json.dumps(receipts[0])}\n{{}}\n")
     broken = wikigr("replay", "many.jsonl", "--pack", str(physics_pack))
-    assert (broken.code, "Line 3 of many.jsonl is not a receipt" in broken.err) == (2, True)
+    assert (broken.code, "Line 3 of many.jsonl is not a wikigr receipt" in broken.err) == (2, True)
 
 
 def test_json_and_receipt_together(wikigr: Wikigr, physics_pack: Path, asked: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_model_answer_is_checked_without_the_model(
         monkeypatch.delenv(name)
     result = wikigr("replay", "m.json", "--pack", str(physics_pack))
     assert result.code == 0, result.out
-    assert "✓ profile: enhanced, but for flags: synthesis.model" in result.out
+    assert "✓ profile: enhanced, except for flags: synthesis.model" in result.out
     assert "✓ prompt (synthesis): rebuilt, unchanged" in result.out
     assert "– answer: not asked again, because it depends on the model some-local-model" in result.out
 
@@ -168,7 +168,7 @@ def test_a_receipt_that_cannot_be_written_is_said_before_anything_is_asked(
     Path("q.txt").write_text(QUESTION)
     pack = ("--pack", str(physics_pack))
     for arguments, says in (
-        ((QUESTION, "--receipt", "no/such/folder.json"), "there is no folder"),
+        ((QUESTION, "--receipt", "no/such/folder.json"), "does not exist"),
         ((QUESTION, "--receipt", "."), "no file"),
         ((QUESTION, "--receipt", os.devnull), "no file"),
         (("--batch", "q.txt", "--receipt", "q.txt"), "replace the questions"),

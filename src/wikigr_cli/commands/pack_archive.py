@@ -68,7 +68,7 @@ def export(
     version = read_manifest(find_pack(pack).part(MANIFEST)).version
     if parse_version(version) is None:
         raise PackError(
-            f"The pack's version, {version[:80]!r}, is no semantic version, so nobody would install it.",
+            f"The pack's version, {version[:80]!r}, is not a semantic version, so it could not be installed.",
             hint="Build the pack again with --pack-version, such as 1.2.0.",
         )
 
