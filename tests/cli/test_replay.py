@@ -169,8 +169,8 @@ def test_a_receipt_that_cannot_be_written_is_said_before_anything_is_asked(
     pack = ("--pack", str(physics_pack))
     for arguments, says in (
         ((QUESTION, "--receipt", "no/such/folder.json"), "does not exist"),
-        ((QUESTION, "--receipt", "."), "no file"),
-        ((QUESTION, "--receipt", os.devnull), "no file"),
+        ((QUESTION, "--receipt", "."), "not a regular file"),
+        ((QUESTION, "--receipt", os.devnull), "not a regular file"),
         (("--batch", "q.txt", "--receipt", "q.txt"), "replace the questions"),
         ((QUESTION, "--show-prompt", "--receipt", "r.json"), "--show-prompt"),
     ):
