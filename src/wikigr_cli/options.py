@@ -59,9 +59,9 @@ def require_pack(pack: str | None, given_with: str = "--pack") -> str:
 
 def check_version(version: str | None) -> str | None:
     """Return the value of ``--pack-version``; raises ``UsageError`` unless it is a semantic version."""
-    from wikigr.changes.next_version import is_semantic
+    from wikigr.pack.manifest import parse_version
 
-    if version is not None and not is_semantic(version):
+    if version is not None and parse_version(version) is None:
         raise UsageError(
             f"--pack-version {version[:80]!r} is not a semantic version.",
             hint="Give three numbers, such as 1.2.0, or a pre-release, such as 1.2.0-rc.1; see semver.org.",

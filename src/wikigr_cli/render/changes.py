@@ -7,7 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wikigr.changes.next_version import is_semantic
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import SCHEMA_VERSION, Document, one_line
 from wikigr_cli.render.pack import build_document, print_build
@@ -154,8 +153,10 @@ class _DiffPrinter:
         )
         self._environment.print(text, hang=2)
         if found["stated_is_lower"]:
+            from wikigr.pack.manifest import parse_version
+
             stated = document["b"]["version"]
-            problem = "lower" if is_semantic(stated) else "not a semantic version"
+            problem = "lower" if parse_version(stated) else "not a semantic version"
             self._environment.print(f"The stated version, {stated}, is {problem}.", style="yellow")
 
 

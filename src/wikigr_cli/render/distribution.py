@@ -9,12 +9,12 @@ from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import SCHEMA_VERSION, Document, checks_document
 
 if TYPE_CHECKING:
-    from wikigr.distribution.archive import Exported
+    from wikigr.distribution.archive import ExportedArchive
     from wikigr.distribution.install import Installed
-    from wikigr.distribution.verify import Verified
+    from wikigr.distribution.verify import Verification
 
 
-def export_document(exported: Exported) -> dict[str, Any]:
+def export_document(exported: ExportedArchive) -> dict[str, Any]:
     """Return what ``wikigr pack export --json`` prints."""
     return {
         "schema_version": SCHEMA_VERSION,
@@ -41,7 +41,7 @@ def print_export(environment: Environment, document: Document) -> None:
         environment.print(f"  {label:<7} {text}")
 
 
-def verify_document(verified: Verified) -> dict[str, Any]:
+def verify_document(verified: Verification) -> dict[str, Any]:
     """Return what ``wikigr pack verify --json`` prints: the checks, and the pack that they describe."""
     manifest = verified.manifest
     return {

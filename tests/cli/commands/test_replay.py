@@ -45,7 +45,7 @@ def test_a_failed_check_is_a_cross_and_exit_1(wikigr: Wikigr, physics_pack: Path
     result = wikigr("replay", "r.json", "--pack", str(physics_pack))
     crosses = [line for line in result.out.splitlines() if line.startswith("✗")]
     assert result.code == 1
-    assert crosses[0] == "✗ receipt: changed since it was written: its own hash is another"
+    assert crosses[0] == "✗ receipt: changed since it was written: its own hash differs"
     assert crosses[1].endswith("the quote moved to [0:104] of the section")
     assert result.out.splitlines()[-1].startswith("3 of ")
     found = json.loads(wikigr("replay", "r.json", "--pack", str(physics_pack), "--json").out)
@@ -104,7 +104,7 @@ def test_a_batch_gives_a_line_each_abstentions_included(wikigr: Wikigr, physics_
     ]
     Path("many.jsonl").write_text(f"{json.dumps(receipts[0])}\n{json.dumps(receipts[0])}\n{{}}\n")
     broken = wikigr("replay", "many.jsonl", "--pack", str(physics_pack))
-    assert (broken.code, "Line 3 of many.jsonl is no receipt" in broken.err) == (2, True)
+    assert (broken.code, "Line 3 of many.jsonl is not a wikigr receipt" in broken.err) == (2, True)
 
 
 def test_json_and_receipt_together(wikigr: Wikigr, physics_pack: Path, asked: Path) -> None:
@@ -135,9 +135,9 @@ def test_a_model_answer_is_checked_without_the_model(
         monkeypatch.delenv(name)
     result = wikigr("replay", "m.json", "--pack", str(physics_pack))
     assert result.code == 0, result.out
-    assert "✓ profile: enhanced, but for flags: synthesis.model" in result.out
-    assert "✓ prompt (synthesis): built again, it is the same" in result.out
-    assert "– answer: some-local-model took part" in result.out
+    assert "✓ profile: enhanced, except for flags: synthesis.model" in result.out
+    assert "✓ prompt (synthesis): rebuilt, unchanged" in result.out
+    assert "– answer: not asked again, because it depends on the model some-local-model" in result.out
 
 
 def test_the_receipts_of_a_batch_that_a_budget_or_a_server_ends(
@@ -168,9 +168,9 @@ def test_an_unwritable_receipt_is_reported_before_the_question_is_asked(
     Path("q.txt").write_text(QUESTION)
     pack = ("--pack", str(physics_pack))
     for arguments, says in (
-        ((QUESTION, "--receipt", "no/such/folder.json"), "there is no folder"),
-        ((QUESTION, "--receipt", "."), "no file"),
-        ((QUESTION, "--receipt", os.devnull), "no file"),
+        ((QUESTION, "--receipt", "no/such/folder.json"), "does not exist"),
+        ((QUESTION, "--receipt", "."), "not a regular file"),
+        ((QUESTION, "--receipt", os.devnull), "not a regular file"),
         (("--batch", "q.txt", "--receipt", "q.txt"), "replace the questions"),
         ((QUESTION, "--show-prompt", "--receipt", "r.json"), "--show-prompt"),
     ):

@@ -42,23 +42,21 @@ def export(
     """Write a pack as one file that others can verify and install. The same pack gives the same bytes."""
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack, "its folder")
-
-    from wikigr.changes.next_version import is_semantic
-    from wikigr.distribution.archive import archive_file, export_pack
+    from wikigr.distribution.archive import archive_path, export_pack
     from wikigr.distribution.signature import read_private_key
     from wikigr.pack.layout import MANIFEST
     from wikigr.pack.locate import find_pack
-    from wikigr.pack.manifest import read_manifest
+    from wikigr.pack.manifest import parse_version, read_manifest
 
     version = read_manifest(find_pack(pack).part(MANIFEST)).version
-    if not is_semantic(version):
+    if parse_version(version) is None:
         raise PackError(
             f"The pack's version, {version[:80]!r}, is not a semantic version, so nobody could install it.",
             hint="Rebuild the pack with --pack-version, such as 1.2.0.",
         )
 
     key = read_private_key(sign) if sign is not None else None
-    file = archive_file(pack, output)
+    file = archive_path(pack, output)
     if file.exists() and not force:
         raise UsageError(f"{file} already exists.", hint="Choose another file with -o, or replace it with --force.")
     print_result(environment, export_document(export_pack(pack, file, key=key)), print_export, as_json=json_output)

@@ -87,7 +87,8 @@ def update(
             f"wikigr pack update COPY --from {shlex.quote(source)}",
         )
 
-    from wikigr.changes.update import UpdateOptions, plan_update, update_pack
+    from wikigr.changes.review import UpdateOptions
+    from wikigr.changes.update import plan_update, update_pack
     from wikigr.sources.detect import open_source
 
     opened = open_source(source, source_format)

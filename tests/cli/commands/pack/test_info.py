@@ -40,7 +40,7 @@ def test_a_garbled_manifest_is_a_clear_error(
     for command in (("pack", "info", str(copy)), ("ask", "What is spin?", "--pack", str(copy))):
         result = wikigr(*command)
         assert result.code == 4
-        assert "garbles a field" in result.err
+        assert "missing or malformed field" in result.err
 
 
 def test_one_bad_pack_does_not_hide_the_others(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:

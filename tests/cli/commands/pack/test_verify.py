@@ -44,10 +44,10 @@ def test_a_missing_part_is_found(wikigr: Wikigr, physics_pack: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda pack: (pack / "manifest.json").write_text("{"), "cannot be read"),
-        (lambda pack: (pack / "manifest.json").write_text("[]"), "no manifest"),
+        (lambda pack: (pack / "manifest.json").write_text("{"), "is not valid"),
+        (lambda pack: (pack / "manifest.json").write_text("[]"), "not the manifest of a wikigr pack"),
         (lambda pack: (pack / "manifest.json").write_text('{"format_version": 99}'), "format 99"),
-        (lambda pack: (pack / "manifest.json").write_text('{"format_version": 1}'), "lacks or garbles"),
+        (lambda pack: (pack / "manifest.json").write_text('{"format_version": 1}'), "missing or malformed field"),
         (lambda pack: (pack / "pack.db").unlink(), "no database"),
         (lambda pack: (pack / "pack.db").write_bytes(b"not a database" * 1000), "cannot be opened"),
         (lambda pack: shutil.rmtree(pack / "lexical"), "lexical index"),
@@ -83,7 +83,7 @@ def test_a_pack_with_an_invalid_version_answers_but_is_not_distributed(
     old = str(change_manifest(physics_pack, tmp_path / "old", "version", "1.0/../../zz"))
     assert wikigr("ask", "What is spin?", "--pack", old, "--offline").code == 0
     checked = wikigr("pack", "validate", old)
-    assert (checked.code, "FAILED version: '1.0/../../zz' is no semantic version" in checked.out) == (4, True)
+    assert (checked.code, "FAILED version: '1.0/../../zz' is not a semantic version" in checked.out) == (4, True)
     for command in (("export", old, "-o", "out.wikigr"), ("export", old), ("install", old)):
         refused = wikigr("pack", *command)
         assert (refused.code, refused.out, refused.err.count("semantic version")) == (4, "", 1)
