@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from wikigr.text import words
+from wikigr.text import fold, words
 
 # "Mercury (planet)"
 _IN_PARENTHESES = re.compile(r"(?<!\s)\s+\([^()]*\)$")
@@ -59,6 +59,16 @@ def name_key(name: str) -> str:
     It is empty for a name without a letter or digit; several names may have one key ("C" and "C++").
     """
     return " ".join(words(_plain(name)))
+
+
+def merge_key(name: str) -> str:
+    """Return a key that different spellings of one name share: its words (see ``name_key``) and its symbols.
+
+    Case, accents, hyphens and other punctuation are ignored, but "C", "C++" and "C#" have different keys.
+    """
+    folded = fold(name)
+    symbols = "".join(c for c in folded if c in "#*&@%" or unicodedata.category(c).startswith("S"))
+    return f"{name_key(folded)} {symbols}".strip()
 
 
 def name_words(text: str) -> list[tuple[str, int, int]]:

@@ -170,7 +170,7 @@ class _Lazy:
         return open_encoder(self.identity.model_id, purpose="query").encode(texts)
 
 
-@pytest.mark.parametrize("stage", ["reading", "sectioning", "linking", "embedding", "loading", "indexing"])
+@pytest.mark.parametrize("stage", ["reading", "chunking", "linking", "embedding", "loading", "indexing"])
 def test_killed_in_any_stage_the_old_pack_stays_and_the_next_build_ends_the_same(
     tmp_path: Path, encoder: Embedder, stage: str
 ) -> None:
@@ -214,7 +214,7 @@ def test_a_bad_line_stops_the_build_and_names_it_unless_told_to_go_on(tmp_path: 
 
 def test_the_same_id_twice_is_named(tmp_path: Path, encoder: Embedder) -> None:
     source = write_source(tmp_path / "letters.jsonl", [*RECORDS, {"id": "a", "title": "Other", "text": "x"}])
-    with pytest.raises(RecordError, match="'a' occurs a second time"):
+    with pytest.raises(RecordError, match="'a' occurs twice"):
         build(source, tmp_path / "pack", encoder)
     report = build(source, tmp_path / "pack", encoder, keep_going=True)
     assert report.skipped["duplicate id"] == 1
