@@ -478,7 +478,7 @@ def test_a_key_or_model_that_will_not_do_stops_it_at_once(server: MessagesServer
     server.always(slow(0.2, status(code, "no")))
     with pytest.raises(LlmError, match=str(code)) as caught:
         extract(write_source(tmp_path / "s.jsonl", numbered(40)), tmp_path / "work")
-    assert "0 of 40 sections are read" in (caught.value.hint or "")
+    assert "0 of 40 sections are done" in (caught.value.hint or "")
     assert KEY not in f"{caught.value.message} {caught.value.hint}"
     # The first refusal is enough; four are under way by then.
     assert len(server.requests) <= 4
@@ -511,7 +511,7 @@ def test_the_budget_stops_before_the_call_that_could_pass_it_and_a_larger_one_go
     read = len(server.requests)
     assert 1 <= read < 12
     assert read * 0.005 <= 0.06
-    assert f"{read} of 20 sections are read, for ${read * 0.005:.4f}" in caught.value.message
+    assert f"{read} of 20 sections are done, for ${read * 0.005:.4f}" in caught.value.message
     assert "claude-haiku-4-5 will read 20 sections: about" in notes.notes[0]
     # The limit is that of the pack, not of one run.
     with pytest.raises(BuildError, match=f"{read} of 20"):
@@ -519,7 +519,7 @@ def test_the_budget_stops_before_the_call_that_could_pass_it_and_a_larger_one_go
     assert len(server.requests) == read
     notes = Notes()
     report = extract(source, tmp_path / "work", max_cost_usd=1.0, progress=notes)
-    assert f"({read} more are read already)" in notes.notes[-1]
+    assert f"({read} more are already done)" in notes.notes[-1]
     assert max(asked(server).values()) == 1
     assert len(server.requests) == 20
     assert (report.kept, report.asked) == (read, 20 - read)
@@ -530,7 +530,7 @@ def test_a_budget_too_small_for_one_call_asks_nothing(server: MessagesServer, tm
     with pytest.raises(BuildError, match="0 of 4 sections"):
         extract(write_source(tmp_path / "s.jsonl"), tmp_path / "work", max_cost_usd=0.001, progress=notes)
     assert not server.requests
-    assert "will probably not do" in notes.notes[0]
+    assert "The limit is probably too low" in notes.notes[0]
 
 
 def test_a_limit_needs_a_price(no_model: None) -> None:
@@ -664,7 +664,7 @@ def test_the_command_reads_and_reports(
     document = json.loads(out)["extraction"]
     assert (document["model"], document["sections"], document["failed"]) == ("claude-haiku-4-5", 4, [])
     assert "claude-haiku-4-5 will read 4 sections" in err
-    assert "of at most $5.00" in err
+    assert "with a limit of $5.00" in err
     code, out, err = cli(*command)
     assert code == 0
     assert len(server.requests) == 4
