@@ -153,7 +153,7 @@ def test_one_bad_pack_does_not_hide_the_others(wikigr: Wikigr, physics_pack: Pat
         (lambda pack: (pack / "manifest.json").write_text('{"format_version": 99}'), "format 99"),
         (lambda pack: (pack / "manifest.json").write_text('{"format_version": 1}'), "lacks or garbles"),
         (lambda pack: (pack / "pack.db").unlink(), "no database"),
-        (lambda pack: (pack / "pack.db").write_bytes(b"not a database" * 1000), "cannot be opened"),
+        (lambda pack: (pack / "pack.db").write_bytes(b"not a database" * 1000), "Cannot open the database"),
         (lambda pack: shutil.rmtree(pack / "lexical"), "lexical index"),
     ],
 )
