@@ -383,7 +383,7 @@ def test_any_damage_is_told_or_harmless(tmp_path: Path, index: GraphIndex) -> No
 )
 def test_a_foreign_file_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "index.npz").write_bytes(data)
-    with pytest.raises(GraphIndexError, match="cannot be read"):
+    with pytest.raises(GraphIndexError, match="Cannot read the graph index"):
         load_graph_index(tmp_path / "index.npz")
 
 
@@ -392,7 +392,7 @@ def test_a_single_array_a_folder_and_nothing_are_refused(tmp_path: Path) -> None
         np.save(file, np.arange(3))
     (tmp_path / "folder.npz").mkdir()
     for name in ("index.npz", "folder.npz", "missing.npz"):
-        with pytest.raises(GraphIndexError, match="cannot be read"):
+        with pytest.raises(GraphIndexError, match="Cannot read the graph index"):
             load_graph_index(tmp_path / name)
 
 

@@ -142,7 +142,7 @@ def test_indices_beyond_32_bits_give_the_same(monkeypatch: pytest.MonkeyPatch) -
     draw = np.random.default_rng(6)
     sources, targets = draw.integers(0, 300, (2, 2_000))
     expected = pagerank(sources, targets, 300)
-    monkeypatch.setattr(module, "_MOST_INT32", 100)
+    monkeypatch.setattr(module, "_MAX_INT32", 100)
     np.testing.assert_array_equal(pagerank(sources, targets, 300), expected)
     ordered = np.argsort(sources, kind="stable")
     np.testing.assert_array_equal(pagerank(sources[ordered], targets[ordered], 300), expected)

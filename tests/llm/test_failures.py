@@ -152,7 +152,7 @@ def test_a_reply_that_breaks_off_is_tried_again(messages_server: MessagesServer,
     messages_server.script(cut_after(count, reply("Yes.")), reply("Yes."))
     assert ask(claude(retries=1)) == "Yes."
     messages_server.always(cut_after(count, reply("Yes.")))
-    with pytest.raises(LlmError, match="broke off"):
+    with pytest.raises(LlmError, match="ended before the reply was complete"):
         ask(claude(retries=1))
     assert len(messages_server.requests) == 4
 
@@ -198,7 +198,7 @@ def test_json_of_another_shape_is_no_answer(
     messages_server: MessagesServer, claude: Make, change: dict[str, Any]
 ) -> None:
     messages_server.always(raw(json.dumps({**GOOD, **change}).encode()))
-    with pytest.raises(LlmError, match="did not give a reply of the Messages API"):
+    with pytest.raises(LlmError, match="did not send a reply of the Messages API"):
         ask(claude())
     assert len(messages_server.requests) == 1
 
@@ -219,7 +219,7 @@ def test_json_of_another_shape_is_no_answer(
 )
 def test_what_is_no_json_object_is_no_answer(messages_server: MessagesServer, claude: Make, behavior: Any) -> None:
     messages_server.always(behavior)
-    with pytest.raises(LlmError, match="it is no JSON object") as failed:
+    with pytest.raises(LlmError, match="it is not a JSON object") as failed:
         ask(claude())
     assert "ANTHROPIC_BASE_URL" in (failed.value.hint or "")
     assert len(messages_server.requests) == 1
@@ -228,9 +228,9 @@ def test_what_is_no_json_object_is_no_answer(messages_server: MessagesServer, cl
 def test_a_reply_that_does_not_end_is_no_answer(
     messages_server: MessagesServer, claude: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wikigr.llm.client._REPLY_LIMIT", 5000)
+    monkeypatch.setattr("wikigr.llm.client._MAX_REPLY_BYTES", 5000)
     messages_server.script(reply("x" * 5000))
-    with pytest.raises(LlmError, match="does not end"):
+    with pytest.raises(LlmError, match="it is too long"):
         ask(claude())
 
 
