@@ -97,8 +97,8 @@ def test_weights_that_do_not_fit_are_named(make_bert, tmp_path: Path) -> None:
     for folder, message in (
         (missing, lost),
         (misshapen, "has shape"),
-        (foreign, "no BERT encoder"),
-        (torn, "cannot be read"),
+        (foreign, "not a BERT encoder"),
+        (torn, "Cannot read the weights"),
     ):
         with pytest.raises(ModelError, match=message):
             prepare(str(folder), cache_dir=tmp_path / "cache")

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from wikigr.embeddings.model_id import local_folder
+from wikigr.embeddings.models import local_folder
 from wikigr.text import scrub
 
 logger = logging.getLogger(__name__)
