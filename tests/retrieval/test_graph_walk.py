@@ -1,18 +1,13 @@
-"""The walk over the graph: its weights beside networkx's, and what it brings into the running."""
+"""Seeds of the graph walk, reranking by its weights, and the walk as a stage of the pipeline."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-import networkx as nx
-import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
@@ -22,118 +17,14 @@ from wikigr.graph.schema import ddl
 from wikigr.index.candidate import Candidate
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
-from wikigr.pipeline.retriever import Retriever
-from wikigr.profiles.schema import GraphWalkOptions, Profile
+from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.entity_linking import Link
-from wikigr.retrieval.graph_walk import personalized_pagerank, rerank_by_walk, seed_weights
+from wikigr.retrieval.graph_walk import GraphWalkOptions, rerank_by_walk, seed_weights
 from wikigr.retrieval.trace import Trace
 from wikigr.sources.detect import open_source
 
 RESTART = 0.4
-STEPS = 5
-
-
-def adjacency(nodes: int, edges: Sequence[tuple[int, int]]) -> GraphIndex:
-    """An index of ``nodes`` without names: enough to walk on."""
-    linked = nx.Graph(edge for edge in edges if edge[0] != edge[1])
-    rows = [sorted(linked[n]) if n in linked else [] for n in range(nodes)]
-    return GraphIndex(
-        digest="",
-        articles=nodes,
-        text=b"",
-        ends=np.zeros(2 * nodes, dtype=np.int64),
-        indptr=np.cumsum([0, *map(len, rows)], dtype=np.int64),
-        indices=np.array([n for row in rows for n in row], dtype=np.int32),
-        name_hashes=np.zeros(0, dtype=np.uint64),
-        name_nodes=np.zeros(0, dtype=np.int32),
-    )
-
-
-def transition(index: GraphIndex) -> np.ndarray:
-    """Dense: column n is where a step from n goes, in proportion to 1 / sqrt(degree) of the target."""
-    matrix = np.zeros((len(index), len(index)))
-    for n in range(len(index)):
-        neighbors = index.indices[index.indptr[n] : index.indptr[n + 1]]
-        if len(neighbors):
-            matrix[neighbors, n] = 1 / np.sqrt(index.degrees[neighbors])
-            matrix[:, n] /= matrix[:, n].sum()
-    return matrix
-
-
-def directed(index: GraphIndex) -> nx.DiGraph:
-    graph = nx.DiGraph()
-    graph.add_nodes_from(range(len(index)))
-    matrix = transition(index)
-    graph.add_weighted_edges_from((s, t, matrix[t, s]) for t, s in zip(*np.nonzero(matrix), strict=True))
-    return graph
-
-
-@st.composite
-def walks(draw: st.DrawFn) -> tuple[GraphIndex, dict[int, float], float]:
-    nodes = draw(st.integers(1, 12))
-    number = st.integers(0, nodes - 1)
-    edges = draw(st.lists(st.tuples(number, number), max_size=30))
-    seeds = draw(st.dictionaries(number, st.floats(1e-3, 10.0), min_size=1, max_size=4))
-    return adjacency(nodes, edges), seeds, draw(st.floats(0.05, 0.95))
-
-
-@given(walks())
-def test_five_steps_are_those_of_the_dense_computation(walk: tuple[GraphIndex, dict[int, float], float]) -> None:
-    index, seeds, restart = walk
-    start = np.array([seeds.get(n, 0.0) for n in range(len(index))])
-    start /= start.sum()
-    weights = start
-    for _ in range(STEPS):
-        weights = restart * start + (1 - restart) * transition(index) @ weights
-    found = personalized_pagerank(index, seeds, restart=restart)
-    np.testing.assert_allclose(found, weights / weights.max(), rtol=1e-9, atol=1e-15)
-    assert found.max() == 1.0
-
-
-@given(walks())
-def test_the_rest_of_the_way_is_no_longer_than_said(walk: tuple[GraphIndex, dict[int, float], float]) -> None:
-    index, seeds, restart = walk
-    # Of what is at a seed without neighbors, networkx sends the rest back to all seeds and we do not.
-    seeds = {number: weight for number, weight in seeds.items() if index.degrees[number]}
-    assume(seeds)
-    truth = nx.pagerank(directed(index), alpha=1 - restart, personalization=seeds, tol=1e-14, max_iter=10_000)
-    expected = np.array([truth[n] for n in range(len(index))])
-    found = personalized_pagerank(index, seeds, restart=restart)
-    distance = np.abs(found / found.sum() - expected).sum() / 2
-    assert distance <= (1 - restart) ** STEPS + 1e-9
-
-
-def test_on_a_larger_graph_the_first_ones_are_those_of_the_whole_way() -> None:
-    graph = nx.barabasi_albert_graph(2_000, 3, seed=7)
-    index = adjacency(2_000, list(graph.edges))
-    seeds = {1500: 1.0, 1700: 0.5}
-    truth = nx.pagerank(directed(index), alpha=1 - RESTART, personalization=seeds, tol=1e-12, max_iter=1_000)
-    found = personalized_pagerank(index, seeds, restart=RESTART)
-    expected = sorted(truth, key=lambda n: -truth[n])[:10]
-    assert len(set(expected) & set(np.argsort(-found)[:10].tolist())) >= 9
-
-
-def test_without_seeds_nothing_has_weight() -> None:
-    index = adjacency(3, [(0, 1)])
-    assert personalized_pagerank(index, {}, restart=RESTART).tolist() == [0, 0, 0]
-    assert personalized_pagerank(index, {1: 0.0}, restart=RESTART).tolist() == [0, 0, 0]
-    assert personalized_pagerank(adjacency(0, []), {}, restart=RESTART).tolist() == []
-
-
-def test_without_edges_the_weight_stays_at_the_seeds() -> None:
-    assert personalized_pagerank(adjacency(3, []), {2: 3.0, 1: 1.5}, restart=RESTART).tolist() == [0, 0.5, 1]
-
-
-def test_a_hub_does_not_drown_a_particular_neighbor() -> None:
-    """The seed links to a hub, which 500 others link to as well, and to an article that only it links to."""
-    seed, hub, particular = 0, 1, 2
-    index = adjacency(503, [(seed, hub), (seed, particular), *((hub, n) for n in range(3, 503))])
-    weights = personalized_pagerank(index, {seed: 1.0}, restart=RESTART)
-    assert weights[particular] > 5 * weights[hub]
-    assert weights[particular] > 1_000 * weights[3:].max()
-
-
-# -- candidates
 
 
 @pytest.fixture
@@ -254,21 +145,21 @@ def books(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
 
 
 def without_walk() -> Profile:
-    return replace(Profile(), graph_walk=GraphWalkOptions(enabled=False))
+    return Profile().override(GraphWalkOptions, enabled=False)
 
 
 def test_the_stage_finds_what_the_words_do_not(books: Path) -> None:
     with Pack(books) as pack:
         trace, plain = Trace(), Trace()
-        context = Retriever(pack, Profile()).context(QUESTION, trace)
-        before = Retriever(pack, without_walk()).context(QUESTION, plain)
-    assert "Breslau" not in {c.title for c in before.ranking}
+        context = build_pipeline(Profile(), pack).retrieve(QUESTION, trace)
+        before = build_pipeline(without_walk(), pack).retrieve(QUESTION, plain)
+    assert "Breslau" not in {c.title for c in before.candidates}
     assert "Breslau" not in {e.section.title for e in before.evidence}
     (lead,) = [e for e in context.evidence if e.section.title == "Breslau"]
     assert (lead.section.section_id, lead.section.position) == ("Breslau#0", 0)
-    assert context.ranking[0].title == "The Silent Orchard"
+    assert context.candidates[0].title == "The Silent Orchard"
     stages = {record.stage: record for record in trace.stages}
-    assert stages["graph_walk"].scored == len(context.ranking) > len(before.ranking)
+    assert stages["graph_walk"].scored == len(context.candidates) > len(before.candidates)
     notes = [note for record in trace.stages for note in record.notes.get("links", [])]
     assert any(note.startswith("The Silent Orchard → The Silent Orchard (") for note in notes)
     assert trace.warnings == []
@@ -277,24 +168,24 @@ def test_the_stage_finds_what_the_words_do_not(books: Path) -> None:
 def test_switched_off_the_ranking_is_as_before(books: Path) -> None:
     with Pack(books) as pack:
         trace = Trace()
-        context = Retriever(pack, without_walk()).context(QUESTION, trace)
+        context = build_pipeline(without_walk(), pack).retrieve(QUESTION, trace)
     assert not {"graph_walk", "entity_linking"} & {record.stage for record in trace.stages}
-    assert not any("walk" in candidate.scores for candidate in context.ranking)
+    assert not any("walk" in candidate.scores for candidate in context.candidates)
 
 
 def test_within_given_articles_there_is_no_walk(books: Path) -> None:
     with Pack(books) as pack:
         trace, plain = Trace(), Trace()
-        context = Retriever(pack, Profile()).context(QUESTION, trace, within=["Ada Nowak", "Novel 7"])
-        before = Retriever(pack, without_walk()).context(QUESTION, plain, within=["Ada Nowak", "Novel 7"])
-    assert {c.title for c in context.ranking} == {"Ada Nowak", "Novel 7"}
-    assert context.ranking == before.ranking
+        context = build_pipeline(Profile(), pack).retrieve(QUESTION, trace, within=["Ada Nowak", "Novel 7"])
+        before = build_pipeline(without_walk(), pack).retrieve(QUESTION, plain, within=["Ada Nowak", "Novel 7"])
+    assert {c.title for c in context.candidates} == {"Ada Nowak", "Novel 7"}
+    assert context.candidates == before.candidates
     assert "graph_walk" not in {record.stage for record in trace.stages}
 
 
 def test_a_search_and_a_repeated_one_agree(books: Path) -> None:
     with Pack(books) as pack:
-        retriever = Retriever(pack, Profile())
+        retriever = build_pipeline(Profile(), pack)
         once = retriever.search(QUESTION, top_k=5, trace=Trace())
-        assert once == Retriever(pack, Profile()).search(QUESTION, top_k=5, trace=Trace())
+        assert once == build_pipeline(Profile(), pack).search(QUESTION, top_k=5, trace=Trace())
     assert {"The Silent Orchard", "Ada Nowak", "Breslau"} <= {e.section.title for e in once}

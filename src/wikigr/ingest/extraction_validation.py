@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from wikigr.ingest.extraction_format import TYPES, VALUE, Entity, Extraction, Relation, SectionText
-from wikigr.names import FUNCTION_WORDS, merge_key, name_key, within_word
+from wikigr.names import merge_key, name_key, within_word
+from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import fold, scrub, words
 
 # Per section. The prompt asks for at most 20 of each; anything beyond these limits is ignored.

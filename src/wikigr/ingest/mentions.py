@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from wikigr.ingest.staging import Staging
-from wikigr.names import FUNCTION_WORDS, bare_name, is_part_of_name, is_unspaced, may_be_plain_word, within_word
+from wikigr.names import bare_name, is_part_of_name, is_unspaced, may_be_plain_word, within_word
 from wikigr.progress import Progress
+from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import words
 
 # "I" is always a capital and "A" is mostly the first word of a sentence, so neither can be recognized as a name.
