@@ -136,7 +136,7 @@ def test_without_a_validator_nothing_is_continued(server: FileServer, tmp_path: 
     assert ranges(server) == [None, None]
 
 
-def test_a_busy_server_is_asked_again(server: FileServer, tmp_path: Path) -> None:
+def test_a_busy_server_is_retried(server: FileServer, tmp_path: Path) -> None:
     answers = iter([503, 429])
 
     def busy(request: Handler) -> None:

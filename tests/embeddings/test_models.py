@@ -1,4 +1,4 @@
-"""Preparing an encoder: once, whole or not at all, from weights that are what they should be."""
+"""Preparing an encoder: once, atomically, and only from the expected weights."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_copied_folder_opens_on_its_own(make_bert, tmp_path: Path) -> None:
     assert encoder.encode(["light"]).shape == (1, 24)
 
 
-def test_what_is_there_is_kept_unless_forced(make_bert, tmp_path: Path) -> None:
+def test_an_existing_encoder_is_kept_unless_forced(make_bert, tmp_path: Path) -> None:
     cache, folder = tmp_path / "cache", make_bert()
     graph = prepare(str(folder), cache_dir=cache).graph
     written = graph.stat().st_ino
@@ -60,7 +60,7 @@ def test_what_is_there_is_kept_unless_forced(make_bert, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["description", "graph", "missing", "file"])
-def test_a_damaged_cache_is_reported_and_mended(make_bert, tmp_path: Path, damage: str) -> None:
+def test_a_damaged_cache_is_reported_and_repaired(make_bert, tmp_path: Path, damage: str) -> None:
     cache, folder = tmp_path / "cache", make_bert()
     prepared = prepare(str(folder), cache_dir=cache)
     if damage == "description":
@@ -81,7 +81,7 @@ def test_a_damaged_cache_is_reported_and_mended(make_bert, tmp_path: Path, damag
     assert [path.name for path in cache.iterdir()] == [prepared.folder.name]
 
 
-def test_verify_sees_what_sizes_do_not(make_bert, tmp_path: Path) -> None:
+def test_verify_finds_damage_that_keeps_the_size(make_bert, tmp_path: Path) -> None:
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     data = prepared.folder / "model.onnx.data"
     content = bytearray(data.read_bytes())
@@ -114,7 +114,7 @@ def test_a_description_is_not_trusted(make_bert, tmp_path: Path, change: dict[st
 
 
 @pytest.mark.parametrize("name", ["../outside", "extra.bin"])
-def test_a_description_names_no_other_files(make_bert, tmp_path: Path, name: str) -> None:
+def test_a_description_cannot_list_other_files(make_bert, tmp_path: Path, name: str) -> None:
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     (prepared.folder / name).write_bytes(b"!")
     path = prepared.folder / "encoder.json"
@@ -125,7 +125,7 @@ def test_a_description_names_no_other_files(make_bert, tmp_path: Path, name: str
         PreparedModel.from_folder(prepared.folder)
 
 
-def test_a_description_names_what_an_encoder_needs(make_bert, tmp_path: Path) -> None:
+def test_a_description_must_list_all_required_files(make_bert, tmp_path: Path) -> None:
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     path = prepared.folder / "encoder.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "files": {}}))
@@ -133,7 +133,7 @@ def test_a_description_names_what_an_encoder_needs(make_bert, tmp_path: Path) ->
         PreparedModel.from_folder(prepared.folder)
 
 
-def test_a_link_is_no_part_of_an_encoder(make_bert, tmp_path: Path) -> None:
+def test_a_symbolic_link_is_not_part_of_an_encoder(make_bert, tmp_path: Path) -> None:
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     elsewhere = prepared.tokenizer.rename(tmp_path / "elsewhere.json")
     prepared.tokenizer.symlink_to(elsewhere)
@@ -189,7 +189,7 @@ def test_the_default_weights_are_checked(encoder: Embedder, make_bert) -> None:
     assert "--force-reinstall" in (caught.value.hint or "")
 
 
-def test_ids_that_share_a_folder_are_told_apart(make_bert, tmp_path: Path, monkeypatch) -> None:
+def test_ids_that_share_a_folder_are_distinguished(make_bert, tmp_path: Path, monkeypatch) -> None:
     cache, folder = tmp_path / "cache", make_bert()
     monkeypatch.setattr(weights, "hub_folder", lambda model_id: folder)
     prepare("a--b/c", cache_dir=cache)

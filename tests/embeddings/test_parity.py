@@ -1,4 +1,4 @@
-"""The ONNX encoder against sentence-transformers on the same weights, and its own promises."""
+"""The ONNX encoder compared with sentence-transformers on the same weights."""
 
 from __future__ import annotations
 

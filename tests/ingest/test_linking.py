@@ -66,7 +66,7 @@ def test_a_number_that_is_a_title_is_never_taken_for_an_id_and_ids_may_be_left_o
     assert lost == 2
 
 
-def test_mentions_are_found_by_alias_and_never_of_oneself(staging: Staging) -> None:
+def test_mentions_are_found_by_alias_but_not_of_the_article_itself(staging: Staging) -> None:
     link_all(staging, Silent(), by_id=True)
     assert edges(staging, "mention") == {("Alpha", "Beta")}
 
@@ -83,7 +83,7 @@ def aliases(staging: Staging) -> dict[str, list[str]]:
     return {title: found for number, title in list(rows) if (found := aliases_of(staging, number))}
 
 
-def test_names_that_differ_in_case_only_are_told_apart(staged: Callable[..., Staging]) -> None:
+def test_names_that_differ_only_in_case_are_distinguished(staged: Callable[..., Staging]) -> None:
     titles = (
         "Who",
         "Pi",
@@ -157,7 +157,7 @@ def test_the_first_article_by_title_has_an_alias_that_several_claim(staged: Call
     assert aliases(staging) == {"Yankee": ["LAST", "The Z", "YANK"], "Zulu": ["Last"]}
 
 
-def test_an_id_goes_before_a_title_of_another_case(staged: Callable[..., Staging]) -> None:
+def test_an_id_wins_over_a_title_in_another_case(staged: Callable[..., Staging]) -> None:
     items = (
         article("Reader", "Text.", "r", "apple"),
         article("Apple", "A firm.", "firm"),

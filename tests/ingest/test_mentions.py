@@ -58,7 +58,7 @@ def test_a_qualified_title_is_matched_bare_as_written() -> None:
     assert found({"Oakdale, New York": 1}, "a school in Oakdale") == [("Oakdale", 1)]
 
 
-def test_of_several_articles_of_one_name_the_text_decides() -> None:
+def test_the_text_decides_between_articles_with_the_same_name() -> None:
     names = {"Mercury (planet)": 1, "Mercury": 2, "Mercury (element)": 3}
     assert found(names, "Mercury is hot.") == [("Mercury", 2)]
     assert found(names, "Mercury is a planet.") == [("Mercury", 1)]
@@ -82,7 +82,7 @@ def test_of_several_articles_of_one_name_the_text_decides() -> None:
         ("for", "it is for you"),
     ],
 )
-def test_a_plain_word_is_no_name_for_its_capital(name: str, text: str) -> None:
+def test_a_capital_alone_does_not_make_a_word_a_name(name: str, text: str) -> None:
     assert found({name: 1}, text) == []
 
 
@@ -122,7 +122,7 @@ def test_function_words_and_letters_are_names_where_nothing_else_explains_their_
         ("Paris, Texas (film)", "Paris, Texas"),
     ],
 )
-def test_what_follows_a_comma_is_a_qualifier_only_where_it_looks_like_one(title: str, bare: str | None) -> None:
+def test_text_after_a_comma_is_a_qualifier_only_if_it_looks_like_one(title: str, bare: str | None) -> None:
     assert bare_name(title) == (bare or title)
 
 
@@ -152,7 +152,7 @@ def test_composed_and_decomposed_letters_are_the_same(name: str) -> None:
 
 # Letters, marks, and what composes although it is no mark (Hangul jamo, Bengali vowels), or never does.
 @given(st.text(st.sampled_from("ae \u0340\u0301\u0323\u1100\u1161\u11a8\u09c7\u09be\u0958é")))
-def test_offsets_are_those_of_the_text_in_any_normal_form(text: str) -> None:
+def test_offsets_refer_to_the_original_text(text: str) -> None:
     assert found({"spin": 1}, f"{text} spin {text}") == [("spin", 1)]
     name = unicodedata.normalize("NFC", f"spin{text}".strip())
     ((written, _),) = found({name: 1}, f"{text} spin{text}")

@@ -1,4 +1,4 @@
-"""Whole replies: what is sent, what is read, what it used; and where keys and servers come from."""
+"""Complete replies: the request, the parsed reply and its usage, and where keys and servers come from."""
 
 from __future__ import annotations
 

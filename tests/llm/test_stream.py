@@ -1,4 +1,4 @@
-"""Replies that come in pieces."""
+"""Streamed replies."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_unknown_events_are_left_alone(messages_server: MessagesServer, claude: 
 
 @pytest.mark.parametrize("clean", [False, True])
 @pytest.mark.parametrize("count", [0, 1, 5, 6, 7])
-def test_a_stream_without_its_end_is_no_answer(
+def test_a_stream_without_its_end_is_an_error(
     messages_server: MessagesServer, claude: Make, count: int, clean: bool
 ) -> None:
     whole = reply("In Würzburg.", usage=usage(300, 40, read=20))
@@ -149,9 +149,7 @@ STOP = {"type": "message_stop"}
         events({"type": "message_start", "message": {"model": "m", "usage": usage(-5, 1)}}),
     ],
 )
-def test_what_is_no_stream_of_the_api_is_no_answer(
-    messages_server: MessagesServer, claude: Make, behavior: Any
-) -> None:
+def test_another_kind_of_stream_is_an_error(messages_server: MessagesServer, claude: Make, behavior: Any) -> None:
     messages_server.script(behavior)
     with pytest.raises(LlmError, match="did not send a reply of the Messages API"):
         ask(claude())
@@ -159,7 +157,7 @@ def test_what_is_no_stream_of_the_api_is_no_answer(
 
 
 @pytest.mark.parametrize("blocks", [(), ("",), (" \n",), ({"type": "thinking", "thinking": "Hm."},)])
-def test_a_reply_without_text_is_no_answer_but_is_billed(
+def test_a_reply_without_text_is_an_error_but_is_billed(
     messages_server: MessagesServer, claude: Make, blocks: tuple[Any, ...]
 ) -> None:
     messages_server.always(reply(*blocks, stop_reason="max_tokens"))

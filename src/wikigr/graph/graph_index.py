@@ -286,7 +286,7 @@ def _numbers(pairs: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
 def _adjacency(
     nodes: int, edges: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return ``indptr`` and ``indices`` of the undirected simple graph of ``edges``; ignore edges with negative ends."""
+    """Return ``indptr`` and ``indices`` of the undirected simple graph of ``edges``; skip edges with negative ends."""
     sources = np.concatenate([source for source, _ in edges])
     targets = np.concatenate([target for _, target in edges])
     kept = (sources >= 0) & (targets >= 0) & (sources != targets)
