@@ -1,4 +1,4 @@
-"""Write the generated pages: ``python docs/generate [FOLDER]``, into ``docs/`` when no folder is named."""
+"""Write the generated pages to a folder, ``docs/`` by default: ``python docs/generate [FOLDER]``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from profiles_page import profiles_page
 
 
 def write_pages(folder: Path) -> None:
-    """Write every generated page below ``folder``: the same sources give the same bytes."""
+    """Write every generated page below ``folder``. The same sources give the same bytes."""
     tree = list(commands())
     pages = {
         "reference/commands.md": commands_page(tree),

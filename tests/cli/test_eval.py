@@ -21,13 +21,12 @@ import pytest
 from tests.llm.server import MessagesServer, Response, reply, status
 
 from wikigr.evaluation import runner
-from wikigr.evaluation.gate import bless as make_baseline
-from wikigr.evaluation.gate import write_baseline
+from wikigr.evaluation.gate import make_baseline, write_baseline
 from wikigr.evaluation.questions import GoldQuestion, load_questions, question_set_hash
-from wikigr.evaluation.reports.document import load_run
 from wikigr.evaluation.run import read_run
 from wikigr.evaluation.runner import Evaluation, evaluate
 from wikigr.evaluation.samples import Sample, read_samples, write_line
+from wikigr.evaluation.stored_run import load_run
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.settings import cache_folder
@@ -162,7 +161,7 @@ def test_a_killed_run_resumes_and_ends_the_same(
 def test_a_folder_of_another_run_is_refused(run: Run, tmp_path: Path) -> None:
     run("r", "--profile", "baseline")
     other = run("r", "--profile", "fast")
-    assert (other.code, "something else" in other.err) == (3, True)
+    assert (other.code, "different run" in other.err) == (3, True)
 
 
 def test_ablation_takes_every_enhancement_away_in_turn(run: Run) -> None:
@@ -293,7 +292,7 @@ def test_flips_say_how_many_questions_could_have_changed(run: Run, wikigr: Wikig
     assert (whole["primary"], whole["paired"]) == ("accuracy", TOTAL)
     path = tmp_path / "r" / "samples.jsonl"
     path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if '"baseline"' in line))
-    said = "Nothing could change: no question has accuracy under both baseline and enhanced."
+    said = "Nothing to compare: no question has accuracy under both baseline and enhanced."
     assert said in wikigr("-q", "eval", "flips", "r").out
     assert json.loads(wikigr("eval", "flips", "r", "--json").out)["paired"] == 0
     # The same answers twice are another thing.
@@ -301,7 +300,7 @@ def test_flips_say_how_many_questions_could_have_changed(run: Run, wikigr: Wikig
     assert same.code == 2
     shutil.copytree(tmp_path / "r", tmp_path / "copy")
     same = wikigr("eval", "flips", "r", "copy", "--profile", "baseline")
-    assert (same.out, same.err) == ("", f"No question changed, of {TOTAL}.\n")
+    assert (same.out, same.err) == ("", f"None of the {TOTAL} questions changed.\n")
 
 
 def test_a_metric_that_was_chosen_after_the_run_is_named_as_such(run: Run, wikigr: Wikigr, tmp_path: Path) -> None:
@@ -398,7 +397,7 @@ def test_gold_articles_that_the_pack_lacks_are_named(run: Run, questions: Path, 
     rows[0]["gold"] = [{"title": "Nowhere"}]
     questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
     result = run("r", "--profile", "baseline")
-    said = "Gold articles that the pack lacks, and that nothing can find (1): 'Nowhere'"
+    said = "The pack lacks 1 gold article that no profile can find: 'Nowhere'"
     assert (result.code, said in result.err, said in result.out) == (0, True, True)
     assert said in wikigr("eval", "report", "r", "--format", "html").out.replace("&#x27;", "'").replace("&#39;", "'")
 
@@ -448,7 +447,7 @@ def test_runs_over_other_questions_refuse_to_be_compared(run: Run, wikigr: Wikig
     forced = wikigr("eval", "compare", "one", "three", "--force", "--json")
     assert json.loads(forced.out)["caveats"] == ["the question sets differ"]
     # A report says so itself: what is said beside it is lost when it is kept in a file.
-    said = "Compared by force although the question sets differ"
+    said = "Compared with --force although the question sets differ"
     for command in ("compare", "flips"):
         text = wikigr("-q", "eval", command, "one", "three", "--force")
         assert (text.code, text.out.startswith(said), text.err) == (0, True, "")
@@ -589,7 +588,7 @@ class TestGate:
     @pytest.mark.parametrize(
         ("options", "code", "says"),
         [
-            ((), 2, "nothing to hold"),
+            ((), 2, "no requirement"),
             (("--min", "accuracy"), 2, "METRIC=VALUE"),
             (("--min", "acuracy=1"), 2, "no metric"),
             (("--min", "accuracy=0", "--primary", "acuracy"), 2, "no metric"),
@@ -667,7 +666,7 @@ def test_a_leak_is_caught(
     assert "HARMLESS-EXAMPLE" in sent
     assert "LEAKED-ANSWER" not in sent
     assert read_run(tmp_path / "run").leaks[0]["question_id"] == gold["id"]
-    said = f"1 few-shot example gives gold questions away and stood in no prompt: example 1 (question {gold['id']})"
+    said = f"1 few-shot example gives gold questions away and no prompt used them: example 1 (question {gold['id']})"
     assert said in result.out and said in wikigr("eval", "report", "run", "--format", "github").out
 
 
@@ -769,7 +768,7 @@ def test_validate_names_every_mistake_of_form(wikigr: Wikigr, tmp_path: Path) ->
     told = text.out.splitlines()
     assert (text.code, text.err, told[-1]) == (1, "", "2 questions, 4 problems")
     assert told[0].startswith("q.jsonl:1: the question is answerable, but has no answers")
-    assert told[1].startswith("q.jsonl:2: no JSON")
+    assert told[1].startswith("q.jsonl:2: invalid JSON")
     assert told[2] == "q.jsonl:4: the id 'a' is used twice, on line 3 and on line 4"
 
 
@@ -902,7 +901,7 @@ class TestModels:
         assert (judge["agreement"], judge["advisory"]) == (None, True)
         assert document["profiles"][0]["metrics"]["judged"]["mean"] == 0.5
         assert f"{2 * TOTAL} judged, 0 errors, $" in result.out
-        assert "advisory: no agreement with human labels is known" in result.out
+        assert "advisory: its agreement with human labels is unknown" in result.out
         assert "advisory" in wikigr("eval", "report", "r", "--format", "md").out
         assert wikigr("eval", "report", "r", "--primary", "judged").code == 0
         before = (tmp_path / "r" / "samples.jsonl").read_bytes()

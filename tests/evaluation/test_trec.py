@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.evaluation.metrics import ndcg_at, recall_at, reciprocal_rank, relevant_articles
+from wikigr.evaluation.metrics.answered import relevant_articles
+from wikigr.evaluation.metrics.ranking import ndcg_at, recall_at, reciprocal_rank
 from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.evaluation.trec import write_qrels, write_run
 

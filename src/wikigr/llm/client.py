@@ -113,7 +113,7 @@ class Claude:
         given_url = (base_url or os.environ.get("ANTHROPIC_BASE_URL") or "").strip()
         if not (self._key or self._token or given_url):
             raise UsageError(
-                "No API key for a language model is set.",
+                "There is no API key for a language model.",
                 hint="Set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for a local server.",
             )
         self._base_url = _url(given_url or DEFAULT_BASE_URL)
