@@ -21,7 +21,7 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import PackError
 from wikigr.evaluation.questions import Gold, GoldQuestion, QuestionError
 from wikigr.graph.link_graph import LinkGraph
-from wikigr.ingest import drafting, linking, reading
+from wikigr.ingest import chunking, linking, reading
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.ingest.staging import Staging
 from wikigr.pack.manifest import Manifest, read_manifest
@@ -81,7 +81,7 @@ def content(tmp_path: Path) -> Callable[..., ContentDiff]:
         staging = Staging(source.with_suffix(".sqlite"))
         stack.callback(staging.close)
         reading.read_source(open_source(source), staging, limit=None, jobs=1, keep_going=False, progress=Silent())
-        drafting.draft_all(staging, Silent())
+        chunking.chunk_all(staging, Silent())
         linking.link_all(staging, Silent(), by_id=True)
         return StagingReader(staging)
 

@@ -1,4 +1,4 @@
-"""The other ways to a vector: OpenVINO, exported graphs, and the documented generator."""
+"""The other backends: OpenVINO, exported graphs, and the documented generator."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_openvino_agrees_with_onnx_runtime(encoder: Embedder, precision: str, ag
     assert other.encode([]).shape == (0, encoder.identity.dimension)
 
 
-def test_openvino_says_what_to_install_or_mend(make_bert, tmp_path: Path) -> None:
+def test_openvino_errors_say_how_to_fix_them(make_bert, tmp_path: Path) -> None:
     pytest.importorskip("openvino", reason="the extra 'openvino' is not installed")
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     prepared.graph.write_bytes(b"\0" * prepared.graph.stat().st_size)
@@ -45,7 +45,7 @@ def test_openvino_says_what_to_install_or_mend(make_bert, tmp_path: Path) -> Non
 
 
 def _make_other_architecture(make_bert, kind: str) -> Path:
-    """Turn the tokenizer and the layout of a BERT folder into a folder of another architecture."""
+    """Create a folder of another architecture with the tokenizer and the layout of a BERT folder."""
     torch = pytest.importorskip("torch", reason="the extra 'models' is not installed")
     import transformers
 
@@ -72,8 +72,8 @@ def _make_other_architecture(make_bert, kind: str) -> Path:
 @pytest.mark.parametrize("kind", ["distilbert", "mpnet"])
 def test_other_architectures_are_exported(make_bert, tmp_path: Path, kind: str) -> None:
     folder = _make_other_architecture(make_bert, kind)
+    from wikigr.embeddings.onnx_export import export_graph
     from wikigr.embeddings.sentence_transformers import SentenceTransformersEncoder
-    from wikigr.embeddings.torch_export import export_graph
 
     prepared = prepare(str(folder), cache_dir=tmp_path / "cache")
     ours, theirs = OnnxEncoder(prepared), SentenceTransformersEncoder(str(folder), device="cpu")
@@ -88,7 +88,7 @@ def test_other_architectures_are_exported(make_bert, tmp_path: Path, kind: str) 
 
 
 def test_a_graph_with_segments_gets_the_first(tmp_path: Path) -> None:
-    """A graph of 64-bit inputs whose hidden states are the word's vector plus the segment's."""
+    """A graph with 64-bit inputs whose hidden states are the sum of the word and segment vectors."""
     draw = np.random.default_rng(0)
     words, segments = (draw.standard_normal((size, 6)).astype(np.float32) for size in (10, 2))
     nodes = [
@@ -119,14 +119,14 @@ def test_a_graph_with_segments_gets_the_first(tmp_path: Path) -> None:
     np.testing.assert_allclose(vectors, expected, atol=1e-6)
 
 
-def test_a_graph_that_is_no_encoder_is_refused(make_bert, tmp_path: Path) -> None:
+def test_a_graph_that_is_not_an_encoder_is_refused(make_bert, tmp_path: Path) -> None:
     folder = make_bert()
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "model_type": "unheard-of"}))
     (folder / "onnx").mkdir()
     graph = folder / "onnx" / "model.onnx"
     graph.write_bytes(b"no graph at all")
-    with pytest.raises(ModelError, match=r"cannot be read|inputs"):
+    with pytest.raises(ModelError, match=r"Cannot read|inputs"):
         prepare(str(folder), cache_dir=tmp_path / "cache")
     graph.write_bytes(b"")
     with pytest.raises(ModelError, match="inputs"):

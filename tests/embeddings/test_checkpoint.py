@@ -1,4 +1,4 @@
-"""What a model folder says about its encoder, and what it may not say."""
+"""Reading a checkpoint folder, and rejecting unsupported or invalid ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Preparing an encoder: once, whole or not at all, from weights that are what they should be."""
+"""Preparing an encoder: once, atomically, and only from the expected weights."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_copied_folder_opens_on_its_own(make_bert, tmp_path: Path) -> None:
     assert encoder.encode(["light"]).shape == (1, 24)
 
 
-def test_what_is_there_is_kept_unless_forced(make_bert, tmp_path: Path) -> None:
+def test_an_existing_encoder_is_kept_unless_forced(make_bert, tmp_path: Path) -> None:
     cache, folder = tmp_path / "cache", make_bert()
     graph = prepare(str(folder), cache_dir=cache).graph
     written = graph.stat().st_ino
@@ -60,7 +60,7 @@ def test_what_is_there_is_kept_unless_forced(make_bert, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["description", "graph", "missing", "file"])
-def test_a_damaged_cache_is_reported_and_mended(make_bert, tmp_path: Path, damage: str) -> None:
+def test_a_damaged_cache_is_reported_and_repaired(make_bert, tmp_path: Path, damage: str) -> None:
     cache, folder = tmp_path / "cache", make_bert()
     prepared = prepare(str(folder), cache_dir=cache)
     if damage == "description":
@@ -81,7 +81,7 @@ def test_a_damaged_cache_is_reported_and_mended(make_bert, tmp_path: Path, damag
     assert [path.name for path in cache.iterdir()] == [prepared.folder.name]
 
 
-def test_verify_sees_what_sizes_do_not(make_bert, tmp_path: Path) -> None:
+def test_verify_finds_damage_that_keeps_the_size(make_bert, tmp_path: Path) -> None:
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     data = prepared.folder / "model.onnx.data"
     content = bytearray(data.read_bytes())
@@ -114,30 +114,30 @@ def test_a_description_is_not_trusted(make_bert, tmp_path: Path, change: dict[st
 
 
 @pytest.mark.parametrize("name", ["../outside", "extra.bin"])
-def test_a_description_names_no_other_files(make_bert, tmp_path: Path, name: str) -> None:
+def test_a_description_cannot_list_other_files(make_bert, tmp_path: Path, name: str) -> None:
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     (prepared.folder / name).write_bytes(b"!")
     path = prepared.folder / "encoder.json"
     described = json.loads(path.read_text())
     described["files"][name] = {"size": 1, "sha256": "0" * 64}
     path.write_text(json.dumps(described))
-    with pytest.raises(ModelError, match="names the files"):
+    with pytest.raises(ModelError, match="lists the files"):
         PreparedModel.from_folder(prepared.folder)
 
 
-def test_a_description_names_what_an_encoder_needs(make_bert, tmp_path: Path) -> None:
+def test_a_description_must_list_all_required_files(make_bert, tmp_path: Path) -> None:
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     path = prepared.folder / "encoder.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "files": {}}))
-    with pytest.raises(ModelError, match="names the files"):
+    with pytest.raises(ModelError, match="lists the files"):
         PreparedModel.from_folder(prepared.folder)
 
 
-def test_a_link_is_no_part_of_an_encoder(make_bert, tmp_path: Path) -> None:
+def test_a_symbolic_link_is_not_part_of_an_encoder(make_bert, tmp_path: Path) -> None:
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     elsewhere = prepared.tokenizer.rename(tmp_path / "elsewhere.json")
     prepared.tokenizer.symlink_to(elsewhere)
-    with pytest.raises(ModelError, match="no plain file"):
+    with pytest.raises(ModelError, match="not a regular file"):
         PreparedModel.from_folder(prepared.folder)
 
 
@@ -164,20 +164,20 @@ def test_several_processes_prepare_at_once(make_bert, tmp_path: Path) -> None:
 def test_an_unwritable_cache_is_named(make_bert, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     cache.mkdir(mode=0o500)
-    with pytest.raises(ModelError, match="cannot be written"):
+    with pytest.raises(ModelError, match="Cannot write the encoder"):
         prepare(str(make_bert()), cache_dir=cache)
 
 
 def test_a_file_where_the_cache_should_be_is_named(make_bert, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("")
-    with pytest.raises(ModelError, match="cannot be written"):
+    with pytest.raises(ModelError, match="Cannot write the encoder"):
         prepare(str(make_bert()), cache_dir=tmp_path / "cache")
 
 
 @pytest.mark.parametrize("name", ["", "a//b", "a/../b", "nul\0", "x" * 400, "~nobody-of-this-name/model"])
 def test_a_name_that_is_none(name: str) -> None:
     for function in (prepare, find_prepared):
-        with pytest.raises(ModelError, match=r"no model|has not been prepared|cannot be"):
+        with pytest.raises(ModelError, match=r"not a valid model|has not been prepared"):
             function(name)
 
 
@@ -189,11 +189,11 @@ def test_the_default_weights_are_checked(encoder: Embedder, make_bert) -> None:
     assert "--force-reinstall" in (caught.value.hint or "")
 
 
-def test_ids_that_share_a_folder_are_told_apart(make_bert, tmp_path: Path, monkeypatch) -> None:
+def test_ids_that_share_a_folder_are_distinguished(make_bert, tmp_path: Path, monkeypatch) -> None:
     cache, folder = tmp_path / "cache", make_bert()
     monkeypatch.setattr(weights, "hub_folder", lambda model_id: folder)
     prepare("a--b/c", cache_dir=cache)
     for function in (find_prepared, prepare):
-        with pytest.raises(ModelError, match=r"holds the encoder a--b/c, not a/b--c"):
+        with pytest.raises(ModelError, match=r"contains the encoder a--b/c, not a/b--c"):
             function("a/b--c", cache_dir=cache)
     assert prepare("a/b--c", cache_dir=cache, force=True).identity.model_id == "a/b--c"

@@ -1,4 +1,4 @@
-"""The graph writer on networks that it was not written for, against sentence-transformers."""
+"""The graph writer on BERT variants, compared with sentence-transformers."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def test_weights_that_do_not_fit_are_named(make_bert, tmp_path: Path) -> None:
     for folder, message in (
         (missing, lost),
         (misshapen, "has shape"),
-        (foreign, "no BERT encoder"),
-        (torn, "cannot be read"),
+        (foreign, "not a BERT encoder"),
+        (torn, "Cannot read the weights"),
     ):
         with pytest.raises(ModelError, match=message):
             prepare(str(folder), cache_dir=tmp_path / "cache")
@@ -124,7 +124,7 @@ def test_a_hostile_config_is_a_clear_error(make_bert, tmp_path: Path, change: di
         prepare(str(folder), cache_dir=tmp_path / "cache")
 
 
-def test_no_segments_are_a_clear_error(make_bert, tmp_path: Path) -> None:
+def test_missing_segments_are_a_clear_error(make_bert, tmp_path: Path) -> None:
     folder = make_bert()
     tensors = load_file(folder / "model.safetensors")
     (name,) = (name for name in tensors if name.endswith("token_type_embeddings.weight"))

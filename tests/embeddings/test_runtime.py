@@ -1,4 +1,4 @@
-"""ONNX Runtime reports to nobody."""
+"""ONNX Runtime sends no telemetry."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from wikigr.embeddings.model_id import DEFAULT_MODEL
-from wikigr.embeddings.models import find_prepared
+from wikigr.embeddings.models import DEFAULT_MODEL, find_prepared
 
 SOURCES = Path(__file__).parents[2] / "src"
 
 
 def test_it_keeps_nothing_for_its_maker(tmp_path: Path) -> None:
-    """What it would send it first keeps in the user's cache, with an id of the machine, in every short process."""
+    """It would first store its events, with an id of the machine, in the user's cache."""
     folder = find_prepared(DEFAULT_MODEL).folder
     program = f"from wikigr.embeddings.loader import open_encoder; open_encoder({str(folder)!r}).encode(['one'])"
     variables = {key: value for key, value in os.environ.items() if key != "ORT_DISABLE_TELEMETRY"}

@@ -38,7 +38,7 @@ def test_a_call_is_stopped_by_its_worst_case_in_dollars(limit: float, passes: bo
             budget.reserve(HAIKU, 1000, 100)
 
 
-def test_what_was_spent_counts_and_what_was_not_is_given_back() -> None:
+def test_settling_counts_the_usage_and_releases_the_rest() -> None:
     budget = Budget(max_tokens=2000)
     held = budget.reserve(HAIKU, 1000, 900)
     with pytest.raises(BudgetError):

@@ -1,4 +1,4 @@
-"""Whole replies: what is sent, what is read, what it used; and where keys and servers come from."""
+"""Complete replies: the request, the parsed reply and its usage, and where keys and servers come from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from wikigr.errors import UsageError
-from wikigr.llm.available import available
+from wikigr.llm import available
 from wikigr.llm.budget import Budget, BudgetError
 from wikigr.llm.client import Claude, LlmError, TextBlock
 from wikigr.llm.usage import Usage
@@ -217,7 +217,7 @@ def test_the_sdk_is_not_imported_before_the_first_call() -> None:
     program = """
 import sys
 from wikigr.llm import available, budget, client, prices, usage
-available.available()
+available()
 made = client.Claude(model="claude-opus-4-6", base_url="http://127.0.0.1:9", budget=budget.Budget())
 made.usage, made.close()
 heavy = {"anthropic", "httpx2", "pydantic", "yaml", "numpy"} & sys.modules.keys()

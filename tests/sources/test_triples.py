@@ -16,7 +16,7 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import RecordError, SourceError
 from wikigr.graph.neighborhood import Neighborhood, article
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
-from wikigr.ingest.loading import derive_entities
+from wikigr.ingest.entities import derive_entities
 from wikigr.ingest.staging import Staging
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
@@ -376,8 +376,7 @@ def test_relations_called_as_the_structure_of_the_graph_are_renamed(tmp_path: Pa
     build_pack(open_source(source), str(source), tmp_path / "pack", encoder, BuildOptions(name="g"), progress=notes)
     renamed = ["LINKS_TO", "Links_To", "MENTIONS", "~has_entity"]
     assert [note for note in notes.said if "relation" in note] == [
-        f"The relation {name!r} is stored as '{name} (fact)': the graph itself has one of that name."
-        for name in renamed
+        f"The relation {name!r} is stored as '{name} (fact)': the graph has a table of that name." for name in renamed
     ]
     with Pack(tmp_path / "pack") as pack:
         stored = [row[0] for row in pack.graph.rows("MATCH ()-[r:RELATED_TO]->() RETURN r.relation")]

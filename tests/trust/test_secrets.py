@@ -1,4 +1,4 @@
-"""Keys and passwords: what a user's environment holds goes to the one server it is meant for, and nowhere else."""
+"""Keys and passwords in the user's environment reach only the server they are meant for."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PROFILE = "synthesis: {timeout: 1.0, retries: 0}\n"
 
 
 def echoing(request: dict) -> Response:  # type: ignore[type-arg]
-    """A refusal that repeats the key, as some servers do."""
+    """An error response that repeats the key, as some servers send."""
     return status(401, f"the key {KEY} of {USER}:{PASSWORD} ({BASIC}) is wrong")
 
 
@@ -41,7 +41,7 @@ def header_in_reply(request: dict) -> Response:  # type: ignore[type-arg]
 
 
 def good_reply(request: dict) -> Response:  # type: ignore[type-arg]
-    """An answer like any other, of which the sentences, a title and a tool's input hold what was sent."""
+    """A successful answer whose sentences, title and tool input contain the credentials."""
     cited = {"type": "search_result_location", "cited_text": ECHO, "search_result_index": 0, "source": ECHO}
     where = {**cited, "title": ECHO, "start_block_index": 0, "end_block_index": 1}
     used = [

@@ -20,7 +20,7 @@ from annotated_types import Interval, MinLen
 from wikigr import __version__
 from wikigr.answer.answer import Answer, QueryType
 from wikigr.embeddings.embedder import EncoderIdentity
-from wikigr.embeddings.model_id import local_folder
+from wikigr.embeddings.models import local_folder
 from wikigr.errors import ModelError
 from wikigr.llm.usage import Usage
 from wikigr.pack.layout import installed_packs
