@@ -1,4 +1,4 @@
-"""The walk over the graph: its weights beside networkx's, and what it brings into the running."""
+"""Seeds of the graph walk, reranking by its weights, and the walk as a stage of the pipeline."""
 
 from __future__ import annotations
 
@@ -7,12 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import networkx as nx
-import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
@@ -25,115 +21,11 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.retriever import Retriever
 from wikigr.profiles.schema import GraphWalkOptions, Profile
 from wikigr.retrieval.entity_linking import Link
-from wikigr.retrieval.graph_walk import personalized_pagerank, rerank_by_walk, seed_weights
+from wikigr.retrieval.graph_walk import rerank_by_walk, seed_weights
 from wikigr.retrieval.trace import Trace
 from wikigr.sources.detect import open_source
 
 RESTART = 0.4
-STEPS = 5
-
-
-def adjacency(nodes: int, edges: Sequence[tuple[int, int]]) -> GraphIndex:
-    """An index of ``nodes`` without names: enough to walk on."""
-    linked = nx.Graph(edge for edge in edges if edge[0] != edge[1])
-    rows = [sorted(linked[n]) if n in linked else [] for n in range(nodes)]
-    return GraphIndex(
-        digest="",
-        articles=nodes,
-        text=b"",
-        ends=np.zeros(2 * nodes, dtype=np.int64),
-        indptr=np.cumsum([0, *map(len, rows)], dtype=np.int64),
-        indices=np.array([n for row in rows for n in row], dtype=np.int32),
-        name_hashes=np.zeros(0, dtype=np.uint64),
-        name_nodes=np.zeros(0, dtype=np.int32),
-    )
-
-
-def transition(index: GraphIndex) -> np.ndarray:
-    """Dense: column n is where a step from n goes, in proportion to 1 / sqrt(degree) of the target."""
-    matrix = np.zeros((len(index), len(index)))
-    for n in range(len(index)):
-        neighbors = index.indices[index.indptr[n] : index.indptr[n + 1]]
-        if len(neighbors):
-            matrix[neighbors, n] = 1 / np.sqrt(index.degrees[neighbors])
-            matrix[:, n] /= matrix[:, n].sum()
-    return matrix
-
-
-def directed(index: GraphIndex) -> nx.DiGraph:
-    graph = nx.DiGraph()
-    graph.add_nodes_from(range(len(index)))
-    matrix = transition(index)
-    graph.add_weighted_edges_from((s, t, matrix[t, s]) for t, s in zip(*np.nonzero(matrix), strict=True))
-    return graph
-
-
-@st.composite
-def walks(draw: st.DrawFn) -> tuple[GraphIndex, dict[int, float], float]:
-    nodes = draw(st.integers(1, 12))
-    number = st.integers(0, nodes - 1)
-    edges = draw(st.lists(st.tuples(number, number), max_size=30))
-    seeds = draw(st.dictionaries(number, st.floats(1e-3, 10.0), min_size=1, max_size=4))
-    return adjacency(nodes, edges), seeds, draw(st.floats(0.05, 0.95))
-
-
-@given(walks())
-def test_five_steps_are_those_of_the_dense_computation(walk: tuple[GraphIndex, dict[int, float], float]) -> None:
-    index, seeds, restart = walk
-    start = np.array([seeds.get(n, 0.0) for n in range(len(index))])
-    start /= start.sum()
-    weights = start
-    for _ in range(STEPS):
-        weights = restart * start + (1 - restart) * transition(index) @ weights
-    found = personalized_pagerank(index, seeds, restart=restart)
-    np.testing.assert_allclose(found, weights / weights.max(), rtol=1e-9, atol=1e-15)
-    assert found.max() == 1.0
-
-
-@given(walks())
-def test_the_rest_of_the_way_is_no_longer_than_said(walk: tuple[GraphIndex, dict[int, float], float]) -> None:
-    index, seeds, restart = walk
-    # Of what is at a seed without neighbors, networkx sends the rest back to all seeds and we do not.
-    seeds = {number: weight for number, weight in seeds.items() if index.degrees[number]}
-    assume(seeds)
-    truth = nx.pagerank(directed(index), alpha=1 - restart, personalization=seeds, tol=1e-14, max_iter=10_000)
-    expected = np.array([truth[n] for n in range(len(index))])
-    found = personalized_pagerank(index, seeds, restart=restart)
-    distance = np.abs(found / found.sum() - expected).sum() / 2
-    assert distance <= (1 - restart) ** STEPS + 1e-9
-
-
-def test_on_a_larger_graph_the_first_ones_are_those_of_the_whole_way() -> None:
-    graph = nx.barabasi_albert_graph(2_000, 3, seed=7)
-    index = adjacency(2_000, list(graph.edges))
-    seeds = {1500: 1.0, 1700: 0.5}
-    truth = nx.pagerank(directed(index), alpha=1 - RESTART, personalization=seeds, tol=1e-12, max_iter=1_000)
-    found = personalized_pagerank(index, seeds, restart=RESTART)
-    expected = sorted(truth, key=lambda n: -truth[n])[:10]
-    assert len(set(expected) & set(np.argsort(-found)[:10].tolist())) >= 9
-
-
-def test_without_seeds_nothing_has_weight() -> None:
-    index = adjacency(3, [(0, 1)])
-    assert personalized_pagerank(index, {}, restart=RESTART).tolist() == [0, 0, 0]
-    assert personalized_pagerank(index, {1: 0.0}, restart=RESTART).tolist() == [0, 0, 0]
-    assert personalized_pagerank(adjacency(0, []), {}, restart=RESTART).tolist() == []
-
-
-def test_without_edges_the_weight_stays_at_the_seeds() -> None:
-    assert personalized_pagerank(adjacency(3, []), {2: 3.0, 1: 1.5}, restart=RESTART).tolist() == [0, 0.5, 1]
-
-
-def test_a_hub_does_not_drown_a_particular_neighbor() -> None:
-    """The seed links to a hub, which 500 others link to as well, and to an article that only it links to."""
-    seed, hub, particular = 0, 1, 2
-    index = adjacency(503, [(seed, hub), (seed, particular), *((hub, n) for n in range(3, 503))])
-    weights = personalized_pagerank(index, {seed: 1.0}, restart=RESTART)
-    assert weights[particular] > 5 * weights[hub]
-    assert weights[particular] > 1_000 * weights[3:].max()
-
-
-# -- candidates
 
 
 @pytest.fixture

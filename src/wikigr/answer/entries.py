@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from wikigr.index.candidate import Section
-from wikigr.text import ends_as_prose, words
+from wikigr.segmentation import ends_as_prose
+from wikigr.text import words
 
 # "Import a module.", and not "New in version 3.4." or a line of code that ends in "...)".
 _MIN_WORDS = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from wikigr.text import sentence_spans
+from wikigr.segmentation import sentence_spans
 
 # Without end punctuation, anything shorter is a heading, a label or a list mark.
 MIN_FRAGMENT_CHARS = 20

@@ -13,7 +13,8 @@ from wikigr.graph.neighborhood import Edge
 from wikigr.index.candidate import Evidence, Section
 from wikigr.index.lexical import stems
 from wikigr.question.terms import QuestionTerms
-from wikigr.text import ends_as_prose, fold, sentence_spans, words
+from wikigr.segmentation import ends_as_prose, sentence_spans
+from wikigr.text import fold, words
 
 # Sentences that are encoded, chosen by their score without vectors: they are half the cost of a question. On SQuAD 2.0
 # eight of them find 0.3 % more answers among the first three, thirty-two no more than that.

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wikigr.graph.schema import section_id
+from wikigr.segmentation import sentence_spans
 from wikigr.sources.article import SourceArticle
-from wikigr.text import sentence_spans, word_count
+from wikigr.text import word_count
 
 # Characters. 1,200 is about 250 word pieces of English: the window of the default encoder.
 MAX_SECTION_CHARS = 1_200

@@ -19,8 +19,9 @@ from wikigr.question.terms import QuestionTerms, read_question
 from wikigr.retrieval.candidates import checked_question, fetch, find_candidates
 from wikigr.retrieval.document_selection import select_documents
 from wikigr.retrieval.entity_linking import EntityLinker, Link
+from wikigr.retrieval.explore.graph_context import promote_facts
 from wikigr.retrieval.fusion import best_of
-from wikigr.retrieval.graph_walk import rerank_by_walk, state_facts
+from wikigr.retrieval.graph_walk import rerank_by_walk
 from wikigr.retrieval.rerankers.graph_reranker import GraphReranker
 from wikigr.retrieval.rerankers.pagerank_scores import load_scores
 from wikigr.retrieval.rerankers.section_quality import score_section_quality
@@ -167,7 +168,7 @@ class Retriever:
             with trace.enhancement("multi_strategy") as record:
                 exploration = self.explorer.explore(question, links, candidates, trace)
                 # A model sorts out what bears on the question; without one only the facts that answer it do.
-                candidates = state_facts(candidates, exploration.facts if self._model else exploration.chain)
+                candidates = promote_facts(candidates, exploration.facts if self._model else exploration.chain)
                 record.scored = len(exploration.context.lines)
                 record.ranking = section_ids(candidates)
                 record.notes.update(

@@ -11,7 +11,7 @@ from itertools import pairwise
 from wikigr.index.lexical import MAX_QUERY_WORDS, LexicalIndex, query_words, stems
 from wikigr.names import bare_name
 from wikigr.question.answer_type import expected_kind
-from wikigr.text import QUESTION_START
+from wikigr.segmentation import QUESTION_START
 
 # Words of a question that say how it asks, not what it asks about.
 _QUESTION_WORDS = frozenset(

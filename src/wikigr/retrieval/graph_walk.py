@@ -1,59 +1,38 @@
-"""Personalized PageRank over a pack's graph: what is near to the things that a question names and to what it finds.
+"""Rerank candidates by personalized PageRank from the nodes that a question names and the best candidates.
 
-Haveliwala 2002 (topic-sensitive PageRank); as a retriever for questions over several articles, Gutiérrez et al. 2024
-(HippoRAG), where a language model reads every passage first. Here the edges are links, mentions and triples.
+Follows HippoRAG (Gutiérrez et al. 2024), but walks over links, mentions and triples instead of an LLM-extracted graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikigr.graph.graph_index import GraphIndex
-from wikigr.graph.neighborhood import Edge
+from wikigr.graph.personalized_pagerank import personalized_pagerank
 from wikigr.graph.schema import section_id
 from wikigr.index.candidate import Candidate
 from wikigr.retrieval.entity_linking import Link
 
-# A walk starts from the articles of so many of the best candidates, each with its relevance to this power: the first
-# ones decide, the others break ties.
-SEEDS = 20
+# Articles among the best candidates that seed the walk.
+_MAX_SEED_ARTICLES = 20
+# A candidate seeds the walk with its relevance to this power, so that the top candidates dominate.
 _SEED_POWER = 4
-# Steps of the walk. With the default restart a seed's weight has spread all but (1 - 0.4)^5 = 8 % of its way then; more
-# steps change no ranking that was measured.
-_STEPS = 5
-# What a candidate's own relevance adds to its article's share of the walk: it orders those that no walk reaches.
-_OWN = 0.05
-# Articles that only the walk found and that come into the running.
-_MAX_NEW = 20
-
-
-def personalized_pagerank(index: GraphIndex, seeds: Mapping[int, float], *, restart: float) -> NDArray[np.float64]:
-    """Return the weight of every node after a walk that returns to ``seeds`` with probability ``restart``.
-
-    A step goes to each neighbor in proportion to 1 / sqrt(its degree), so that hubs do not drown what is particular.
-    The weights are not negative; the highest is 1 (all are 0 without seeds).
-    """
-    start = np.zeros(len(index))
-    for number, weight in seeds.items():
-        start[number] = weight
-    total = start.sum()
-    if not total:
-        return start
-    start /= total
-    weights = start
-    for _ in range(_STEPS):
-        arriving = index.pull * index.sum_over_neighbors(weights * index.shares)
-        weights = restart * start + (1.0 - restart) * arriving
-    highest: float = weights.max()
-    return weights / highest
+# Weight of a candidate's own relevance in its score. It orders candidates that the walk does not reach.
+_OWN_WEIGHT = 0.05
+# Articles that the walk may add to the candidates.
+_MAX_NEW_ARTICLES = 20
 
 
 def seed_weights(index: GraphIndex, candidates: Sequence[Candidate], links: Sequence[Link]) -> dict[int, float]:
-    """Return where a walk starts: at what the question names, by the links' scores, and at the best candidates."""
+    """Return the personalization of the walk: a weight by node number.
+
+    A linked node gets the score of its link. Each article of the best candidates gets its highest relevance to the
+    power of four.
+    """
     seeds: dict[int, float] = {}
     for link in links:
         number = index.number_of_node(link.node)
@@ -61,7 +40,7 @@ def seed_weights(index: GraphIndex, candidates: Sequence[Candidate], links: Sequ
             seeds[number] = seeds.get(number, 0.0) + link.score
     best: dict[str, float] = {}
     for candidate in candidates:
-        if candidate.title not in best and len(best) == SEEDS:
+        if candidate.title not in best and len(best) == _MAX_SEED_ARTICLES:
             break
         best[candidate.title] = max(best.get(candidate.title, 0.0), candidate.relevance)
     for title, relevance in best.items():
@@ -74,11 +53,11 @@ def seed_weights(index: GraphIndex, candidates: Sequence[Candidate], links: Sequ
 def rerank_by_walk(
     index: GraphIndex, candidates: Sequence[Candidate], links: Sequence[Link], *, restart: float
 ) -> list[Candidate]:
-    """Return ``candidates`` (best first) and the leads of articles that only the walk found, ranked anew, ties by id.
+    """Rerank ``candidates`` (best first) and add the leads of articles that only the walk reaches.
 
-    A section's score is its article's share of the walk, and of that as much as the section is relevant beside the
-    article's most relevant one. ``restart`` lies in (0, 1): the lower, the farther the walk goes. Without a seed the
-    candidates stay as they are.
+    A section's score is its article's PageRank weight, scaled by the section's relevance relative to the article's
+    most relevant section. Ties break by section id. ``restart`` lies in (0, 1); a lower value lets the walk go farther.
+    Returns the candidates unchanged when nothing seeds the walk.
     """
     seeds = seed_weights(index, candidates, links)
     if not any(seeds.values()):
@@ -94,39 +73,21 @@ def rerank_by_walk(
         weight = float(weights[number]) if number is not None else 0.0
         top = best[candidate.title]
         within = candidate.relevance / top if top > 0.0 else 1.0
-        scored.append(_walked(candidate, within * weight + _OWN * candidate.relevance, weight))
-    for number in _highest(weights[: index.articles], _MAX_NEW):
+        scored.append(_with_walk_score(candidate, within * weight + _OWN_WEIGHT * candidate.relevance, weight))
+    for number in _highest(weights[: index.articles], _MAX_NEW_ARTICLES):
         title = index.node(number).key
         if title not in best:
             lead = Candidate(section_id(title, 0), 0.0, {"relevance": 0.0})
-            scored.append(_walked(lead, float(weights[number]), float(weights[number])))
+            scored.append(_with_walk_score(lead, float(weights[number]), float(weights[number])))
     return sorted(scored, key=lambda candidate: (-candidate.score, candidate.section_id))
 
 
-def state_facts(candidates: Sequence[Candidate], facts: Sequence[Edge]) -> list[Candidate]:
-    """Return ``candidates`` with the sections that state ``facts`` first, in the order of the facts.
-
-    Their ``fact`` score is the place of their first fact, from 1.
-    """
-    places: dict[str, int] = {}
-    for place, edge in enumerate(facts, start=1):
-        if edge.section_id:
-            places.setdefault(edge.section_id, place)
-    known = {candidate.section_id: candidate for candidate in candidates}
-    first = []
-    for section, place in places.items():
-        candidate = known.pop(section, Candidate(section, 0.0, {"relevance": 0.0}))
-        scores = {**candidate.scores, "relevance": candidate.relevance, "fact": float(place)}
-        first.append(replace(candidate, score=1.0 + 1.0 / place, scores=scores))
-    return [*first, *known.values()]
-
-
-def _walked(candidate: Candidate, score: float, weight: float) -> Candidate:
+def _with_walk_score(candidate: Candidate, score: float, weight: float) -> Candidate:
     scores = {**candidate.scores, "relevance": candidate.relevance, "walk": weight}
-    return replace(candidate, score=score / (1.0 + _OWN), scores=scores)
+    return replace(candidate, score=score / (1.0 + _OWN_WEIGHT), scores=scores)
 
 
 def _highest(weights: NDArray[np.float64], count: int) -> list[int]:
-    """Return the numbers of the ``count`` highest weights above 0, highest first, ties by number."""
+    """Return the indices of the ``count`` highest positive weights, highest first, ties by index."""
     order = np.argsort(-weights, kind="stable")[:count]
     return [int(number) for number in order if weights[number] > 0.0]

@@ -85,7 +85,7 @@ def ask(
         _check_receipt(receipt, batch, show_prompt=show_prompt)
 
     from wikigr.pack.open import Pack
-    from wikigr.text import load_segmenter
+    from wikigr.segmentation import load_segmenter
 
     # While the engine reads the vectors.
     Thread(target=load_segmenter, daemon=True).start()

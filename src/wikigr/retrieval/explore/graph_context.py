@@ -1,22 +1,23 @@
-"""What the graph says about a question: verbalized pieces in the order found, each once, with where it comes from."""
+"""Graph evidence for a question: verbalized facts, paths and query rows, and the sections that state them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from wikigr.graph.neighborhood import Edge
+from wikigr.index.candidate import Candidate
 
 Strategy = Literal["triplets", "paths", "cypher"]
 
-# Characters of a token of English, as models count them; budgets need no more.
-_TOKEN_CHARS = 4
+# Characters per token of English text. A rough estimate is enough for a budget.
+_CHARS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One line of context. ``edges`` are what it was read from; a row of a query has none, but the query."""
+    """One line of context. ``edges`` are the edges it verbalizes; a row of a Cypher query has a ``query`` instead."""
 
     text: str
     strategy: Strategy
@@ -25,13 +26,13 @@ class Piece:
 
     @property
     def section_ids(self) -> tuple[str, ...]:
-        """The sections that state it, in order."""
+        """The sections that state the edges, in order."""
         return tuple(dict.fromkeys(edge.section_id for edge in self.edges if edge.section_id))
 
 
 @dataclass(slots=True)
 class GraphContext:
-    """Pieces of all strategies, in the order in which they were added, within ``max_tokens``."""
+    """Distinct pieces from all strategies, in the order they were added, within a budget of ``max_tokens``."""
 
     max_tokens: int
     truncated: bool = False
@@ -48,12 +49,12 @@ class GraphContext:
         return list(self._pieces)
 
     def add(self, pieces: Iterable[Piece]) -> int:
-        """Add what is new and has room; returns how many pieces that were."""
+        """Add the pieces that are new and fit the budget; return how many were added."""
         added = 0
         for piece in pieces:
             if piece.text in self._pieces:
                 continue
-            tokens = len(piece.text) // _TOKEN_CHARS + 1
+            tokens = len(piece.text) // _CHARS_PER_TOKEN + 1
             if self._tokens + tokens > self.max_tokens:
                 self.truncated = True
                 continue
@@ -61,3 +62,21 @@ class GraphContext:
             self._tokens += tokens
             added += 1
         return added
+
+
+def promote_facts(candidates: Sequence[Candidate], facts: Sequence[Edge]) -> list[Candidate]:
+    """Return ``candidates`` with the sections that state ``facts`` moved to the front, in the order of the facts.
+
+    Adds sections that were not candidates. The ``fact`` score is the rank of the section's first fact, from 1.
+    """
+    ranks: dict[str, int] = {}
+    for rank, edge in enumerate(facts, start=1):
+        if edge.section_id:
+            ranks.setdefault(edge.section_id, rank)
+    others = {candidate.section_id: candidate for candidate in candidates}
+    promoted = []
+    for section, rank in ranks.items():
+        candidate = others.pop(section, Candidate(section, 0.0, {"relevance": 0.0}))
+        scores = {**candidate.scores, "relevance": candidate.relevance, "fact": float(rank)}
+        promoted.append(replace(candidate, score=1.0 + 1.0 / rank, scores=scores))
+    return [*promoted, *others.values()]

@@ -1,0 +1,146 @@
+"""Sentence segmentation: a statistical segmenter (nupunkt) plus rules for the boundaries that it gets wrong."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+# Consecutive lines that form one paragraph. A line continues the one before it if that one has no end punctuation
+# and this one starts with a lowercase letter, a digit or closing punctuation and is not a list item or table row.
+_BLOCK = re.compile(r"[^\n]+(?:(?<![.!?:;|])\n(?!\d+[.)] |[-*•] |[^\n]* \| )(?=[a-zà-þ0-9,.;:)\]])[^\n]+)*")
+# Abbreviations that almost never end a sentence. The segmenter ends one after them if a capital follows
+# ("the U.S. Secretary").
+_NON_FINAL_ABBREVIATION = re.compile(
+    r"(?:\b(?:U\.S|U\.K|Mr|Mrs|Ms|Dr|Prof|Gen|Gov|Sen|Rep|St|Fr|Lt|Col|vs|cf|e\.g|i\.e|No|Fig|ca?)|\bet al)\.$"
+)
+_MAX_ABBREVIATION_LENGTH = 8
+# A sentence does not end inside parentheses that close within this many characters. A parenthesis that stays open for
+# longer is probably a typo.
+_MAX_PARENTHESIS_LENGTH = 300
+QUESTION_START = (
+    r"(?:what|who|whom|whose|when|where|which|why|how|is|are|was|were|do|does|did|can|could|will|would|has|had)\b"
+)
+"""Pattern of the words that begin a question, in lower case."""
+# Starts with a question word. Elsewhere a question mark may belong to a title.
+_QUESTION = re.compile(rf"\W*{QUESTION_START}", re.IGNORECASE)
+# A line that introduces a formula has more words than this; shorter ones are usually code, such as "else:".
+_MAX_CODE_LINE_WORDS = 2
+# The end of a statement in any script, closing quotes and brackets included.
+_PROSE_END = re.compile(r"[.!…。！।۔][\"'”’)\]]*$")
+# The end of a sentence, closing quotes and brackets included.
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*$")
+# A displayed formula: one short line that contains a relation or an arrow and is not a list item, table row or prompt.
+_FORMULA = re.compile(r"(?![-*•>|]|\d+[.)] )(?!.* \| )(?=.*[=≠≈≡∝<>≤≥±→∞∑∫√])[^\n]{1,120}$")
+_OPENERS = (
+    "(?:The|A|An|In|On|At|It|He|She|They|This|That|These|Those|His|Her|Its|Their|As|By|For|From|After|Before|During|"
+    "When|While|Since|Although|However|But|And|We|I|You|If|To|With|There|Some|Many|Most|Other|One|Both|Born)\\b"
+)
+_SENTENCE_START = re.compile(_OPENERS)
+# Sentence ends that the segmenter takes for abbreviations ("met.", "cold.", "will."): after a lowercase word of three
+# letters or more if a typical opener follows, and after one of four letters or more if any capitalized word follows.
+_MISSED_END = re.compile(
+    rf"(?<=[a-z]{{3}}[.!?])\s+(?={_OPENERS})|"
+    r"(?<=[a-z]{4}[.!?])(?<!\bapprox\.)(?<!\bdept\.)(?<!\bvols\.)(?<!\btrans\.)(?<!\bprof\.)(?<!\bassoc\.)\s+(?=[A-Z][a-z])"
+)
+
+
+def ends_as_prose(text: str) -> bool:
+    """Return whether ``text`` ends like a statement, in any script, rather than a heading, table row or question."""
+    return _PROSE_END.search(text) is not None
+
+
+@lru_cache(maxsize=1)
+def load_segmenter():  # type: ignore[no-untyped-def]
+    """Return nupunkt's segmenter. Loading it takes about 30 ms, so it is loaded only when sentences are needed."""
+    from nupunkt import sent_spans
+
+    return sent_spans
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Return the ``(start, end)`` character offsets of the sentences of ``text``, in order, whitespace trimmed.
+
+    List items, table rows and lines of code are sentences on their own. Hard-wrapped prose, and prose that a displayed
+    formula interrupts, is joined across line breaks.
+    """
+    spans: list[tuple[int, int]] = []
+    for block in _BLOCK.finditer(text):
+        block_spans = _block_spans(text, block)
+        if spans and block_spans and (first := _sentence_continued_by(text, spans, block_spans[0])) is not None:
+            block_spans[0] = (spans[first][0], block_spans[0][1])
+            del spans[first:]
+        spans += block_spans
+    return spans
+
+
+def _block_spans(text: str, block: re.Match[str]) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    pending: int | None = None
+    for left, right in load_segmenter()(block.group()):
+        span = _trim(text, block.start() + left if pending is None else pending, block.start() + right)
+        if span is None:
+            continue
+        if _is_unfinished(text, span, block.end()):
+            pending = span[0]
+            continue
+        pending = None
+        spans += _split_missed_ends(text, *span)
+    if pending is not None and (span := _trim(text, pending, block.end())):
+        spans.append(span)
+    return spans
+
+
+def _is_unfinished(text: str, span: tuple[int, int], end: int) -> bool:
+    """Return whether the segmenter ended the sentence in ``span`` too early; ``end`` is the end of its block."""
+    following = _skip_space(text, span[1], end)
+    if following == end:
+        return False
+    if _NON_FINAL_ABBREVIATION.search(text, max(span[0], span[1] - _MAX_ABBREVIATION_LENGTH), span[1]):
+        return not _SENTENCE_START.match(text, following)
+    # "What Is Life? of 1944", "the album Help! was"
+    if text[following].islower() and text[span[1] - 1] in "?!":
+        return _QUESTION.match(text, *span) is None
+    opened = text.rfind("(", *span)
+    if opened <= text.rfind(")", *span):
+        return False
+    return text.find(")", following, min(end, opened + _MAX_PARENTHESIS_LENGTH)) >= 0
+
+
+def _sentence_continued_by(text: str, spans: list[tuple[int, int]], following: tuple[int, int]) -> int | None:
+    """Return the index in ``spans`` of the sentence that ``following`` continues, or ``None``.
+
+    ``following`` continues a sentence if it is the formula announced there ("The exact form: | Δx Δp ≥ ħ/2") or the
+    text after a formula ("The energies are | E = -13.6 eV / n², | and the smallest orbit …").
+    """
+    last = len(spans) - 1
+    previous = text[slice(*spans[last])]
+    if previous.endswith(":") and _FORMULA.match(text, *following):
+        # Prose rather than a line of code that opens a block.
+        is_prose = previous[0].isupper() and len(previous.split()) > _MAX_CODE_LINE_WORDS
+        return last if is_prose and text[following[0] - 1] == "\n" else None
+    if not (text[following[0]].islower() and _SENTENCE_END.search(text, *following)):
+        return None
+    if "\n" in previous:
+        return last if _FORMULA.match(previous.rpartition("\n")[2]) else None
+    is_open = last > 0 and text[spans[-2][0]].isupper() and not _SENTENCE_END.search(text, *spans[-2])
+    return last - 1 if is_open and _FORMULA.match(previous) else None
+
+
+def _split_missed_ends(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    cuts = [match.span() for match in _MISSED_END.finditer(text, start, end)]
+    starts = [start, *(after for _, after in cuts)]
+    ends = [*(before for before, _ in cuts), end]
+    return list(zip(starts, ends, strict=True))
+
+
+def _skip_space(text: str, start: int, end: int) -> int:
+    while start < end and text[start].isspace():
+        start += 1
+    return start
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
+    start = _skip_space(text, start, end)
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return (start, end) if start < end else None
