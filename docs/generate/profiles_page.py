@@ -9,9 +9,10 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
+from wikigr.options import Limits
+from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import differences, load_profile
-from wikigr.profiles.limits import Limits
-from wikigr.profiles.schema import Profile
+from wikigr.profiles.schema import ProfileValues
 
 _HEAD = """\
 # Profiles
@@ -39,60 +40,16 @@ A profile is named by the path of its file, or by its name when it lies in
 | `description` | text | none | one line for `wikigr profile list` |
 """
 
-_SHIPPED = Path(str(resources.files("wikigr.pipeline"))) / "profiles"
-
-# What the schema cannot say. A key without a meaning here is an error of `make docs`.
-_MEANINGS = {
-    "retrieval.mode": "which rankers find candidates: vectors (`dense`), BM25 (`lexical`) or both",
-    "retrieval.fusion": "how `hybrid` joins them: by scores or by reciprocal ranks",
-    "retrieval.multi_query": "also ask in two other wordings, which `synthesis.expansion_model` writes",
-    "graph_reranker.enabled": "mix PageRank into the scores",
-    "graph_reranker.alpha": "weight of the score; `alpha` and `beta` sum to 1; `auto` goes by the size of the pack",
-    "graph_reranker.beta": "weight of PageRank",
-    "graph_reranker.cache_ttl": "seconds for which computed scores are kept in a process",
-    "graph_walk.enabled": "walk along links, mentions and facts from what was named and found",
-    "graph_walk.restart": "how near the walk stays to where it began; higher is nearer",
-    "multi_strategy.enabled": "look the question up in the graph: links, triplets, paths, Cypher",
-    "multi_strategy.planner": "who plans: a model (`claude`), fixed rules (`rule`), or a model where there is one",
-    "multi_strategy.iterations": "how often it may plan and look up",
-    "multi_strategy.max_num_relations": "relations followed from an entity",
-    "multi_strategy.max_num_entities": "entities explored in an iteration",
-    "multi_strategy.max_num_iterations": "hops of a triplet search",
-    "multi_strategy.max_num_triplets": "triplets kept",
-    "multi_strategy.max_nodes": "nodes visited",
-    "multi_strategy.max_tokens": "size of what is kept for the answer, in tokens",
-    "multi_strategy.max_calls": "calls of a model for the planning of one question",
-    "multi_strategy.max_seconds": "time for the planning of one question",
-    "cross_encoder.enabled": "let a cross-encoder order the candidates (extra `models`)",
-    "cross_encoder.model": "its id",
-    "multi_doc.enabled": "read several articles; otherwise the best one only",
-    "multi_doc.num_docs": "articles read; `auto` goes by the type of question",
-    "multi_doc.max_sections": "sections read of each; `auto` goes by the type of question",
-    "multi_doc.min_relevance": "least cosine of a section; `auto` is the threshold in the pack's manifest",
-    "section_quality.enabled": "leave out sections that say too little",
-    "section_quality.threshold": "least quality of a section",
-    "few_shot.enabled": "put worked examples of the pack into a model's prompt",
-    "few_shot.num_examples": "how many",
-    "synthesis.provider": "who writes the answer: a model, nobody (`none`: quotes), or a model where there is one",
-    "synthesis.model": "the model that writes",
-    "synthesis.expansion_model": "the model that words the question anew",
-    "synthesis.citations": "how a model cites: the API's own citations, or marks that are checked by their wording",
-    "synthesis.max_tokens": "length of a model's answer, in tokens",
-    "synthesis.own_knowledge": "let the model answer, labeled so, what the pack does not cover",
-    "synthesis.timeout": "seconds for one call",
-    "synthesis.retries": "how often a busy server is asked again",
-    "budget.max_tokens": "tokens that a run may use; `null` is no limit",
-    "budget.max_cost_usd": "US dollars that a run may cost; `null` is no limit",
-}
+_SHIPPED = Path(str(resources.files("wikigr.profiles")))
 
 
 def profiles_page() -> str:
-    """Return the page as Markdown; raises ``KeyError`` for a key of the schema that has no meaning above."""
+    """Return the page as Markdown; raises ``TypeError`` for a field of the schema without a description."""
     return "\n".join([_HEAD, *_groups(), *_differences()]).rstrip() + "\n"
 
 
 def _groups() -> Iterator[str]:
-    for group, options in get_type_hints(Profile).items():
+    for group, options in get_type_hints(ProfileValues).items():
         if options is str:
             continue
         yield f"## {group}"
@@ -103,8 +60,8 @@ def _groups() -> Iterator[str]:
         defaults = options()
         for field in fields(options):
             default = _yaml(getattr(defaults, field.name))
-            meaning = _MEANINGS[f"{group}.{field.name}"]
-            yield f"| `{field.name}` | {_kind(kinds[field.name])} | `{default}` | {meaning} |"
+            kind, meaning = _split(kinds[field.name])
+            yield f"| `{field.name}` | {_kind(kind)} | `{default}` | {meaning} |"
         yield ""
 
 
@@ -124,6 +81,15 @@ def _differences() -> Iterator[str]:
 
 def _yaml(value: object) -> str:
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _split(kind: Any) -> tuple[Any, str]:
+    """Return the type of a field without its description, and the description."""
+    descriptions = [part for part in getattr(kind, "__metadata__", ()) if isinstance(part, str)]
+    if len(descriptions) != 1:
+        raise TypeError(f"{kind!r} needs one description")
+    rest = [part for part in kind.__metadata__ if not isinstance(part, str)]
+    return (Annotated[(kind.__origin__, *rest)] if rest else kind.__origin__), descriptions[0]
 
 
 def _kind(kind: Any) -> str:

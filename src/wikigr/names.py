@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import words
 
 # "Mercury (planet)"
@@ -42,15 +43,6 @@ _UNSPACED = re.compile(
     "\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
 )
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
-
-# English function words: a name made of these alone ("It", "The Who") is matched only as written.
-FUNCTION_WORDS = frozenset(
-    """a about after all also an and any are as at be been before but by can could did do does for from had has have
-    he her here him his how i if in into is it its just like may me might more most must my no not now of on one
-    only or other our out over she should so some such than that the their them then there these they this those
-    to too two under until up upon us was we were what when where which while who whom whose why will with would
-    you your""".split()
-)
 
 
 def name_key(name: str) -> str:

@@ -27,3 +27,17 @@ def words(text: str) -> list[str]:
 def word_count(text: str) -> int:
     """Return the number of whitespace-separated words in ``text``."""
     return len(text.split())
+
+
+# Words of one family share at least so many first letters ("Norman", "Normandy").
+PREFIX_LENGTH = 4
+
+
+def share_prefix(one: str, other: str, *, share: float = 0.7) -> bool:
+    """Tell whether two words agree from the start in four letters and in ``share`` of the longer one's letters."""
+    shared = 0
+    for ours, theirs in zip(one, other, strict=False):
+        if ours != theirs:
+            break
+        shared += 1
+    return shared >= PREFIX_LENGTH and shared >= share * max(len(one), len(other))

@@ -7,7 +7,6 @@ import json
 import logging
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,9 @@ from wikigr.agent.kg_agent import KnowledgeGraphAgent
 from wikigr.answer.few_shot import FewShotManager
 from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer
 from wikigr.errors import PackError, UsageError
+from wikigr.llm.options import SynthesisOptions
 from wikigr.profiles.files import load_profile
+from wikigr.retrieval.candidates import RetrievalOptions
 from wikigr.retrieval.rerankers.graph_reranker import GraphReranker
 
 QUESTION = "What is quantum entanglement?"
@@ -171,7 +172,7 @@ def test_cypher_patterns_reach_the_planner(
     (tmp_path / "few_shot_examples.json").write_text(json.dumps({"examples": [pattern]}))
     monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
     profile = load_profile("multi-strategy")
-    profile = replace(profile, synthesis=replace(profile.synthesis, model="local"))
+    profile = profile.override(SynthesisOptions, model="local")
     monkeypatch.setattr(KnowledgeGraphAgent, "_profile", lambda *_: profile)
     messages_server.always(reply("<task-completion>FINISH</task-completion>"))
     with KnowledgeGraphAgent(db_path, cypher_pack_path=str(tmp_path)) as agent:
@@ -373,7 +374,7 @@ class TestMultiQuery:
 
     def test_it_does_not_depend_on_the_enhancements(self, db_path: str, no_model: None) -> None:
         with KnowledgeGraphAgent(db_path, use_enhancements=False, enable_multi_query=True) as agent:
-            assert agent.profile.retrieval.multi_query
+            assert agent.profile[RetrievalOptions].multi_query
             response = agent.query(QUESTION)
         assert response["degraded"]
         assert any("multi_query" in warning for warning in response["warnings"])

@@ -6,8 +6,8 @@ import pytest
 
 from wikigr.answer.definition_patterns import BORN, DIED, is_definition, life_stems
 from wikigr.index.lexical import stems
-from wikigr.question import terms as question_terms
-from wikigr.question.terms import name_stems
+from wikigr.question import intent
+from wikigr.question.intent import name_stems
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_dates_beside_a_name_are_those_of_a_life(sentence: str, title: str, expe
 def test_the_stems_are_those_of_the_analyser() -> None:
     assert set(stems("born birth birthday birthplace")) == BORN
     assert set(stems("die died dies death dead")) == DIED
-    assert set(stems("born birth birthday die died death date dates day year month")) == question_terms._OF_LIFE
+    assert set(stems("born birth birthday die died death date dates day year month")) == intent._LIFE_STEMS
 
 
 def test_the_name_in_a_title_has_no_qualifier() -> None:

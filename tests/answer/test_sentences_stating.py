@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.answer.test_extractive import evidence, ranked
+from tests.answer.evidence import evidence, ranked
 
-from wikigr.answer.sentences import sentences_stating
+from wikigr.answer.extractive import sentences_stating
 from wikigr.graph.neighborhood import Edge, Node, article
 from wikigr.pack.open import Pack
 

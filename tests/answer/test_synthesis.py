@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,11 @@ from wikigr.answer.synthesis import UNVERIFIED
 from wikigr.errors import UsageError
 from wikigr.llm.budget import Budget, BudgetError
 from wikigr.llm.client import BadRequestError, Claude, LlmError
+from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.profiles.schema import Profile
+from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.trace import Trace
 
 QUESTION = "Who measured the wavelength of the electron?"
@@ -36,9 +36,9 @@ def pack(physics_pack: Path) -> Iterator[Pack]:
 @pytest.fixture
 def make(pack: Pack, messages_server: MessagesServer) -> Make:
     def build(budget: Budget | None = None, few_shot_path: Path | None = None, **synthesis: Any) -> Pipeline:
-        profile = replace(Profile(), synthesis=replace(Profile().synthesis, **synthesis))
+        profile = Profile().override(SynthesisOptions, **synthesis)
         client = Claude(
-            model=profile.synthesis.model,
+            model=profile[SynthesisOptions].model,
             api_key="sk-secret-key",
             base_url=messages_server.url,
             timeout=5.0,

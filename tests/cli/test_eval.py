@@ -29,7 +29,7 @@ from wikigr.evaluation.run import read_run
 from wikigr.evaluation.runner import Evaluation, evaluate
 from wikigr.evaluation.samples import Sample, read_samples, write_line
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.profiles.schema import Profile
+from wikigr.pipeline.profile import Profile
 from wikigr.settings import cache_folder
 
 from .conftest import ROOT_PACK, Result, Wikigr

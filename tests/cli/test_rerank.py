@@ -157,7 +157,7 @@ def test_weights_that_nothing_would_use_are_wrong_usage(
 ) -> None:
     result = wikigr("rerank", "--pack", str(physics_pack), "--method", method, weight, "0.5", stdin=found)
     assert (result.code, result.out) == (2, "")
-    assert f"--method {method} mixes in no PageRank" in result.err
+    assert f"--method {method} does not use PageRank" in result.err
 
 
 def test_the_graph_stage_warns_of_a_foreign_cache(
@@ -171,7 +171,7 @@ def test_the_graph_stage_warns_of_a_foreign_cache(
     changes: dict[str, Any] = {"another content": {**json.loads(cache.read_text()), "digest": "0" * 64}}
     cache.write_text(json.dumps(changes["another content"]))
     result = wikigr("rerank", "--pack", str(copy), "--json", stdin=found)
-    assert "another content" in result.err
+    assert "belongs to other content" in result.err
     assert not json.loads(result.out)["degraded"]
     whole = wikigr("rerank", "--pack", str(physics_pack), "--json", stdin=found)
     assert json.loads(result.out)["results"] == json.loads(whole.out)["results"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,9 @@ import pytest
 
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.why import explain_article
-from wikigr.profiles.schema import Profile
+from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions
 
 from .conftest import Wikigr
 
@@ -147,12 +147,12 @@ def test_an_unknown_title_gets_a_suggestion(wikigr: Wikigr, physics_pack: Path) 
 
 
 def test_a_stage_that_failed_is_not_what_dropped_it(physics_pack: Path, tmp_path: Path) -> None:
-    profile = Profile(name="x", cross_encoder=replace(Profile().cross_encoder, enabled=True, model=str(tmp_path)))
+    profile = Profile(name="x").override(CrossEncoderOptions, enabled=True, model=str(tmp_path))
     with Pack(physics_pack) as pack:
         answer = build_pipeline(profile, pack, offline=True).answer(QUESTION)
-    explained = explain_article(answer, profile, "Louis de Broglie")
+    explained = explain_article(answer, "Louis de Broglie")
     failed = next(stage for stage in explained.stages if stage.stage == "cross_encoder")
-    assert (failed.rank, failed.reason) == (None, "the stage failed and was left out")
+    assert (failed.rank, failed.reason) == (None, "the stage failed and was skipped")
     assert explained.outcome == "cited" and explained.dropped_at is None
 
 
@@ -161,6 +161,6 @@ def test_nothing_is_retrieved_to_explain(physics_pack: Path) -> None:
         answer = build_pipeline(Profile(), pack, offline=True).answer(QUESTION)
     before = [(record.stage, record.milliseconds, record.ranking) for record in answer.trace.stages]
     # The pack is closed: the trace alone must do.
-    assert explain_article(answer, Profile(), "Spin").outcome == "dropped"
-    assert explain_article(answer, Profile(), "No such article").outcome == "not_found"
+    assert explain_article(answer, "Spin").outcome == "dropped"
+    assert explain_article(answer, "No such article").outcome == "not_found"
     assert [(record.stage, record.milliseconds, record.ranking) for record in answer.trace.stages] == before

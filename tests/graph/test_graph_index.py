@@ -28,8 +28,9 @@ from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack import layout as parts
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
-from wikigr.pipeline.retriever import Retriever
-from wikigr.profiles.schema import Profile
+from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.profile import Profile
+from wikigr.retrieval.graph_walk import GraphWalkOptions
 from wikigr.retrieval.trace import Trace
 from wikigr.sources.detect import open_source
 
@@ -446,7 +447,7 @@ def test_a_pack_whose_index_is_of_no_use_makes_it_anew_and_says_so(
         path.write_bytes((other / parts.GRAPH_INDEX).read_bytes())
     with Pack(letters) as pack:
         trace = Trace()
-        found = Retriever(pack, Profile()).search("What is Alpha?", top_k=3, trace=trace)
+        found = build_pipeline(Profile(), pack).search("What is Alpha?", top_k=3, trace=trace)
         assert same(pack.graph_index, good)
         assert found[0].section.title == "Alpha"
         (warning,) = trace.warnings
@@ -459,11 +460,11 @@ def test_a_question_goes_on_where_no_index_can_be_made(letters: Path) -> None:
     (letters / parts.GRAPH_INDEX).unlink()
     with Graph(letters / parts.DATABASE, read_only=False) as graph:
         graph.execute("DROP TABLE MENTIONS")
-    plain = replace(Profile(), graph_walk=replace(Profile().graph_walk, enabled=False))
+    plain = Profile().override(GraphWalkOptions, enabled=False)
     with Pack(letters) as pack:
         trace = Trace()
-        found = Retriever(pack, Profile()).search("What is Alpha?", top_k=3, trace=trace)
+        found = build_pipeline(Profile(), pack).search("What is Alpha?", top_k=3, trace=trace)
         assert trace.degraded
         assert {"graph_walk"} <= {record.stage for record in trace.stages if record.degraded}
         assert any("MENTIONS" in warning for warning in trace.warnings)
-        assert found == Retriever(pack, plain).search("What is Alpha?", top_k=3, trace=Trace())
+        assert found == build_pipeline(plain, pack).search("What is Alpha?", top_k=3, trace=Trace())

@@ -10,7 +10,7 @@ from wikigr.ingest.calibration import least_relevance
 from wikigr.ingest.staging import Staging
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
-from wikigr.profiles.schema import Profile
+from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.trace import Trace
 
 
@@ -54,6 +54,6 @@ def test_a_built_pack_holds_it_and_the_pipeline_drops_what_is_below(physics_pack
         threshold = pack.manifest.thresholds["min_relevance"]
         assert 0.02 < threshold < 0.3
         trace = Trace()
-        build_pipeline(Profile(), pack).retriever.context("Which cheese goes with pears?", trace)
+        build_pipeline(Profile(), pack).retrieve("Which cheese goes with pears?", trace)
         (documents,) = [record for record in trace.stages if record.stage == "documents"]
         assert any("min_relevance" in reason for reason in documents.dropped.values())

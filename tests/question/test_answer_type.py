@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from wikigr.question.answer_type import expected_kind
+from wikigr.question.answer_type import answer_type
 
 
 @pytest.mark.parametrize(
@@ -18,13 +18,13 @@ from wikigr.question.answer_type import expected_kind
         ("Why does ice float?", "It floats because it is less dense.", "It floats on water."),
     ],
 )
-def test_a_question_word_asks_for_a_kind_of_thing(question: str, holds: str, lacks: str) -> None:
-    kind = expected_kind(question)
-    assert kind is not None
-    assert kind.search(holds)
-    assert not kind.search(lacks)
+def test_the_wording_tells_the_type_of_answer(question: str, holds: str, lacks: str) -> None:
+    expected = answer_type(question)
+    assert expected is not None
+    assert expected.found_by.search(holds)
+    assert not expected.found_by.search(lacks)
 
 
 @pytest.mark.parametrize("question", ["What is spin?", "Describe tunnelling.", "Is light a wave?", ""])
-def test_other_questions_ask_for_nothing_in_particular(question: str) -> None:
-    assert expected_kind(question) is None
+def test_other_questions_expect_no_type(question: str) -> None:
+    assert answer_type(question) is None

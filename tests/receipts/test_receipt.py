@@ -20,15 +20,17 @@ from wikigr.checks import Check
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import PackError, WikigrError
 from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.layout import installed_packs
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline, connect
 from wikigr.pipeline.pipeline import Pipeline
+from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import load_profile
-from wikigr.profiles.schema import Profile
 from wikigr.receipts.receipt import PackRecord, Receipt, canonical, digest_of, make_receipt, portable
 from wikigr.receipts.receipt_file import ReceiptError, read_receipts, write_receipts
 from wikigr.receipts.replay import find_receipts_pack, replay
+from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions
 from wikigr.sources.detect import open_source
 
 ROOT_PACK = Path(__file__).parents[2] / "packs" / "physics"
@@ -285,7 +287,7 @@ def test_a_profile_from_a_file_is_taken_from_the_receipt(before: Pack, tmp_path:
 
 def test_a_model_folder_that_a_receipt_names_is_not_opened(before: Pack, tmp_path: Path) -> None:
     profile = Profile()
-    profile = replace(profile, cross_encoder=replace(profile.cross_encoder, enabled=True, model=str(tmp_path / "ce")))
+    profile = profile.override(CrossEncoderOptions, enabled=True, model=str(tmp_path / "ce"))
     assert portable(profile).cross_encoder.model == "ce"
     receipt = quoted(before, "Who designed the bridge of Brask?")
     forged = replace(receipt, profile=replace(receipt.profile, known=False, content=profile))
@@ -420,7 +422,7 @@ def test_a_model_that_declines_or_answers_from_memory_has_a_receipt(
     profile = Profile()
     pipeline, answer = ask(
         "Who built the lighthouse of Ardmore?",
-        replace(profile, synthesis=replace(profile.synthesis, own_knowledge=True)),
+        profile.override(SynthesisOptions, own_knowledge=True),
     )
     recalled = make_receipt(answer, pipeline)
     assert [p.purpose for p in recalled.prompts] == ["synthesis", "own_knowledge"]
@@ -505,7 +507,7 @@ def test_no_folder_of_a_cross_encoder_is_in_a_receipt(
     monkeypatch.setenv("HOME", str(home))
     model = given.format(tmp_path)
     profile = Profile()
-    profile = replace(profile, cross_encoder=replace(profile.cross_encoder, model=model))
+    profile = profile.override(CrossEncoderOptions, model=model)
     assert portable(profile).cross_encoder.model == "ce"
     told = warned(before, f"cross_encoder.model: {model}: {home}/secret dir/ce has no weights; {home}/a/b too", profile)
     there = "…/ce" if "secret" in model else "…/secret dir/ce"
@@ -527,7 +529,7 @@ def test_which_names_of_a_cross_encoder_are_paths(tmp_path: Path, monkeypatch: p
         ("..", "folder"),
         ("~nobody-of-that-name/ce", "ce"),
     ):
-        profile = replace(Profile(), cross_encoder=replace(Profile().cross_encoder, model=model))
+        profile = Profile().override(CrossEncoderOptions, model=model)
         assert portable(profile).cross_encoder.model == name
 
 

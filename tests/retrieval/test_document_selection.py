@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wikigr.index.candidate import Candidate
-from wikigr.retrieval.document_selection import select_documents
+from wikigr.retrieval.document_selection import calibrated_min_relevance, select_documents
 
 
 def ids(candidates: tuple[Candidate, ...]) -> list[str]:
@@ -63,3 +63,9 @@ def test_a_lead_that_is_wanted_is_kept_besides_and_need_not_be_ranked() -> None:
     assert ids(selection.kept) == ["A#0", "B#0", "A#1", "A#2", "D#0"]
     assert selection.kept[-1].relevance == 0.0
     assert not {"A#0", "B#0", "D#0"} & selection.dropped.keys()
+
+
+def test_the_calibrated_threshold_is_brought_into_the_unit_interval() -> None:
+    assert calibrated_min_relevance({"min_relevance": 0.31}) == 0.31
+    assert calibrated_min_relevance({"min_relevance": 7.0}) == 1.0
+    assert calibrated_min_relevance({}) == 0.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,10 +17,10 @@ from wikigr.graph.schema import ddl
 from wikigr.index.candidate import Candidate
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
-from wikigr.pipeline.retriever import Retriever
-from wikigr.profiles.schema import GraphWalkOptions, Profile
+from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.entity_linking import Link
-from wikigr.retrieval.graph_walk import rerank_by_walk, seed_weights
+from wikigr.retrieval.graph_walk import GraphWalkOptions, rerank_by_walk, seed_weights
 from wikigr.retrieval.trace import Trace
 from wikigr.sources.detect import open_source
 
@@ -146,21 +145,21 @@ def books(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
 
 
 def without_walk() -> Profile:
-    return replace(Profile(), graph_walk=GraphWalkOptions(enabled=False))
+    return Profile().override(GraphWalkOptions, enabled=False)
 
 
 def test_the_stage_finds_what_the_words_do_not(books: Path) -> None:
     with Pack(books) as pack:
         trace, plain = Trace(), Trace()
-        context = Retriever(pack, Profile()).context(QUESTION, trace)
-        before = Retriever(pack, without_walk()).context(QUESTION, plain)
-    assert "Breslau" not in {c.title for c in before.ranking}
+        context = build_pipeline(Profile(), pack).retrieve(QUESTION, trace)
+        before = build_pipeline(without_walk(), pack).retrieve(QUESTION, plain)
+    assert "Breslau" not in {c.title for c in before.candidates}
     assert "Breslau" not in {e.section.title for e in before.evidence}
     (lead,) = [e for e in context.evidence if e.section.title == "Breslau"]
     assert (lead.section.section_id, lead.section.position) == ("Breslau#0", 0)
-    assert context.ranking[0].title == "The Silent Orchard"
+    assert context.candidates[0].title == "The Silent Orchard"
     stages = {record.stage: record for record in trace.stages}
-    assert stages["graph_walk"].scored == len(context.ranking) > len(before.ranking)
+    assert stages["graph_walk"].scored == len(context.candidates) > len(before.candidates)
     notes = [note for record in trace.stages for note in record.notes.get("links", [])]
     assert any(note.startswith("The Silent Orchard → The Silent Orchard (") for note in notes)
     assert trace.warnings == []
@@ -169,24 +168,24 @@ def test_the_stage_finds_what_the_words_do_not(books: Path) -> None:
 def test_switched_off_the_ranking_is_as_before(books: Path) -> None:
     with Pack(books) as pack:
         trace = Trace()
-        context = Retriever(pack, without_walk()).context(QUESTION, trace)
+        context = build_pipeline(without_walk(), pack).retrieve(QUESTION, trace)
     assert not {"graph_walk", "entity_linking"} & {record.stage for record in trace.stages}
-    assert not any("walk" in candidate.scores for candidate in context.ranking)
+    assert not any("walk" in candidate.scores for candidate in context.candidates)
 
 
 def test_within_given_articles_there_is_no_walk(books: Path) -> None:
     with Pack(books) as pack:
         trace, plain = Trace(), Trace()
-        context = Retriever(pack, Profile()).context(QUESTION, trace, within=["Ada Nowak", "Novel 7"])
-        before = Retriever(pack, without_walk()).context(QUESTION, plain, within=["Ada Nowak", "Novel 7"])
-    assert {c.title for c in context.ranking} == {"Ada Nowak", "Novel 7"}
-    assert context.ranking == before.ranking
+        context = build_pipeline(Profile(), pack).retrieve(QUESTION, trace, within=["Ada Nowak", "Novel 7"])
+        before = build_pipeline(without_walk(), pack).retrieve(QUESTION, plain, within=["Ada Nowak", "Novel 7"])
+    assert {c.title for c in context.candidates} == {"Ada Nowak", "Novel 7"}
+    assert context.candidates == before.candidates
     assert "graph_walk" not in {record.stage for record in trace.stages}
 
 
 def test_a_search_and_a_repeated_one_agree(books: Path) -> None:
     with Pack(books) as pack:
-        retriever = Retriever(pack, Profile())
+        retriever = build_pipeline(Profile(), pack)
         once = retriever.search(QUESTION, top_k=5, trace=Trace())
-        assert once == Retriever(pack, Profile()).search(QUESTION, top_k=5, trace=Trace())
+        assert once == build_pipeline(Profile(), pack).search(QUESTION, top_k=5, trace=Trace())
     assert {"The Silent Orchard", "Ada Nowak", "Breslau"} <= {e.section.title for e in once}

@@ -20,7 +20,7 @@ from tests.trust.conftest import Process, Tally
 
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
-from wikigr.profiles.schema import Profile
+from wikigr.pipeline.profile import Profile
 from wikigr.receipts.receipt import digest_of, make_receipt
 from wikigr.receipts.receipt_file import ReceiptError, read_receipts
 from wikigr.receipts.replay import replay

@@ -7,28 +7,35 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from wikigr.answer.answer import Answer
-from wikigr.answer.few_shot import FewShotManager
+from wikigr.answer.few_shot import FewShotManager, FewShotOptions
 from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer
 from wikigr.embeddings.generator import EmbeddingGenerator
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.graph.engine import Graph
 from wikigr.llm.client import Claude
+from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline, connect
-from wikigr.profiles import tuning
+from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import load_profile
-from wikigr.profiles.schema import Profile
-from wikigr.retrieval.candidates import checked_question
+from wikigr.question.question import checked
+from wikigr.retrieval.candidates import RetrievalOptions
+from wikigr.retrieval.document_selection import MultiDocOptions, calibrated_min_relevance
 from wikigr.retrieval.multi_query import best_by_title, rephrase
-from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderReranker
-from wikigr.retrieval.rerankers.graph_reranker import GraphReranker
-from wikigr.retrieval.rerankers.section_quality import CONTENT_QUALITY_THRESHOLD, STOP_WORDS, score_section_quality
+from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions, CrossEncoderReranker, CrossEncoding
+from wikigr.retrieval.rerankers.graph_reranker import GraphReranker, GraphRerankerOptions, GraphReranking
+from wikigr.retrieval.rerankers.section_quality import (
+    CONTENT_QUALITY_THRESHOLD,
+    SectionQualityOptions,
+    score_section_quality,
+)
+from wikigr.stop_words import STOP_WORDS
 
 if TYPE_CHECKING:
     import anthropic
@@ -127,7 +134,7 @@ class KnowledgeGraphAgent:
         self.enable_cross_encoder = use_enhancements and enable_cross_encoder
         self.enable_multi_query = enable_multi_query
         self.profile = self._profile(synthesis_model)
-        self.synthesis_model = self.profile.synthesis.model
+        self.synthesis_model = self.profile[SynthesisOptions].model
         self._client: Claude | None = connect(self.profile, api_key=anthropic_api_key)
         self._few_shot_path = Path(few_shot_path) if few_shot_path else None
         self._pipeline = build_pipeline(self.profile, pack, model=self._client, few_shot_path=self._few_shot_path)
@@ -143,7 +150,7 @@ class KnowledgeGraphAgent:
         self.synthesizer: MultiDocSynthesizer | None = None
         if self.enable_multidoc:
             self.synthesizer = MultiDocSynthesizer(
-                self.conn, min_relevance=tuning.min_relevance(self.pack.manifest.thresholds)
+                self.conn, min_relevance=calibrated_min_relevance(self.pack.manifest.thresholds)
             )
         if self.enable_fewshot and self._few_shot_path is not None:
             # What was named must be right; what a pack happens to carry may be left out with a warning.
@@ -153,25 +160,25 @@ class KnowledgeGraphAgent:
         self.cypher_examples: FewShotManager | None = None
         if self.cypher_pack_path is not None:
             self.cypher_examples = FewShotManager(self.cypher_pack_path, encoder=self.pack.encoder)
-            self._pipeline.retriever.cypher_examples = self.cypher_examples
+            self._pipeline.resources.cypher_examples = self._format_cypher_examples
 
     @property
     def reranker(self) -> GraphReranker | None:
         """The graph reranker that ``query`` uses; set it to use another one."""
-        return self._pipeline.retriever.reranker if self.enable_reranker else None
+        return self._pipeline.stage(GraphReranking).reranker if self.enable_reranker else None
 
     @reranker.setter
     def reranker(self, reranker: GraphReranker) -> None:
-        self._pipeline.retriever.reranker = reranker
+        self._pipeline.stage(GraphReranking).reranker = reranker
 
     @property
     def cross_encoder(self) -> CrossEncoderReranker | None:
         """The cross-encoder that ``query`` uses; set it to use another one."""
-        return self._pipeline.retriever.cross_encoder if self.enable_cross_encoder else None
+        return self._pipeline.stage(CrossEncoding).reranker if self.enable_cross_encoder else None
 
     @cross_encoder.setter
     def cross_encoder(self, cross_encoder: CrossEncoderReranker) -> None:
-        self._pipeline.retriever.cross_encoder = cross_encoder
+        self._pipeline.stage(CrossEncoding).reranker = cross_encoder
 
     @property
     def few_shot(self) -> FewShotManager | None:
@@ -190,19 +197,22 @@ class KnowledgeGraphAgent:
 
     def _profile(self, synthesis_model: str | None) -> Profile:
         profile = load_profile("enhanced" if self.use_enhancements else "baseline")
-        profile = replace(
-            profile,
-            graph_reranker=replace(profile.graph_reranker, enabled=self.enable_reranker),
-            multi_doc=replace(profile.multi_doc, enabled=self.enable_multidoc),
-            few_shot=replace(profile.few_shot, enabled=self.enable_fewshot),
-            cross_encoder=replace(profile.cross_encoder, enabled=self.enable_cross_encoder),
-            # Whenever there is a question (reference/retrieval-enhancements.md), with the enhancements or without.
-            section_quality=replace(profile.section_quality, enabled=True, threshold=self.CONTENT_QUALITY_THRESHOLD),
-            retrieval=replace(profile.retrieval, multi_query=self.enable_multi_query),
+        profile = (
+            profile.override(GraphRerankerOptions, enabled=self.enable_reranker)
+            .override(MultiDocOptions, enabled=self.enable_multidoc)
+            .override(FewShotOptions, enabled=self.enable_fewshot)
+            .override(CrossEncoderOptions, enabled=self.enable_cross_encoder)
+            # Applies to every question (reference/retrieval-enhancements.md), with or without the enhancements.
+            .override(SectionQualityOptions, enabled=True, threshold=self.CONTENT_QUALITY_THRESHOLD)
+            .override(RetrievalOptions, multi_query=self.enable_multi_query)
         )
         if synthesis_model is not None:
-            profile = replace(profile, synthesis=replace(profile.synthesis, model=synthesis_model))
+            profile = profile.override(SynthesisOptions, model=synthesis_model)
         return profile
+
+    def _format_cypher_examples(self, question: str) -> str:
+        assert self.cypher_examples is not None
+        return self.cypher_examples.format_for_prompt(self.cypher_examples.get_examples(question))
 
     def query(self, question: str, max_results: int = 10) -> dict[str, Any]:
         """Answer ``question``; ``max_results`` (at least 1) bounds the sources, entities and facts.
@@ -249,7 +259,7 @@ class KnowledgeGraphAgent:
 
         Each holds ``title``, ``similarity`` (cosine), and that section's ``section_id``, ``section`` and ``content``.
         """
-        query = checked_question(query)
+        query = checked(query)
         if top_k < 1:
             raise UsageError(f"top_k must be at least 1, not {top_k}.")
         # An article has several sections: look further until there are enough articles, or no more sections.
@@ -302,7 +312,7 @@ class KnowledgeGraphAgent:
         try:
             if self._client is None:
                 raise UsageError("there is no API key")
-            wordings += rephrase(question, self._client, self.profile.synthesis.expansion_model)
+            wordings += rephrase(question, self._client, self.profile[SynthesisOptions].expansion_model)
         except WikigrError as error:
             logger.warning("The question could not be rephrased: %s. Only the question itself is searched for.", error)
         return best_by_title(self.semantic_search(wording, top_k=limit) for wording in wordings)

@@ -1,4 +1,4 @@
-"""Whether the pack covers a question: a confidence from what was found, and a threshold."""
+"""Decide whether the pack covers a question: a confidence from what was found, and a threshold."""
 
 from __future__ import annotations
 
@@ -9,41 +9,44 @@ from dataclasses import dataclass
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import Evidence
 from wikigr.index.lexical import stems
-from wikigr.question.terms import QuestionTerms
+from wikigr.question.question import Question
 
-# What is said, word for word, when it does not.
+# The exact text of an abstention.
 NOT_COVERED = "The pack does not cover this."
 
-# The strength of an answer is mostly its best sentence's score; the nearest section's cosine adds what is absolute
-# about it, since section scores are relative to the best one of the question.
+# The strength of an answer is mostly its best sentence's score. The cosine of the nearest section adds an absolute
+# measure, because section scores are relative to the best section.
 SENTENCE_WEIGHT = 0.75
 NEAREST_WEIGHT = 0.25
 
-# Below this strength the pack does not cover the question. On SQuAD 2.0 it lets 97 % of the answerable questions
-# through and 2 to 3 % of questions on other topics. A pack's manifest may hold a calibrated one.
+# Answers below this strength are abstentions. On SQuAD 2.0 the threshold passes 97 % of the answerable questions and
+# 2 to 3 % of those on other topics. A pack's manifest may hold a calibrated threshold.
 DEFAULT_THRESHOLD = 0.48
 THRESHOLD_NAME = "abstention"
 
-# Share, by weight, of what is asked about the things it names that facts must say to have to do with it.
+# Facts must contain this share, by weight, of what the question asks beyond the names of things.
 _SAID_BY_FACTS = 0.5
 
-# How fast confidence grows from 0.5 at the threshold.
+# Slope of the logistic function that maps strength to confidence; confidence is 0.5 at the threshold.
 _STEEPNESS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """``value`` in [0, 1], 0.5 at the threshold; ``parts`` are the measures it was made of, for the trace."""
+    """``value`` lies in [0, 1] and is 0.5 at the threshold; ``parts`` are its components, for the trace."""
 
     value: float
     abstain: bool
     parts: Mapping[str, float]
 
 
-def judge(
+NO_ANSWER = Confidence(0.0, True, {})
+
+
+def assess(
     evidence: Sequence[Evidence], sentences: Sequence[SentenceScore], thresholds: Mapping[str, float]
 ) -> Confidence:
-    """Judge whether ``sentences`` (best first) answer the question that ``evidence`` was retrieved for."""
+    """Assess how confidently ``sentences`` (best first) answer the question that ``evidence`` was retrieved for."""
     threshold = thresholds.get(THRESHOLD_NAME, DEFAULT_THRESHOLD)
     if not sentences:
         return Confidence(0.0, True, {"strength": 0.0, "threshold": threshold})
@@ -53,11 +56,11 @@ def judge(
     return Confidence(value, strength < threshold, {"strength": strength, "threshold": threshold, "nearest": nearest})
 
 
-def facts_beside_question(sentences: Sequence[SentenceScore], terms: QuestionTerms) -> bool:
-    """Tell whether ``sentences`` are facts of a graph alone, and say little of what the question asks about.
+def facts_miss_question(sentences: Sequence[SentenceScore], question: Question) -> bool:
+    """Tell whether ``sentences`` are only facts of a graph that say little of what ``question`` asks.
 
-    A list of facts about what a question names looks like an answer to anything asked about it, such as a phone
-    number. A question that only names things ("Who is Ada?") asks for just these facts.
+    A list of facts about something looks like an answer to any question about it, such as one for a phone number. A
+    question that only names things ("Who is Ada?") does ask for these facts.
     """
     from wikigr.sources.statements import FACTS
 
@@ -65,5 +68,5 @@ def facts_beside_question(sentences: Sequence[SentenceScore], terms: QuestionTer
         return False
     named = {stem for sentence in sentences for stem in stems(sentence.section.title)}
     said = {stem for sentence in sentences for stem in stems(sentence.text)}
-    asked = {stem: weight for stem, weight in terms.weights.items() if stem not in named}
+    asked = {stem: weight for stem, weight in question.weights.items() if stem not in named}
     return sum(weight for stem, weight in asked.items() if stem in said) < _SAID_BY_FACTS * sum(asked.values())

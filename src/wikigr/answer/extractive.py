@@ -1,29 +1,55 @@
-"""An answer without a language model: the best sentences of the best sections, quoted."""
+"""Answer without a language model: quote the best sentences, or those that state a chain of facts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from wikigr.answer.citations import Citation
+from wikigr.answer.abstention import facts_miss_question
+from wikigr.answer.answer import Answer
+from wikigr.answer.citations import Citation, verify_against
+from wikigr.answer.draft import Draft
 from wikigr.answer.sentences import SentenceScore
-from wikigr.text import words
+from wikigr.graph.neighborhood import Edge
+from wikigr.pack.open import Pack
+from wikigr.text import fold, words
 
-# Sentences in an answer.
 MAX_SENTENCES = 3
-# A further sentence must come this near to the best one's score, or it is padding.
+# Further sentences must reach this share of the best one's score; below it they are padding.
 SENTENCE_FLOOR = 0.75
-# A sentence of which so much was quoted already adds nothing: a picture's caption, the same lead in two articles.
-_SAME = 0.7
-# The least share of the question's words, and the least number of words, with which a fragment follows a sentence.
-_TELLING = 0.2
-_MIN_WORDS = 5
+# Two sentences are duplicates if one contains the other and is at least this share of its length: a caption, or the
+# same lead in two articles.
+_DUPLICATE_SHARE = 0.7
+# A fragment may follow a sentence if it has this share of the question's terms, by weight, and this many words.
+_MIN_FRAGMENT_COVERAGE = 0.2
+_MIN_FRAGMENT_WORDS = 5
+
+
+def write_extractive(pack: Pack, draft: Draft, answer: Answer, on_text: Callable[[str], None] | None) -> Answer:
+    """Return ``answer`` with verified quotations. It stays an abstention if only unrelated facts could be quoted.
+
+    Raises ``CitationError`` when a quotation does not match the pack. ``on_text`` is unused: nothing is streamed.
+    """
+    del on_text
+    exploration = draft.state.exploration
+    chain = exploration.chain if exploration is not None else ()
+    stating = sentences_stating(chain, draft.sentences)
+    citations = quote(draft.sentences, stating)
+    if exploration is not None and not stating:
+        cited = {(citation.section_id, citation.start) for citation in citations}
+        quoted = [s for s in draft.sentences if (s.section.section_id, s.start) in cited]
+        if facts_miss_question(quoted, draft.state.question):
+            return replace(answer, confidence=0.0)
+    verify_against(pack, citations, answer.trace)
+    return replace(answer, text=as_text(citations), query_type="extractive", citations=citations)
 
 
 def quote(ranked: Sequence[SentenceScore], stating: Sequence[SentenceScore] = ()) -> tuple[Citation, ...]:
-    """Return citations of ``stating``, the sentences that state a chain of facts which answers the question.
+    """Return citations of ``stating``, the sentences that state a chain of facts, or else of the best of ``ranked``.
 
-    Without such a chain they are the best of ``ranked`` (best first): at most three, none far below the first, none
-    that says what one before it says, and after a sentence no table row or other fragment that tells little.
+    Of ``ranked`` (best first) at most three are quoted: none far below the first, no duplicates, and after a complete
+    sentence no fragment that says little.
     """
     chosen = list(stating) or _best(ranked)
     return tuple(
@@ -43,33 +69,62 @@ def quote(ranked: Sequence[SentenceScore], stating: Sequence[SentenceScore] = ()
 
 def _best(ranked: Sequence[SentenceScore]) -> list[SentenceScore]:
     chosen: list[SentenceScore] = []
-    said: list[str] = []
+    quoted: list[str] = []
     for sentence in ranked:
         if len(chosen) == MAX_SENTENCES or sentence.score < SENTENCE_FLOOR * ranked[0].score:
             break
-        if chosen and chosen[0].is_prose and not (sentence.is_prose or _is_telling(sentence)):
+        if chosen and chosen[0].is_prose and not (sentence.is_prose or _is_informative(sentence)):
             continue
         text = f" {' '.join(words(sentence.text))} "
-        if not any(_says_again(text, other) for other in said):
+        if not any(_is_duplicate(text, other) for other in quoted):
             chosen.append(sentence)
-            said.append(text)
+            quoted.append(text)
     return chosen
 
 
-def _is_telling(fragment: SentenceScore) -> bool:
-    """Tell whether a table row or the like speaks of what is asked, and is more than a heading."""
-    if fragment.of_words < _TELLING or fragment.text.endswith(":"):
+def _is_informative(fragment: SentenceScore) -> bool:
+    """Tell whether a table row or the like is about the question and more than a heading."""
+    if fragment.term_coverage < _MIN_FRAGMENT_COVERAGE or fragment.text.endswith(":"):
         return False
     # "Capital: Zedtown"
-    return ":" in fragment.text or len(words(fragment.text)) >= _MIN_WORDS
+    return ":" in fragment.text or len(words(fragment.text)) >= _MIN_FRAGMENT_WORDS
 
 
-def _says_again(text: str, before: str) -> bool:
-    """Tell whether one of two texts, each as words between spaces, holds the other and little else."""
+def _is_duplicate(text: str, before: str) -> bool:
+    """Tell whether one of two texts, each a line of words between spaces, contains the other and little else."""
     shorter, longer = sorted((text, before), key=len)
-    return shorter in longer and (text is shorter or len(shorter) >= _SAME * len(longer))
+    return shorter in longer and (text is shorter or len(shorter) >= _DUPLICATE_SHARE * len(longer))
 
 
 def as_text(citations: Sequence[Citation]) -> str:
-    """Return the quotations as one text, each with its number."""
+    """Return the quotations as one text, each followed by its number."""
     return " ".join(f"{' '.join(c.quote.split())} [{c.n}]" for c in citations)
+
+
+def sentences_stating(facts: Sequence[Edge], sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
+    """Return for each of ``facts`` the first of ``sentences`` in its section that names both ends, in order.
+
+    Empty if a fact is not stated, unless another fact of its relation at the same node is: one of many films.
+    Names match as whole words: "de" is not in "developed".
+    """
+    stated = {edge: sentence for edge in facts if (sentence := _sentence_stating(edge, sentences)) is not None}
+    for edge in facts:
+        ends = {edge.source, edge.target}
+        if edge not in stated and not any(
+            other.relation == edge.relation and ends & {other.source, other.target} for other in stated
+        ):
+            return []
+    return list(dict.fromkeys(stated.values()))
+
+
+def _sentence_stating(edge: Edge, sentences: Sequence[SentenceScore]) -> SentenceScore | None:
+    names = {fold(edge.source.label), fold(edge.target.label)}
+    patterns = [(name, re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")) for name in sorted(names)]
+    inside = [sentence for sentence in sentences if sentence.section.section_id == edge.section_id]
+    for sentence in sorted(inside, key=lambda sentence: sentence.start):
+        text, title = fold(sentence.text), fold(sentence.section.title)
+        mentioned = {name for name, pattern in patterns if pattern.search(text)}
+        # The text of an article need not mention the article's own name.
+        if names <= mentioned | {title} and mentioned - {title}:
+            return sentence
+    return None

@@ -18,8 +18,8 @@ from wikigr.errors import UsageError
 from wikigr.index.candidate import Evidence, Section, place
 from wikigr.llm.client import Event, TextDelta
 from wikigr.llm.prompts import prompt
-from wikigr.retrieval.rerankers.section_quality import STOP_WORDS
 from wikigr.segmentation import sentence_spans
+from wikigr.stop_words import STOP_WORDS
 from wikigr.text import words
 
 CitationStyle = Literal["native", "markers"]

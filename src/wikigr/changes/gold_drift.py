@@ -61,7 +61,7 @@ def find_moved(
         notes.append(f"The {len(unanswerable)} unanswerable questions were not asked: the new pack is not built yet.")
     elif unanswerable and after is not None and _may_answer_otherwise(before.manifest, after.manifest):
         from wikigr.pipeline.builder import build_pipeline
-        from wikigr.profiles.schema import Profile
+        from wikigr.pipeline.profile import Profile
 
         try:
             one, two = (build_pipeline(Profile(), pack, offline=True).answer for pack in (before, after))

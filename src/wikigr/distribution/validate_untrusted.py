@@ -318,14 +318,12 @@ def _companions(layout: Layout, manifest: Manifest) -> Iterator[Check]:
 
 def _search(pack: Pack) -> Check:
     """Ask the pack for one of its own titles, here: an encoder that comes with it may be made never to end."""
-    from wikigr.retrieval.candidates import find_candidates
-    from wikigr.retrieval.trace import Trace
-
     titles = pack.graph.rows("MATCH (a:Article)-[:HAS_SECTION]->(:Section) RETURN a.title ORDER BY a.title LIMIT 1")
     if not titles:
         return Check(SEARCH, True, "there is nothing to find")
     try:
-        found = find_candidates(pack, titles[0][0], trace=Trace()).candidates
+        title = titles[0][0]
+        found = pack.nearest(pack.encoder.encode([title])[0], 1) or pack.lexical.search(title, 1)
     except ModelError as error:
         return Check(SEARCH, False, error.message, error.hint or "", required=pack.manifest.bundled_encoder)
     detail = "finds one of its own titles" if found else "finds nothing, not even one of its own titles"

@@ -15,7 +15,7 @@ from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import Manifest, read_manifest
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
-from wikigr.profiles.schema import Profile
+from wikigr.pipeline.profile import Profile
 
 
 @dataclass(frozen=True, slots=True)

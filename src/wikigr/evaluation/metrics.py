@@ -19,8 +19,8 @@ from wikigr.answer.citations import Citation, CitationError, verify
 from wikigr.errors import UsageError
 from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.index.candidate import Evidence, Section
-from wikigr.retrieval.rerankers.section_quality import STOP_WORDS
 from wikigr.segmentation import sentence_spans
+from wikigr.stop_words import STOP_WORDS
 from wikigr.text import fold, words
 
 Item = TypeVar("Item", bound=Hashable)

@@ -29,11 +29,14 @@ from wikigr.evaluation.reports.document import NO_MODEL, PROFILES, keep_question
 from wikigr.evaluation.run import RUN, Run, default_folder, read_run, versions
 from wikigr.evaluation.samples import SAMPLES, RunError, Sample, SampleStore, locked, read_samples
 from wikigr.llm.budget import BudgetError
+from wikigr.llm.options import BudgetOptions
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.llm.usage import Usage
 from wikigr.pipeline.builder import budget_of, build_pipeline, connect
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.profiles.schema import Profile
+from wikigr.pipeline.profile import Profile
+from wikigr.pipeline.stages import SECTIONS
+from wikigr.profiles.schema import profile_values
 from wikigr.retrieval.candidates import fetch
 from wikigr.settings import cache_folder
 from wikigr.version import changes, commit
@@ -95,7 +98,7 @@ def evaluate(
     names = [profile.name for profile in evaluation.profiles]
     if len(set(names)) != len(names):
         raise UsageError(f"Two of the profiles have the same name: {', '.join(names)}.")
-    if len({profile.budget for profile in evaluation.profiles}) > 1:
+    if len({profile[BudgetOptions] for profile in evaluation.profiles}) > 1:
         raise UsageError(
             "The profiles have different budgets, and the smaller one would decide what is compared.",
             hint="Give all of them the same `budget`.",
@@ -182,7 +185,7 @@ def _describe(
             "count": len(evaluation.questions),
             "hash": question_set_hash(evaluation.questions),
         },
-        profiles={profile.name: asdict(profile) for profile in evaluation.profiles},
+        profiles={profile.name: profile_values(profile) for profile in evaluation.profiles},
         encoder=asdict(manifest.encoder),
         seed=evaluation.seed,
         repeat=evaluation.repeat,
@@ -368,25 +371,8 @@ def _usage(answer: Answer) -> dict[str, Any]:
 def ablations(profile: Profile) -> list[Profile]:
     """Return ``profile`` and, for each enhancement that it has, the profile without that one."""
     variants = [profile]
-
-    def without(name: str, **changes: Any) -> None:
-        variants.append(replace(profile, name=f"{profile.name}-without-{name}", **changes))
-
-    if profile.retrieval.mode == "hybrid":
-        without("lexical", retrieval=replace(profile.retrieval, mode="dense"))
-        without("dense", retrieval=replace(profile.retrieval, mode="lexical"))
-    if profile.retrieval.multi_query:
-        without("multi_query", retrieval=replace(profile.retrieval, multi_query=False))
-    for name in (
-        "multi_strategy",
-        "graph_walk",
-        "graph_reranker",
-        "cross_encoder",
-        "multi_doc",
-        "section_quality",
-        "few_shot",
-    ):
-        options = getattr(profile, name)
-        if options.enabled:
-            without(name, **{name: replace(options, enabled=False)})
+    for kind in SECTIONS:
+        for name, values in profile[kind].ablations().items():
+            without = profile.override(kind, **values)
+            variants.append(replace(without, name=f"{profile.name}-without-{name}"))
     return variants

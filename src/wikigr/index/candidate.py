@@ -7,6 +7,15 @@ from dataclasses import dataclass, field
 
 from wikigr.graph.schema import article_title
 
+# Keys of ``Candidate.scores``: the cosine, the BM25 score, the logit of a cross-encoder, the weight of the graph walk,
+# the rank of the fact that a section states, and the relevance to the question in [0, 1].
+DENSE = "dense"
+LEXICAL = "lexical"
+CROSS_ENCODER = "cross_encoder"
+WALK = "walk"
+FACT = "fact"
+RELEVANCE = "relevance"
+
 
 def place(title: str, heading: str | None) -> str:
     """Return how a section is named for a reader: its article, and its heading where it has one."""

@@ -17,7 +17,8 @@ from operator import itemgetter
 from typing import Any
 
 from wikigr.ingest.staging import EXTRACTED_TABLES, Staging
-from wikigr.names import FUNCTION_WORDS, bare_name, name_key, within_word
+from wikigr.names import bare_name, name_key, within_word
+from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import fold, scrub, words
 
 VALUE = "value"

@@ -9,8 +9,9 @@ from typing import Any
 
 from wikigr.ingest.reading import MAX_TITLE_CHARS
 from wikigr.ingest.staging import Staging
-from wikigr.names import FUNCTION_WORDS, bare_name, is_part_of_name, is_unspaced, may_be_plain_word, within_word
+from wikigr.names import bare_name, is_part_of_name, is_unspaced, may_be_plain_word, within_word
 from wikigr.progress import Progress
+from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import words
 
 # Redirects may point to redirects; MediaWiki itself follows one step, exports hold chains of a few.

@@ -1,13 +1,14 @@
-"""From a profile and a pack to a pipeline: `ask`, `search`, `rerank` and `eval` all start here."""
+"""Build a pipeline from a profile and a pack, and connect to a model if the profile wants one."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wikigr.llm.options import BudgetOptions, SynthesisOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
-from wikigr.profiles.schema import Profile
+from wikigr.pipeline.profile import Profile
 
 if TYPE_CHECKING:
     from wikigr.llm.budget import Budget
@@ -23,11 +24,11 @@ def build_pipeline(
     few_shot_path: Path | None = None,
     offline: bool = False,
 ) -> Pipeline:
-    """Return the pipeline that asks ``pack`` as ``profile`` says.
+    """Return a pipeline that answers from ``pack`` as ``profile`` says.
 
-    Without ``model`` (see ``connect``) nothing of a question leaves the machine and answers are quotations.
-    ``few_shot_path`` is a file of worked examples in place of the pack's own. ``offline`` forbids the network
-    altogether, to a cross-encoder that would be downloaded too; a ``model`` is then a mistake (``ValueError``).
+    Without ``model`` (see ``connect``) answers are quotations, and the question stays on this machine.
+    ``few_shot_path`` is a file of worked examples that replaces the pack's own. ``offline`` forbids all use of the
+    network, also to download a cross-encoder. Raises ``ValueError`` when there is a ``model`` nevertheless.
     """
     if offline and model is not None:
         raise ValueError("a pipeline that is offline cannot have a model")
@@ -41,13 +42,13 @@ def connect(
     budget: Budget | None = None,
     cache: ResponseCache | None = None,
 ) -> Claude | None:
-    """Return a client for the profile's models, or ``None`` where it is to do without.
+    """Return a client for the profile's models, or ``None`` if it works without one.
 
-    ``budget`` is one that several clients share; without it this client has the profile's for itself. Replies are kept
-    in ``cache``, if any. Raises ``UsageError`` when the profile insists on Claude and there is neither a key nor a
-    server.
+    ``budget`` may be shared by several clients; by default the client gets the profile's budget for itself. Replies
+    are kept in ``cache``, if there is one. Raises ``UsageError`` when the profile insists on Claude and neither a key
+    nor a server is configured.
     """
-    options = profile.synthesis
+    options = profile[SynthesisOptions]
     if options.provider == "none":
         return None
     from wikigr.llm.available import available
@@ -67,7 +68,8 @@ def connect(
 
 
 def budget_of(profile: Profile) -> Budget:
-    """Return a new budget as large as the profile allows a run."""
+    """Return a new budget with the limits of the profile."""
     from wikigr.llm.budget import Budget
 
-    return Budget(profile.budget.max_tokens, profile.budget.max_cost_usd)
+    options = profile[BudgetOptions]
+    return Budget(options.max_tokens, options.max_cost_usd)

@@ -1,41 +1,49 @@
-"""The one way from a question to evidence and an answer, as a profile says."""
+"""From a question to evidence and an answer, by the stages that a profile enables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from wikigr.answer.abstention import NOT_COVERED, facts_beside_question, judge
+from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import Answer
-from wikigr.answer.citations import verify_against
-from wikigr.answer.extractive import as_text, quote
+from wikigr.answer.draft import Draft
 from wikigr.answer.facts import facts_among
-from wikigr.answer.sentences import rank_sentences, sentences_stating
+from wikigr.answer.few_shot import FewShotOptions
+from wikigr.errors import UsageError
 from wikigr.index.candidate import Evidence
+from wikigr.llm.options import SynthesisOptions
 from wikigr.llm.usage import Usage
 from wikigr.pack.open import Pack
-from wikigr.pipeline.retriever import Context, Retriever
-from wikigr.profiles.schema import Profile
-from wikigr.retrieval.candidates import checked_question
+from wikigr.pipeline.profile import Profile
+from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, Stage
+from wikigr.pipeline.strategies import STRATEGIES
+from wikigr.question.question import Question, analyze
+from wikigr.retrieval.candidates import fetch, search_depth
+from wikigr.retrieval.document_selection import MultiDocOptions
+from wikigr.retrieval.state import Resources, RetrievalStage, State
 from wikigr.retrieval.trace import Trace
+from wikigr.text import fold
 
 if TYPE_CHECKING:
     from wikigr.answer.synthesis import Request
+    from wikigr.answer.synthesizer import Synthesizer
     from wikigr.llm.client import Claude
-    from wikigr.pipeline.synthesizer import Synthesizer
 
 # Entities listed for each cited article.
 _MAX_ENTITIES = 20
 
+_Stage = TypeVar("_Stage", bound=RetrievalStage[Any])
+
 
 class Pipeline:
-    """A pack asked as a profile says; made by ``pipeline.builder.build_pipeline``.
+    """A pack that answers as a profile says; made by ``pipeline.builder.build_pipeline``.
 
-    ``model`` is for this pipeline alone while it answers: an answer's usage is what ``model`` counted meanwhile.
-    A stage beyond plain retrieval that fails is left out: the trace then says so and ``trace.degraded`` is true.
+    ``model`` must not be used by others while the pipeline answers: the usage of an answer is what ``model`` counted
+    meanwhile. If an optional stage fails, it is skipped; the trace says so and ``trace.degraded`` is true.
     """
 
     def __init__(
@@ -50,12 +58,42 @@ class Pipeline:
         self.pack = pack
         self.profile = profile
         self.model = model
-        self.retriever = Retriever(pack, profile, model, offline=offline)
+        self.resources = Resources(pack, model, profile[SynthesisOptions], offline)
         self._few_shot_path = few_shot_path
+        self._stages: dict[type[RetrievalStage[Any]], RetrievalStage[Any]] = {}
+
+    def stage(self, kind: type[_Stage]) -> _Stage:
+        """Return this pipeline's stage of class ``kind``, whether or not the profile enables it."""
+        if kind not in self._stages:
+            options = next(stage.options for stage in RETRIEVAL_STAGES if stage.run is kind)
+            self._stages[kind] = kind(self.resources, self.profile[options])
+        stage = self._stages[kind]
+        assert isinstance(stage, kind)
+        return stage
 
     def search(self, question: str, *, top_k: int, trace: Trace | None = None) -> list[Evidence]:
         """Return the best ``top_k`` sections, best first; raises ``UsageError`` for an empty question."""
-        return self.retriever.search(question, top_k=top_k, trace=trace if trace is not None else Trace())
+        if top_k < 1:
+            raise UsageError(f"top_k must be at least 1, not {top_k}.")
+        trace = trace if trace is not None else Trace()
+        state = self._start(self._analyze(question), limit=top_k, depth=search_depth(top_k))
+        state = self._run((stage for stage in RETRIEVAL_STAGES if not stage.reads), state, trace)
+        with trace.stage("fetch"):
+            return fetch(self.pack, state.candidates[:top_k])
+
+    def retrieve(self, question: str, trace: Trace, *, within: Collection[str] | None = None) -> State:
+        """Return what retrieval finds for an answer to ``question``.
+
+        ``within`` are the titles of the articles to which it is restricted, if any. Raises ``UsageError`` for an empty
+        question.
+        """
+        analyzed = self._analyze(question)
+        options = self.profile[MultiDocOptions]
+        limit = options.articles_for(analyzed) * options.sections_for(analyzed)
+        # Restricted to some articles, all sections are candidates: the best ones may belong to others.
+        depth = search_depth(0) if within is None else self.pack.manifest.counts["sections"]
+        state = self._start(analyzed, limit=limit, depth=search_depth(depth), within=within)
+        return self._run(RETRIEVAL_STAGES, state, trace)
 
     def answer(
         self,
@@ -66,75 +104,35 @@ class Pipeline:
     ) -> Answer:
         """Answer ``question`` from the pack, or say that the pack does not cover it.
 
-        ``within`` holds the titles of the articles to answer from, if not from all. ``on_text`` is handed the pieces
-        of a model's answer as they come; they make up the answer's text. Raises ``UsageError`` for an empty question,
+        ``within`` restricts the answer to the articles of these titles. ``on_text`` receives the pieces of a model's
+        answer as they arrive; together they are the answer's text. Raises ``UsageError`` for an empty question,
         ``CitationError`` when a quotation does not match the pack, and ``LlmError`` or ``BudgetError`` when a model
         is to write the answer and cannot.
         """
-        question = checked_question(question)
         trace = Trace(clock=self.pack.clock)
         before = self.model.usage if self.model else Usage()
-        context = self.retriever.context(question, trace, within=within)
-        evidence = context.evidence
-        with trace.stage("sentences") as record:
-            ranked = rank_sentences(evidence, question, context.terms, self.pack.encoder, context.vector)
-            record.scored = len(ranked)
-            record.ranking = tuple(dict.fromkeys(sentence.section.section_id for sentence in ranked))
-        with trace.stage("abstention") as record:
-            confidence = judge(evidence, ranked, self.pack.manifest.thresholds)
-            record.notes.update(confidence.parts)
-        answer = Answer(
-            question=question,
-            text=NOT_COVERED,
-            query_type="abstained",
-            confidence=confidence.value,
-            citations=(),
-            evidence=tuple(evidence),
-            ranking=context.ranking,
-            sentences=tuple(ranked),
-            trace=trace,
-            profile=self.profile.name,
-        )
-        if context.exploration is not None:
-            answer = replace(
-                answer,
-                graph_context=tuple(context.exploration.context.lines),
-                cypher_query="\n".join(context.exploration.queries),
-            )
-        if not confidence.abstain:
-            answer = self.synthesizer.write(answer, on_text) if self.model else self._quote(answer, context)
-        if answer.abstained and self.model and self.profile.synthesis.own_knowledge:
-            answer = self.synthesizer.from_own_knowledge(answer)
+        draft = Draft(self.retrieve(question, trace, within=within))
+        for stage in ANSWER_STAGES:
+            with trace.stage(stage.name) as record:
+                draft = stage.run(draft, self.resources, record)
+        answer = self._abstention(draft, trace)
+        for strategy in STRATEGIES:
+            if strategy.applies(self, draft, answer):
+                answer = strategy.write(self, draft, answer, on_text)
         return replace(answer, usage=self.model.usage - before) if self.model else answer
 
     def request(self, question: str, trace: Trace) -> Request:
         """Return what a model would be sent for ``question``, whether or not there is one; sends nothing."""
-        question = checked_question(question)
-        context = self.retriever.context(question, trace)
-        lines = context.exploration.context.lines if context.exploration is not None else ()
-        return self.synthesizer.request(question, context.evidence, trace, graph_context=lines)
-
-    def _quote(self, answer: Answer, context: Context) -> Answer:
-        exploration = context.exploration
-        chain = exploration.chain if exploration is not None else ()
-        # A way of which one step is not stated is no answer.
-        stating = sentences_stating(chain, answer.sentences)
-        citations = quote(answer.sentences, stating)
-        if exploration is not None and not stating:
-            cited = {(citation.section_id, citation.start) for citation in citations}
-            sentences = [s for s in answer.sentences if (s.section.section_id, s.start) in cited]
-            if facts_beside_question(sentences, context.terms):
-                return replace(answer, confidence=0.0)
-        verify_against(self.pack, citations, answer.trace)
-        return replace(answer, text=as_text(citations), query_type="extractive", citations=citations)
+        state = self.retrieve(question, trace)
+        lines = state.exploration.context.lines if state.exploration is not None else ()
+        return self.synthesizer.request(state.question.text, state.evidence, trace, graph_context=lines)
 
     @cached_property
     def synthesizer(self) -> Synthesizer:
-        """Writes answers with the model."""
-        # Only with a model: without one a question need not wait for these modules.
-        from wikigr.pipeline.synthesizer import Synthesizer
+        """Writes answers with the model; imported on first use, because most answers do without a model."""
+        from wikigr.answer.synthesizer import Synthesizer
 
-        return Synthesizer(self.pack, self.profile, self.model, self._few_shot_path)
+        return Synthesizer(self.resources, self.profile[FewShotOptions], self._few_shot_path)
 
     def facts(self, answer: Answer) -> list[str]:
         """Return the statements in the evidence of ``answer``, in its order."""
@@ -153,3 +151,44 @@ class Pipeline:
             for title in answer.sources
             for name, kind in self.pack.graph.rows(query, {"title": title, "limit": _MAX_ENTITIES})
         ]
+
+    def _analyze(self, question: str) -> Question:
+        return analyze(question, self.pack.lexical, lambda texts: self.pack.encoder.encode(texts))
+
+    def _start(self, question: Question, *, limit: int, depth: int, within: Collection[str] | None = None) -> State:
+        titles = frozenset(map(fold, within)) if within is not None else None
+        return State(question, limit, depth, titles, wordings=(question,))
+
+    def _run(self, stages: Iterable[Stage], state: State, trace: Trace) -> State:
+        for row in stages:
+            if not row.applies_to(self.profile):
+                continue
+            stage = self.stage(row.run)
+            if not stage.applies(state):
+                continue
+            with trace.enhancement(row.name) if row.optional else trace.stage(row.name) as record:
+                state = stage.run(state, record, trace)
+        return state
+
+    def _abstention(self, draft: Draft, trace: Trace) -> Answer:
+        """Return the answer before any strategy has written it."""
+        state = draft.state
+        answer = Answer(
+            question=state.question.text,
+            text=NOT_COVERED,
+            query_type="abstained",
+            confidence=draft.confidence.value,
+            citations=(),
+            evidence=state.evidence,
+            ranking=state.candidates,
+            sentences=draft.sentences,
+            trace=trace,
+            profile=self.profile.name,
+        )
+        if state.exploration is None:
+            return answer
+        return replace(
+            answer,
+            graph_context=tuple(state.exploration.context.lines),
+            cypher_query="\n".join(state.exploration.queries),
+        )

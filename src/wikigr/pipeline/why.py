@@ -1,6 +1,6 @@
-"""What became of an article that was expected in an answer: its rank at every stage, and what dropped it.
+"""Explain what happened to an article that was expected in an answer: its rank at every stage, and what dropped it.
 
-All of it is read from the answer and its trace; nothing is retrieved or computed again.
+Everything is read from the answer and its trace. Nothing is retrieved or computed again.
 """
 
 from __future__ import annotations
@@ -15,49 +15,26 @@ from wikigr.answer.extractive import MAX_SENTENCES, SENTENCE_FLOOR
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.pack.open import Pack
-from wikigr.profiles.schema import Profile
-from wikigr.retrieval.fusion import POOL
+from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES
 from wikigr.retrieval.trace import StageRecord
 from wikigr.text import fold
 
 Outcome = Literal["cited", "read", "dropped", "not_found"]
 
 CITATIONS = "citations"
-# Both begin from the question; what one of them lacks the other may have found.
-_RANKERS = ("dense", "lexical")
-_STAGES = (
-    *_RANKERS,
-    "fuse",
-    "cross_encoder",
-    "graph_reranker",
-    "graph_walk",
-    "multi_strategy",
-    "documents",
-    "section_quality",
-    "sentences",
-)
-# What follows the ranking: what is read, and what is quoted.
-_READING = ("documents", "section_quality")
-# The part of a profile that decides about a stage.
-_SETTINGS = {
-    "dense": "retrieval",
-    "lexical": "retrieval",
-    "fuse": "retrieval",
-    "documents": "multi_doc",
-    **{name: name for name in ("cross_encoder", "graph_reranker", "graph_walk", "multi_strategy", "section_quality")},
-}
-# The score in ``Candidate.scores`` that a stage gave.
-_SCORES = {"dense": "dense", "lexical": "lexical", "cross_encoder": "cross_encoder", "graph_walk": "walk"}
+_RETRIEVAL = {stage.name: stage for stage in RETRIEVAL_STAGES if stage.ranks}
+_ANSWERING = {stage.name: stage for stage in ANSWER_STAGES if stage.ranks}
 _MAX_SECTIONS = 5
 _NOT_FOUND = "it was not found before"
 
 
 @dataclass(frozen=True, slots=True)
 class StageRank:
-    """Where a stage had the article, by the best of its sections there; ranks are from 1.
+    """The rank of the article at a stage, by its best section there.
 
-    ``rank`` is among the ``of`` sections of the stage, ``article_rank`` among their articles, and both are ``None``
-    where the stage does not have it: ``reason`` then says why. ``score`` is on the stage's own scale, where it has one.
+    ``rank``, from 1, is among the ``of`` sections of the stage, ``article_rank`` among their articles. Both are
+    ``None`` if the stage does not have the article, and ``reason`` says why. ``score`` is on the stage's own scale,
+    if it has one.
     """
 
     stage: str
@@ -71,10 +48,10 @@ class StageRank:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """The stages in order, the last of them ``citations``; and the outcome, with ``reason`` in plain words.
+    """The stages in order, ending with ``citations``, and the outcome with its ``reason``.
 
-    ``cited``; ``read`` and not cited; ``dropped`` at ``dropped_at`` before it could be read; ``not_found`` at all.
-    ``setting`` is the part of the profile that decides there.
+    The article was ``cited``, ``read`` but not cited, ``dropped`` at the stage ``dropped_at``, or ``not_found``.
+    ``setting`` is the section of the profile that configures the stage that dropped it.
     """
 
     title: str
@@ -108,78 +85,76 @@ def find_section(pack: Pack, title: str, wanted: str) -> str:
     )
 
 
-def explain_article(answer: Answer, profile: Profile, title: str, section_id: str | None = None) -> Why:
-    """Return what became of the article ``title``, or of its one section ``section_id``, on the way to ``answer``."""
-    wanted = _Wanted(answer, profile, title, section_id)
+def explain_article(answer: Answer, title: str, section_id: str | None = None) -> Why:
+    """Explain what happened to the article ``title``, or to its section ``section_id``, on the way to ``answer``."""
+    target = _Target(answer, title, section_id)
     stages: list[StageRank] = []
     dropped_at: StageRank | None = None
-    present = False
+    found = False
     before: StageRank | None = None
     for record in answer.trace.stages:
-        if record.stage not in _STAGES:
+        row = _RETRIEVAL.get(record.stage)
+        if row is None and record.stage not in _ANSWERING:
             continue
-        stage = wanted.at(record, before, dropped_at)
+        stage = target.rank_at(record, before, dropped_at)
         stages.append(stage)
-        if record.stage in _RANKERS or (record.degraded and stage.rank is None):
+        # One ranker may find what the other one does not, and a failed stage drops nothing.
+        if (row is not None and row.ranker) or (record.degraded and stage.rank is None):
             continue
         if stage.rank is not None:
-            present, dropped_at, before = True, None, stage
-        elif present and dropped_at is None:
+            found, dropped_at, before = True, None, stage
+        elif found and dropped_at is None:
             dropped_at = stage
-    stages.append(wanted.cited(present=present, dropped_at=dropped_at))
+    stages.append(target.rank_in_citations(found=found, dropped_at=dropped_at))
     if stages[-1].rank is not None:
-        numbers = [f"[{c.n}]" for c in answer.citations if wanted.is_meant(c.section_id)]
+        numbers = [f"[{c.n}]" for c in answer.citations if target.matches(c.section_id)]
         return Why(title, section_id, tuple(stages), "cited", f"The answer quotes it: {', '.join(numbers)}.")
-    if not present:
-        reasons = list(dict.fromkeys(stage.reason for stage in stages if stage.stage in _RANKERS))
-        reason = f"It was never in the running: {', and '.join(reasons)}."
+    if not found:
+        rankers = [stage for stage in stages if stage.stage in _RETRIEVAL and _RETRIEVAL[stage.stage].ranker]
+        reasons = list(dict.fromkeys(stage.reason for stage in rankers))
+        reason = f"It was never a candidate: {', and '.join(reasons)}."
         return Why(title, section_id, tuple(stages), "not_found", reason)
-    if dropped_at is not None and dropped_at.stage != "sentences":
+    if dropped_at is not None and dropped_at.stage in _RETRIEVAL:
         reason = f"It was dropped at {dropped_at.stage}: {dropped_at.reason}."
-        setting = _SETTINGS.get(dropped_at.stage)
+        setting = _RETRIEVAL[dropped_at.stage].options.section
         return Why(title, section_id, tuple(stages), "dropped", reason, dropped_at.stage, setting)
     last = dropped_at or stages[-1]
     return Why(title, section_id, tuple(stages), "read", f"It was read, but not quoted: {last.reason}.")
 
 
-def _gone(dropped_at: StageRank) -> str:
-    return f"it was dropped at {dropped_at.stage}"
+class _Target:
+    """The article, or its one section, whose way is followed."""
 
-
-class _Wanted:
-    """The article, or the one section of it, that is followed."""
-
-    def __init__(self, answer: Answer, profile: Profile, title: str, section_id: str | None) -> None:
+    def __init__(self, answer: Answer, title: str, section_id: str | None) -> None:
         self._answer = answer
-        self._profile = profile
         self._title = title
         self._section_id = section_id
         self._candidates = {candidate.section_id: candidate for candidate in answer.ranking}
 
-    def is_meant(self, section_id: str) -> bool:
+    def matches(self, section_id: str) -> bool:
         if self._section_id is not None:
             return section_id == self._section_id
         return article_title(section_id) == self._title
 
-    def at(self, record: StageRecord, before: StageRank | None, dropped_at: StageRank | None) -> StageRank:
-        """Return where the stage had it; ``before`` is where it was last, ``dropped_at`` where it was no more."""
-        found = self._place(record.stage, record.ranking)
+    def rank_at(self, record: StageRecord, before: StageRank | None, dropped_at: StageRank | None) -> StageRank:
+        """Return its rank at a stage; ``before`` is its last rank, ``dropped_at`` the stage that dropped it."""
+        found = self._rank_in(record.stage, record.ranking)
         if found is not None:
             return found
-        reason = self._missing(record, before) if dropped_at is None else _gone(dropped_at)
+        reason = self._absent(record, before) if dropped_at is None else _dropped(dropped_at)
         return StageRank(record.stage, len(record.ranking), reason=reason)
 
-    def cited(self, *, present: bool, dropped_at: StageRank | None) -> StageRank:
-        """Return which of the citations is of it, as if they were a stage."""
+    def rank_in_citations(self, *, found: bool, dropped_at: StageRank | None) -> StageRank:
+        """Return its rank among the citations, as if they were a stage."""
         cited = [citation.section_id for citation in self._answer.citations]
-        found = self._place(CITATIONS, cited)
-        if found is not None:
-            return found
-        reason = _NOT_FOUND if not present else self._not_cited() if dropped_at is None else _gone(dropped_at)
+        rank = self._rank_in(CITATIONS, cited)
+        if rank is not None:
+            return rank
+        reason = _NOT_FOUND if not found else self._not_cited() if dropped_at is None else _dropped(dropped_at)
         return StageRank(CITATIONS, len(cited), reason=reason)
 
-    def _place(self, stage: str, ranking: Sequence[str]) -> StageRank | None:
-        place = next((n for n, section_id in enumerate(ranking) if self.is_meant(section_id)), None)
+    def _rank_in(self, stage: str, ranking: Sequence[str]) -> StageRank | None:
+        place = next((n for n, section_id in enumerate(ranking) if self.matches(section_id)), None)
         if place is None:
             return None
         titles = list(dict.fromkeys(article_title(section_id) for section_id in ranking[: place + 1]))
@@ -193,40 +168,24 @@ class _Wanted:
         )
 
     def _score(self, stage: str, section_id: str) -> float | None:
-        if stage == "sentences":
+        if stage in _ANSWERING:
             return next((s.score for s in self._answer.sentences if s.section.section_id == section_id), None)
-        candidate = self._candidates.get(section_id)
-        return candidate.scores.get(_SCORES.get(stage, "")) if candidate is not None else None
+        row, candidate = _RETRIEVAL.get(stage), self._candidates.get(section_id)
+        return candidate.scores.get(row.score) if row is not None and candidate is not None else None
 
-    def _missing(self, record: StageRecord, before: StageRank | None) -> str:
-        stage, count = record.stage, len(record.ranking)
+    def _absent(self, record: StageRecord, before: StageRank | None) -> str:
+        """Return why it is not among the sections of a stage."""
         if record.degraded:
-            return "the stage failed and was left out"
-        if stage == "dense":
-            return f"it is not among the {count} sections nearest by vectors"
-        if stage == "lexical":
-            # Fewer than were asked for: these are all that match.
-            return (
-                "it shares no word with the question" if count < POOL else f"it is not among the {count} best by BM25"
-            )
-        if stage == "fuse":
-            return "no ranker found it"
-        if stage == "graph_walk" and before is None:
-            return "no short way leads to it from what the question names and finds"
+            return "the stage failed and was skipped"
+        row = _RETRIEVAL.get(record.stage)
+        absent = record.absent or (row or _ANSWERING[record.stage]).reason.format(count=len(record.ranking))
         if before is None or before.section_id is None:
-            return _NOT_FOUND
-        if stage == "cross_encoder":
-            return f"it is not among the {count} that the cross-encoder finds best"
-        if stage == "documents" and not self._profile.multi_doc.enabled and before.section_id not in record.dropped:
-            best = f", {article_title(record.ranking[0])!r}" if record.ranking else ""
-            return f"only sections of the best article{best}, are read (multi_doc is off)"
-        if stage == "sentences":
-            return "it holds no sentence"
-        return record.dropped.get(before.section_id, "it was left out")
+            return absent if row is not None and row.finds else _NOT_FOUND
+        return record.dropped.get(before.section_id, absent)
 
     def _not_cited(self) -> str:
         answer = self._answer
-        number = next((n for n, s in enumerate(answer.sentences, start=1) if self.is_meant(s.section.section_id)), None)
+        number = next((n for n, s in enumerate(answer.sentences, start=1) if self.matches(s.section.section_id)), None)
         if number is None:
             return "none of its sentences was read"
         sentence = f"its best sentence is number {number} of {len(answer.sentences)}"
@@ -238,3 +197,7 @@ class _Wanted:
             return f"{sentence}, and the model cited others"
         quoted = f"an answer quotes {MAX_SENTENCES} at most, and none below {SENTENCE_FLOOR:.0%} of the best score"
         return f"{sentence}; {quoted}"
+
+
+def _dropped(dropped_at: StageRank) -> str:
+    return f"it was dropped at {dropped_at.stage}"

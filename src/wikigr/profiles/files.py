@@ -1,18 +1,17 @@
-"""Profiles in YAML: where they are found, how one extends another, and what is wrong with one."""
+"""Read profiles from YAML files: find them, resolve `extends`, and report mistakes with file, line and key."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from wikigr.errors import UsageError
-from wikigr.profiles.schema import Profile
+from wikigr.pipeline.profile import Profile
+from wikigr.profiles.schema import ProfileValues, profile_values, validate_profile
 from wikigr.settings import config_folder, overlay
-from wikigr.text import scrub
 
 DEFAULT_PROFILE = "enhanced"
 _ENDINGS = (".yaml", ".yml")
@@ -20,11 +19,11 @@ _EXTENDS = "extends"
 
 
 class ProfileError(UsageError):
-    """A profile is missing, unreadable or holds what no profile may."""
+    """A profile is missing, unreadable or invalid."""
 
 
 def profile_names() -> list[str]:
-    """Return the names of the profiles that ship with wikigr and of the user's own."""
+    """Return the names of the profiles that ship with wikigr and of the user's own profiles."""
     return sorted({path.stem for folder in _folders() for path in folder.iterdir() if path.suffix in _ENDINGS})
 
 
@@ -34,7 +33,7 @@ def load_profile(name: str = DEFAULT_PROFILE) -> Profile:
     Raises ``ProfileError``, naming file, line and key, and the nearest name that exists.
     """
     if name == DEFAULT_PROFILE and not _users_own(name):
-        # The defaults of the schema, which a test holds equal to the file: a question need not wait for YAML.
+        # The shipped file holds the defaults of the schema (a test compares them), so a question does without YAML.
         return Profile()
     values: dict[str, Any] = {}
     files = list(_chain(_find(name, None)))
@@ -42,18 +41,13 @@ def load_profile(name: str = DEFAULT_PROFILE) -> Profile:
         overlay(values, {key: value for key, value in file.values.items() if key != _EXTENDS})
     values["name"] = files[0].path.stem
     profile = _convert(values, files[0])
-    _check_weights(profile, files)
+    _check_sections(profile, files)
     return profile
-
-
-def profile_values(profile: Profile) -> dict[str, Any]:
-    """Return ``profile`` as the mapping that its YAML file would hold."""
-    return asdict(profile)
 
 
 def differences(first: Profile, second: Profile) -> list[tuple[str, Any, Any]]:
     """Return ``(key, first's value, second's value)`` where they differ, keys as ``multi_doc.num_docs``, in order."""
-    left, right = _flat(asdict(first)), _flat(asdict(second))
+    left, right = _flat(profile_values(first)), _flat(profile_values(second))
     skip = {"name", "description"}
     return [(key, left[key], right[key]) for key in left if left[key] != right[key] and key not in skip]
 
@@ -151,7 +145,7 @@ def _read(path: Path) -> _File:
     parent = values.get(_EXTENDS)
     if parent is not None and not isinstance(parent, str):
         raise ProfileError(f"{file.place((_EXTENDS,))}: {_EXTENDS} must name one profile, not {parent!r}.")
-    _check_keys(values, Profile, file, ())
+    _check_keys(values, ProfileValues, file, ())
     _convert({key: value for key, value in values.items() if key != _EXTENDS}, file)
     return file
 
@@ -194,8 +188,7 @@ def _convert(values: Mapping[str, Any], file: _File) -> Profile:
     import pydantic
 
     try:
-        # Read as JSON, the strict rules take a mapping for a dataclass, and no "5" for 5 or yes for 1.
-        return pydantic.TypeAdapter(Profile).validate_json(scrub(json.dumps(values, default=str)), strict=True)
+        return validate_profile(values)
     except pydantic.ValidationError as error:
         raise _as_profile_error(error, values, file) from error
 
@@ -220,15 +213,15 @@ def _path_of(location: tuple[Any, ...], values: Mapping[str, Any]) -> tuple[str,
     return tuple(path)
 
 
-def _check_weights(profile: Profile, files: list[_File]) -> None:
-    alpha, beta = profile.graph_reranker.alpha, profile.graph_reranker.beta
-    mixed = isinstance(alpha, str) != isinstance(beta, str)
-    if not mixed and (isinstance(alpha, str) or isinstance(beta, str) or abs(alpha + beta - 1.0) <= 1e-6):
-        return
-    keys = [("graph_reranker", name) for name in ("alpha", "beta")]
-    place = next((file.place(key) for file in files for key in keys if key in file.lines), files[0].place(()))
-    reason = "must both be numbers or both be auto" if mixed else f"must sum to 1, not {alpha + beta:g}"  # type: ignore[operator]
-    raise ProfileError(f"{place}: graph_reranker.alpha and beta {reason}.")
+def _check_sections(profile: Profile, files: list[_File]) -> None:
+    for options in profile.sections.values():
+        problem = options.problem()
+        if problem is None:
+            continue
+        names, reason = problem
+        keys = [(options.section, name) for name in names]
+        place = next((file.place(key) for file in files for key in keys if key in file.lines), files[0].place(()))
+        raise ProfileError(f"{place}: {options.section}.{' and '.join(names)} {reason}.")
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

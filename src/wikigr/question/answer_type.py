@@ -1,60 +1,31 @@
-"""The kind of thing that a question asks for, and a pattern that finds such things in a text."""
+"""The type of thing that answers a question: a date, a number, a name or a reason."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-_NUMBER_WORDS = (
-    "one two three four five six seven eight nine ten eleven twelve dozen twenty thirty forty fifty hundreds? "
-    "thousands? millions? billions? half twice third quarter several percent"
-).split()
-_CALENDAR_WORDS = (
-    "January February March April May June July August September October November December Monday Tuesday "
-    "Wednesday Thursday Friday Saturday Sunday century centuries decade spring summer autumn winter"
-).split()
+from wikigr.question import patterns
 
 
-def _any_of(phrases: list[str]) -> str:
-    return rf"\b(?:{'|'.join(phrases)})\b"
+@dataclass(frozen=True, slots=True)
+class AnswerType:
+    """``asked_by`` matches a question that wants this type, ``found_by`` a text that holds one."""
+
+    name: str
+    asked_by: re.Pattern[str]
+    found_by: re.Pattern[str]
 
 
-_NUMBER = re.compile(rf"\d|{_any_of(_NUMBER_WORDS)}", re.IGNORECASE)
-_DATE = re.compile(
-    r"\b(?:1\d{3}|20\d\d)s?\b|\b\d{1,4} ?(?:BC|AD|BCE|CE)\b|\b\d{1,2}(?:st|nd|rd|th) century\b|"
-    + _any_of(_CALENDAR_WORDS)
-)
-# A capitalized word that is not the first of its sentence.
-_NAME = re.compile(r"(?<=[a-z,;:'\"“(–-] )[A-ZÀ-Þ][\w'’-]+|(?<=[(\"“])[A-ZÀ-Þ][\w'’-]+")
-_REASON = re.compile(
-    _any_of("because,due to,since,so that,in order to,as a result,caused?,led to,reasons?,allows?".split(",")),
-    re.IGNORECASE,
-)
-
-# How a question asks, and what it then wants; the first that fits counts.
-_KINDS = tuple(
-    (re.compile(_any_of(asks), re.IGNORECASE), wants)
-    for asks, wants in (
-        (["when", "what (?:year|date|century|decade|day|month|time)", "which (?:year|century|decade|month)"], _DATE),
-        (
-            [
-                "how (?:many|much|long|old|far|fast|tall|large|big|high|deep|often)",
-                r"what (?:percent\w*|number|fraction|age|amount|size|temperature)",
-            ],
-            _NUMBER,
-        ),
-        (
-            [
-                "who|whom|whose|where",
-                "which (?:person|city|country)",
-                "what (?:city|country|state|person|company|group|organi[sz]ation)",
-            ],
-            _NAME,
-        ),
-        (["why"], _REASON),
-    )
+# The first one whose pattern matches the question counts.
+ANSWER_TYPES = (
+    AnswerType("date", patterns.ASKS_DATE, patterns.DATE),
+    AnswerType("number", patterns.ASKS_NUMBER, patterns.NUMBER),
+    AnswerType("name", patterns.ASKS_NAME, patterns.NAME),
+    AnswerType("reason", patterns.ASKS_REASON, patterns.REASON),
 )
 
 
-def expected_kind(question: str) -> re.Pattern[str] | None:
-    """Return a pattern for what would answer ``question`` (a date, a number, a name, a reason), or ``None``."""
-    return next((wants for asks, wants in _KINDS if asks.search(question)), None)
+def answer_type(question: str) -> AnswerType | None:
+    """Return the type of answer that ``question`` asks for, or ``None`` if its wording does not tell."""
+    return next((kind for kind in ANSWER_TYPES if kind.asked_by.search(question)), None)

@@ -24,8 +24,11 @@ from wikigr.embeddings.model_id import local_folder
 from wikigr.errors import ModelError
 from wikigr.llm.usage import Usage
 from wikigr.pack.layout import installed_packs
+from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import differences, load_profile, profile_names
-from wikigr.profiles.schema import Profile
+from wikigr.profiles.schema import EmbeddedProfile, profile_values
+from wikigr.retrieval.explore.stage import MultiStrategyOptions
+from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions
 from wikigr.settings import cache_folder
 
 if TYPE_CHECKING:
@@ -69,7 +72,7 @@ class ProfileRecord:
     name: str
     known: bool
     flags: Mapping[Flag, Any]
-    content: Profile
+    content: EmbeddedProfile
     sha256: str
 
 
@@ -150,6 +153,7 @@ class Receipt:
     def to_document(self) -> dict[str, Any]:
         """Return the JSON document, with the ``sha256`` over all the rest of it as its last key."""
         values = asdict(self)
+        values["profile"]["content"] = profile_values(self.profile.content)
         first = ("schema_version", "kind", "wikigr_version", "id")
         document = {key: values.pop(key) for key in first if values[key] is not None or key != "id"}
         values.pop("id", None)
@@ -182,12 +186,12 @@ def prompt_digest(request: Request) -> str:
 
 def portable(profile: Profile) -> Profile:
     """Return ``profile`` without a path of this machine: a cross-encoder in a folder goes by the folder's name."""
-    model = profile.cross_encoder.model
+    model = profile[CrossEncoderOptions].model
     if not _is_path(model):
         return profile
     name = PurePath(model).name
     name = "folder" if name in ("", "..") else name
-    return replace(profile, cross_encoder=replace(profile.cross_encoder, model=name))
+    return profile.override(CrossEncoderOptions, model=name)
 
 
 def _is_path(model: str) -> bool:
@@ -259,12 +263,12 @@ def _profile_record(used: Profile, base: Profile) -> ProfileRecord:
         known=base.name in profile_names() and load_profile(base.name) == base,
         flags={key: value for key, _, value in differences(base, used)},  # type: ignore[misc]
         content=content,
-        sha256=digest_of(asdict(content)),
+        sha256=digest_of(profile_values(content)),
     )
 
 
 def _model_record(answer: Answer, pipeline: Pipeline) -> ModelRecord:
-    name = answer.model or pipeline.profile.synthesis.model
+    name = answer.model or pipeline.resources.synthesis.model
     return ModelRecord(name, pipeline.model.server.rstrip("/") if pipeline.model else "")
 
 
@@ -299,7 +303,7 @@ def _templates(answer: Answer, profile: Profile, requests: Sequence[tuple[Prompt
         used += [name for name, tag in _BLOCKS.items() if tag in first_lines]
     if "multi_query" in stages:
         used.append("rephrase")
-    if "multi_strategy" in stages and profile.multi_strategy.planner != "rule":
+    if "multi_strategy" in stages and profile[MultiStrategyOptions].planner != "rule":
         used += _PLANNING
     return {name: text_digest(prompt(name)) for name in sorted(set(used))}
 
@@ -313,12 +317,12 @@ def _known_paths(pipeline: Pipeline) -> Mapping[str, str]:
 
     What has no slash ("." or a folder's name) shows nothing of the machine, and may be a part of any word.
     """
-    root, model = pipeline.pack.layout.root, pipeline.profile.cross_encoder.model
+    root, model = pipeline.pack.layout.root, pipeline.profile[CrossEncoderOptions].model
     found: dict[str, str] = {}
     for folder in (*_home(), cache_folder(), installed_packs()):
         found |= {str(folder): "…", str(folder.resolve()): "…"}
     if _is_path(model):
-        name = f"…/{portable(pipeline.profile).cross_encoder.model}"
+        name = f"…/{portable(pipeline.profile)[CrossEncoderOptions].model}"
         found |= dict.fromkeys((model, *_expanded(model)), name)
     found |= {str(root): "PACK", str(root.resolve()): "PACK"}
     # As a warning has them: on one line, with one space where there may be several.

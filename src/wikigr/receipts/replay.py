@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Literal
 
 from wikigr import __version__
 from wikigr.answer.answer import Answer
+from wikigr.answer.few_shot import FewShotOptions
 from wikigr.answer.synthesis import own_knowledge_request
+from wikigr.answer.synthesizer import Synthesizer
 from wikigr.checks import Check
 from wikigr.errors import PackError, WikigrError
 from wikigr.index.candidate import Candidate, Evidence, Section, place
+from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.layout import installed_packs
 from wikigr.pack.locate import installed_names
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
-from wikigr.pipeline.synthesizer import Synthesizer
+from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import differences, load_profile, profile_names
-from wikigr.profiles.schema import CrossEncoderOptions, Profile
 from wikigr.receipts.receipt import Cited, PackRecord, PromptRecord, ReadSection, portable, prompt_digest, text_digest
 from wikigr.receipts.receipt_file import ReceiptRead
+from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions
+from wikigr.retrieval.state import Resources
 from wikigr.retrieval.trace import Trace
 
 Found = Literal["--pack", "installed", "default"]
@@ -130,9 +134,8 @@ def _profile(read: ReceiptRead) -> tuple[Profile | None, Check]:
     own profile may name any.
     """
     record = read.receipt.profile
-    usable = (
-        not record.content.cross_encoder.enabled or record.content.cross_encoder.model == CrossEncoderOptions().model
-    )
+    cross_encoder = record.content[CrossEncoderOptions]
+    usable = not cross_encoder.enabled or cross_encoder.model == CrossEncoderOptions().model
     profile = record.content if usable else None
     if not record.known:
         detail = f"{record.name}: a file that has no name here, so the receipt's copy of it is taken"
@@ -147,7 +150,8 @@ def _profile(read: ReceiptRead) -> tuple[Profile | None, Check]:
     if differing:
         return profile, Check("profile", False, f"{record.name} is another now: {', '.join(differing)}")
     flags = f", but for flags: {', '.join(sorted(record.flags))}" if record.flags else ""
-    return replace(record.content, cross_encoder=own.cross_encoder), Check("profile", True, record.name + flags)
+    used = record.content.with_options(own[CrossEncoderOptions])
+    return used, Check("profile", True, record.name + flags)
 
 
 def _cited(cited: Cited, section: Section | None, pack: Pack) -> str:
@@ -234,7 +238,8 @@ def _prompt(
             evidence = [
                 Evidence(stored[item.section_id], Candidate(item.section_id, item.score)) for item in receipt.evidence
             ]
-            synthesizer = Synthesizer(pack, profile or receipt.profile.content)
+            used = profile or receipt.profile.content
+            synthesizer = Synthesizer(Resources(pack, synthesis=used[SynthesisOptions]), used[FewShotOptions])
             request = synthesizer.request(
                 receipt.question, evidence, Trace(), record.style, graph_context=receipt.graph_context
             )

@@ -1,93 +1,161 @@
-"""Candidates for a question: dense, lexical, or both fused; and the text behind them."""
+"""Find candidates for a question: encode it, let each ranker find sections, fuse what they found."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Literal
 
-from wikigr.embeddings.embedder import Vectors
-from wikigr.errors import UsageError
-from wikigr.index.candidate import Candidate, Evidence, section_ids
+from wikigr.index.candidate import DENSE, LEXICAL, RELEVANCE, Candidate, Evidence, Hit, section_ids
 from wikigr.index.lexical import MAX_QUERY_WORDS, query_words
+from wikigr.options import Options
 from wikigr.pack.open import Pack
-from wikigr.retrieval.fusion import POOL, reciprocal_rank_fusion, weighted_fusion
-from wikigr.retrieval.trace import Trace
-from wikigr.text import scrub
+from wikigr.retrieval.fusion import POOL, best_of, reciprocal_rank_fusion, weighted_fusion
+from wikigr.retrieval.state import RetrievalStage, Runs, State
+from wikigr.retrieval.trace import StageRecord, Trace
+from wikigr.text import fold
 
-Mode = Literal["hybrid", "dense", "lexical"]
-Fusion = Literal["weighted", "rrf"]
-
-# An even average: neither ranker is better on every kind of question, and a constant fitted to one
-# data set would not travel.
-WEIGHTS = {"dense": 0.5, "lexical": 0.5}
-
-
-def checked_question(question: str) -> str:
-    """Return ``question`` as Unicode text; raises ``UsageError`` when it is empty."""
-    question = scrub(question)
-    if not question.strip():
-        raise UsageError("The question is empty.")
-    return question
+# An even average: neither ranker is better on every kind of question, and a weight fitted to one data set would not
+# transfer to another.
+WEIGHTS = {DENSE: 0.5, LEXICAL: 0.5}
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """``candidates``, best first, and the question's vector (float32, shape ``(d,)``) where it was made."""
+class RetrievalOptions(Options):
+    """Which rankers find candidates, and how their results are fused."""
 
-    candidates: list[Candidate]
-    vector: Vectors | None = None
+    section: ClassVar[str] = "retrieval"
+
+    mode: Annotated[
+        Literal["hybrid", "dense", "lexical"],
+        "which rankers find candidates: vectors (`dense`), BM25 (`lexical`) or both (`hybrid`)",
+    ] = "hybrid"
+    fusion: Annotated[
+        Literal["weighted", "rrf"], "how `hybrid` fuses them: by normalized scores or by reciprocal ranks"
+    ] = "weighted"
+    multi_query: Annotated[
+        bool, "also search for two rephrasings of the question, written by `synthesis.expansion_model`"
+    ] = False
+
+    @property
+    def uses_dense(self) -> bool:
+        return self.mode != "lexical"
+
+    @property
+    def uses_lexical(self) -> bool:
+        return self.mode != "dense"
+
+    def ablations(self) -> Mapping[str, Mapping[str, Any]]:
+        found: dict[str, Mapping[str, Any]] = {}
+        if self.mode == "hybrid":
+            found = {LEXICAL: {"mode": "dense"}, DENSE: {"mode": "lexical"}}
+        return {**found, "multi_query": {"multi_query": False}} if self.multi_query else found
 
 
-def find_candidates(
-    pack: Pack, question: str, *, trace: Trace, depth: int = POOL, mode: Mode = "hybrid", fusion: Fusion = "weighted"
-) -> Found:
-    """Return the sections that the rankers of ``mode`` found, ties by section id.
+class Encode(RetrievalStage[RetrievalOptions]):
+    """Encode the question, and its rephrasings, as vectors."""
 
-    Each ranker gives ``depth`` (at least ``POOL``) of them.
-    """
-    runs = {}
-    vector = None
-    depth = max(POOL, depth)
-    if mode != "lexical":
-        with trace.stage("encode"):
-            vector = pack.encoder.encode([question])[0]
-        with trace.stage("dense") as record:
-            runs["dense"] = pack.nearest(vector, depth)
-            record.scored = len(runs["dense"])
-            record.ranking = tuple(hit.section_id for hit in runs["dense"])
-            record.notes["path"] = "index" if pack.uses_vector_index else "exact"
-    if mode != "dense":
-        with trace.stage("lexical") as record:
-            runs["lexical"] = pack.lexical.search(question, depth)
-            record.scored = len(runs["lexical"])
-            record.ranking = tuple(hit.section_id for hit in runs["lexical"])
-            if (words := len(query_words(question))) > MAX_QUERY_WORDS:
-                record.warning = (
-                    f"The question has {words} words. The first {MAX_QUERY_WORDS} are looked for in the text, and the "
-                    "encoder reads no more than its window."
-                )
-    with trace.stage("fuse") as record:
-        if len(runs) == 1:
-            ((name, run),) = runs.items()
-            # BM25 has no upper end: it counts as a share of the best hit's.
-            scale = run[0].score if name == "lexical" and run else 1.0
-            candidates = [
-                Candidate(
-                    hit.section_id, hit.score, {name: hit.score, f"{name}_rank": rank, "relevance": hit.score / scale}
-                )
-                for rank, hit in enumerate(run, start=1)
-            ]
-        elif fusion == "rrf":
-            candidates = reciprocal_rank_fusion(runs)
-        else:
-            candidates = weighted_fusion(runs, WEIGHTS)
+    needs_candidates = False
+
+    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
+        record.scored = len([wording.vector for wording in state.wordings])
+        return state
+
+
+class DenseSearch(RetrievalStage[RetrievalOptions]):
+    """Find the sections nearest to the question by cosine."""
+
+    needs_candidates = False
+
+    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
+        pack = self.resources.pack
+        runs = [pack.nearest(wording.vector, state.depth) for wording in state.wordings]
+        _record_hits(runs, record)
+        record.notes["path"] = "index" if pack.uses_vector_index else "exact"
+        return _with_runs(state, DENSE, runs)
+
+
+class LexicalSearch(RetrievalStage[RetrievalOptions]):
+    """Find the sections that match the question's words best by BM25."""
+
+    needs_candidates = False
+
+    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
+        runs = [self.resources.pack.lexical.search(wording.text, state.depth) for wording in state.wordings]
+        _record_hits(runs, record)
+        if len(record.ranking) < state.depth:
+            # Fewer than were asked for: these are all that match.
+            record.absent = "it shares no word with the question"
+        if (words := len(query_words(state.question.text))) > MAX_QUERY_WORDS:
+            record.warning = (
+                f"The question has {words} words. Lexical search uses the first {MAX_QUERY_WORDS}, and the encoder "
+                "reads only what fits its window."
+            )
+        return _with_runs(state, LEXICAL, runs)
+
+
+class Fuse(RetrievalStage[RetrievalOptions]):
+    """Fuse the rankers' results, and keep each section's best score over all wordings."""
+
+    needs_candidates = False
+
+    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
+        rankings = [self._fused(runs) for runs in state.runs]
+        candidates = rankings[0]
+        if len(rankings) > 1:
+            candidates = best_of(rankings, key=lambda found: found.section_id, score=lambda found: found.score)
         record.scored = len(candidates)
         record.ranking = section_ids(candidates)
-    return Found(candidates, vector)
+        if state.within is not None:
+            candidates = [candidate for candidate in candidates if fold(candidate.title) in state.within]
+        return replace(state, candidates=tuple(candidates))
+
+    def _fused(self, runs: Runs) -> list[Candidate]:
+        if len(runs) == 1:
+            ((ranker, hits),) = runs.items()
+            # BM25 has no upper bound, so its relevance is relative to the best hit.
+            scale = hits[0].score if ranker == LEXICAL and hits else 1.0
+            return [
+                Candidate(
+                    hit.section_id,
+                    hit.score,
+                    {ranker: hit.score, f"{ranker}_rank": rank, RELEVANCE: hit.score / scale},
+                )
+                for rank, hit in enumerate(hits, start=1)
+            ]
+        if self.options.fusion == "rrf":
+            return reciprocal_rank_fusion(runs)
+        return weighted_fusion(runs, WEIGHTS)
+
+
+class Fetch(RetrievalStage[RetrievalOptions]):
+    """Read the text of the selected sections."""
+
+    needs_candidates = False
+
+    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
+        return replace(state, evidence=tuple(fetch(self.resources.pack, state.selected)))
+
+
+def search_depth(limit: int) -> int:
+    """Return how many hits each ranker must give for ``limit`` results: at least the pool that fusion normalizes by."""
+    return max(POOL, limit)
 
 
 def fetch(pack: Pack, candidates: Sequence[Candidate]) -> list[Evidence]:
     """Read the text of ``candidates``, keeping their order."""
     sections = pack.sections([candidate.section_id for candidate in candidates])
     return [Evidence(sections[c.section_id], c) for c in candidates if c.section_id in sections]
+
+
+def _with_runs(state: State, ranker: str, runs: Sequence[list[Hit]]) -> State:
+    before = state.runs or ({},) * len(runs)
+    return replace(state, runs=tuple({**known, ranker: hits} for known, hits in zip(before, runs, strict=True)))
+
+
+def _record_hits(runs: Sequence[list[Hit]], record: StageRecord) -> None:
+    hits = runs[0]
+    if len(runs) > 1:
+        hits = best_of(runs, key=lambda hit: hit.section_id, score=lambda hit: hit.score)
+    record.scored = len(hits)
+    record.ranking = tuple(hit.section_id for hit in hits)

@@ -1,11 +1,46 @@
-"""From ranked sections to a few sections of a few articles (reference/multidoc-synthesizer.md, "Algorithm")."""
+"""Select a few sections of a few articles to read (reference/multidoc-synthesizer.md, "Algorithm")."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
 
-from wikigr.index.candidate import Candidate, section_ids
+from wikigr.graph.schema import section_id
+from wikigr.index.candidate import DENSE, FACT, RELEVANCE, Candidate, section_ids
+from wikigr.options import Auto, Few, Options, Share, or_auto
+from wikigr.pack.manifest import MIN_RELEVANCE
+from wikigr.question.intent import asks_lead
+from wikigr.question.question import Question
+from wikigr.retrieval.state import RetrievalStage, State
+from wikigr.retrieval.trace import StageRecord, Trace
+
+# Where a pack's manifest holds no calibrated threshold.
+DEFAULT_MIN_RELEVANCE = 0.0
+# Best articles whose lead is read if the question asks what they are.
+_MAX_NAMED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class MultiDocOptions(Options):
+    """How many articles and sections are read."""
+
+    section: ClassVar[str] = "multi_doc"
+
+    enabled: Annotated[bool, "read several articles; otherwise only the best one"] = True
+    num_docs: Annotated[Few | Auto, "articles to read; `auto` depends on the type of question"] = 5
+    max_sections: Annotated[Few | Auto, "sections to read of each; `auto` depends on the type of question"] = 3
+    min_relevance: Annotated[
+        Share | Auto, "minimum cosine of a section; `auto` is the threshold in the pack's manifest"
+    ] = "auto"
+
+    def articles_for(self, question: Question) -> int:
+        """Return how many articles to read for ``question``."""
+        return or_auto(self.num_docs, question.breadth.num_docs) if self.enabled else 1
+
+    def sections_for(self, question: Question) -> int:
+        """Return how many sections of an article to read for ``question``."""
+        return or_auto(self.max_sections, question.breadth.max_sections)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +66,13 @@ def select_documents(
     ``leads`` are ids of sections that are kept besides, whatever their rank, the unranked ones last.
     """
     known = section_ids(candidates)
-    candidates = [*candidates, *(Candidate(lead, 0.0, {"relevance": 0.0}) for lead in leads if lead not in known)]
+    candidates = [*candidates, *(Candidate(lead, 0.0, {RELEVANCE: 0.0}) for lead in leads if lead not in known)]
     dropped: dict[str, str] = {}
     by_title: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         if candidate.section_id in leads:
             continue
-        if candidate.scores.get("dense", min_relevance) < min_relevance and "fact" not in candidate.scores:
+        if candidate.scores.get(DENSE, min_relevance) < min_relevance and FACT not in candidate.scores:
             dropped[candidate.section_id] = f"cosine below min_relevance {min_relevance:.2f}"
         elif len(by_title.setdefault(candidate.title, [])) >= max_sections:
             dropped[candidate.section_id] = f"its article has {max_sections} better ones"
@@ -54,3 +89,37 @@ def select_documents(
         else:
             dropped[candidate.section_id] = f"its article is not among the best {num_docs}"
     return Selection(tuple(kept), dropped)
+
+
+def calibrated_min_relevance(thresholds: Mapping[str, float]) -> float:
+    """Return the pack's calibrated minimum cosine of a relevant section, in [0, 1]."""
+    return min(1.0, max(0.0, thresholds.get(MIN_RELEVANCE, DEFAULT_MIN_RELEVANCE)))
+
+
+class DocumentSelection(RetrievalStage[MultiDocOptions]):
+    """Select the sections that an answer may rest on."""
+
+    needs_candidates = False
+
+    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
+        question, candidates = state.question, state.candidates
+        titles = list(dict.fromkeys(candidate.title for candidate in candidates))
+        min_relevance = or_auto(
+            self.options.min_relevance, calibrated_min_relevance(self.resources.pack.manifest.thresholds)
+        )
+        if not self.options.enabled:
+            titles, min_relevance = titles[:1], 0.0
+            candidates = tuple(candidate for candidate in candidates if candidate.title in titles)
+            best = f", {titles[0]!r}," if titles else ""
+            record.absent = f"only sections of the best article{best} are read (multi_doc is off)"
+        selection = select_documents(
+            candidates,
+            num_docs=self.options.articles_for(question),
+            max_sections=self.options.sections_for(question),
+            min_relevance=min_relevance,
+            leads=[section_id(title, 0) for title in titles[:_MAX_NAMED] if asks_lead(question, title)],
+        )
+        record.scored = len(state.candidates)
+        record.dropped = selection.dropped
+        record.ranking = section_ids(selection.kept)
+        return replace(state, selected=selection.kept)

@@ -15,7 +15,8 @@ from wikigr.graph.graph_index import GraphIndex
 from wikigr.graph.neighborhood import Neighborhood, Node, article
 from wikigr.graph.schema import article_title
 from wikigr.index.lexical import LexicalIndex, stems
-from wikigr.names import FUNCTION_WORDS, bare_name, is_part_of_name, name_key, name_words
+from wikigr.names import bare_name, is_part_of_name, name_key, name_words
+from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import fold
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ Follows HippoRAG (Gutiérrez et al. 2024), but walks over links, mentions and tr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,11 @@ from numpy.typing import NDArray
 from wikigr.graph.graph_index import GraphIndex
 from wikigr.graph.personalized_pagerank import personalized_pagerank
 from wikigr.graph.schema import section_id
-from wikigr.index.candidate import Candidate
+from wikigr.index.candidate import RELEVANCE, WALK, Candidate, section_ids
+from wikigr.options import Limits, Options
 from wikigr.retrieval.entity_linking import Link
+from wikigr.retrieval.state import RetrievalStage, State
+from wikigr.retrieval.trace import StageRecord, Trace
 
 # Articles among the best candidates that seed the walk.
 _MAX_SEED_ARTICLES = 20
@@ -77,13 +81,13 @@ def rerank_by_walk(
     for number in _highest(weights[: index.articles], _MAX_NEW_ARTICLES):
         title = index.node(number).key
         if title not in best:
-            lead = Candidate(section_id(title, 0), 0.0, {"relevance": 0.0})
+            lead = Candidate(section_id(title, 0), 0.0, {RELEVANCE: 0.0})
             scored.append(_with_walk_score(lead, float(weights[number]), float(weights[number])))
     return sorted(scored, key=lambda candidate: (-candidate.score, candidate.section_id))
 
 
 def _with_walk_score(candidate: Candidate, score: float, weight: float) -> Candidate:
-    scores = {**candidate.scores, "relevance": candidate.relevance, "walk": weight}
+    scores = {**candidate.scores, RELEVANCE: candidate.relevance, WALK: weight}
     return replace(candidate, score=score / (1.0 + _OWN_WEIGHT), scores=scores)
 
 
@@ -91,3 +95,33 @@ def _highest(weights: NDArray[np.float64], count: int) -> list[int]:
     """Return the indices of the ``count`` highest positive weights, highest first, ties by index."""
     order = np.argsort(-weights, kind="stable")[:count]
     return [int(number) for number in order if weights[number] > 0.0]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphWalkOptions(Options):
+    """Walking along links, mentions and facts from what the question names and what was found."""
+
+    section: ClassVar[str] = "graph_walk"
+
+    enabled: Annotated[bool, "walk along links, mentions and facts from what was named and found"] = True
+    restart: Annotated[
+        float,
+        Limits(gt=0.0, lt=1.0),
+        "probability of returning to the start; the higher it is, the nearer the walk stays",
+    ] = 0.4
+
+
+class GraphWalk(RetrievalStage[GraphWalkOptions]):
+    """Rerank by a walk over the pack's graph, which may also find new articles."""
+
+    def applies(self, state: State) -> bool:
+        # Within given articles there is nowhere to walk to.
+        return state.within is None and super().applies(state)
+
+    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
+        candidates = rerank_by_walk(
+            self.resources.pack.graph_index, state.candidates, state.links, restart=self.options.restart
+        )
+        record.scored = len(candidates)
+        record.ranking = section_ids(candidates)
+        return replace(state, candidates=tuple(candidates))

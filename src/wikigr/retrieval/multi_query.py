@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from wikigr.errors import WikigrError
-from wikigr.llm.client import Claude
-from wikigr.llm.prompts import prompt
+from wikigr.question.question import analyze
+from wikigr.retrieval.candidates import RetrievalOptions
 from wikigr.retrieval.fusion import best_of
+from wikigr.retrieval.state import RetrievalStage, State
+from wikigr.retrieval.trace import StageRecord, Trace
+
+if TYPE_CHECKING:
+    from wikigr.llm.client import Claude
 
 REPHRASINGS = 2
 # Characters of the question that are sent (reference/retrieval-enhancements.md).
@@ -25,6 +31,8 @@ def rephrase(question: str, client: Claude, model: str) -> list[str]:
     The first 500 characters of the question are sent. Raises ``LlmError`` or ``BudgetError`` from the call, and
     ``WikigrError`` when the reply holds no other wording.
     """
+    from wikigr.llm.prompts import prompt
+
     cut = question[:SENT_CHARS]
     reply = client.complete(
         model=model,
@@ -40,6 +48,23 @@ def rephrase(question: str, client: Claude, model: str) -> list[str]:
     if not wordings:
         raise WikigrError(f"{model} gave no other wording of the question.")
     return wordings
+
+
+class MultiQuery(RetrievalStage[RetrievalOptions]):
+    """Add rephrasings of the question to what is searched for."""
+
+    needs_candidates = False
+
+    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
+        if self.resources.model is None:
+            record.degrade("there is no model to rephrase the question with")
+            return state
+        wordings = rephrase(state.question.text, self.resources.model, self.resources.synthesis.expansion_model)
+        record.scored = len(wordings)
+        record.notes["wordings"] = wordings
+        lexical = self.resources.pack.lexical
+        rephrased = (analyze(wording, lexical, state.question.encode) for wording in wordings)
+        return replace(state, wordings=(*state.wordings, *rephrased))
 
 
 def best_by_title(runs: Iterable[Iterable[Mapping[str, Any]]]) -> list[dict[str, Any]]:

@@ -20,11 +20,12 @@ _FAILURES = (WikigrError, RuntimeError, ValueError, OSError, ImportError)
 
 @dataclass(slots=True)
 class StageRecord:
-    """What one stage did: how long it took (milliseconds), what it scored and what it dropped and why.
+    """What one stage did: how long it took (milliseconds), how many items it scored, what it dropped and why.
 
-    ``ranking`` holds the ids of the sections that it ranked or kept, best first. ``warning`` says what its user should
-    know; ``degraded`` that it failed and the question went on without it; ``nested`` that it is a part of the stage
-    before it.
+    ``ranking`` holds the ids of the sections that it ranked or kept, best first; ``absent`` is why a section without
+    a reason in ``dropped`` is not among them, where the stage knows better than its row in the table of stages.
+    ``warning`` is a message for the user; ``degraded`` means that the stage failed and was skipped; ``nested`` that it
+    is part of the stage before it.
     """
 
     stage: str
@@ -32,6 +33,7 @@ class StageRecord:
     scored: int = 0
     dropped: dict[str, str] = field(default_factory=dict)
     ranking: tuple[str, ...] = ()
+    absent: str = ""
     notes: dict[str, Any] = field(default_factory=dict)
     warning: str = ""
     degraded: bool = False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Annotated
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from wikigr.embeddings.loader import Purpose
     from wikigr.llm.client import Claude
     from wikigr.pipeline.pipeline import Pipeline
-    from wikigr.profiles.schema import Profile
+    from wikigr.pipeline.profile import Profile
 
 _NO_KEY = (
     "No ANTHROPIC_API_KEY, so the answer quotes the pack; with a key, or ANTHROPIC_BASE_URL for a local server, a "
@@ -217,23 +216,26 @@ def _ask_batch(
 
 
 def _with_flags(profile: Profile, model: str | None, max_cost: float | None, iterations: int | None) -> Profile:
+    from wikigr.llm.options import BudgetOptions, SynthesisOptions
+    from wikigr.retrieval.explore.stage import MultiStrategyOptions
+
     if model is not None:
         if not model.strip():
             raise UsageError("--model names no model.")
-        profile = replace(profile, synthesis=replace(profile.synthesis, model=model))
+        profile = profile.override(SynthesisOptions, model=model)
     if max_cost is not None:
         if not 0.0 < max_cost <= 10_000.0:
             raise UsageError(f"--max-cost must be a number of dollars above 0, not {max_cost:g}.")
-        profile = replace(profile, budget=replace(profile.budget, max_cost_usd=max_cost))
+        profile = profile.override(BudgetOptions, max_cost_usd=max_cost)
     if iterations is not None:
-        if not profile.multi_strategy.enabled:
+        if not profile[MultiStrategyOptions].enabled:
             raise UsageError(
                 f"The profile {profile.name} does not use multi_strategy, so --iterations says nothing.",
                 hint="Add --profile multi-strategy.",
             )
         if not 1 <= iterations <= 10:
             raise UsageError(f"--iterations must be 1 to 10, not {iterations}.")
-        profile = replace(profile, multi_strategy=replace(profile.multi_strategy, iterations=iterations))
+        profile = profile.override(MultiStrategyOptions, iterations=iterations)
     return profile
 
 
@@ -241,9 +243,10 @@ def _client(environment: Environment, profile: Profile, *, offline: bool, silent
     if offline:
         return None
 
+    from wikigr.llm.options import SynthesisOptions
     from wikigr.pipeline.builder import connect
 
     client = connect(profile)
-    if client is None and profile.synthesis.provider == "auto" and not silent:
+    if client is None and profile[SynthesisOptions].provider == "auto" and not silent:
         environment.note(_NO_KEY)
     return client

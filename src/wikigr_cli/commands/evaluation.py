@@ -718,7 +718,7 @@ def validate(
     environment = context.ensure_object(Environment)
 
     from wikigr.evaluation.questions import Problem, check_questions, load_questions
-    from wikigr.profiles.schema import Profile
+    from wikigr.pipeline.profile import Profile
 
     problems: list[Problem] = []
     loaded = load_questions(questions, split=split, problems=problems)

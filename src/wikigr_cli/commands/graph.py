@@ -61,10 +61,10 @@ def link(
     pack = options.named(pack)
 
     from wikigr.pack.open import Pack
-    from wikigr.retrieval.candidates import checked_question
+    from wikigr.question.question import checked
     from wikigr.retrieval.entity_linking import is_read_whole
 
-    question = checked_question(question)
+    question = checked(question)
     with Pack(pack, preload=semantic > 0) as opened:
         links = _links(opened, question, fuzzy=fuzzy)
         if semantic:
@@ -143,9 +143,9 @@ def triplets(
 
     from wikigr.graph.neighborhood import Neighborhood
     from wikigr.pack.open import Pack
-    from wikigr.retrieval.candidates import checked_question
+    from wikigr.question.question import checked
 
-    question = checked_question(question)
+    question = checked(question)
     with Pack(pack, preload=True) as opened:
         from wikigr.retrieval.explore.rule_pruner import RulePruner
         from wikigr.retrieval.explore.triplets import TripletRetriever

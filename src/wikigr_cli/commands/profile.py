@@ -47,7 +47,8 @@ def show(context: typer.Context, name: Name, json_output: options.Json = False) 
     """Print every key of a profile with its value, inherited ones included."""
     environment = context.ensure_object(Environment)
 
-    from wikigr.profiles.files import load_profile, profile_values
+    from wikigr.profiles.files import load_profile
+    from wikigr.profiles.schema import profile_values
 
     values = profile_values(load_profile(name))
     if json_output:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from wikigr.errors import UsageError
-from wikigr.pipeline.rerank_method import Method
 from wikigr_cli import options
 from wikigr_cli.environment import Environment, strict_utf8
 from wikigr_cli.render import answer as render_answer
 from wikigr_cli.render import output as render
 
 if TYPE_CHECKING:
-    from wikigr.profiles.schema import Profile
+    from wikigr.pipeline.profile import Profile
 
 
 def rerank(
@@ -32,12 +30,13 @@ def rerank(
     ] = "-",
     pack: Annotated[str | None, options.pack_option("rerank")] = None,
     method: Annotated[
-        Method,
+        str,
         typer.Option(
-            help="Mix in PageRank; read question and text with a cross-encoder; the first and then the second; or "
-            "order by section quality."
+            metavar="METHOD",
+            help="How to rerank: graph mixes in PageRank, cross-encoder reads question and text, quality scores how "
+            "much a section says. Join several with +, such as graph+cross-encoder.",
         ),
-    ] = Method.GRAPH,
+    ] = "graph",
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     alpha: Annotated[float | None, typer.Option(help="Weight of the given score; the profile's when left out.")] = None,
     beta: Annotated[float | None, typer.Option(help="Weight of PageRank; alpha and beta sum to 1.")] = None,
@@ -52,19 +51,21 @@ def rerank(
     """
     environment = context.ensure_object(Environment)
     pack = options.named(pack)
-    if (alpha is not None or beta is not None) and method not in (Method.GRAPH, Method.GRAPH_AND_CROSS_ENCODER):
-        raise UsageError(
-            f"--method {method.value} mixes in no PageRank, so --alpha and --beta say nothing.",
-            hint="Leave them out, or choose --method graph.",
-        )
     documents, lines = _read(results, environment)
 
     from wikigr.pack.open import Pack
     from wikigr.pipeline.builder import build_pipeline
-    from wikigr.pipeline.reranking import rerank_results
+    from wikigr.pipeline.reranking import rerank_results, stages_of
     from wikigr.profiles.files import load_profile
+    from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions
     from wikigr.retrieval.trace import Trace
 
+    uses_graph = any(stage.options is GraphRerankerOptions for stage in stages_of(method))
+    if (alpha is not None or beta is not None) and not uses_graph:
+        raise UsageError(
+            f"--method {method} does not use PageRank, so --alpha and --beta have no effect.",
+            hint="Leave them out, or choose --method graph.",
+        )
     chosen = _weighted(load_profile(profile), alpha, beta)
     with Pack(pack) as opened:
         pipeline = build_pipeline(chosen, opened, offline=offline)
@@ -81,7 +82,7 @@ def rerank(
                 trace=trace,
             )
             render.trace(environment, trace)
-            printed = render_answer.rerank_document(document, reranked, method.value, trace)
+            printed = render_answer.rerank_document(document, reranked, method, trace)
             if lines:
                 render.json_line(environment, printed)
             elif json_output:
@@ -97,7 +98,10 @@ def _weighted(profile: Profile, alpha: float | None, beta: float | None) -> Prof
     second = beta if beta is not None else 1.0 - first
     if not (0.0 < first <= 1.0 and 0.0 < second <= 1.0 and abs(first + second - 1.0) <= 1e-6):
         raise UsageError(f"--alpha and --beta must lie in (0, 1] and sum to 1, not {first:g} and {second:g}.")
-    return replace(profile, graph_reranker=replace(profile.graph_reranker, alpha=first, beta=second))
+
+    from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions
+
+    return profile.override(GraphRerankerOptions, alpha=first, beta=second)
 
 
 def _read(location: str, environment: Environment) -> tuple[list[dict[str, Any]], bool]:

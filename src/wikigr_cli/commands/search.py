@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +11,7 @@ from wikigr.errors import UsageError
 
 if TYPE_CHECKING:
     from wikigr.embeddings.loader import Purpose
-    from wikigr.profiles.schema import Profile
+    from wikigr.pipeline.profile import Profile
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
 from wikigr_cli.render import answer as render_answer
@@ -61,16 +60,17 @@ def search(
 
     from wikigr.pack.open import Pack
     from wikigr.profiles.files import load_profile
+    from wikigr.retrieval.candidates import RetrievalOptions
 
     chosen = _with_flags(load_profile(profile), mode, fusion)
     purpose: Purpose = "query" if batch is None else "queries"
-    dense = chosen.retrieval.mode != "lexical"
-    with Pack(pack, encoder=embedding_model, purpose=purpose, preload=dense) as opened:
+    retrieval = chosen[RetrievalOptions]
+    with Pack(pack, encoder=embedding_model, purpose=purpose, preload=retrieval.uses_dense) as opened:
         from wikigr.pipeline.builder import build_pipeline, connect
         from wikigr.retrieval.trace import Trace
         from wikigr_cli.commands.batch import read_batch
 
-        asks_model = chosen.retrieval.multi_query and not offline
+        asks_model = retrieval.multi_query and not offline
         model = connect(chosen) if asks_model else None
         pipeline = build_pipeline(chosen, opened, model=model, offline=offline)
 
@@ -93,21 +93,13 @@ def search(
 
 
 def _with_flags(profile: Profile, mode: Mode | None, fusion: Fusion | None) -> Profile:
-    """Let ``--mode`` and ``--fusion`` decide: a ranking that was asked for by name is not mixed with anything."""
+    """Apply ``--mode`` and ``--fusion``; a ranker that is asked for by name is not reranked by other stages."""
     if mode is None and fusion is None:
         return profile
-    retrieval = replace(
-        profile.retrieval,
-        mode=mode.value if mode else profile.retrieval.mode,
-        fusion=fusion.value if fusion else profile.retrieval.fusion,
-    )
-    if mode is None:
-        return replace(profile, retrieval=retrieval)
-    return replace(
-        profile,
-        retrieval=retrieval,
-        graph_reranker=replace(profile.graph_reranker, enabled=False),
-        graph_walk=replace(profile.graph_walk, enabled=False),
-        multi_strategy=replace(profile.multi_strategy, enabled=False),
-        cross_encoder=replace(profile.cross_encoder, enabled=False),
-    )
+
+    from wikigr.pipeline.stages import rankers_only
+    from wikigr.retrieval.candidates import RetrievalOptions
+
+    if fusion is not None:
+        profile = profile.override(RetrievalOptions, fusion=fusion.value)
+    return rankers_only(profile).override(RetrievalOptions, mode=mode.value) if mode is not None else profile

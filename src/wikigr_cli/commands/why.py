@@ -44,7 +44,7 @@ def why(
         from wikigr_cli.commands.graph import find_nodes
 
         pipeline = build_pipeline(chosen, opened, model=None if offline else connect(chosen), offline=offline)
-        (node,) = find_nodes(environment, pipeline.retriever.linker, Neighborhood(opened.graph), [title])
+        (node,) = find_nodes(environment, pipeline.resources.linker, Neighborhood(opened.graph), [title])
         if node.kind != "article":
             raise UsageError(
                 f"{node.label!r} is an entity, not an article.", hint="`wikigr graph neighbors` shows where it stands."
@@ -52,7 +52,7 @@ def why(
         section_id = None if section is None else find_section(opened, node.key, section)
         answer = pipeline.answer(question)
         render.trace(environment, answer.trace)
-        explained = explain_article(answer, chosen, node.key, section_id)
+        explained = explain_article(answer, node.key, section_id)
     document = render_graph.why_document(answer, explained)
     if json_output:
         render.json_document(environment, document)

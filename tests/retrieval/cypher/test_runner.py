@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.retrieval.test_cypher_guard import HARMLESS, HOSTILE, WITHOUT_A_COLUMN
+from tests.retrieval.cypher.test_guard import HARMLESS, HOSTILE, WITHOUT_A_COLUMN
 
 from wikigr.errors import WikigrError
 from wikigr.graph.engine import Graph, QueryError

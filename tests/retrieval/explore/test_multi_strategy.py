@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,6 +23,7 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
 from wikigr.graph.neighborhood import Neighborhood, Node, article
 from wikigr.llm.client import Claude
+from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
 from wikigr.profiles.files import load_profile
@@ -31,6 +32,7 @@ from wikigr.retrieval.explore import multi_strategy
 from wikigr.retrieval.explore.multi_strategy import Limits, MultiStrategy
 from wikigr.retrieval.explore.planners import Plan, State
 from wikigr.retrieval.explore.rule_pruner import RulePruner
+from wikigr.retrieval.explore.stage import MultiStrategyOptions
 from wikigr.retrieval.explore.triplets import TripletRetriever
 from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr_cli.app import run
@@ -146,11 +148,7 @@ def ask(films: Path, messages_server: MessagesServer) -> Iterator[Ask]:
             conversation = Conversation(behaviors, **(chooser or {}))
             messages_server.always(conversation)
             profile = load_profile("multi-strategy")
-            profile = replace(
-                profile,
-                multi_strategy=replace(profile.multi_strategy, **options),
-                synthesis=replace(profile.synthesis, model=model),
-            )
+            profile = profile.override(MultiStrategyOptions, **options).override(SynthesisOptions, model=model)
             return build_pipeline(profile, pack, model=client).answer(question), conversation
 
         yield call
@@ -499,7 +497,7 @@ def test_facts_about_something_else_are_no_answer(films: Path, question: str) ->
 
 def test_no_model_is_asked_by_the_rules(films: Path, messages_server: MessagesServer) -> None:
     profile = load_profile("multi-strategy")
-    profile = replace(profile, multi_strategy=replace(profile.multi_strategy, planner="rule"))
+    profile = profile.override(MultiStrategyOptions, planner="rule")
     conversation = Conversation()
     messages_server.always(conversation)
     client = Claude(model="local", api_key="k" * 12, base_url=messages_server.url, timeout=5.0)
@@ -512,7 +510,7 @@ def test_no_model_is_asked_by_the_rules(films: Path, messages_server: MessagesSe
 
 def test_a_profile_that_insists_on_claude_needs_one(films: Path) -> None:
     profile = load_profile("multi-strategy")
-    profile = replace(profile, multi_strategy=replace(profile.multi_strategy, planner="claude"))
+    profile = profile.override(MultiStrategyOptions, planner="claude")
     with Pack(films) as pack, pytest.raises(UsageError, match="plans with Claude"):
         build_pipeline(profile, pack, offline=True).answer(BORN)
 

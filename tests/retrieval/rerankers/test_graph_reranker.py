@@ -12,7 +12,7 @@ import networkx as nx
 import pytest
 
 from wikigr.agent.enhancements.graph_reranker import GraphReranker as SecondPath
-from wikigr.retrieval.rerankers.graph_reranker import GraphReranker
+from wikigr.retrieval.rerankers.graph_reranker import GraphReranker, graph_weights
 
 Make = Callable[..., Any]
 # B is linked to by all; D links nowhere; E is linked by nobody.
@@ -198,3 +198,20 @@ def test_precomputed_scores_are_loaded_as_documented(reranker: GraphReranker, tm
     assert reranker.compute_pagerank() == {"E": 0.9, "B": 0.1}
     results = [{"title": "B", "score": 0.9}, {"title": "E", "score": 0.9}]
     assert [result["title"] for result in reranker.rerank(results)] == ["E", "B"]
+
+
+@pytest.mark.parametrize(
+    ("articles", "alpha", "beta", "ttl"),
+    [
+        (1, 0.8, 0.2, 1800),
+        (99, 0.8, 0.2, 1800),
+        (100, 0.7, 0.3, 3600),
+        (499, 0.7, 0.3, 3600),
+        (500, 0.6, 0.4, 7200),
+        (1000, 0.6, 0.4, 7200),
+        (50_000, 0.6, 0.4, 7200),
+    ],
+)
+def test_weights_by_pack_size(articles: int, alpha: float, beta: float, ttl: int) -> None:
+    weights = graph_weights(articles)
+    assert (weights.alpha, weights.beta, weights.cache_ttl) == (alpha, beta, ttl)

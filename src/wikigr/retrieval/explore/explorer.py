@@ -1,4 +1,4 @@
-"""The multi-strategy search of a profile over one pack: which planner, which limits, which parts."""
+"""Set up the multi-strategy search over one pack: the planner, the pruner and the limits."""
 
 from __future__ import annotations
 
@@ -6,23 +6,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
-from wikigr.answer.few_shot import FewShotManager
 from wikigr.errors import UsageError
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node, article
 from wikigr.index.candidate import Candidate
 from wikigr.llm.call_quota import CallQuota
-from wikigr.llm.client import Claude
-from wikigr.names import FUNCTION_WORDS
-from wikigr.pack.open import Pack
-from wikigr.profiles.schema import Profile
-from wikigr.retrieval.entity_linking import EntityLinker, Link
+from wikigr.retrieval.entity_linking import Link
 from wikigr.retrieval.explore.graph_schema import describe_schema
 from wikigr.retrieval.explore.model_pruner import ModelPruner
 from wikigr.retrieval.explore.multi_strategy import Exploration, Limits, MultiStrategy
 from wikigr.retrieval.explore.planners import ModelPlanner, Planner, RulePlanner
 from wikigr.retrieval.explore.rule_pruner import RulePruner
+from wikigr.retrieval.explore.stage import MultiStrategyOptions
 from wikigr.retrieval.explore.triplets import Chooser, TripletRetriever
+from wikigr.retrieval.state import Resources
 from wikigr.retrieval.trace import Trace
+from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import words
 
 # Links of a question below this are words that happen to be a name; articles that the rules also start from.
@@ -31,31 +29,21 @@ _MAX_FOUND = 3
 
 
 class Explorer:
-    """Explores the graph of ``pack`` for questions as ``profile`` says; ``model`` plans, where there is one to.
+    """Explores a pack's graph for questions. A model plans if there is one, rules otherwise.
 
-    Raises ``UsageError`` when the profile insists on Claude and there is no model.
+    Raises ``UsageError`` when the options insist on Claude and there is no model.
     """
 
-    def __init__(
-        self,
-        pack: Pack,
-        profile: Profile,
-        linker: EntityLinker,
-        model: Claude | None,
-        cypher_examples: FewShotManager | None,
-    ) -> None:
-        options = profile.multi_strategy
-        if options.planner == "claude" and model is None:
+    def __init__(self, resources: Resources, options: MultiStrategyOptions) -> None:
+        if options.planner == "claude" and resources.model is None:
             raise UsageError(
                 "The profile plans with Claude (multi_strategy.planner), and there is no model.",
                 hint="Set ANTHROPIC_API_KEY, or multi_strategy.planner: auto.",
             )
-        self._pack = pack
-        self._profile = profile
+        self._resources = resources
+        self._pack = resources.pack
         self._options = options
-        self._linker = linker
-        self._cypher_examples = cypher_examples
-        self._model = None if options.planner == "rule" else model
+        self._model = None if options.planner == "rule" else resources.model
 
     @cached_property
     def neighborhood(self) -> Neighborhood:
@@ -80,7 +68,7 @@ class Explorer:
             planner = RulePlanner(self._named(links), found) if self._has_facts else RulePlanner((), ())
         else:
             allowance = CallQuota(self._model, calls=options.max_calls, seconds=options.max_seconds)
-            name = self._profile.synthesis.model
+            name = self._resources.synthesis.model
             chooser = ModelPruner(allowance, name)
             planner = ModelPlanner(allowance, name, self._schema, self._patterns(question), trace)
         triplets = partial(
@@ -92,7 +80,7 @@ class Explorer:
             max_num_triplets=options.max_num_triplets,
         )
         limits = Limits(options.iterations, options.max_nodes, options.max_seconds, options.max_tokens)
-        search = MultiStrategy(self._pack.graph, self.neighborhood, self._linker, chooser, triplets, limits)
+        search = MultiStrategy(self._pack.graph, self.neighborhood, self._resources.linker, chooser, triplets, limits)
         explored = search.explore(question, planner, trace)
         # The rules also start from articles that were found; what is true of these alone was not asked.
         return explored if self._is_asked(explored.chain, question, links) else replace(explored, chain=())
@@ -109,9 +97,8 @@ class Explorer:
         return list(dict.fromkeys(self.neighborhood.unified(link.node) for link in sure))
 
     def _patterns(self, question: str) -> str:
-        if self._cypher_examples is None:
-            return ""
-        return self._cypher_examples.format_for_prompt(self._cypher_examples.get_examples(question))
+        examples = self._resources.cypher_examples
+        return examples(question) if examples is not None else ""
 
     @cached_property
     def _has_facts(self) -> bool:

@@ -13,9 +13,9 @@ from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.graph.engine import Graph
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node, Step
 from wikigr.graph.schema import section_id
-from wikigr.names import FUNCTION_WORDS
 from wikigr.retrieval.explore.triplets import Chosen, Guide, Option, Walked
-from wikigr.text import words
+from wikigr.stop_words import FUNCTION_WORDS
+from wikigr.text import PREFIX_LENGTH, share_prefix, words
 
 # What a relation's score is made of: the likeness of its words to the part of the question that no earlier step
 # accounts for and to the end of it that comes next, to the one word of it that is most alike, and the share of its
@@ -115,7 +115,6 @@ _MAX_CACHED = 20_000
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NOT_WORD = re.compile(r"[\W_]+")
-_ALIKE_PREFIX = 4
 _ALIKE_SHARE = 0.6
 
 
@@ -127,19 +126,12 @@ def relation_words(relation: str) -> str:
 
 def _alike(one: str, other: str) -> bool:
     """Whether two words are forms of one, as far as their beginnings tell ("founder", "founded")."""
-    if one == other:
-        return True
-    shared = 0
-    for ours, theirs in zip(one, other, strict=False):
-        if ours != theirs:
-            break
-        shared += 1
-    return shared >= _ALIKE_PREFIX and shared >= _ALIKE_SHARE * max(len(one), len(other))
+    return one == other or share_prefix(one, other, share=_ALIKE_SHARE)
 
 
 def _bare(word: str) -> str:
     """A word without the ending of the plural or the third person, which encoders take for another word."""
-    ends = len(word) > _ALIKE_PREFIX and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    ends = len(word) > PREFIX_LENGTH and word.endswith("s") and not word.endswith(("ss", "us", "is"))
     return word[:-1] if ends and word not in FUNCTION_WORDS else word
 
 

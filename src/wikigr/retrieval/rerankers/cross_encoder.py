@@ -7,10 +7,17 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
 
 from wikigr.embeddings.model_id import local_folder
+from wikigr.index.candidate import CROSS_ENCODER, RELEVANCE, Candidate, section_ids
+from wikigr.options import Name, Options
+from wikigr.retrieval.candidates import fetch
+from wikigr.retrieval.state import RerankingStage, Result, State
+from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr.text import scrub
 
 logger = logging.getLogger(__name__)
@@ -116,3 +123,63 @@ def _snapshot(model_name: str, *, download: bool) -> str:
         if not download:
             raise
         return str(snapshot_download(model_name, allow_patterns=_HUB_PATTERNS))
+
+
+@dataclass(frozen=True, slots=True)
+class CrossEncoderOptions(Options):
+    """Scoring question and section together with a model."""
+
+    section: ClassVar[str] = "cross_encoder"
+
+    enabled: Annotated[bool, "let a cross-encoder order the candidates (extra `models`)"] = False
+    model: Annotated[Name, "the id of its model, or a folder"] = "cross-encoder/ms-marco-MiniLM-L-12-v2"
+
+
+class CrossEncoding(RerankingStage[CrossEncoderOptions]):
+    """Keep as many candidates as are wanted, the best of twice as many by the cross-encoder.
+
+    Scores become probabilities.
+    """
+
+    @cached_property
+    def reranker(self) -> CrossEncoderReranker:
+        """The cross-encoder, loaded on first use; offline it is not downloaded."""
+        return CrossEncoderReranker(self.options.model, download=not self.resources.offline)
+
+    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
+        evidence = fetch(self.resources.pack, state.candidates[: 2 * state.limit])
+        record.scored = len(evidence)
+        if not self._is_loaded(record):
+            return state
+        results = self.reranker.rerank(
+            state.question.text,
+            [{"content": e.section.content, "candidate": e.candidate} for e in evidence],
+            top_k=state.limit,
+        )
+        candidates = tuple(_rescored(result["candidate"], result["ce_score"]) for result in results)
+        record.ranking = section_ids(candidates)
+        return replace(state, candidates=candidates)
+
+    def rerank_results(self, question: str, results: Sequence[Result], top_k: int, record: StageRecord) -> list[Result]:
+        pool = list(results[: 2 * top_k])
+        record.scored = len(pool)
+        if not self._is_loaded(record):
+            return list(results)
+        scored = self.reranker.rerank(question, pool, top_k=top_k)
+        return [{**result, "score": as_probability(result["ce_score"]), "scores": {}} for result in scored]
+
+    def _is_loaded(self, record: StageRecord) -> bool:
+        if not self.reranker.loaded:
+            record.degrade(f"the model {self.reranker.model_name} could not be loaded")
+        return self.reranker.loaded
+
+
+def as_probability(ce_score: float) -> float:
+    """Return the logit of a cross-encoder as a probability: the same order on a scale of 0 to 1."""
+    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, ce_score))))
+
+
+def _rescored(candidate: Candidate, ce_score: float) -> Candidate:
+    probability = as_probability(ce_score)
+    scores = {**candidate.scores, CROSS_ENCODER: ce_score, RELEVANCE: probability}
+    return replace(candidate, score=probability, scores=scores)

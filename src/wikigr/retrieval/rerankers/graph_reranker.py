@@ -1,16 +1,31 @@
-"""``GraphReranker``: search results mixed with PageRank (reference/graph-reranker.md)."""
+"""``GraphReranker``: mix PageRank into the scores of search results (reference/graph-reranker.md)."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 from wikigr.graph.engine import Graph
 from wikigr.graph.link_graph import rank_articles, read_links
-from wikigr.graph.pagerank_cache import DAMPING, MAX_ITER, TOLERANCE, Parameters
+from wikigr.graph.pagerank_cache import (
+    DAMPING,
+    MAX_ITER,
+    TOLERANCE,
+    PageRankCacheError,
+    Parameters,
+    read_cache,
+)
+from wikigr.index.candidate import RELEVANCE, WALK, section_ids
+from wikigr.options import Auto, Limits, Options, Weight, or_auto
+from wikigr.pack import layout as parts
+from wikigr.pack.open import Pack
+from wikigr.retrieval.state import RerankingStage, Result, State
+from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr.text import fold
 
 _WEIGHT_TOLERANCE = 1e-6
@@ -161,3 +176,129 @@ def check_results(results: Sequence[Mapping[str, Any]], top_k: int) -> None:
         # Real takes numpy's numbers too; an integer may be too large for a float.
         if isinstance(score, bool) or not (isinstance(score, Real) and bool(-_LARGEST < score < _LARGEST)):  # type: ignore[operator]
             raise ValueError(f"the score of result {number} is {str(score)[:20]!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRerankerOptions(Options):
+    """Mixing with PageRank; ``alpha`` and ``beta`` sum to 1.
+
+    By default PageRank only decides between near equals. With the documented weights (``auto``) it can lift sections
+    that have little to do with the question, and the gain on the demo pack's gold questions is within chance.
+    """
+
+    section: ClassVar[str] = "graph_reranker"
+
+    enabled: Annotated[bool, "mix PageRank into the scores"] = True
+    alpha: Annotated[
+        Weight | Auto, "weight of the score; `alpha` and `beta` sum to 1; `auto` depends on the size of the pack"
+    ] = 0.95
+    beta: Annotated[Weight | Auto, "weight of PageRank"] = 0.05
+    cache_ttl: Annotated[
+        Annotated[int, Limits(ge=0)] | Auto, "seconds for which a process keeps the PageRank that it computed"
+    ] = "auto"
+
+    def problem(self) -> tuple[tuple[str, ...], str] | None:
+        fields = ("alpha", "beta")
+        if isinstance(self.alpha, str) != isinstance(self.beta, str):
+            return fields, "must both be numbers or both be auto"
+        if isinstance(self.alpha, str) or isinstance(self.beta, str):
+            return None
+        total = self.alpha + self.beta
+        return None if abs(total - 1.0) <= _WEIGHT_TOLERANCE else (fields, f"must sum to 1, not {total:g}")
+
+
+@dataclass(frozen=True, slots=True)
+class GraphWeights:
+    """``alpha`` + ``beta`` = 1; ``cache_ttl`` in seconds."""
+
+    alpha: float
+    beta: float
+    cache_ttl: int
+
+
+def graph_weights(articles: int) -> GraphWeights:
+    """Return the weights for a pack of ``articles`` articles (reference/graph-reranker.md, "Performance Tuning").
+
+    The last row of that table also holds for larger packs.
+    """
+    if articles < 100:
+        return GraphWeights(0.8, 0.2, 1800)
+    if articles < 500:
+        return GraphWeights(0.7, 0.3, 3600)
+    return GraphWeights(0.6, 0.4, 7200)
+
+
+class GraphReranking(RerankingStage[GraphRerankerOptions]):
+    """Rerank candidates by relevance mixed with the PageRank of their article."""
+
+    reads_text = False
+
+    @cached_property
+    def reranker(self) -> GraphReranker:
+        """The reranker with the configured weights."""
+        pack = self.resources.pack
+        documented = graph_weights(pack.manifest.counts["articles"])
+        return GraphReranker(
+            pack.graph.connection,
+            alpha=or_auto(self.options.alpha, documented.alpha),
+            beta=or_auto(self.options.beta, documented.beta),
+            cache_ttl=or_auto(self.options.cache_ttl, documented.cache_ttl),
+        )
+
+    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
+        self._prepare(record)
+        record.scored = len(state.candidates)
+        mixed = self.reranker.rerank(
+            [{"title": c.title, "score": c.relevance, "candidate": c} for c in state.candidates],
+            top_k=len(state.candidates),
+        )
+        candidates = tuple(
+            replace(
+                result["candidate"],
+                score=result["score"],
+                scores={**result["candidate"].scores, RELEVANCE: result["candidate"].relevance},
+            )
+            for result in mixed
+        )
+        record.ranking = section_ids(candidates)
+        return replace(state, candidates=candidates)
+
+    def rerank_results(self, question: str, results: Sequence[Result], top_k: int, record: StageRecord) -> list[Result]:
+        record.scored = len(results)
+        self._prepare(record)
+        relevant = [{**result, "score": _relevance(result)} for result in results]
+        return self.reranker.rerank(relevant, top_k=len(results))
+
+    def _prepare(self, record: StageRecord) -> None:
+        """Load the pack's precomputed PageRank; ``record`` notes the weights and what is wrong with the cache."""
+        record.warning = load_scores(self.resources.pack, self.reranker) or ""
+        record.notes.update(alpha=self.reranker.alpha, beta=self.reranker.beta)
+
+
+def load_scores(pack: Pack, reranker: GraphReranker) -> str | None:
+    """Give ``reranker`` the pack's precomputed PageRank unless it has valid scores.
+
+    Returns why the pack's scores cannot be used, in which case the reranker computes its own, or ``None``.
+    """
+    if reranker._is_cache_valid():
+        return None
+    try:
+        cache = read_cache(pack.layout.part(parts.PAGERANK))
+    except PageRankCacheError as error:
+        return f"{error.message} PageRank was computed anew."
+    if not cache.fits(pack.manifest.digest, pack.manifest.counts):
+        return "The pack's PageRank cache belongs to other content, so PageRank was computed anew."
+    reranker.use_scores(cache.scores, cache.parameters or Parameters())
+    return None
+
+
+def _relevance(result: Result) -> float:
+    """Return the relevance of a result: a score that is mixed with PageRank keeps it apart.
+
+    The score of a walk is used as it is, because what a walk finds through its neighbors has little relevance itself.
+    """
+    scores = result.get("scores")
+    if not isinstance(scores, Mapping) or WALK in scores:
+        return float(result["score"])
+    relevance = scores.get(RELEVANCE)
+    return relevance if isinstance(relevance, float) and math.isfinite(relevance) else float(result["score"])

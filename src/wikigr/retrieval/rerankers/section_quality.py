@@ -1,23 +1,68 @@
-"""How much a section has to say about a question (reference/retrieval-enhancements.md, `_score_section_quality`)."""
+"""Score sections by how much they say about a question, and drop stubs.
+
+reference/retrieval-enhancements.md, `_score_section_quality`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
+
+from wikigr.index.candidate import FACT, section_ids
+from wikigr.options import Options, Share
+from wikigr.retrieval.state import RerankingStage, Result, State
+from wikigr.retrieval.trace import StageRecord, Trace
+from wikigr.stop_words import STOP_WORDS
 from wikigr.text import fold, word_count, words
 
 CONTENT_QUALITY_THRESHOLD = 0.3
-"""The lowest score with which a section enters the context of a synthesis (reference/retrieval-enhancements.md)."""
-
-# Function words that say how a question asks, not what it asks about.
-STOP_WORDS: frozenset[str] = frozenset(
-    """a an the this that these those
-    about as at by for from in into of on to with
-    i you he she it we they me him her us them my your his its our their
-    am is are was were be been being do does did has have had can could may might must shall should will would
-    and or but if nor so than not
-    what which who whom whose when where why how there""".split()
-)
+"""Minimum score of a section that an answer may rest on (reference/retrieval-enhancements.md)."""
 
 _STUB_WORDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SectionQualityOptions(Options):
+    """Dropping sections that say too little."""
+
+    section: ClassVar[str] = "section_quality"
+
+    enabled: Annotated[bool, "drop sections that say too little"] = True
+    threshold: Annotated[Share, "minimum quality of a section"] = CONTENT_QUALITY_THRESHOLD
+
+
+class SectionQuality(RerankingStage[SectionQualityOptions]):
+    """Drop selected sections whose quality is below the threshold; keep all of them if none passes."""
+
+    needs_candidates = False
+
+    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
+        record.scored = len(state.evidence)
+        threshold, question = self.options.threshold, state.question.text
+        # A section that states a fact of the graph says enough, however short it is.
+        scores = {
+            item.section.section_id: 1.0
+            if FACT in item.candidate.scores
+            else score_section_quality(item.section.content, question)
+            for item in state.evidence
+        }
+        kept = tuple(item for item in state.evidence if scores[item.section.section_id] >= threshold)
+        if not kept:
+            # As in the reference, where the whole articles are then used instead.
+            record.notes["fallback"] = "every section scored below the threshold, so all were kept"
+            kept = state.evidence
+        else:
+            record.dropped = {
+                section_id: _below(score, threshold) for section_id, score in scores.items() if score < threshold
+            }
+        record.ranking = section_ids(item.candidate for item in kept)
+        return replace(state, evidence=kept)
+
+    def rerank_results(self, question: str, results: Sequence[Result], top_k: int, record: StageRecord) -> list[Result]:
+        record.scored = len(results)
+        scored = [{**result, "score": score_section_quality(result["content"], question)} for result in results]
+        return sorted(scored, key=lambda result: (-result["score"], result["title"]))
 
 
 def score_section_quality(content: str, question: str) -> float:
@@ -40,3 +85,9 @@ def score_section_quality(content: str, question: str) -> float:
 
 def _terms(text: str) -> set[str]:
     return {word.removesuffix("'s") for word in words(fold(text))}
+
+
+def _below(score: float, threshold: float) -> str:
+    """Say that ``score`` is below ``threshold``, with as many digits as it takes to tell them apart."""
+    digits = next((n for n in range(2, 7) if f"{score:.{n}f}" != f"{threshold:.{n}f}"), 7)
+    return f"quality {score:.{digits}f} below {threshold:.{digits}f}"

@@ -1,4 +1,4 @@
-"""An answer that a model writes from the evidence: the call, the examples, the check of what came back."""
+"""Let a model write the answer from the evidence: examples, the call, and the check of what comes back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import Answer
 from wikigr.answer.citations import verify_against
-from wikigr.answer.few_shot import FewShotManager
+from wikigr.answer.few_shot import FewShotManager, FewShotOptions
 from wikigr.answer.synthesis import (
     CitationStyle,
     Request,
@@ -23,27 +23,25 @@ from wikigr.answer.synthesis import (
     own_knowledge_request,
 )
 from wikigr.index.candidate import Evidence
-from wikigr.llm.client import BadRequestError, BlockEnd, Claude, TextDelta
-from wikigr.pack.open import Pack
-from wikigr.profiles.schema import Profile
+from wikigr.llm.client import BadRequestError, BlockEnd, TextDelta
+from wikigr.retrieval.state import Resources
 from wikigr.retrieval.trace import Trace
 
-# What a server says that does not know search-result blocks, and not that a key has no credit.
+# What a server says if it does not know search-result blocks, as opposed to a key without credit.
 _ABOUT_BLOCKS = re.compile(r"search_result|citation|content|block|type|tag|unknown|unsupported|schema", re.I)
 
 
 class Synthesizer:
-    """Lets ``model`` write answers from the evidence of ``pack``; without one it only shows what would be sent.
+    """Lets a model write answers from the evidence; without a model it only shows what would be sent.
 
-    ``few_shot_path`` is a file of worked examples in place of the pack's own.
+    ``few_shot_path`` is a file of worked examples that replaces the pack's own.
     """
 
-    def __init__(
-        self, pack: Pack, profile: Profile, model: Claude | None = None, few_shot_path: Path | None = None
-    ) -> None:
-        self._pack = pack
-        self._profile = profile
-        self._model = model
+    def __init__(self, resources: Resources, few_shot: FewShotOptions, few_shot_path: Path | None = None) -> None:
+        self._pack = resources.pack
+        self._model = resources.model
+        self._options = resources.synthesis
+        self._few_shot_options = few_shot
         self._few_shot_path = few_shot_path
 
     def request(
@@ -54,7 +52,7 @@ class Synthesizer:
         style: CitationStyle | None = None,
         graph_context: Sequence[str] = (),
     ) -> Request:
-        """Return what the model is sent for ``question``, in the profile's citation style if in no other."""
+        """Return what the model is sent for ``question``, by default in the configured citation style."""
         style = style or self._citation_style()
         return build_request(
             question,
@@ -65,7 +63,7 @@ class Synthesizer:
         )
 
     def write(self, answer: Answer, on_text: Callable[[str], None] | None) -> Answer:
-        """Return ``answer``, whose evidence stands, as the model writes it; or as it is when the model declines.
+        """Return ``answer`` with the text that the model writes from its evidence, or unchanged if the model declines.
 
         Raises ``LlmError``, ``BudgetError``, and ``CitationError`` when a verified span differs from the database.
         """
@@ -73,7 +71,7 @@ class Synthesizer:
         try:
             written = self._write(answer, style, on_text)
         except BadRequestError as error:
-            forced = style == "markers" or self._profile.synthesis.citations == "native"
+            forced = style == "markers" or self._options.citations == "native"
             if forced or not _ABOUT_BLOCKS.search(error.message):
                 raise
             with answer.trace.stage("synthesis") as record:
@@ -81,7 +79,7 @@ class Synthesizer:
                 record.degraded = True
             written = self._write(answer, "markers", on_text)
         verify_against(self._pack, written.citations, answer.trace)
-        model = self._profile.synthesis.model
+        model = self._options.model
         if written.declined:
             return replace(answer, model=model, confidence=0.0)
         claims = len(written.citations) + len(written.unverified)
@@ -97,9 +95,9 @@ class Synthesizer:
         )
 
     def from_own_knowledge(self, answer: Answer) -> Answer:
-        """Return ``answer``, an abstention, with what the model itself knows, labeled so."""
+        """Return ``answer``, an abstention, with what the model knows from memory, labeled as such."""
         assert self._model is not None
-        options = self._profile.synthesis
+        options = self._options
         with answer.trace.stage("own_knowledge") as record:
             record.notes["model"] = options.model
             reply = self._model.complete(
@@ -111,7 +109,7 @@ class Synthesizer:
     def _write(self, answer: Answer, style: CitationStyle, on_text: Callable[[str], None] | None) -> Written:
         assert self._model is not None
         request = self.request(answer.question, answer.evidence, answer.trace, style, answer.graph_context)
-        options = self._profile.synthesis
+        options = self._options
         with answer.trace.stage("synthesis") as record:
             warnings: list[str] = []
             writer = Writer(answer.evidence, style, on_text or _discard)
@@ -138,14 +136,14 @@ class Synthesizer:
             return written
 
     def _citation_style(self) -> CitationStyle:
-        options = self._profile.synthesis
+        options = self._options
         if options.citations != "auto":
             return options.citations
         return "native" if options.model.startswith("claude") else "markers"
 
     def _examples(self, question: str, trace: Trace) -> str:
-        """Return worked examples for the prompt; a pack without any is as good as one with."""
-        if not self._profile.few_shot.enabled:
+        """Return worked examples for the prompt; a pack need not have any."""
+        if not self._few_shot_options.enabled:
             return ""
         with trace.enhancement("few_shot") as record:
             try:
@@ -162,13 +160,13 @@ class Synthesizer:
 
     @cached_property
     def few_shot(self) -> FewShotManager:
-        """The worked examples; raises ``FileNotFoundError`` where there are none."""
+        """The worked examples; raises ``FileNotFoundError`` if there are none."""
         return FewShotManager(
             self._few_shot_path or self._pack.layout.root,
-            num_examples=self._profile.few_shot.num_examples,
+            num_examples=self._few_shot_options.num_examples,
             encoder=self._pack.encoder,
         )
 
 
 def _discard(text: str) -> None:
-    """Take the pieces of an answer that nobody watches."""
+    """Ignore the pieces of an answer that is not streamed."""

@@ -1,0 +1,43 @@
+"""The sections of a profile about models: who writes, and what a run may spend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from wikigr.options import Limits, Name, Options, Positive
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisOptions(Options):
+    """Who writes the answer. ``auto`` uses Claude if a key or a server is configured, and quotes the pack otherwise."""
+
+    section: ClassVar[str] = "synthesis"
+
+    provider: Annotated[
+        Literal["auto", "claude", "none"],
+        "who writes the answer: a model (`claude`), nobody (`none`: quotations), or a model if one is configured",
+    ] = "auto"
+    model: Annotated[Name, "the model that writes the answer"] = "claude-opus-4-6"
+    expansion_model: Annotated[Name, "the model that rephrases the question"] = "claude-haiku-4-5-20251001"
+    citations: Annotated[
+        Literal["auto", "native", "markers"],
+        "how a model cites: the API's search results (`native`) or numbers in the text that are then checked "
+        "(`markers`); `auto` is `native` for Claude models",
+    ] = "auto"
+    max_tokens: Annotated[int, Limits(ge=1, le=32_000), "maximum length of a model's answer, in tokens"] = 1024
+    own_knowledge: Annotated[bool, "let the model answer from memory, labeled, what the pack does not cover"] = False
+    timeout: Annotated[float, Limits(gt=0.0, le=3600.0), "seconds allowed for one call"] = 60.0
+    retries: Annotated[int, Limits(ge=0, le=10), "how often to retry a busy server"] = 2
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetOptions(Options):
+    """What one run may spend on a model; ``null`` is no limit."""
+
+    section: ClassVar[str] = "budget"
+
+    max_tokens: Annotated[Positive | None, "tokens that a run may use; `null` is no limit"] = None
+    max_cost_usd: Annotated[
+        Annotated[float, Limits(gt=0.0, le=10_000.0)] | None, "US dollars that a run may cost; `null` is no limit"
+    ] = None

@@ -1,0 +1,41 @@
+"""A profile: the options of every stage under one name, in one frozen value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from wikigr.options import Options
+
+_Options = TypeVar("_Options", bound=Options)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How a question is retrieved for and answered.
+
+    ``profile[GraphWalkOptions]`` are the options of one stage. ``sections`` holds only those that differ from their
+    defaults, so ``Profile()`` is the profile ``enhanced``, and equal profiles compare equal.
+    """
+
+    name: str = "enhanced"
+    description: str = "Hybrid retrieval, graph reranking, five documents by three sections, few-shot, section quality"
+    sections: Mapping[type[Options], Options] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sections", {k: value for k, value in self.sections.items() if value != k()})
+
+    def __getitem__(self, kind: type[_Options]) -> _Options:
+        options = self.sections.get(kind)
+        return options if isinstance(options, kind) else kind()
+
+    def override(self, kind: type[_Options], **values: Any) -> Profile:
+        """Return a copy in which the options of ``kind`` have ``values``; raises ``TypeError`` for an unknown field."""
+        # Typed as Any because dataclasses.replace wants a dataclass, and the base class is not one.
+        options: Any = self[kind]
+        return self.with_options(replace(options, **values))
+
+    def with_options(self, options: Options) -> Profile:
+        """Return a copy with ``options`` in the place of those of their class."""
+        return replace(self, sections={**self.sections, type(options): options})

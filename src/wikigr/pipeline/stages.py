@@ -1,0 +1,167 @@
+"""The table of stages: everything that knows the stages of a question reads it.
+
+The pipeline runs the enabled rows in order. ``--explain``, ``wikigr why``, ``wikigr rerank``, ``eval run --ablate``,
+the schema of profiles and the generated reference take names, sections, scores and reasons from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from wikigr.answer.draft import Draft, assess_draft, rank_draft
+from wikigr.answer.few_shot import FewShotOptions
+from wikigr.index.candidate import CROSS_ENCODER, DENSE, LEXICAL, WALK
+from wikigr.llm.options import BudgetOptions, SynthesisOptions
+from wikigr.options import Options
+from wikigr.pipeline.profile import Profile
+from wikigr.retrieval.candidates import DenseSearch, Encode, Fetch, Fuse, LexicalSearch, RetrievalOptions
+from wikigr.retrieval.document_selection import DocumentSelection, MultiDocOptions
+from wikigr.retrieval.explore.stage import MultiStrategyOptions, MultiStrategyStage
+from wikigr.retrieval.graph_walk import GraphWalk, GraphWalkOptions
+from wikigr.retrieval.multi_query import MultiQuery
+from wikigr.retrieval.question_entities import EntityLinking
+from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions, CrossEncoding
+from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions, GraphReranking
+from wikigr.retrieval.rerankers.section_quality import SectionQuality, SectionQualityOptions
+from wikigr.retrieval.state import Resources, RetrievalStage
+from wikigr.retrieval.trace import StageRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage of retrieval.
+
+    ``name`` is its name in traces, timings and messages; ``run`` the class that runs it; ``options`` the section of a
+    profile that configures it. ``enabled_by`` tells whether a profile has it; by default these options say so.
+    ``score`` is the key that it writes into ``Candidate.scores``. ``reason`` says why a section is absent after it
+    (``{count}`` is how many are present). ``method`` is the name by which ``wikigr rerank`` knows it.
+
+    A stage that ``ranks`` orders or keeps sections. One that ``finds`` can bring in sections that no stage before it
+    had, and a ``ranker`` starts from the question alone. The failure of an ``optional`` stage is recorded, and the
+    question goes on without it. Stages that ``reads`` marks select and read text; a plain search does without them.
+    """
+
+    name: str
+    run: type[RetrievalStage[Any]]
+    options: type[Options]
+    enabled_by: Callable[[Profile], bool] | None = None
+    score: str = ""
+    reason: str = "it was left out"
+    method: str = ""
+    ranks: bool = True
+    finds: bool = False
+    ranker: bool = False
+    optional: bool = False
+    reads: bool = False
+
+    def applies_to(self, profile: Profile) -> bool:
+        """Tell whether ``profile`` enables the stage."""
+        if self.enabled_by is not None:
+            return self.enabled_by(profile)
+        options: Any = profile[self.options]
+        return bool(options.enabled)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerStage:
+    """One stage between the evidence and an answer; ``name`` and ``reason`` as in ``Stage``."""
+
+    name: str
+    run: Callable[[Draft, Resources, StageRecord], Draft]
+    reason: str = ""
+    ranks: bool = False
+
+
+def _always(profile: Profile) -> bool:
+    return True
+
+
+def _uses_multi_query(profile: Profile) -> bool:
+    return profile[RetrievalOptions].multi_query
+
+
+def _uses_dense(profile: Profile) -> bool:
+    return profile[RetrievalOptions].uses_dense
+
+
+def _uses_lexical(profile: Profile) -> bool:
+    return profile[RetrievalOptions].uses_lexical
+
+
+def _follows_graph(profile: Profile) -> bool:
+    return profile[GraphWalkOptions].enabled or profile[MultiStrategyOptions].enabled
+
+
+RETRIEVAL_STAGES = (
+    Stage("multi_query", MultiQuery, RetrievalOptions, _uses_multi_query, ranks=False, optional=True),
+    Stage("encode", Encode, RetrievalOptions, _uses_dense, ranks=False),
+    Stage(
+        "dense",
+        DenseSearch,
+        RetrievalOptions,
+        _uses_dense,
+        score=DENSE,
+        reason="it is not among the {count} sections nearest by vectors",
+        finds=True,
+        ranker=True,
+    ),
+    Stage(
+        "lexical",
+        LexicalSearch,
+        RetrievalOptions,
+        _uses_lexical,
+        score=LEXICAL,
+        reason="it is not among the {count} best by BM25",
+        finds=True,
+        ranker=True,
+    ),
+    Stage("fuse", Fuse, RetrievalOptions, _always, reason="no ranker found it", finds=True),
+    Stage(
+        "cross_encoder",
+        CrossEncoding,
+        CrossEncoderOptions,
+        score=CROSS_ENCODER,
+        reason="it is not among the {count} that the cross-encoder ranks highest",
+        method="cross-encoder",
+        optional=True,
+    ),
+    Stage("graph_reranker", GraphReranking, GraphRerankerOptions, method="graph", optional=True),
+    Stage("entity_linking", EntityLinking, GraphWalkOptions, _follows_graph, ranks=False, optional=True),
+    Stage(
+        "graph_walk",
+        GraphWalk,
+        GraphWalkOptions,
+        score=WALK,
+        reason="no short path leads to it from what the question names and what was found",
+        finds=True,
+        optional=True,
+    ),
+    Stage("multi_strategy", MultiStrategyStage, MultiStrategyOptions, optional=True),
+    Stage("documents", DocumentSelection, MultiDocOptions, _always, reads=True),
+    Stage("fetch", Fetch, RetrievalOptions, _always, ranks=False, reads=True),
+    Stage("section_quality", SectionQuality, SectionQualityOptions, method="quality", reads=True),
+)
+
+ANSWER_STAGES = (
+    AnswerStage("sentences", rank_draft, reason="it holds no sentence", ranks=True),
+    AnswerStage("abstention", assess_draft),
+)
+
+
+def rankers_only(profile: Profile) -> Profile:
+    """Return ``profile`` without the stages that rerank what the rankers found."""
+    for stage in RETRIEVAL_STAGES:
+        if stage.optional and stage.options is not RetrievalOptions:
+            profile = profile.override(stage.options, enabled=False)
+    return profile
+
+
+# The sections of a profile, in the order of the stages that they configure.
+SECTIONS: tuple[type[Options], ...] = (
+    *dict.fromkeys(stage.options for stage in RETRIEVAL_STAGES),
+    FewShotOptions,
+    SynthesisOptions,
+    BudgetOptions,
+)

@@ -1,0 +1,51 @@
+"""What a question asks about a thing: what it is, when somebody lived, or what an entry of a reference does."""
+
+from __future__ import annotations
+
+from wikigr.names import bare_name
+from wikigr.question import patterns
+from wikigr.question.question import Question, content_stems
+
+_LIFE_STEMS = frozenset({"born", "birth", "birthday", "die", "death", "date", "day", "year", "month"})
+
+
+def asks_definition(question: Question, title: str) -> bool:
+    """Tell whether ``question`` asks what or who ``title``, with or without its qualifier, is, and nothing else."""
+    if patterns.ASKS_DEFINITION.match(question.text) is None:
+        return False
+    named, asked = name_stems(title), set(question.weights)
+    return bool(named) and (asked == named or asked == set(content_stems(title)))
+
+
+def asks_entry(question: Question, heading: str) -> bool:
+    """Tell whether ``question`` asks what the reference entry ``heading`` is or does; its last name is enough.
+
+    "functools.lru_cache" may be called ``lru_cache``, but not ``functools``.
+    """
+    if patterns.ASKS_DEFINITION.match(question.text) is None:
+        return False
+    named, asked = content_stems(heading), question.weights.keys()
+    return bool(asked) and asked <= set(named) and named[-1] in asked
+
+
+def asks_life_dates(question: Question, title: str) -> bool:
+    """Tell whether ``question`` asks when ``title`` was born or died, and nothing else."""
+    if not (patterns.ASKS_LIFE.search(question.text) and patterns.ASKS_LIFE_DATE.search(question.text)):
+        return False
+    named = name_stems(title)
+    return bool(named) and named <= question.weights.keys() <= named | _LIFE_STEMS
+
+
+def asks_lead(question: Question, title: str) -> bool:
+    """Tell whether the lead of ``title`` is where to look: for a definition, or for a time or place of a life."""
+    text = question.text
+    asks_date_or_place = patterns.ASKS_LIFE_DATE.search(text) or patterns.ASKS_LIFE_PLACE.search(text)
+    if not (patterns.ASKS_LIFE.search(text) and asks_date_or_place):
+        return asks_definition(question, title)
+    named = name_stems(title)
+    return bool(named) and named <= question.weights.keys()
+
+
+def name_stems(title: str) -> frozenset[str]:
+    """Return the stems of the name in ``title``, without its qualifier, made as a question's stems are."""
+    return frozenset(content_stems(bare_name(title)))

@@ -1,0 +1,80 @@
+"""Every pattern over the wording of a question, and over the text that would answer it. English only."""
+
+from __future__ import annotations
+
+import re
+
+from wikigr.segmentation import QUESTION_START
+
+_NUMBER_WORDS = (
+    "one two three four five six seven eight nine ten eleven twelve dozen twenty thirty forty fifty hundreds? "
+    "thousands? millions? billions? half twice third quarter several percent"
+).split()
+_CALENDAR_WORDS = (
+    "January February March April May June July August September October November December Monday Tuesday "
+    "Wednesday Thursday Friday Saturday Sunday century centuries decade spring summer autumn winter"
+).split()
+
+
+def any_of(phrases: list[str]) -> str:
+    """Return a pattern for any of ``phrases``, each a pattern itself, as whole words."""
+    return rf"\b(?:{'|'.join(phrases)})\b"
+
+
+# What a question asks for, matched anywhere in its text.
+ASKS_DATE = re.compile(
+    any_of(["when", "what (?:year|date|century|decade|day|month|time)", "which (?:year|century|decade|month)"]), re.I
+)
+ASKS_NUMBER = re.compile(
+    any_of(
+        [
+            "how (?:many|much|long|old|far|fast|tall|large|big|high|deep|often)",
+            r"what (?:percent\w*|number|fraction|age|amount|size|temperature)",
+        ]
+    ),
+    re.I,
+)
+ASKS_NAME = re.compile(
+    any_of(
+        [
+            "who|whom|whose|where",
+            "which (?:person|city|country)",
+            "what (?:city|country|state|person|company|group|organi[sz]ation)",
+        ]
+    ),
+    re.I,
+)
+ASKS_REASON = re.compile(any_of(["why"]), re.I)
+
+# What a text that answers such a question holds.
+DATE = re.compile(
+    r"\b(?:1\d{3}|20\d\d)s?\b|\b\d{1,4} ?(?:BC|AD|BCE|CE)\b|\b\d{1,2}(?:st|nd|rd|th) century\b|"
+    + any_of(_CALENDAR_WORDS)
+)
+NUMBER = re.compile(rf"\d|{any_of(_NUMBER_WORDS)}", re.I)
+# A capitalized word that does not begin its sentence.
+NAME = re.compile(r"(?<=[a-z,;:'\"“(–-] )[A-ZÀ-Þ][\w'’-]+|(?<=[(\"“])[A-ZÀ-Þ][\w'’-]+")
+REASON = re.compile(
+    any_of("because,due to,since,so that,in order to,as a result,caused?,led to,reasons?,allows?".split(",")), re.I
+)
+
+# How broad an answer a question asks for.
+ASKS_OVERVIEW = re.compile(
+    r"^\W*(?:tell me (?:all )?about|describe|discuss|compare|give an overview|summari[sz]e)\b", re.I
+)
+ASKS_EXPLANATION = re.compile(
+    r"^\W*(?:how (?!many\b|much\b|old\b|long\b|far\b|tall\b|high\b|large\b|big\b|often\b)|why\b|explain\b)", re.I
+)
+ASKS_DETAIL = re.compile(r"^\W*(?:what|which|how|where)\b.{8,}\b(?:in|within|during|under)\s+(?:the\s+)?\w+", re.I)
+
+# "What is a coroutine?", "Who was Ada Lovelace", "define spin", "spin"
+ASKS_DEFINITION = re.compile(
+    r"\W*(?:(?:what|who)(?:['’]s|\s+(?:is|are|was|were))\s(?!(?:about|at|for|from|in|like|of|on|to|with)\b)|"
+    r"(?:define|explain|describe)\b|tell me (?:all )?about\b|what (?:do|does|did)\s.+\sdo\W*$|"
+    rf"(?!{QUESTION_START}))",
+    re.I,
+)
+# Birth and death, and whether the time or the place is asked for.
+ASKS_LIFE = re.compile(r"\b(?:born|birth\w*|die[ds]?|death)\b", re.I)
+ASKS_LIFE_DATE = re.compile(r"\b(?:when|dates?|year|day|month|birthday)\b", re.I)
+ASKS_LIFE_PLACE = re.compile(r"\b(?:where|place|city|town|country|birthplace)\b", re.I)

@@ -1,0 +1,111 @@
+"""One analysis of a question, made once and handed to every stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+from wikigr.embeddings.embedder import Vectors
+from wikigr.errors import UsageError
+from wikigr.index.lexical import MAX_QUERY_WORDS, LexicalIndex, query_words, stems
+from wikigr.question.answer_type import AnswerType, answer_type
+from wikigr.question.breadth import Breadth, breadth
+from wikigr.stop_words import QUESTION_WORDS
+from wikigr.text import PREFIX_LENGTH, scrub, share_prefix
+
+# What a stem counts when the text holds only a related word: one that shares most of its letters ("Norman",
+# "Normandy").
+_RELATED_WEIGHT = 0.7
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question as every stage sees it.
+
+    ``weights`` maps each content stem to its inverse document frequency in the pack. ``pairs`` are neighboring stems,
+    at least one of them a content stem. ``answer_type`` is what would answer it, if its wording tells; ``breadth`` how
+    many articles and sections that takes.
+    """
+
+    text: str
+    weights: Mapping[str, float]
+    pairs: frozenset[tuple[str, str]]
+    answer_type: AnswerType | None
+    breadth: Breadth
+    encode: Callable[[Sequence[str]], Vectors] = field(repr=False, compare=False)
+
+    @cached_property
+    def vector(self) -> Vectors:
+        """The unit vector of the text, float32 of shape ``(d,)``, encoded on first use."""
+        vector: Vectors = self.encode([self.text])[0]
+        return vector
+
+    @cached_property
+    def lowered(self) -> str:
+        """The text in lower case."""
+        return self.text.lower()
+
+    def coverage(self, tokens: Set[str]) -> float:
+        """Return the share, by weight, of the question's stems that ``tokens`` holds, in [0, 1]."""
+        total = sum(self.weights.values())
+        if not total:
+            return 0.0
+        related = {
+            stem
+            for token in tokens
+            for stem in self._stems_by_prefix.get(token[:PREFIX_LENGTH], ())
+            if share_prefix(stem, token)
+        }
+        found = 0.0
+        for stem, weight in self.weights.items():
+            if stem in tokens:
+                found += weight
+            elif stem in related:
+                found += _RELATED_WEIGHT * weight
+        return found / total
+
+    @cached_property
+    def _stems_by_prefix(self) -> dict[str, list[str]]:
+        """The stems that are long enough to have related words, by their first letters."""
+        by_prefix: dict[str, list[str]] = {}
+        for stem in self.weights:
+            if len(stem) > PREFIX_LENGTH:
+                by_prefix.setdefault(stem[:PREFIX_LENGTH], []).append(stem)
+        return by_prefix
+
+    def phrase_coverage(self, tokens: Sequence[str]) -> float:
+        """Return the share of the question's pairs that stand side by side in ``tokens``, in [0, 1]."""
+        return len(self.pairs & set(pairwise(tokens))) / len(self.pairs) if self.pairs else 0.0
+
+    def is_answer_type_in(self, text: str) -> bool:
+        """Tell whether ``text`` holds a thing of the expected type that the question does not mention itself."""
+        if self.answer_type is None:
+            return True
+        return any(match.group().lower() not in self.lowered for match in self.answer_type.found_by.finditer(text))
+
+
+def analyze(text: str, index: LexicalIndex, encode: Callable[[Sequence[str]], Vectors]) -> Question:
+    """Analyze a question against the pack whose lexical index is ``index``; raises ``UsageError`` if it is empty.
+
+    ``encode`` maps texts to unit vectors of shape ``(len(texts), d)``. It is not called before the vector is needed.
+    """
+    text = checked(text)
+    weights = {stem: index.rarity(stem) for stem in content_stems(text)}
+    pairs = frozenset(pair for pair in pairwise(stems(text)) if weights.keys() & set(pair))
+    return Question(text, weights, pairs, answer_type(text), breadth(text), encode)
+
+
+def checked(text: str) -> str:
+    """Return the text of a question as valid Unicode; raises ``UsageError`` when it is empty."""
+    text = scrub(text)
+    if not text.strip():
+        raise UsageError("The question is empty.")
+    return text
+
+
+def content_stems(text: str) -> list[str]:
+    """Return the stems of the words of ``text`` that say what it is about, in order."""
+    tokens = (token for token in query_words(text)[:MAX_QUERY_WORDS] if token.lower() not in QUESTION_WORDS)
+    return [stem for token in tokens for stem in stems(token)]

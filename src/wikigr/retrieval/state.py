@@ -1,0 +1,102 @@
+"""What the stages of retrieval pass on, and what they all may use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from wikigr.index.candidate import Candidate, Evidence, Hit
+from wikigr.llm.options import SynthesisOptions
+from wikigr.options import Options
+from wikigr.pack.open import Pack
+from wikigr.question.question import Question
+from wikigr.retrieval.entity_linking import EntityLinker, Link
+from wikigr.retrieval.trace import StageRecord, Trace
+
+if TYPE_CHECKING:
+    from wikigr.llm.client import Claude
+    from wikigr.retrieval.explore.multi_strategy import Exploration
+
+_Options = TypeVar("_Options", bound=Options)
+# The hits of each ranker, by its name.
+Runs = Mapping[str, list[Hit]]
+# A search result as JSON has it: ``title``, ``score``, ``content`` and whatever else its source wrote.
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A question on its way to evidence.
+
+    ``limit`` is the number of sections that are wanted in the end, ``depth`` how many each ranker finds at least, and
+    ``within`` the titles, folded, to which retrieval is restricted, if any. ``wordings`` are the question and its
+    rephrasings; ``runs`` what the rankers found for each of them. ``candidates`` are in the running, best first;
+    ``links`` the nodes that the question names; ``selected`` the candidates to be read, and ``evidence`` their text.
+    """
+
+    question: Question
+    limit: int
+    depth: int
+    within: frozenset[str] | None = None
+    wordings: tuple[Question, ...] = ()
+    runs: tuple[Runs, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    links: tuple[Link, ...] = ()
+    exploration: Exploration | None = None
+    selected: tuple[Candidate, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass
+class Resources:
+    """What stages use beside their state: the pack, a model if there is one, and what is made once for all questions.
+
+    ``offline`` forbids downloads. ``cypher_examples`` returns worked examples of Cypher for a question.
+    """
+
+    pack: Pack
+    model: Claude | None = None
+    synthesis: SynthesisOptions = field(default_factory=SynthesisOptions)
+    offline: bool = False
+    cypher_examples: Callable[[str], str] | None = None
+
+    @cached_property
+    def linker(self) -> EntityLinker:
+        """Links the names in a question to the pack's graph."""
+        return EntityLinker(self.pack.graph_index, self.pack.lexical)
+
+
+class RetrievalStage(Generic[_Options]):
+    """A stage of retrieval: made once for a pipeline, called for every question.
+
+    A subclass implements ``run``. It returns a new state and fills its ``StageRecord``; ``Trace`` holds those of the
+    stages before it.
+    """
+
+    # Whether the stage has nothing to do without candidates.
+    needs_candidates: ClassVar[bool] = True
+
+    def __init__(self, resources: Resources, options: _Options) -> None:
+        self.resources = resources
+        self.options = options
+
+    def applies(self, state: State) -> bool:
+        """Tell whether there is anything to do for ``state``."""
+        return bool(state.candidates) or not self.needs_candidates
+
+    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
+        """Return ``state`` after this stage."""
+        raise NotImplementedError
+
+
+class RerankingStage(RetrievalStage[_Options]):
+    """A stage that can also rerank results from elsewhere (``wikigr rerank``)."""
+
+    # Whether it reads the question and the text of the results.
+    reads_text: ClassVar[bool] = True
+
+    def rerank_results(self, question: str, results: Sequence[Result], top_k: int, record: StageRecord) -> list[Result]:
+        """Return the reranked ``results``, best first, with their new ``score``; ``top_k`` of them are wanted."""
+        raise NotImplementedError

@@ -1,0 +1,96 @@
+"""Definitions, life dates and reference entries come first when a question asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.answer.evidence import evidence, ranked
+
+from wikigr.pack.open import Pack
+
+QUESTIONS = Path(__file__).parents[2] / "packs" / "physics" / "eval" / "questions.jsonl"
+
+
+@pytest.fixture(scope="module")
+def pack(physics_pack: Path) -> Iterator[Pack]:
+    with Pack(physics_pack) as opened:
+        yield opened
+
+
+def test_what_defines_comes_first_where_a_definition_is_asked_for(pack: Pack) -> None:
+    lead = "A picture of Spin. Spin is a kind of angular momentum. It has no size."
+    other = "Spin, spin and again spin: what is spin? Nobody asked for spin more than Pauli."
+    items = [evidence("Spin#3", other, 1.0), evidence("Spin#0", lead, 0.1)]
+    assert ranked(pack, "What is spin?", *items)[0].text == "Spin is a kind of angular momentum."
+    plain = "This is a featured article. Something turns, and yet it does not turn at all. It stays."
+    (best, *_) = ranked(pack, "What is spin?", items[0], evidence("Spin#0", plain, 0.1))
+    assert best.text == "Something turns, and yet it does not turn at all."
+
+
+def test_an_entry_of_a_reference_explains_what_it_is_called(pack: Pack) -> None:
+    signature = "@spin.turn_cache(size=128)\n@spin.turn_cache(function)"
+    entry = evidence("spin#4", f"{signature}\n\nTurn a spin. New in version 3.4.", 0.2, "@spin.turn_cache")
+    other = evidence("News#0", "A decorator spin.turn_cache was added, and turn_cache is faster now.", 1.0)
+    for question in ("What does spin.turn_cache do?", "what is turn_cache", "spin.turn_cache"):
+        assert ranked(pack, question, entry, other)[0].text == "Turn a spin."
+    # Not what is asked for, no entry, and an entry of just that name beside it.
+    for question in ("What does spin do?", "Where does turn_cache come from?"):
+        assert ranked(pack, question, entry, other)[0].text != "Turn a spin."
+    prose = evidence("spin#4", "What turn_cache means.\n\nTurn a spin.", 0.2, "turn_cache")
+    assert ranked(pack, "What does turn_cache do?", prose, other)[0].section.title == "News"
+
+
+@pytest.mark.parametrize(
+    "signature",
+    [
+        "int turn(int spin, ...)",
+        "turn: int = 5",
+        "class turn(x)\nclass turn(x, y)",
+        "turn (enum)",
+        "turn",
+    ],
+)
+def test_an_entry_is_told_by_its_signature(pack: Pack, signature: str) -> None:
+    content = f"{signature}\n\nReturn value: New reference. New in version 3.3. turn(1, ...) Turns a spin round."
+    entry, other = evidence("spin#4", content, 0.2, "turn"), evidence("News#0", "How to turn. A turn is done.", 1.0)
+    assert ranked(pack, "What does turn do?", entry, other)[0].text == "Turns a spin round."
+
+
+@pytest.mark.parametrize(
+    ("heading", "content"),
+    [
+        ("Energy", "Energy (kcal) by food:\n\nSee what others say."),
+        ("Energy", "Energy values\n\nThe table was made by Bob."),
+        ("Energy", "Energy (1961) | Peak | Weeks\n\nThe table was made by Bob."),
+        ("Energy", "Main article: History of Energy supply\n\nThe table was made by Bob."),
+        ("E", "Energy\n\nThe table was made by Bob."),
+        ("Energy", "Energy is conserved.\n\nThe table was made by Bob."),
+        ("Energy", "Energy\nThe table was made by Bob."),
+    ],
+)
+def test_an_ordinary_section_is_no_entry(pack: Pack, heading: str, content: str) -> None:
+    for sentence in ranked(pack, f"What is {heading}?", evidence("Diet#3", content, 0.2, heading)):
+        assert sentence.section_score == 0.2
+
+
+def test_where_an_article_defines_it_no_entry_does(pack: Pack) -> None:
+    lead = evidence("Energy#0", "Energy is the ability to do work.", 0.3)
+    entry = evidence("Diet#3", "energy\n\nEnergy is what food gives you.", 1.0, "energy")
+    assert ranked(pack, "What is energy?", lead, entry)[0].text == "Energy is the ability to do work."
+
+
+def test_an_entry_of_just_that_name_comes_before_those_whose_name_ends_so(pack: Pack) -> None:
+    method = evidence("spin#4", "spin.cache(x)\n\nIt returns what it kept.", 1.0, "spin.cache")
+    exact = evidence("Glossary#1", "cache\n\nGalileo saw the moons of Jupiter in 1610.", 0.1, "cache")
+    assert ranked(pack, "What is a cache?", method, exact)[0].text == "Galileo saw the moons of Jupiter in 1610."
+    assert ranked(pack, "What is spin.cache?", method, exact)[0].text == "It returns what it kept."
+
+
+def test_dates_beside_the_name_answer_when_somebody_was_born(pack: Pack) -> None:
+    lead = "Ada Nowak (1 May 1930 – 10 June 2004) was a singer."
+    later = "Her first child Jan was born in 1955. Ada Nowak was never poor."
+    items = [evidence("Ada Nowak#0", lead, 0.2), evidence("Ada Nowak#1", later, 1.0)]
+    assert ranked(pack, "When was Ada Nowak born?", *items)[0].text == lead
+    assert ranked(pack, "When was the first child of Ada Nowak born?", *items)[0].text.startswith("Her first child")

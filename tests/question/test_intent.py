@@ -1,0 +1,83 @@
+"""What a question asks about a thing: what it is, when somebody lived, what an entry does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wikigr.index.lexical import LexicalIndex, LexicalWriter
+from wikigr.question.intent import asks_definition, asks_entry, asks_lead, asks_life_dates
+from wikigr.question.question import Question, analyze
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> LexicalIndex:
+    folder = tmp_path_factory.mktemp("intent") / "lexical"
+    with LexicalWriter(folder) as writer:
+        writer.add("a#0", "a", "", "some text")
+    return LexicalIndex(folder)
+
+
+def analyzed(text: str, index: LexicalIndex) -> Question:
+    return analyze(text, index, lambda texts: np.eye(len(texts), 3, dtype=np.float32))
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "expected"),
+    [
+        ("What is spin?", "Spin", True),
+        ("who was Erwin Schrödinger", "Erwin Schrödinger", True),
+        ("What's the Pauli exclusion principle?", "Pauli exclusion principle", True),
+        ("Tell me about spin", "Spin", True),
+        ("Define spin.", "Spin", True),
+        ("spin", "Spin", True),
+        ("What is the spin of an electron?", "Spin", False),
+        ("What is spin?", "Electron", False),
+        ("Where is CERN?", "CERN", False),
+        ("Does spin exist?", "Spin", False),
+        ("How?", "Spin", False),
+        ("What is Alzheimer's disease?", "Alzheimer's disease", True),
+        ("Who was Harry S. Truman?", "Harry S. Truman", True),
+        ("What is Formula One?", "Formula One", True),
+        ("What is Bass (fish)?", "Bass (fish)", True),
+        ("What does an enzyme do?", "Enzyme", True),
+        ("What does an enzyme do to food?", "Enzyme", False),
+        ("Define tower.", "The Two Towers", False),
+        ("What is on Mars?", "Mars", False),
+        ("Who was in the Beatles?", "The Beatles", False),
+    ],
+)
+def test_a_question_may_ask_what_something_is(index: LexicalIndex, question: str, title: str, expected: bool) -> None:
+    assert asks_definition(analyzed(question, index), title) is expected
+
+
+@pytest.mark.parametrize(
+    ("question", "when", "lead"),
+    [
+        ("When was Erwin Schrödinger born?", True, True),
+        ("In what year did Erwin Schrödinger die?", True, True),
+        ("What is the birthday of Erwin Schrödinger?", True, True),
+        ("Where was Erwin Schrödinger born?", False, True),
+        ("When was the daughter of Erwin Schrödinger born?", False, True),
+        ("When did Erwin Schrödinger leave Vienna?", False, False),
+        ("When was Max Born honored?", False, False),
+        ("How did the cat of Erwin Schrödinger die?", False, False),
+    ],
+)
+def test_a_question_may_ask_for_dates_of_a_life(index: LexicalIndex, question: str, when: bool, lead: bool) -> None:
+    asked = analyzed(question, index)
+    assert asks_life_dates(asked, "Erwin Schrödinger") is when
+    assert asks_lead(asked, "Erwin Schrödinger") is lead
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "expected"),
+    [
+        ("What does functools.lru_cache do?", "functools.lru_cache", True),
+        ("What is lru_cache?", "functools.lru_cache", True),
+        ("What is functools?", "functools.lru_cache", False),
+        ("When was lru_cache added?", "functools.lru_cache", False),
+    ],
+)
+def test_a_question_may_ask_for_an_entry(index: LexicalIndex, question: str, heading: str, expected: bool) -> None:
+    assert asks_entry(analyzed(question, index), heading) is expected
