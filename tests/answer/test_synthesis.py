@@ -11,7 +11,7 @@ import pytest
 from tests.llm.server import MessagesServer, cut_after, reply, status, text
 
 from wikigr.answer.abstention import NOT_COVERED
-from wikigr.answer.synthesis import UNVERIFIED
+from wikigr.answer.citation_stream import UNVERIFIED
 from wikigr.errors import UsageError
 from wikigr.llm.budget import Budget, BudgetError
 from wikigr.llm.client import BadRequestError, Claude, LlmError

@@ -83,7 +83,7 @@ def test_a_users_own_profile_comes_first_and_may_extend_its_namesake(own_folder:
         ("multi_doc: {num_docs: 11}", 1, "less than or equal to 10", None),
         ("multi_doc: {num_docs: true}", 1, "multi_doc.num_docs is True", None),
         ("few_shot: {enabled: 1}", 1, "valid boolean", None),
-        ("few_shot: 3", 1, "holds keys of its own", None),
+        ("few_shot: 3", 1, "must be a mapping", None),
         ("retrieval: {mode: sparse}", 1, "'hybrid', 'dense' or 'lexical'", None),
         ("budget: {max_cost_usd: .nan}", 1, "max_cost_usd is nan", None),
         ("budget: {max_tokens: 0}", 1, "greater than 0", None),

@@ -1,6 +1,6 @@
-"""``KnowledgeGraphAgent``: the documented front of the pipeline.
+"""``KnowledgeGraphAgent``: the documented API of the pipeline.
 
-reference/phase1-enhancements.md and reference/retrieval-enhancements.md say what each name here promises.
+Specified by reference/phase1-enhancements.md and reference/retrieval-enhancements.md.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ _MAX_RESULTS = 20
 
 
 class KnowledgeGraphAgent:
-    """Answers questions from a pack; use it as a context manager, or ``close`` it.
+    """Answers questions from a pack. Use it as a context manager, or ``close`` it.
 
-    ``use_enhancements`` chooses between the profiles ``enhanced`` and ``baseline``; the ``enable_*`` flags of reranker,
-    multi-document retrieval, few-shot examples and cross-encoder switch single enhancements and count only with it,
-    ``enable_multi_query`` (which sends the question, cut at 500 characters, to the Anthropic API) counts always.
-    Without a key (``anthropic_api_key`` or the environment) answers are quotations and nothing leaves the machine.
+    ``use_enhancements`` chooses between the profiles ``enhanced`` and ``baseline``. The ``enable_*`` flags of reranker,
+    multi-document retrieval, few-shot examples and cross-encoder switch single enhancements and only apply with it;
+    ``enable_multi_query``, which sends the first 500 characters of the question to the Anthropic API, always applies.
+    Without a key (``anthropic_api_key`` or the environment) answers are quotations, and nothing leaves the machine.
 
-    ``reranker``, ``few_shot`` and ``cross_encoder`` are the enhancements that ``query`` uses, each ``None`` when it is
-    off. ``query`` selects documents over dense and lexical candidates; ``synthesizer`` is the documented selection over
+    ``reranker``, ``few_shot`` and ``cross_encoder`` are the enhancements that ``query`` uses, each ``None`` if it is
+    off. ``query`` selects documents from dense and lexical candidates; ``synthesizer`` is the documented selection by
     vectors alone, for callers of its ``retrieve``. ``cypher_examples`` are the patterns of ``cypher_pack_path``.
     """
 
@@ -78,8 +78,8 @@ class KnowledgeGraphAgent:
     ) -> None:
         """Open the pack that ``db_path`` (its database file, its folder or its name) belongs to.
 
-        With ``read_only=False`` the engine writes to the file even when nothing changes, and ``wikigr pack validate``
-        then says so. Raises ``PackError`` when there is no such pack, and ``FileNotFoundError``, ``ValueError`` or
+        With ``read_only=False`` the engine writes to the file even if nothing changes, which ``wikigr pack validate``
+        reports. Raises ``PackError`` when there is no such pack, and ``FileNotFoundError``, ``ValueError`` or
         ``json.JSONDecodeError`` for ``few_shot_path`` and ``cypher_pack_path`` as ``FewShotManager`` does.
         """
         self._start(
@@ -98,14 +98,14 @@ class KnowledgeGraphAgent:
 
     @classmethod
     def from_connection(cls, conn: Any, **options: Any) -> Self:
-        """Return an agent over an open connection to a pack's database, which stays the caller's to close.
+        """Return an agent over an open connection to a pack's database. The caller closes the connection.
 
-        ``options`` are those of the constructor, but for ``db_path`` and ``read_only``. Raises ``TypeError`` when
-        ``conn`` is no connection or an option is unknown, ``PackError`` when its database belongs to no pack.
+        ``options`` are those of the constructor except ``db_path`` and ``read_only``. Raises ``TypeError`` when
+        ``conn`` is not a connection or an option is unknown, ``PackError`` when its database is not part of a pack.
         """
         graph = Graph.of(conn)
         if graph.path is None:
-            raise PackError("The connection is to a database in memory, which belongs to no pack.")
+            raise PackError("The connection is to an in-memory database, which is not part of a pack.")
         agent = cls.__new__(cls)
         agent._start(Pack(graph.path, graph=graph), **options)
         return agent
@@ -153,7 +153,7 @@ class KnowledgeGraphAgent:
                 self.conn, min_relevance=calibrated_min_relevance(self.pack.manifest.thresholds)
             )
         if self.enable_fewshot and self._few_shot_path is not None:
-            # What was named must be right; what a pack happens to carry may be left out with a warning.
+            # A file that the caller named must be valid; the pack's own may be skipped with a warning.
             _ = self._pipeline.synthesizer.few_shot
         if self.enable_cross_encoder:
             _ = self.cross_encoder
@@ -164,7 +164,7 @@ class KnowledgeGraphAgent:
 
     @property
     def reranker(self) -> GraphReranker | None:
-        """The graph reranker that ``query`` uses; set it to use another one."""
+        """The graph reranker that ``query`` uses. Set it to replace it."""
         return self._pipeline.stage(GraphReranking).reranker if self.enable_reranker else None
 
     @reranker.setter
@@ -173,7 +173,7 @@ class KnowledgeGraphAgent:
 
     @property
     def cross_encoder(self) -> CrossEncoderReranker | None:
-        """The cross-encoder that ``query`` uses; set it to use another one."""
+        """The cross-encoder that ``query`` uses. Set it to replace it."""
         return self._pipeline.stage(CrossEncoding).reranker if self.enable_cross_encoder else None
 
     @cross_encoder.setter
@@ -182,13 +182,13 @@ class KnowledgeGraphAgent:
 
     @property
     def few_shot(self) -> FewShotManager | None:
-        """The worked examples that ``query`` shows a model, if there are any; set it to use others."""
+        """The worked examples that ``query`` shows a model, if there are any. Set it to replace them."""
         if not self.enable_fewshot:
             return None
         try:
             return self._pipeline.synthesizer.few_shot
         except (OSError, ValueError) as error:
-            logger.warning("The pack's few-shot examples are left out: %s", error)
+            logger.warning("The pack's few-shot examples are skipped: %s", error)
             return None
 
     @few_shot.setter
@@ -217,8 +217,8 @@ class KnowledgeGraphAgent:
     def query(self, question: str, max_results: int = 10) -> dict[str, Any]:
         """Answer ``question``; ``max_results`` (at least 1) bounds the sources, entities and facts.
 
-        The documented keys are ``answer``, ``sources``, ``entities``, ``facts``, ``cypher_query`` and ``query_type``;
-        beside them stand ``citations``, ``confidence``, ``degraded``, ``warnings`` and ``usage``. Raises
+        The documented keys are ``answer``, ``sources``, ``entities``, ``facts``, ``cypher_query`` and ``query_type``.
+        Further keys are ``citations``, ``confidence``, ``degraded``, ``warnings`` and ``usage``. Raises
         ``UsageError`` for an empty question, ``LlmError`` or ``BudgetError`` when a model is to answer and cannot.
         """
         if max_results < 1:
@@ -244,14 +244,14 @@ class KnowledgeGraphAgent:
 
     @property
     def token_usage(self) -> dict[str, Any]:
-        """What all calls of models have used so far: tokens, calls, and US dollars (``None`` where unknown)."""
+        """The usage of all model calls so far: tokens, calls, and US dollars (``None`` if unknown)."""
         from wikigr.llm.usage import Usage
 
         return (self._client.usage if self._client else Usage()).to_dict()
 
     @property
     def claude(self) -> anthropic.Anthropic | None:
-        """The Anthropic client behind the agent, or ``None`` without a key; calls through it are not counted."""
+        """The underlying Anthropic client, or ``None`` without a key. Calls through it are not counted."""
         return self._client.sdk if self._client else None
 
     def semantic_search(self, query: str, top_k: int = 5) -> list[dict[str, Any]]:
@@ -262,7 +262,7 @@ class KnowledgeGraphAgent:
         query = checked(query)
         if top_k < 1:
             raise UsageError(f"top_k must be at least 1, not {top_k}.")
-        # An article has several sections: look further until there are enough articles, or no more sections.
+        # An article has several sections, so the search goes deeper until it has enough articles or all sections.
         depth, sections = top_k * 4, self.pack.manifest.counts["sections"]
         vector = self.pack.encoder.encode([query])[0]
         while True:
@@ -287,8 +287,9 @@ class KnowledgeGraphAgent:
             depth *= 4
 
     def _vector_primary_retrieve(self, question: str, max_results: int = 5) -> list[dict[str, Any]]:
-        """Return articles as ``semantic_search`` does: through several wordings when ``enable_multi_query`` is set,
-        and, with a cross-encoder, the best of twice as many by ``ce_score``.
+        """Return articles as ``semantic_search`` does, for several wordings if ``enable_multi_query`` is set.
+
+        With a cross-encoder, these are the best of twice as many by ``ce_score``.
         """
         wanted = max_results
         if self.cross_encoder is not None:
@@ -304,7 +305,7 @@ class KnowledgeGraphAgent:
     def _multi_query_retrieve(self, question: str, max_results: int = 5) -> list[dict[str, Any]]:
         """Return the articles found for ``question`` and two other wordings of it, each with its best similarity.
 
-        ``max_results`` is brought into [1, 20] and holds for each wording. When no other wording can be had, only
+        ``max_results`` is clipped to [1, 20] and applies to each wording. If the question cannot be rephrased, only
         the question itself is searched for, with a warning.
         """
         limit = min(_MAX_RESULTS, max(1, max_results))
@@ -318,7 +319,7 @@ class KnowledgeGraphAgent:
         return best_by_title(self.semantic_search(wording, top_k=limit) for wording in wordings)
 
     def _score_section_quality(self, content: str, question: str) -> float:
-        """Score a section for synthesis: see ``agent.section_quality.score_section_quality``."""
+        """Score a section for synthesis: see ``score_section_quality``."""
         return score_section_quality(content, question)
 
     def _fetch_source_text(
@@ -326,8 +327,8 @@ class KnowledgeGraphAgent:
     ) -> str:
         """Return the sections of the first ``max_articles`` articles as one text.
 
-        With ``question``, sections that score below ``CONTENT_QUALITY_THRESHOLD`` are left out; when that leaves
-        nothing at all, the whole articles are returned.
+        With ``question``, sections that score below ``CONTENT_QUALITY_THRESHOLD`` are dropped; if none is left,
+        the whole articles are returned.
         """
         texts: list[str] = []
         query = (
@@ -354,9 +355,9 @@ class KnowledgeGraphAgent:
         return "\n\n".join(texts)
 
     def _build_synthesis_context(self, question: str, kg_results: Mapping[str, Any]) -> str:
-        """Return the text that an answer to ``question`` may rest on: sources, entities, facts and source text.
+        """Return the context for an answer to ``question``: sources, entities, facts and source text.
 
-        ``kg_results`` holds ``sources`` (titles), and perhaps ``entities`` and ``facts``, as ``query`` returns them.
+        ``kg_results`` holds ``sources`` (titles) and optionally ``entities`` and ``facts``, as ``query`` returns them.
         """
         sources = [str(title) for title in kg_results.get("sources", [])]
         parts = [f"Sources: {', '.join(sources)}" if sources else ""]
@@ -372,9 +373,9 @@ class KnowledgeGraphAgent:
     def _synthesize_answer(
         self, question: str, kg_results: Mapping[str, Any], query_plan: Mapping[str, Any] | None = None
     ) -> str:
-        """Answer ``question`` from the articles that ``kg_results["sources"]`` names; the text of the answer.
+        """Return the text of an answer to ``question`` from the articles in ``kg_results["sources"]``.
 
-        ``query_plan`` is accepted for the documented signature; nothing of it is used.
+        ``query_plan`` is part of the documented signature and is not used.
         """
         del query_plan
         titles = [str(title) for title in kg_results.get("sources", [])]
@@ -387,7 +388,7 @@ class KnowledgeGraphAgent:
         return self._generator
 
     def close(self) -> None:
-        """Close the pack and the connections to a model; a caller's own connection stays open."""
+        """Close the pack and the connections to a model. A connection that the caller opened stays open."""
         if self._client is not None:
             self._client.close()
         self.pack.close()

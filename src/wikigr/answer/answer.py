@@ -1,4 +1,4 @@
-"""What an answer is, whoever wrote it."""
+"""The answer to a question, and everything it rests on."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ QueryType = Literal["extractive", "synthesis", "abstained", "own_knowledge"]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer and everything it stands on.
+    """An answer and everything it rests on.
 
-    ``query_type`` says what happened: sentences were quoted (``extractive``), a model wrote from them
-    (``synthesis``), the pack does not cover the question (``abstained``), or a model answered from its own memory,
-    which the text says (``own_knowledge``). ``confidence`` lies in [0, 1]. ``citations[i].n == i + 1``, the text
-    refers to them as ``[1]``, ``[2]`` …, and each was checked against the database. ``unverified`` are the claims
-    whose citation did not hold; the text marks them. ``ranking`` is all that was retrieved, ``evidence`` what was read
-    of it. ``graph_context`` is what a search of the graph found, ``cypher_query`` the queries that it ran, in order.
+    ``query_type``: sentences were quoted (``extractive``), a model wrote from them (``synthesis``), the pack does not
+    cover the question (``abstained``), or a model answered from its own memory, which the text says
+    (``own_knowledge``). ``confidence`` lies in [0, 1]. ``citations[i].n == i + 1``; the text refers to them as
+    ``[1]``, ``[2]`` …, and each was checked against the database. ``unverified`` holds the claims whose citations
+    failed the check; the text marks them. ``ranking`` holds all candidates, ``evidence`` the sections that were read.
+    ``graph_context`` is what a search of the graph found, ``cypher_query`` the queries that it ran, in order.
     ``usage`` is what the model used for this answer.
     """
 

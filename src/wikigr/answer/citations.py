@@ -1,4 +1,4 @@
-"""Citations: spans of stored text, checked before anyone sees them."""
+"""Citations: spans of stored text that are verified before they are shown."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from wikigr.retrieval.trace import Trace
 
 
 class CitationError(WikigrError):
-    """A citation does not match the stored text; nothing that rests on it may be shown."""
+    """A citation does not match the stored text, so the answer must not be shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Number ``n`` of an answer: ``quote`` is ``content[start:end]`` of the stored section, in characters."""
+    """Citation number ``n`` of an answer: ``quote`` is ``content[start:end]`` of the stored section, in characters."""
 
     n: int
     title: str
@@ -41,7 +41,7 @@ def verify(citations: Sequence[Citation], stored: Mapping[str, Section]) -> None
 
 
 def verify_against(pack: Pack, citations: Sequence[Citation], trace: Trace) -> None:
-    """Check ``citations`` against the database of ``pack``, not against what this process already holds."""
+    """Check ``citations`` against the database of ``pack``, not against sections that are already in memory."""
     with trace.stage("citations") as record:
         record.scored = len(citations)
         verify(citations, pack.sections(list(dict.fromkeys(c.section_id for c in citations))))

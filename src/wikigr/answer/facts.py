@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from wikigr.segmentation import sentence_spans
 
-# Without end punctuation, anything shorter is a heading, a label or a list mark.
+# A shorter piece without end punctuation is a heading, a label or a list mark.
 MIN_FRAGMENT_CHARS = 20
 
 _QUESTION = re.compile(r"\?[\"'”’)\]]*$")
@@ -20,10 +20,10 @@ def extract_facts(texts: Iterable[str]) -> list[str]:
 
 
 def facts_among(sentences: Iterable[str]) -> list[str]:
-    """Return those of ``sentences`` that state something, in order, each once, their white space as single spaces.
+    """Return the statements among ``sentences``, in order, without duplicates, and with single spaces.
 
-    A sentence with end punctuation counts from two words up, whatever its length; a piece without it from
-    ``MIN_FRAGMENT_CHARS`` characters. Questions are left out.
+    A sentence with end punctuation counts if it has two words, a piece without it if it has ``MIN_FRAGMENT_CHARS``
+    characters. Questions do not count.
     """
     plain = (" ".join(sentence.split()) for sentence in sentences)
     return list(dict.fromkeys(sentence for sentence in plain if _is_fact(sentence)))

@@ -20,11 +20,11 @@ from wikigr.text import scrub
 
 _FILE = "few_shot_examples.json"
 _LINES = ".jsonl"
-# Similarities closer than this are the encoder's rounding, which depends on what shares a batch.
+# Smaller differences of similarity are rounding errors of the encoder, which depend on the batch.
 _DECIMALS = 6
 
 _HEADER = re.compile(r"^[^\S\n]*={3,}|={3,}(?=\s*Example)", re.IGNORECASE | re.MULTILINE)
-# Also of a tag that white space or an unseen character hides from a strict reader, and not from a model.
+# Also matches tags with white space or invisible characters inside, which a model would still read as tags.
 _TAG = re.compile(r"<(?=[\s\u200b-\u200f\u2060-\u206f\ufeff]*[/!?]|[\u200b-\u200f\u2060-\u206f\ufeff]*[^\W\d])")
 
 
@@ -39,21 +39,21 @@ class FewShotOptions(Options):
 
 
 class FewShotManager:
-    """Holds the worked examples of a pack, finds those near a question and writes them for a prompt.
+    """Reads the worked examples of a pack, finds those similar to a question and formats them for a prompt.
 
-    ``pack_dir`` is a pack's folder with ``few_shot_examples.json`` (or else ``few_shot_examples.jsonl``), or a file:
-    ``{"examples": [...]}``, a plain list, or, when its name ends in ``.jsonl``, an example a line. An example is
-    ``{question, context: {articles?, facts?}, answer, reasoning?, id?}`` or a gold question of the project,
-    ``{id, question, answers, gold: [{title}], answerable}``; of the latter the first answer and the titles are kept,
-    and ``NOT_COVERED`` is the answer where there is none.
+    ``pack_dir`` is a pack's folder with ``few_shot_examples.json`` (or ``few_shot_examples.jsonl``), or a file:
+    ``{"examples": [...]}``, a plain list, or one example per line if its name ends in ``.jsonl``. An example is
+    ``{question, context: {articles?, facts?}, answer, reasoning?, id?}`` or a gold question,
+    ``{id, question, answers, gold: [{title}], answerable}``, of which the first answer and the titles are used, and
+    ``NOT_COVERED`` if it has no answer.
 
-    ``num_examples`` (at least 1) is how many ``get_examples`` returns by default. ``cache`` keeps the examples and
-    their vectors in memory; without it every call reads the file again. ``encoder`` compares questions; by default
-    it is the pack's own where there is a pack, else the default encoder, opened when it is first needed.
+    ``num_examples`` (at least 1) is how many ``get_examples`` returns by default. With ``cache`` the examples and
+    their vectors stay in memory; without it every call reads the file again. ``encoder`` compares questions; by
+    default it is the pack's own or, outside of a pack, the default encoder, opened on first use.
 
-    Raises ``FileNotFoundError`` when there are no examples, ``json.JSONDecodeError`` for a file that is no JSON, and
-    ``ValueError`` for one that is not UTF-8, for an example of another form (it names its number and the field) and
-    for a wrong ``num_examples``.
+    Raises ``FileNotFoundError`` if there are no examples, ``json.JSONDecodeError`` for invalid JSON, and
+    ``ValueError`` for a file that is not UTF-8, a malformed example (naming its number and field) and a wrong
+    ``num_examples``.
     """
 
     def __init__(
@@ -68,22 +68,21 @@ class FewShotManager:
         self._vectors: Vectors | None = None
 
     def without(self, places: Collection[int]) -> FewShotManager:
-        """Return a manager of the same examples but those at ``places`` (from 1)."""
+        """Return a manager of the same examples except those at ``places`` (from 1)."""
         other = FewShotManager(self._file, self.num_examples, encoder=self._encoder)
         other._examples = [e for place, e in enumerate(self._current(), start=1) if place not in places]
         return other
 
     def load_examples(self) -> list[dict[str, Any]]:
-        """Return all examples in the order of the file; changing them changes nothing here."""
+        """Return copies of all examples in the order of the file."""
         return [_copy(example) for example in self._current()]
 
     def get_examples(self, question: str, num_examples: int | None = None) -> list[dict[str, Any]]:
-        """Return the examples whose questions are most similar to ``question``, the most similar first.
+        """Return the examples whose questions are most similar to ``question``, most similar first.
 
-        Similarity is the cosine of the encoder's vectors; equals keep the order of the file. ``num_examples`` is
-        that of the constructor when ``None``; where there are fewer examples, all are returned. Raises
-        ``ValueError`` for a blank question or a number below 1, and ``ModelError`` or ``PackError`` when the default
-        encoder cannot be opened.
+        Similarity is the cosine of the vectors; ties keep the order of the file. ``num_examples`` defaults to that of
+        the constructor; if there are fewer examples, all are returned. Raises ``ValueError`` for a blank question or a
+        number below 1, and ``ModelError`` or ``PackError`` when the default encoder cannot be opened.
         """
         limit = self.num_examples if num_examples is None else _at_least_one(num_examples)
         if not question.strip():
@@ -102,13 +101,12 @@ class FewShotManager:
         return [_copy(examples[place]) for place in nearest]
 
     def format_for_prompt(self, examples: Sequence[dict[str, Any]]) -> str:
-        """Return ``examples`` as text for a prompt, in the documented form; ``""`` when there are none.
+        """Return ``examples`` as text for a prompt, in the documented form; ``""`` if there are none.
 
-        An example's text is data from outside and cannot pass for a part of the prompt: only the labels of this
-        method begin a line in the first column (lines of an answer after its first are indented; questions, titles
-        and facts are put on one line each), the equals signs of what looks like an ``=== Example`` header are
-        spaced out (``= = =``), and a ``<`` that opens a tag becomes ``&lt;``. Raises ``ValueError`` as the
-        constructor does for an example of another form.
+        The text of an example is untrusted and cannot pass for a part of the prompt. Only the labels of this method
+        begin in the first column: further lines of an answer are indented, and questions, titles and facts are put on
+        one line each. The equals signs of anything like an ``=== Example`` header are spaced out (``= = =``), and a
+        ``<`` that opens a tag becomes ``&lt;``. Raises ``ValueError`` for a malformed example.
         """
         blocks = []
         for number, example in enumerate(examples, 1):
@@ -132,7 +130,7 @@ def _at_least_one(num_examples: int) -> int:
 
 
 def _copy(example: dict[str, Any]) -> dict[str, Any]:
-    """A copy of what an example consists of; ``deepcopy`` would follow whatever else the file nests into it."""
+    """Copy the parts of an example; ``deepcopy`` would recurse into whatever else the file nests in it."""
     context = {name: list(value) if isinstance(value, list) else value for name, value in example["context"].items()}
     return {**example, "context": context}
 
@@ -183,7 +181,7 @@ def _json_lines(path: Path, text: str) -> Iterable[Any]:
 
 
 def _json(path: Path, text: str, start: int = 0, end: int | None = None) -> Any:
-    """Parse a part of ``text``; an error tells the place in the whole of it."""
+    """Parse ``text[start:end]``; an error names the position in the whole text."""
     try:
         return json.loads(text[start:end])
     except json.JSONDecodeError as error:
@@ -193,12 +191,12 @@ def _json(path: Path, text: str, start: int = 0, end: int | None = None) -> Any:
 
 
 def _checked(record: Any, where: str) -> dict[str, Any]:
-    """Return ``record`` if it is an example, or the example that it makes if it is a gold question."""
+    """Return ``record`` if it is a valid example, or the example made from it if it is a gold question."""
     if not isinstance(record, dict):
-        raise ValueError(f"{where} is no object")
+        raise ValueError(f"{where} is not an object")
     example = _from_gold_question(record, where) if "answers" in record and "answer" not in record else record
     for name in ("question", "answer"):
-        _require(where, name, isinstance(example.get(name), str) and example[name].strip(), "a text that is not blank")
+        _require(where, name, isinstance(example.get(name), str) and example[name].strip(), "a non-blank text")
     context = example.get("context")
     _require(where, "context", isinstance(context, dict), "an object with 'articles' and 'facts'")
     for name in ("articles", "facts"):
@@ -231,20 +229,20 @@ def _is_texts(value: Any) -> bool:
 
 
 def _context(context: dict[str, Any]) -> str:
-    """The titles in brackets, as answers cite them, then a fact a line."""
+    """Return the titles in brackets, as answers cite them, then one fact per line."""
     titles = " ".join(f"[{_one_line(title)}]" for title in context.get("articles", []))
     return "\n- ".join([titles or "(no articles)", *map(_one_line, context.get("facts", []))])
 
 
 def _one_line(text: str) -> str:
-    return " ".join(_harmless(text).split())
+    return " ".join(_escaped(text).split())
 
 
 def _indented(text: str) -> str:
-    return "\n  ".join(_harmless(text).strip().splitlines())
+    return "\n  ".join(_escaped(text).strip().splitlines())
 
 
-def _harmless(text: str) -> str:
+def _escaped(text: str) -> str:
     text = "\n".join(scrub(text).splitlines())
     text = _HEADER.sub(lambda run: run.group().replace("=", "= ").rstrip(), text)
     return _TAG.sub("&lt;", text)

@@ -13,23 +13,23 @@ from wikigr.index.candidate import Hit
 from wikigr.index.dense import exact_search, index_search, load_vector_extension
 from wikigr.text import scrub
 
-# Sections fetched for each article that is wanted (reference/phase1-enhancements.md).
+# Sections to fetch for each article that is returned (reference/phase1-enhancements.md).
 SECTIONS_PER_DOCUMENT = 10
 
 
 class EmbeddingFailedError(WikigrError, ValueError, RuntimeError):
-    """The question has no vector. The documents call it a ``ValueError`` here and a ``RuntimeError`` there."""
+    """The question cannot be embedded. The reference documents call this a ``ValueError`` and a ``RuntimeError``."""
 
 
 class MultiDocSynthesizer:
     """Retrieves the sections nearest to a question from several articles.
 
     ``conn`` is an open LadybugDB connection. ``num_docs`` and ``max_sections`` (of each article) lie in 1-10,
-    ``min_relevance``, the least cosine of a section, in [0, 1].
+    ``min_relevance``, the minimum cosine of a section, in [0, 1].
     """
 
     def __init__(self, conn: Any, num_docs: int = 5, max_sections: int = 3, min_relevance: float = 0.7) -> None:
-        """Raises ``TypeError`` when ``conn`` is no connection and ``ValueError`` for a number out of its range."""
+        """Raises ``TypeError`` when ``conn`` is not a connection and ``ValueError`` for a number out of range."""
         self._graph = Graph.of(conn)
         for name, count in (("num_docs", num_docs), ("max_sections", max_sections)):
             if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= 10:
@@ -43,11 +43,11 @@ class MultiDocSynthesizer:
         self._indexed: bool | None = None
 
     def retrieve(self, question: str, embedding_generator: EmbeddingGenerator) -> dict[str, Any]:
-        """Return the articles, sections, sources and facts for ``question``, the best first.
+        """Return the articles, sections, sources and facts for ``question``, best first.
 
-        The sections found are grouped by article, articles ranked by the sum of their sections' relevance, and of
-        each the best ``max_sections`` kept; ties go by title, then section id. Raises ``ValueError`` for an empty
-        question or when no vector can be made of it, ``RuntimeError`` when a query fails.
+        Sections are grouped by article, and articles ranked by the sum of their sections' relevance; the best
+        ``max_sections`` of each are kept. Ties break by title, then section id. Raises ``ValueError`` for a question
+        that is empty or cannot be embedded, ``RuntimeError`` when a query fails.
         """
         question = scrub(question)
         if not question.strip():
@@ -92,7 +92,7 @@ class MultiDocSynthesizer:
             try:
                 return index_search(self._graph, vector, limit)
             except QueryError:
-                # The extension is there, but this database has no index: the exact scan gives the same.
+                # The extension is installed, but this database has no index. The exact scan gives the same result.
                 self._indexed = False
         return exact_search(self._graph, vector, limit, unit_vectors=False)
 
@@ -116,7 +116,7 @@ class MultiDocSynthesizer:
         return grouped
 
     def _rank_articles(self, grouped: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[tuple[str, float]]:
-        """Return titles with the sum of their sections' ``score``, the highest first, ties by title."""
+        """Return titles with the sum of their sections' ``score``, highest first, ties by title."""
         totals = [(title, sum(section["score"] for section in sections)) for title, sections in grouped.items()]
         return sorted(totals, key=lambda item: (-item[1], item[0]))
 

@@ -11,17 +11,10 @@ from typing import Any
 
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import Answer
+from wikigr.answer.citation_stream import CitationStream, Written, neutralize_marks
 from wikigr.answer.citations import verify_against
 from wikigr.answer.few_shot import FewShotManager, FewShotOptions
-from wikigr.answer.synthesis import (
-    CitationStyle,
-    Request,
-    Writer,
-    Written,
-    build_request,
-    disarmed,
-    own_knowledge_request,
-)
+from wikigr.answer.requests import CitationStyle, Request, build_request, own_knowledge_request
 from wikigr.index.candidate import Evidence
 from wikigr.llm.client import BadRequestError, BlockEnd, TextDelta
 from wikigr.retrieval.state import Resources
@@ -103,7 +96,8 @@ class Synthesizer:
             reply = self._model.complete(
                 **own_knowledge_request(answer.question).to_dict(), model=options.model, max_tokens=options.max_tokens
             )
-        text = f"{NOT_COVERED} From the memory of {options.model}, not from the pack: {disarmed(reply.text.strip())}"
+        said = neutralize_marks(reply.text.strip())
+        text = f"{NOT_COVERED} From the memory of {options.model}, not from the pack: {said}"
         return replace(answer, text=text, query_type="own_knowledge", confidence=0.0, model=options.model)
 
     def _write(self, answer: Answer, style: CitationStyle, on_text: Callable[[str], None] | None) -> Written:
@@ -112,22 +106,22 @@ class Synthesizer:
         options = self._options
         with answer.trace.stage("synthesis") as record:
             warnings: list[str] = []
-            writer = Writer(answer.evidence, style, on_text or _discard)
+            stream = CitationStream(answer.evidence, style, on_text or _discard)
             record.scored = len(answer.evidence)
             record.notes.update(model=options.model, citations=style)
             fields: dict[str, Any] = {**request.to_dict(), "model": options.model, "max_tokens": options.max_tokens}
             if on_text is not None:
-                reply = self._model.stream(**fields, on_event=writer.take)
+                reply = self._model.stream(**fields, on_event=stream.take)
             else:
                 reply = self._model.complete(**fields)
                 for block in reply.blocks:
-                    writer.take(TextDelta(block.text))
-                    writer.take(BlockEnd(block))
+                    stream.take(TextDelta(block.text))
+                    stream.take(BlockEnd(block))
             if reply.stop_reason == "max_tokens":
                 warnings.append(f"the answer was cut at {options.max_tokens:,} tokens (synthesis.max_tokens)")
             elif reply.stop_reason == "refusal":
                 warnings.append(f"{options.model} refused to answer")
-            written = writer.finish()
+            written = stream.finish()
             if written.unverified:
                 record.notes["unverified"] = len(written.unverified)
             if written.unverified and not written.citations:

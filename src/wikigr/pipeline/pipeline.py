@@ -29,7 +29,7 @@ from wikigr.retrieval.trace import Trace
 from wikigr.text import fold
 
 if TYPE_CHECKING:
-    from wikigr.answer.synthesis import Request
+    from wikigr.answer.requests import Request
     from wikigr.answer.synthesizer import Synthesizer
     from wikigr.llm.client import Claude
 

@@ -64,7 +64,7 @@ class Why:
 
 
 def find_section(pack: Pack, title: str, wanted: str) -> str:
-    """Return the id of the section ``wanted`` (an id or a heading) of the article ``title``; raises ``UsageError``."""
+    """Return the id of the section of ``title`` whose id or heading is ``wanted``; raises ``UsageError`` if none is."""
     query = (
         "MATCH (a:Article {title: $title})-[:HAS_SECTION]->(s:Section) "
         "RETURN s.section_id, coalesce(s.title, '') ORDER BY s.position, s.section_id"

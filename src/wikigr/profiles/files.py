@@ -30,7 +30,7 @@ def profile_names() -> list[str]:
 def load_profile(name: str = DEFAULT_PROFILE) -> Profile:
     """Return the profile ``name``: a YAML file, a profile in the user's folder, or one that ships with wikigr.
 
-    Raises ``ProfileError``, naming file, line and key, and the nearest name that exists.
+    Raises ``ProfileError``, which names the file, line and key, or suggests the nearest name.
     """
     if name == DEFAULT_PROFILE and not _users_own(name):
         # The shipped file holds the defaults of the schema (a test compares them), so a question does without YAML.
@@ -54,7 +54,7 @@ def differences(first: Profile, second: Profile) -> list[tuple[str, Any, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A parsed profile; ``lines`` holds the line (from 1) of every key by its path."""
+    """A parsed profile; ``lines`` maps the path of every key to its line (from 1)."""
 
     path: Path
     values: Mapping[str, Any]
@@ -85,7 +85,7 @@ def _users_own(name: str) -> bool:
 
 
 def _find(name: str, child: _File | None) -> Path:
-    """Return the file of the profile ``name``; a path is taken from the folder of ``child``, which extends it."""
+    """Return the file of the profile ``name``; a path is relative to the folder of ``child``, which extends it."""
     there_is = f"{child.place((_EXTENDS,))}: {_EXTENDS}: there is" if child else "There is"
     if name.endswith(_ENDINGS) or "/" in name:
         path = (child.path.parent if child else Path()) / name
@@ -95,7 +95,7 @@ def _find(name: str, child: _File | None) -> Path:
     for folder in _folders():
         for ending in _ENDINGS:
             path = folder / f"{name}{ending}"
-            # A user's `enhanced` that extends `enhanced` means the one that ships with wikigr.
+            # If a user's `enhanced` extends `enhanced`, it means the one that ships with wikigr.
             if path.is_file() and (child is None or path != child.path):
                 return path
     near = get_close_matches(name, profile_names(), n=1)
@@ -106,7 +106,7 @@ def _find(name: str, child: _File | None) -> Path:
 
 
 def _chain(path: Path) -> Iterator[_File]:
-    """Yield the profile at ``path`` and those that it extends, itself first."""
+    """Yield the profile at ``path``, then those that it extends."""
     seen: list[Path] = []
     while True:
         seen.append(path.resolve())
@@ -132,7 +132,7 @@ def _read(path: Path) -> _File:
         loader = yaml.SafeLoader(text)
         try:
             if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
-                raise ProfileError(f"The profile {path} uses an alias (*name), which profiles do without.")
+                raise ProfileError(f"The profile {path} uses an alias (*name), which profiles must not use.")
             root = loader.get_single_node()
             values = loader.construct_document(root) if root is not None else {}
         finally:
@@ -167,7 +167,7 @@ def _check_keys(values: Mapping[Any, Any], kind: Any, file: _File, at: tuple[str
     hints = get_type_hints(kind)
     known = [field.name for field in fields(kind)]
     if not at:
-        # A profile is called what its file is called.
+        # The name of a profile is that of its file.
         known = [_EXTENDS, *known[1:]]
     for key, value in values.items():
         where = (*at, str(key))
@@ -180,7 +180,7 @@ def _check_keys(values: Mapping[Any, Any], kind: Any, file: _File, at: tuple[str
         inner = hints.get(key)
         if is_dataclass(inner):
             if not isinstance(value, Mapping):
-                raise ProfileError(f"{file.place(where)}: {key} holds keys of its own, not {value!r}.")
+                raise ProfileError(f"{file.place(where)}: {key} must be a mapping, not {value!r}.")
             _check_keys(value, inner, file, where)
 
 
@@ -194,7 +194,7 @@ def _convert(values: Mapping[str, Any], file: _File) -> Profile:
 
 
 def _as_profile_error(error: Any, values: Mapping[str, Any], file: _File) -> ProfileError:
-    """Return the first mistake with its line; a key with two allowed kinds fails once for each of them."""
+    """Return the first mistake with its line; a key that allows two types fails once for each of them."""
     problems = error.errors(include_url=False)
     key = _path_of(problems[0]["loc"], values)
     reasons = dict.fromkeys(p["msg"].lower() for p in problems if _path_of(p["loc"], values) == key)

@@ -32,7 +32,7 @@ from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions
 from wikigr.settings import cache_folder
 
 if TYPE_CHECKING:
-    from wikigr.answer.synthesis import Request
+    from wikigr.answer.requests import Request
     from wikigr.llm.client import Claude
     from wikigr.pipeline.pipeline import Pipeline
 
@@ -274,7 +274,7 @@ def _model_record(answer: Answer, pipeline: Pipeline) -> ModelRecord:
 
 def _requests(answer: Answer, pipeline: Pipeline) -> Sequence[tuple[PromptRecord, Request]]:
     """Return what the model was sent for the text of the answer, built again from what it was built from."""
-    from wikigr.answer.synthesis import own_knowledge_request
+    from wikigr.answer.requests import own_knowledge_request
     from wikigr.retrieval.trace import Trace
 
     stages = answer.trace.stages

@@ -11,7 +11,7 @@ from typing import Literal
 from wikigr import __version__
 from wikigr.answer.answer import Answer
 from wikigr.answer.few_shot import FewShotOptions
-from wikigr.answer.synthesis import own_knowledge_request
+from wikigr.answer.requests import own_knowledge_request
 from wikigr.answer.synthesizer import Synthesizer
 from wikigr.checks import Check
 from wikigr.errors import PackError, WikigrError

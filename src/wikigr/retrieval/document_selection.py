@@ -45,7 +45,7 @@ class MultiDocOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The sections kept, in their order of rank, and why each other one was dropped, by section id."""
+    """The sections that were kept, by rank, and why each other section was dropped, by section id."""
 
     kept: tuple[Candidate, ...]
     dropped: dict[str, str]
@@ -61,9 +61,9 @@ def select_documents(
 ) -> Selection:
     """Keep the best ``max_sections`` of each of the best ``num_docs`` articles of ``candidates`` (best first).
 
-    An article counts as much as its best ``max_sections`` sections together: further ones would favor long articles.
-    A section whose cosine is known and lies below ``min_relevance`` is dropped, unless it states a fact of the graph.
-    ``leads`` are ids of sections that are kept besides, whatever their rank, the unranked ones last.
+    Articles are ranked by the total score of their best ``max_sections`` sections; more sections would favor long
+    articles. Sections with cosine below ``min_relevance`` are dropped, except those that state a fact of the graph.
+    The sections with ids in ``leads`` are kept as well, whatever their rank, unranked ones last.
     """
     known = section_ids(candidates)
     candidates = [*candidates, *(Candidate(lead, 0.0, {RELEVANCE: 0.0}) for lead in leads if lead not in known)]

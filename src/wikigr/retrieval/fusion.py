@@ -1,4 +1,4 @@
-"""Fusion of ranked lists: reciprocal rank and weighted min-max scores."""
+"""Fuse ranked lists, by reciprocal ranks or by weighted min-max scores."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ RRF_K = 60
 
 _Item = TypeVar("_Item")
 
-# Scores are normalized over the first so many hits of a run, however deep it goes: the first places of a fused list
-# must not depend on how many results were asked for.
+# Scores are normalized over this many hits of a run, however deep it goes, so that the top of a fused list does not
+# depend on how many results are requested.
 POOL = 100
 
 
 def best_of(
     runs: Iterable[Iterable[_Item]], *, key: Callable[[_Item], str], score: Callable[[_Item], float]
 ) -> list[_Item]:
-    """Return of every ``key`` in ``runs`` the item of the highest ``score``, best first, ties by key."""
+    """Return the item with the highest ``score`` for each ``key`` in ``runs``, best first, ties by key."""
     best: dict[str, _Item] = {}
     for run in runs:
         for item in run:
@@ -50,8 +50,8 @@ def reciprocal_rank_fusion(runs: Mapping[str, Sequence[Hit]], *, k: int = RRF_K)
 def weighted_fusion(runs: Mapping[str, Sequence[Hit]], weights: Mapping[str, float]) -> list[Candidate]:
     """Fuse ``runs`` by the weighted sum of their min-max normalized scores; best first, ties by section id.
 
-    A section that a run does not hold counts there as that run's lowest score, 0. The result lies in [0, 1]
-    when the weights sum to 1. Raises ``KeyError`` for a run without a weight.
+    A section that is missing from a run has that run's lowest score, 0. Fused scores lie in [0, 1] if the weights
+    sum to 1. Raises ``KeyError`` for a run without a weight.
     """
     totals: dict[str, float] = {}
     for name, run in runs.items():

@@ -1,4 +1,4 @@
-"""A question in other words, for higher recall (reference/retrieval-enhancements.md, `_multi_query_retrieve`)."""
+"""Rephrase a question for higher recall (reference/retrieval-enhancements.md, `_multi_query_retrieve`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wikigr.llm.client import Claude
 
 REPHRASINGS = 2
-# Characters of the question that are sent (reference/retrieval-enhancements.md).
+# Characters of the question that are sent to the model (reference/retrieval-enhancements.md).
 SENT_CHARS = 500
 _MAX_TOKENS = 200
 
@@ -26,10 +26,10 @@ _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*")
 
 
 def rephrase(question: str, client: Claude, model: str) -> list[str]:
-    """Return up to two other wordings of ``question``, written by ``model``.
+    """Return up to two rephrasings of ``question``, written by ``model``.
 
     The first 500 characters of the question are sent. Raises ``LlmError`` or ``BudgetError`` from the call, and
-    ``WikigrError`` when the reply holds no other wording.
+    ``WikigrError`` when the reply holds no rephrasing.
     """
     from wikigr.llm.prompts import prompt
 
@@ -41,12 +41,12 @@ def rephrase(question: str, client: Claude, model: str) -> list[str]:
         max_tokens=_MAX_TOKENS,
     )
     lines = (_LIST_MARK.sub("", line).strip().strip('"') for line in reply.text.splitlines())
-    # A line that ends in a colon announces the wordings.
+    # A line that ends in a colon introduces the rephrasings.
     wordings = list(dict.fromkeys(line for line in lines if line and not line.endswith(":") and line != cut.strip()))[
         :REPHRASINGS
     ]
     if not wordings:
-        raise WikigrError(f"{model} gave no other wording of the question.")
+        raise WikigrError(f"{model} did not rephrase the question.")
     return wordings
 
 
@@ -68,5 +68,5 @@ class MultiQuery(RetrievalStage[RetrievalOptions]):
 
 
 def best_by_title(runs: Iterable[Iterable[Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """Merge results that hold ``title`` and ``similarity``: of each title the best, best first, ties by title."""
+    """Merge results with ``title`` and ``similarity``: keep the best of each title, best first, ties by title."""
     return [dict(r) for r in best_of(runs, key=lambda r: str(r["title"]), score=lambda r: float(r["similarity"]))]

@@ -1,4 +1,4 @@
-"""The one record of what a question went through; `--explain`, `--json`, evaluation and logs read it."""
+"""The trace of a question through the stages, which `--explain`, `--json`, evaluation and logs read."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from wikigr.errors import UsageError, WikigrError
 
 _log = logging.getLogger(__name__)
 
-# What an enhancement may fail with and be done without: errors of ours, of the engine, of models and of the machine.
-# Any other exception is a bug and is not caught.
+# Failures of an optional stage that a question survives: errors of wikigr, the engine, models and the machine. Any
+# other exception is a bug and is not caught.
 _FAILURES = (WikigrError, RuntimeError, ValueError, OSError, ImportError)
 
 
@@ -40,10 +40,10 @@ class StageRecord:
     nested: bool = False
 
     def degrade(self, cause: object) -> None:
-        """Record that this stage failed and that the question goes on without it."""
+        """Record that this stage failed and was skipped."""
         self.degraded = True
         self.warning = " ".join(str(cause).split())
-        _log.warning("The stage %s failed and was left out: %s", self.stage, self.warning)
+        _log.warning("The stage %s failed and was skipped: %s", self.stage, self.warning)
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class Trace:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[StageRecord]:
-        """Time a stage and keep its record, whether or not it fails."""
+        """Time a stage and keep its record, even if it fails."""
         record = StageRecord(name, nested=self._open > 0)
         self.stages.append(record)
         self._open += 1
@@ -69,7 +69,7 @@ class Trace:
 
     @contextmanager
     def enhancement(self, name: str) -> Iterator[StageRecord]:
-        """As ``stage``, for one that the answer can do without: its failure is recorded, logged and passed over."""
+        """As ``stage``, for an optional stage: its failure is recorded and logged, and the question goes on."""
         with self.stage(name) as record:
             try:
                 yield record
@@ -84,11 +84,11 @@ class Trace:
 
     @property
     def warnings(self) -> list[str]:
-        """What the stages warn of, each with the name of its stage."""
+        """The warnings of the stages, each with the name of its stage."""
         return [f"{record.stage}: {record.warning}" for record in self.stages if record.warning]
 
     def timings(self) -> Mapping[str, float]:
-        """Return milliseconds by stage, and ``total_ms``, the sum of those that are no part of another."""
+        """Return milliseconds by stage, and ``total_ms``, their sum without nested stages."""
         by_stage: dict[str, float] = {}
         for record in self.stages:
             key = f"{record.stage}_ms"

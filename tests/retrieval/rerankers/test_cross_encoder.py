@@ -187,7 +187,7 @@ def _no_head(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("make", "cause"),
-    [(_nothing, "broken"), (_torn, ""), (_three_labels, "3 scores a pair"), (_no_head, "weights are of BertModel")],
+    [(_nothing, "broken"), (_torn, ""), (_three_labels, "3 scores per pair"), (_no_head, "weights are of BertModel")],
 )
 def test_a_model_that_cannot_be_loaded_leaves_results_alone(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, make: Callable[[Path], None], cause: str

@@ -1,6 +1,6 @@
-"""Reranking by a model that reads question and text together (reference/phase1-enhancements.md, CrossEncoderReranker).
+"""Rerank with a model that reads question and text together (reference/phase1-enhancements.md).
 
-sentence-transformers and torch (extra ``models``) are imported when a reranker is made.
+sentence-transformers and torch (extra ``models``) are imported when a reranker is created.
 """
 
 from __future__ import annotations
@@ -22,20 +22,19 @@ from wikigr.text import scrub
 
 logger = logging.getLogger(__name__)
 
-# What a cross-encoder may consist of on the hub: never code or pickles.
+# Files of a cross-encoder that are downloaded from the hub: never code or pickles.
 _HUB_PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors"]
 
 
 class CrossEncoderReranker:
     """Scores pairs of question and text with a cross-encoder and sorts by that score.
 
-    ``model_name`` is an id of the model hub or a folder. A model that the hub's cache (``HF_HOME``) holds is loaded
-    from there without a request; another one is downloaded once, which fails at once where there is no network.
-    ``HF_HUB_OFFLINE=1``, or ``download=False``, forbids requests altogether.
+    ``model_name`` is an id on the model hub or a folder. A model in the hub's cache (``HF_HOME``) is loaded without a
+    request; any other is downloaded once, which fails immediately without a network. ``HF_HUB_OFFLINE=1`` or
+    ``download=False`` forbids requests altogether.
 
-    ``_model`` is the loaded ``sentence_transformers.CrossEncoder``. On any failure to load it, or when it gives more
-    than one score a pair, a warning names the model and the cause, ``_model`` is ``None`` and ``rerank`` passes its
-    input through.
+    ``_model`` is the loaded ``sentence_transformers.CrossEncoder``. If it cannot be loaded, or gives more than one
+    score per pair, a warning names the model and the cause, ``_model`` is ``None``, and ``rerank`` returns its input.
     """
 
     def __init__(self, model_name: str = "cross-encoder/ms-marco-MiniLM-L-12-v2", *, download: bool = True) -> None:
@@ -44,8 +43,8 @@ class CrossEncoderReranker:
         try:
             self._model = _load(model_name, download=download)
         except Exception as error:  # noqa: BLE001
-            # The documented breadth: whatever keeps an optional model from loading must not keep a question from
-            # being answered. Three libraries raise here, each with errors of its own.
+            # As broad as documented: an optional model that cannot be loaded must not prevent an answer. Three
+            # libraries raise their own errors here.
             cause = " ".join(str(error).split()) or "no reason given"
             logger.warning(
                 "The cross-encoder %s cannot be loaded, so results keep their order: %s: %s",
@@ -54,17 +53,16 @@ class CrossEncoderReranker:
 
     @property
     def loaded(self) -> bool:
-        """Whether there is a model to score with."""
+        """Whether the model could be loaded."""
         return self._model is not None
 
     def rerank(self, query: str, results: list[dict[str, Any]], top_k: int = 5) -> list[dict[str, Any]]:
-        """Return the ``top_k`` best of ``results`` as shallow copies with a ``ce_score``, the highest first.
+        """Return the ``top_k`` best of ``results`` as shallow copies with a ``ce_score``, highest first.
 
-        The text of a result is its ``content``, or its ``title`` where that is missing or blank; text past the
-        model's window is cut. ``ce_score`` is a finite float on the model's own scale (logits, of either sign, for
-        the ms-marco models); equal scores keep the order of ``results``. Without a model, all of ``results`` come
-        back in their order, without scores. Raises ``ValueError`` when ``top_k`` is below 1, when a result has no
-        text, and when the model gives a score that is not finite.
+        The text of a result is its ``content``, or its ``title`` if that is missing or blank; text past the model's
+        window is cut. ``ce_score`` is a finite float on the model's own scale (logits of either sign for the ms-marco
+        models); ties keep the order of ``results``. Without a model, ``results`` are returned unchanged. Raises
+        ``ValueError`` when ``top_k`` is below 1, a result has no text, or the model gives a score that is not finite.
         """
         if top_k < 1:
             raise ValueError(f"top_k must be at least 1, not {top_k}")
@@ -90,29 +88,29 @@ def _text(result: Mapping[str, Any], place: int) -> str:
 def _load(model_name: str, *, download: bool) -> Any:
     from sentence_transformers import CrossEncoder
 
-    # By folder: given an id, the constructor asks the hub even for what its cache holds.
+    # Loaded from a folder, because with an id the constructor contacts the hub even if the cache holds the model.
     folder = local_folder(model_name) or _snapshot(model_name, download=download)
     model = CrossEncoder(str(folder), local_files_only=True)
     _refuse_untrained_head(model.model)
-    # The shape of a prediction tells the number of labels in every version, and that the model runs at all.
+    # The shape of a prediction shows the number of labels in every version, and that the model runs.
     prediction = model.predict([("question", "text")], show_progress_bar=False)
     shape: tuple[int, ...] = getattr(prediction, "shape", ())
     if len(shape) > 1:
-        raise ValueError(f"it gives {shape[1]} scores a pair, where a reranker needs one")
+        raise ValueError(f"it gives {shape[1]} scores per pair, but a reranker needs one")
     return model
 
 
 def _refuse_untrained_head(network: Any) -> None:
-    """Refuse a checkpoint of another kind, such as an encoder: it would get a head with random weights."""
+    """Refuse a checkpoint of another kind, such as an encoder, which would get a head with random weights."""
     kind, trained = type(network).__name__, network.config.architectures
     if isinstance(trained, list) and kind not in trained:
-        raise ValueError(f"it is no cross-encoder: its weights are of {', '.join(map(str, trained))}, not {kind}")
+        raise ValueError(f"it is not a cross-encoder: its weights are of {', '.join(map(str, trained))}, not {kind}")
 
 
 def _snapshot(model_name: str, *, download: bool) -> str:
-    """Return the folder with the model's files: the hub's cache, or else downloaded into it.
+    """Return the folder with the model's files in the hub's cache, downloading them if necessary.
 
-    Not left to ``CrossEncoder``, which asks for each file six times over: a minute where there is no network.
+    ``CrossEncoder`` itself would retry each file six times, which takes a minute without a network.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError

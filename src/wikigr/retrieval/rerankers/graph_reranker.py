@@ -29,19 +29,19 @@ from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr.text import fold
 
 _WEIGHT_TOLERANCE = 1e-6
-# Beyond any score; a sum of two still is a number.
+# Above any real score, but small enough for a sum of two to be finite.
 _LARGEST = 1e300
 
 
 class GraphReranker:
-    """Reranks results by ``alpha * score + beta * PageRank``, PageRank min-max normalized over the whole pack.
+    """Reranks results by ``alpha * score + beta * PageRank``, with PageRank min-max normalized over the whole pack.
 
     ``conn`` is an open LadybugDB connection; ``alpha`` and ``beta`` lie in (0, 1] and sum to 1; ``cache_ttl`` is in
-    seconds. Precomputed scores may be put into ``_pagerank_cache``, with the time in ``_cache_timestamp``.
+    seconds. ``_pagerank_cache`` may be set to precomputed scores, with their time in ``_cache_timestamp``.
     """
 
     def __init__(self, conn: Any, alpha: float = 0.7, beta: float = 0.3, cache_ttl: int = 3600) -> None:
-        """Raises ``TypeError`` when ``conn`` is no connection and ``ValueError`` for weights out of range."""
+        """Raises ``TypeError`` when ``conn`` is not a connection and ``ValueError`` for weights out of range."""
         self._graph = Graph.of(conn)
         for name, weight in (("alpha", alpha), ("beta", beta)):
             if not 0.0 < weight <= 1.0:
@@ -60,12 +60,12 @@ class GraphReranker:
         self._normalized: tuple[Mapping[str, float], _Authority] | None = None
 
     def rerank(self, results: Sequence[Mapping[str, Any]], top_k: int = 10) -> list[dict[str, Any]]:
-        """Return copies of the best ``top_k`` results by combined score; ties go by title, then the given order.
+        """Return copies of the best ``top_k`` results by combined score; ties break by title, then the given order.
 
-        A result holds a ``title`` and a ``score`` (a finite number); its other keys are kept. A title that the pack
-        does not have counts with the pack's median PageRank. Without any hyperlink in the pack, order and scores stay
-        as they are. Raises ``ValueError`` for no results, a result without title or score, or ``top_k`` below 1;
-        ``RuntimeError`` when PageRank cannot be computed.
+        A result holds a ``title`` and a ``score`` (a finite number); its other keys are kept. Unknown titles get the
+        pack's median PageRank. In a pack without hyperlinks, order and scores do not change. Raises
+        ``ValueError`` for no results, a result without title or score, or ``top_k`` below 1; ``RuntimeError`` when
+        PageRank cannot be computed.
         """
         check_results(results, top_k)
         scores = self._scores()
@@ -80,7 +80,7 @@ class GraphReranker:
         return reranked[:top_k]
 
     def use_scores(self, scores: Mapping[str, float], parameters: Parameters) -> None:
-        """Take over precomputed probabilities by title, as fresh as if they had been computed now."""
+        """Seed the cache with precomputed probabilities by title and restart the TTL."""
         self._pagerank_cache, self._cache_timestamp = scores, time.time()
         self._computed = (scores, parameters)
 
@@ -89,15 +89,15 @@ class GraphReranker:
     ) -> dict[str, float]:
         """Return the PageRank of every article over LINKS_TO: probabilities that sum to 1.
 
-        ``{}`` when there are articles but no links. The last result is used again while it is valid and was computed
-        with the same parameters. Raises ``ValueError`` when ``damping`` is not in (0, 1), ``max_iter`` below 1 or
+        Returns ``{}`` if there are articles but no links. The cached result is reused while it is valid and has the
+        same parameters. Raises ``ValueError`` when ``damping`` is not in (0, 1), ``max_iter`` below 1 or
         ``tol`` not positive; ``RuntimeError`` when a query fails, there is no article, or the iteration does not
         converge.
         """
         return dict(self._scores(Parameters(damping, max_iter, tol)))
 
     def _scores(self, parameters: Parameters | None = None) -> Mapping[str, float]:
-        """Return the cached scores while they are valid (and of ``parameters``, if given), else computed ones."""
+        """Return the cached scores if they are valid (and have ``parameters``, if given), else compute them."""
         cached = self._pagerank_cache
         if cached is not None and self._is_cache_valid() and parameters in (None, self._parameters_of(cached)):
             return cached
@@ -110,18 +110,18 @@ class GraphReranker:
         return self._pagerank_cache
 
     def _parameters_of(self, cached: Mapping[str, float]) -> Parameters:
-        """Return what ``cached`` was computed with; scores that a caller has put there count as the defaults'."""
+        """Return the parameters of ``cached``; scores that a caller has set count as computed with the defaults."""
         if self._computed is not None and self._computed[0] is cached:
             return self._computed[1]
         return Parameters()
 
     def _is_cache_valid(self) -> bool:
-        """Tell whether there are scores that are not older than ``cache_ttl`` (nor from the future)."""
+        """Tell whether there are scores no older than ``cache_ttl`` (and not from the future)."""
         age = time.time() - self._cache_timestamp
         return self._pagerank_cache is not None and 0.0 <= age < self.cache_ttl
 
     def _normalize_scores(self, scores: Mapping[str, float]) -> dict[str, float]:
-        """Return ``scores`` min-max scaled to [0, 1]; all 0 when they are all the same."""
+        """Return ``scores`` min-max scaled to [0, 1]; all 0 if they are equal."""
         if not scores:
             return {}
         low, high = min(scores.values()), max(scores.values())
@@ -130,14 +130,14 @@ class GraphReranker:
         return {title: (score - low) / (high - low) for title, score in scores.items()}
 
     def _authority(self, scores: Mapping[str, float]) -> _Authority:
-        """Return ``scores`` normalized for look-ups, kept while they are the same object."""
+        """Return ``scores`` normalized for look-ups, cached while they are the same object."""
         if self._normalized is None or self._normalized[0] is not scores:
             self._normalized = (scores, _Authority(self._normalize_scores(scores)))
         return self._normalized[1]
 
 
 class _Authority:
-    """Normalized PageRank by title; titles are compared folded when they are not found as they stand."""
+    """Normalized PageRank by title; titles without an exact match are compared folded."""
 
     def __init__(self, scores: Mapping[str, float]) -> None:
         self._scores = scores
@@ -154,14 +154,14 @@ class _Authority:
 
     @cached_property
     def _median(self) -> float:
-        # Imported here because it takes 3 ms, and few questions meet a title that has no score.
+        # Imported here because it takes 3 ms, and few questions need a title without a score.
         from statistics import median
 
         return median(self._scores.values())
 
 
 def check_results(results: Sequence[Mapping[str, Any]], top_k: int) -> None:
-    """Raise ``ValueError`` for no results, one without a title or a finite score, or ``top_k`` below 1."""
+    """Raise ``ValueError`` for no results, a result without a title or a finite score, or ``top_k`` below 1."""
     if top_k < 1:
         raise ValueError(f"top_k must be at least 1, not {top_k}")
     if not results:
@@ -173,7 +173,7 @@ def check_results(results: Sequence[Mapping[str, Any]], top_k: int) -> None:
         if not isinstance(result["title"], str):
             raise ValueError(f"the title of result {number} is {result['title']!r}")
         score = result["score"]
-        # Real takes numpy's numbers too; an integer may be too large for a float.
+        # Real also covers NumPy's numbers; an integer may be too large for a float.
         if isinstance(score, bool) or not (isinstance(score, Real) and bool(-_LARGEST < score < _LARGEST)):  # type: ignore[operator]
             raise ValueError(f"the score of result {number} is {str(score)[:20]!r}")
 

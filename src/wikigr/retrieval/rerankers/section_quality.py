@@ -66,12 +66,11 @@ class SectionQuality(RerankingStage[SectionQualityOptions]):
 
 
 def score_section_quality(content: str, question: str) -> float:
-    """Score a section by its length and by the keywords of ``question`` in it: in [0, 1], 0 below 20 words.
+    """Score a section by its length and its share of the question's keywords, in [0, 1]; 0 below 20 words.
 
-    Length is counted in whitespace-separated words and gives 0.26 to 0.8, full from 200 words; the share of the
-    question's keywords that the section holds adds up to 0.2. Keywords are the question's words without
-    ``STOP_WORDS``, compared without case, punctuation, Unicode form or a possessive ``'s``; where there are none,
-    they add nothing. The formula is that of reference/retrieval-enhancements.md.
+    Length, in whitespace-separated words, gives 0.26 to 0.8, the maximum from 200 words on. The share of the question's
+    keywords that the section holds adds up to 0.2. Keywords are the words that are not ``STOP_WORDS``, compared
+    without case, punctuation, Unicode form and possessive ``'s``. Formula: reference/retrieval-enhancements.md.
     """
     length = word_count(content)
     if length < _STUB_WORDS:

@@ -1,0 +1,105 @@
+"""Build the request to the model that writes an answer.
+
+Sections are sent as search-result blocks with citations, one block a sentence, so that a citation is a range of
+sentences. Servers that do not know such blocks get the sections numbered in the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from wikigr.errors import UsageError
+from wikigr.index.candidate import Evidence, Section, place
+from wikigr.llm.prompts import prompt
+from wikigr.segmentation import sentence_spans
+
+CitationStyle = Literal["native", "markers"]
+
+MAX_QUESTION_CHARS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is sent to the model, apart from the key."""
+
+    system: tuple[Mapping[str, Any], ...]
+    messages: tuple[Mapping[str, Any], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"system": list(self.system), "messages": list(self.messages)}
+
+
+def build_request(
+    question: str,
+    evidence: Sequence[Evidence],
+    *,
+    style: CitationStyle,
+    examples: str = "",
+    graph_context: Sequence[str] = (),
+) -> Request:
+    """Return the request for ``question``; raises ``UsageError`` if it is too long to send.
+
+    ``graph_context`` holds lines that a search of the graph found, which the model must not cite. The instructions
+    never change, so they come first and are marked for the server's prompt cache.
+    """
+    _check_length(question)
+    instructions = f"{prompt('synthesis')}\n\n{prompt(f'citations_{style}')}"
+    system: list[Mapping[str, Any]] = [
+        {"type": "text", "text": instructions, "cache_control": {"type": "ephemeral"}},
+    ]
+    asked = [_asked(question)]
+    if examples:
+        # Examples are text of the pack, so they get a block of their own and are never among the instructions.
+        asked.insert(0, {"type": "text", "text": f"<examples>\n{prompt('examples')}\n\n{examples}\n</examples>"})
+    if graph_context:
+        lines = "\n".join(line.replace("<", "&lt;") for line in graph_context)
+        block = f"<graph-context>\n{prompt('graph_context')}\n\n{lines}\n</graph-context>"
+        asked.insert(0, {"type": "text", "text": block})
+    if style == "native":
+        content = [*(_search_result(item.section) for item in evidence), *asked]
+    else:
+        numbered = "\n".join(_numbered(n, item.section) for n, item in enumerate(evidence, start=1))
+        content = [{"type": "text", "text": numbered}, *asked]
+    return Request(tuple(system), ({"role": "user", "content": content},))
+
+
+def own_knowledge_request(question: str) -> Request:
+    """Return the request for an answer from the model's memory. Raises as ``build_request``."""
+    _check_length(question)
+    system = {"type": "text", "text": prompt("own_knowledge")}
+    return Request((system,), ({"role": "user", "content": [_asked(question)]},))
+
+
+def _asked(question: str) -> dict[str, Any]:
+    # A question may come from an untrusted file; escaped, it cannot pass for a section or an example.
+    return {"type": "text", "text": f"Question: {question.replace('<', '&lt;')}"}
+
+
+def _check_length(question: str) -> None:
+    if len(question) > MAX_QUESTION_CHARS:
+        raise UsageError(
+            f"The question has {len(question):,} characters; at most {MAX_QUESTION_CHARS:,} are sent to a model.",
+            hint="Shorten it, or use --offline.",
+        )
+
+
+def _search_result(section: Section) -> dict[str, Any]:
+    return {
+        "type": "search_result",
+        "source": section.section_id,
+        "title": place(section.title, section.heading),
+        "content": [{"type": "text", "text": section.content[s:e]} for s, e in sentence_spans(section.content)],
+        "citations": {"enabled": True},
+    }
+
+
+def _numbered(n: int, section: Section) -> str:
+    # An escaped "<" cannot close the block.
+    text = section.content.replace("<", "&lt;")
+    return f'<section number="{n}" title={_quoted(place(section.title, section.heading))}>\n{text}\n</section>'
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;") + '"'

@@ -1,0 +1,80 @@
+"""The table of stages: everything that knows stages agrees with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wikigr.options import Options
+from wikigr.pack.open import Pack
+from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.profile import Profile
+from wikigr.pipeline.reranking import rerank_methods, stages_of
+from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, SECTIONS, rankers_only
+from wikigr.profiles.files import load_profile, profile_names
+from wikigr.profiles.schema import profile_values
+from wikigr.retrieval.candidates import RetrievalOptions
+from wikigr.retrieval.graph_walk import GraphWalkOptions
+from wikigr.retrieval.state import RerankingStage
+from wikigr.retrieval.trace import Trace
+
+QUESTION = "Who discovered the electron?"
+
+
+def test_names_and_sections_are_unique() -> None:
+    names = [stage.name for stage in (*RETRIEVAL_STAGES, *ANSWER_STAGES)]
+    assert len(set(names)) == len(names) == 15
+    sections = [kind.section for kind in SECTIONS]
+    assert len(set(sections)) == len(sections)
+
+
+def test_every_section_is_a_section_of_a_profile() -> None:
+    assert list(profile_values(Profile())) == ["name", "description", *(kind.section for kind in SECTIONS)]
+
+
+@pytest.mark.parametrize("name", profile_names())
+def test_the_pipeline_runs_the_enabled_rows_in_order(name: str, physics_pack: Path) -> None:
+    profile = load_profile(name)
+    with Pack(physics_pack) as pack:
+        trace = build_pipeline(profile, pack, offline=True).answer(QUESTION).trace
+    expected = [stage.name for stage in RETRIEVAL_STAGES if stage.applies_to(profile)]
+    expected += [stage.name for stage in ANSWER_STAGES]
+    known = {stage.name for stage in (*RETRIEVAL_STAGES, *ANSWER_STAGES)}
+    assert [record.stage for record in trace.stages if record.stage in known] == expected
+
+
+def test_a_score_key_is_written_by_its_stage(physics_pack: Path) -> None:
+    with Pack(physics_pack) as pack:
+        answer = build_pipeline(Profile(), pack, offline=True).answer(QUESTION)
+    written = {key for candidate in answer.ranking for key in candidate.scores}
+    enabled = {stage.score for stage in RETRIEVAL_STAGES if stage.score and stage.applies_to(Profile())}
+    assert enabled == {"dense", "lexical", "walk"}
+    assert enabled <= written
+
+
+def test_methods_of_rerank_are_the_reranking_stages() -> None:
+    assert set(rerank_methods()) == {"cross-encoder", "graph", "quality"}
+    assert all(issubclass(stage.run, RerankingStage) for stage in rerank_methods().values())
+    # They run in the order of the table, whatever the order of their names.
+    assert [stage.name for stage in stages_of("graph+cross-encoder")] == ["cross_encoder", "graph_reranker"]
+
+
+def test_a_plain_ranker_is_not_reranked(physics_pack: Path) -> None:
+    profile = rankers_only(Profile()).override(RetrievalOptions, mode="lexical")
+    trace = Trace()
+    with Pack(physics_pack) as pack:
+        build_pipeline(profile, pack, offline=True).search(QUESTION, top_k=3, trace=trace)
+    assert [record.stage for record in trace.stages] == ["lexical", "fuse", "fetch"]
+
+
+def test_a_walk_alone_still_links_the_names_of_the_question() -> None:
+    linking = next(stage for stage in RETRIEVAL_STAGES if stage.name == "entity_linking")
+    assert linking.applies_to(Profile())
+    assert not linking.applies_to(Profile().override(GraphWalkOptions, enabled=False))
+
+
+def test_ablations_come_from_the_options() -> None:
+    found = {name for kind in SECTIONS for name in Profile()[kind].ablations()}
+    assert found == {"lexical", "dense", "graph_reranker", "graph_walk", "multi_doc", "section_quality", "few_shot"}
+    assert all(isinstance(Profile()[kind], Options) for kind in SECTIONS)
