@@ -10,7 +10,7 @@ from typing import Any
 from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.layout import Layout
-from wikigr.sources.article import SourceArticle, SourceItem, SourceSection
+from wikigr.sources.article import SourceArticle, SourceSection
 
 _SYLLABLES = [c + v for c in "bcdfghklmnprstvz" for v in ("a", "e", "i", "o", "u")]
 
@@ -28,7 +28,7 @@ class GeneratedSource:
     def records(self) -> Iterator[int]:
         yield from range(self._articles)
 
-    def parse(self, record: Any) -> list[SourceItem]:
+    def parse(self, record: Any) -> list[SourceArticle]:
         draw = random.Random(f"{self._seed}-{record}")
         # Zipf's law, roughly: what real text looks like to an inverted index.
         ranks = [int(20_000 ** draw.random()) - 1 for _ in range(self._per_article * self._words)]

@@ -21,7 +21,8 @@ from typing import Any
 from wikigr.graph.neighborhood import Neighborhood, Node, Step
 from wikigr.pack.open import Pack
 from wikigr.retrieval.explore.paths import follow_metapath, parse_metapath
-from wikigr.retrieval.explore.triplets import RulePruner, TripletRetriever
+from wikigr.retrieval.explore.rule_pruner import RulePruner
+from wikigr.retrieval.explore.triplets import TripletRetriever
 from wikigr.text import fold, words
 
 _MAX_NAME_LENGTH = 8

@@ -134,7 +134,8 @@ def batch_memory(pack: Path, count: int, articles: int) -> tuple[float, float, f
         if process.returncode:
             raise SystemExit(f"wikigr ask --batch failed with {process.returncode}")
         later = [reading for reading in readings if reading[0] > count / 2 and reading[1]]
-        slope = float(np.polyfit(*zip(*later, strict=True), 1)[0]) if len(later) > 2 else float("nan")
+        counts, sizes = ([reading[i] for reading in later] for i in (0, 1))
+        slope = float(np.polyfit(counts, sizes, 1)[0]) if len(later) > 2 else float("nan")
         return time.perf_counter() - begun, later[-1][1] if later else 0.0, 1000 * slope
 
 

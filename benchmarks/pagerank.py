@@ -248,8 +248,9 @@ def compare(nodes: int, edges: int, seed: int, rounds: int, *, shuffle: bool) ->
             f"{len(os.sched_getaffinity(0))} processors",
             flush=True,
         )
-        np.savez(folder / "references.npz", **references(sources, targets, nodes))
-        np.save(folder / "sources.npy", sources), np.save(folder / "targets.npy", targets)
+        np.savez(folder / "references.npz", allow_pickle=False, **references(sources, targets, nodes))
+        np.save(folder / "sources.npy", sources)
+        np.save(folder / "targets.npy", targets)
         del sources, targets
         apart("fill", folder, nodes)
         runs: dict[str, list[dict[str, float]]] = {task: [] for task in (*RUNS, "database")}
