@@ -1,8 +1,8 @@
-"""What a build costs beyond encoding: the stages of one build of real passages, timed by their own progress.
+"""Measure the overhead of a build: the seconds of each stage, and how much all other stages add to encoding.
 
     python benchmarks/build_overhead.py [SOURCE] [--limit N]
 
-Without SOURCE, generated text. Prints seconds by stage and the share that everything but encoding adds to encoding.
+Without SOURCE, builds from generated text. Stages are timed by the progress events of the build.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from wikigr.sources.detect import open_source
 
 
 class StageClock:
-    """A progress that notes when each stage began."""
+    """A progress listener that records when each stage begins."""
 
     def __init__(self) -> None:
         self.marks: list[tuple[str, float]] = []
@@ -58,8 +58,10 @@ def main() -> None:
     for stage, value in seconds.items():
         print(f"{stage:<11} {value:7.2f} s")
     encoding = seconds.pop("embedding")
-    print(f"{report.embedded:,} sections at {report.embedded / encoding:.0f}/s; the rest adds "
-          f"{100 * sum(seconds.values()) / encoding:.0f} % to encoding")  # fmt: skip
+    overhead = 100 * sum(seconds.values()) / encoding
+    print(
+        f"{report.embedded:,} sections encoded at {report.embedded / encoding:.0f}/s; other stages add {overhead:.0f} %"
+    )
 
 
 if __name__ == "__main__":

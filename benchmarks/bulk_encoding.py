@@ -1,10 +1,10 @@
-"""Bulk encoding against a plain ``SentenceTransformer.encode`` on the same passages in the same process.
+"""Compare bulk encoding with ``SentenceTransformer.encode`` on the same passages in the same process.
 
     python benchmarks/bulk_encoding.py [PASSAGES] [--count 512] [--rounds 5]
 
-PASSAGES is a text file (a passage is a paragraph) or JSON Lines with a ``text`` each, plain, .gz, .bz2 or .xz; without
-it, generated text. Every round runs every encoder once, so that what else the machine does meets all of them alike.
-Prints passages per second and, as the median over the rounds, how many times quicker than sentence-transformers.
+PASSAGES is a text file with one passage per paragraph, or JSON Lines with a ``text`` field; .gz, .bz2 and .xz are
+decompressed. Without it, the passages are generated. Every round runs every encoder once, so that other load affects
+all of them equally. Prints passages per second and the median speedup over sentence-transformers.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import statistics
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from generated import GeneratedSource
@@ -30,13 +30,13 @@ from wikigr.embeddings.loader import open_encoder
 from wikigr.embeddings.models import prepare
 from wikigr.embeddings.weights import installed_default
 
-_OPENERS: dict[str, Callable[..., object]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 def read_passages(path: Path, count: int) -> list[str]:
-    """Return ``count`` passages spread evenly over the file."""
+    """Return ``count`` passages, spread evenly over the file."""
     opener = _OPENERS.get(path.suffix, open)
-    with opener(path, "rt", encoding="utf-8") as stream:  # type: ignore[attr-defined]
+    with opener(path, "rt", encoding="utf-8") as stream:
         if ".jsonl" in path.suffixes:
             found = [json.loads(line)["text"] for line in stream if line.strip()]
         else:
@@ -45,13 +45,12 @@ def read_passages(path: Path, count: int) -> list[str]:
 
 
 def generated_passages(count: int) -> list[str]:
-    """Return the same passages every time: most short, a few longer than the encoder's window."""
+    """Return deterministic passages: mostly short ones, a few longer than the encoder's window."""
     draw = random.Random(0)
     source = GeneratedSource(count, per_article=1, words=200)
     passages = []
-    for record in islice(source.records(), count):
-        (article,) = source.parse(record)
-        words = article.sections[0].text.split()
+    for number in range(count):
+        words = source.article(number).sections[0].text.split()
         passages.append(" ".join(words[: min(len(words), max(5, round(draw.lognormvariate(3.6, 0.5))))]))
     return passages
 

@@ -1,9 +1,10 @@
-"""A cold question: the whole process of `wikigr ask` against a script that does the same with sentence-transformers.
+"""Compare a cold `wikigr ask`, the whole process, with an equivalent script based on sentence-transformers.
 
     python benchmarks/cold_ask.py [--pack PACK] [--runs N]
 
-Without --pack, a pack of generated text with 20,000 sections is built once in benchmarks/.data. Prints medians of
-whole processes (wall seconds, peak memory), their ratio from runs in turn, where our time goes, and the warm median.
+Without --pack, a pack of generated text with 20,000 sections is built once in benchmarks/.data. Prints the median wall
+time and peak memory of each process, the median ratio of alternating runs, a breakdown of the time of `wikigr ask`, and
+the median of warm answers.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ print(t1 - t0, t2 - t1, t3 - t2, t4 - t3, statistics.median(w for w, _ in warm),
 
 
 def timed(command: list[str]) -> tuple[float, float]:
-    """Run a process; return wall seconds and its peak memory in megabytes."""
+    """Run a process; return its wall time in seconds and its peak memory in megabytes."""
     begun = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -58,7 +59,7 @@ def timed(command: list[str]) -> tuple[float, float]:
 
 
 def phases(pack: Path) -> list[float]:
-    """Return imports, opening, model and first answer in seconds, then the warm medians in milliseconds."""
+    """Return the seconds of imports, opening, model and first answer, then the warm medians in milliseconds."""
     command = [sys.executable, "-c", PHASES, str(pack), QUESTION]
     return [float(x) for x in subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()]
 
@@ -71,9 +72,10 @@ def main() -> None:
     pack = options.pack or generated_pack(HERE / ".data" / "generated-20000", sections=20_000)
     ours = [str(Path(sys.executable).parent / "wikigr"), "ask", QUESTION, "--pack", str(pack)]
     peer = [sys.executable, str(HERE / "peer_ask.py"), str(pack), QUESTION]
-    # An installed package has its byte code; that of a checkout is written by the first run.
+    # Let the first run write the byte code of a checkout, which an installed package already has.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    timed(ours), timed(peer)
+    for command in (ours, peer):
+        timed(command)
     pairs = [(timed(ours), timed(peer)) for _ in range(options.runs)]
     for name, side in (("wikigr ask", 0), ("sentence-transformers", 1)):
         walls, peaks = zip(*(pair[side] for pair in pairs), strict=True)
@@ -86,7 +88,7 @@ def main() -> None:
     shown = statistics.median(timed([ours[0], "--help"])[0] for _ in range(options.runs))
     runs = [phases(pack) for _ in range(3)]
     imports, opening, model, search, warm, retrieval = (statistics.median(column) for column in zip(*runs, strict=True))
-    print("of which, one after the other:")
+    print("breakdown:")
     for name, seconds in (
         ("interpreter", bare),
         ("imports", imports),

@@ -1,4 +1,4 @@
-"""Packs of generated text, for benchmarks that must run anywhere. The same seed gives the same text."""
+"""Packs of generated text for benchmarks without input data. The same seed gives the same text."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.layout import Layout
-from wikigr.sources.article import SourceArticle, SourceSection
+from wikigr.sources.article import SourceArticle, SourceItem, SourceSection
 
 _SYLLABLES = [c + v for c in "bcdfghklmnprstvz" for v in ("a", "e", "i", "o", "u")]
 
 
 class GeneratedSource:
-    """Articles of ``per_article`` sections with about ``words`` words each, linked to their neighbors."""
+    """Articles of ``per_article`` sections with ``words`` words each, linked to their neighbors."""
 
     format = "generated"
 
@@ -28,17 +28,21 @@ class GeneratedSource:
     def records(self) -> Iterator[int]:
         yield from range(self._articles)
 
-    def parse(self, record: Any) -> list[SourceArticle]:
-        draw = random.Random(f"{self._seed}-{record}")
-        # Zipf's law, roughly: what real text looks like to an inverted index.
+    def parse(self, record: Any) -> list[SourceItem]:
+        return [self.article(record)]
+
+    def article(self, number: int) -> SourceArticle:
+        """Return the article with this number."""
+        draw = random.Random(f"{self._seed}-{number}")
+        # Roughly Zipf's law, so that an inverted index sees a realistic distribution.
         ranks = [int(20_000 ** draw.random()) - 1 for _ in range(self._per_article * self._words)]
         chosen = [self._vocabulary[rank] for rank in ranks]
         sections = tuple(
             SourceSection((f"Part {n}",), _sentences(chosen[n * self._words : (n + 1) * self._words]))
             for n in range(self._per_article)
         )
-        links = tuple(f"Article {(record + step) % self._articles}" for step in (1, 7, 31))
-        return [SourceArticle(f"Article {record}", str(record), sections, links=links)]
+        links = tuple(f"Article {(number + step) % self._articles}" for step in (1, 7, 31))
+        return SourceArticle(f"Article {number}", str(number), sections, links=links)
 
 
 def _sentences(words: list[str]) -> str:
@@ -46,7 +50,7 @@ def _sentences(words: list[str]) -> str:
 
 
 def generated_pack(folder: Path, *, sections: int) -> Path:
-    """Return the pack in ``folder``, building it first if it is not there."""
+    """Return the pack in ``folder``; build it first if it does not exist."""
     if not Layout(folder).exists():
         print(f"building {folder.name} once …")
         source = GeneratedSource(sections // 5)

@@ -1,11 +1,15 @@
-"""Accuracy by hops on a graph of triples with known answers (see ``triple_graph.py``).
+"""Measure accuracy by number of hops on a knowledge graph with known answers (see ``triple_graph.py``).
 
     python benchmarks/graph_hops.py PACK QUESTIONS.jsonl [--limit N]
 
-For each number of hops: the share of questions whose answers the metapath gives exactly (``metapath``); the share for
-which the triplets that the rule chooser found name an answer (``any``) and all of them (``all``), and for which an
-answer is an end of a triplet of the last step (``last``) and of the best of these (``first``); and the median
-milliseconds of a question. The start is the longest name of the pack that the question contains, in whole words.
+Prints, for each number of hops, the share of questions
+
+    metapath  whose answers the gold metapath reaches exactly
+    any, all  for which the triplets of the rule pruner contain an answer, or all answers
+    last      for which an answer is an end of a triplet of the last iteration
+    first     for which an answer is the end of the best triplet of the last iteration
+
+and the median milliseconds per question. The search starts from the longest name of the pack in the question.
 """
 
 from __future__ import annotations
@@ -20,16 +24,17 @@ from typing import Any
 
 from wikigr.graph.neighborhood import Neighborhood, Node, Step
 from wikigr.pack.open import Pack
-from wikigr.retrieval.explore.paths import follow_metapath, parse_metapath
+from wikigr.retrieval.explore.metapath import parse_metapath
+from wikigr.retrieval.explore.metapath_search import follow_metapath
 from wikigr.retrieval.explore.rule_pruner import RulePruner
 from wikigr.retrieval.explore.triplets import TripletRetriever
 from wikigr.text import fold, words
 
-_MAX_NAME_LENGTH = 8
+_MAX_NAME_WORDS = 8
 
 
 def names_of(pack: Pack) -> dict[tuple[str, ...], Node]:
-    """Every name of the pack by its words; an article before an entity."""
+    """Return the node of every name, by its words; articles take precedence over entities."""
     names: dict[tuple[str, ...], Node] = {}
     for key, name in pack.graph.rows("MATCH (e:Entity) RETURN e.entity_id, coalesce(e.name, '') ORDER BY e.entity_id"):
         names[tuple(words(name))] = Node("entity", key, name)
@@ -39,9 +44,9 @@ def names_of(pack: Pack) -> dict[tuple[str, ...], Node]:
 
 
 def find_start(question: str, names: dict[tuple[str, ...], Node]) -> Node | None:
-    """The node of the longest name in ``question``, the first of equals."""
+    """Return the node of the longest name in ``question``, the first one on ties."""
     asked = words(question)
-    for length in range(min(_MAX_NAME_LENGTH, len(asked)), 0, -1):
+    for length in range(min(_MAX_NAME_WORDS, len(asked)), 0, -1):
         for begin in range(len(asked) - length + 1):
             if (node := names.get(tuple(asked[begin : begin + length]))) is not None:
                 return node
@@ -52,11 +57,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pack", type=Path)
     parser.add_argument("questions", type=Path)
-    parser.add_argument("--limit", type=int, default=0, help="ask every n-th question, so many in all (0: all)")
-    parser.add_argument("--iterations", type=int, default=0, help="of the rule chooser (0: as many as hops)")
-    parser.add_argument("--relations", type=int, default=5, help="max_num_relations of the rule chooser")
-    parser.add_argument("--entities", type=int, default=5, help="max_num_entities of the rule chooser")
-    parser.add_argument("--by-pattern", action="store_true", help="one line for each metapath as well")
+    parser.add_argument("--limit", type=int, default=0, help="ask this many questions, evenly spaced (0: all)")
+    parser.add_argument(
+        "--iterations", type=int, default=0, help="max_num_iterations of the rule pruner (0: the number of hops)"
+    )
+    parser.add_argument("--relations", type=int, default=5, help="max_num_relations of the rule pruner")
+    parser.add_argument("--entities", type=int, default=5, help="max_num_entities of the rule pruner")
+    parser.add_argument("--by-pattern", action="store_true", help="also print one line per metapath")
     given = parser.parse_args()
     questions = [json.loads(line) for line in given.questions.read_text(encoding="utf-8").splitlines()]
     if given.limit:
@@ -64,12 +71,12 @@ def main() -> None:
     with Pack(given.pack) as pack:
         names = names_of(pack)
         neighborhood = Neighborhood(pack.graph)
-        chooser = RulePruner(pack.encoder, pack.graph)
+        pruner = RulePruner(pack.encoder, pack.graph)
         rows: dict[Any, list[tuple[float, ...]]] = defaultdict(list)
         for asked in questions:
             retriever = TripletRetriever(
                 neighborhood,
-                chooser,
+                pruner,
                 max_num_relations=given.relations,
                 max_num_entities=given.entities,
                 max_num_iterations=given.iterations or asked["hops"],
@@ -81,9 +88,9 @@ def main() -> None:
     print("hops  questions  metapath   ms  |  any    all    last  first      ms  triplets")
     for hops in sorted(rows, key=str):
         exact, path_ms, some, every, last, first, ms, triplets = zip(*rows[hops], strict=True)
-        shown = hops if isinstance(hops, int) else hops[0]
+        label = hops if isinstance(hops, int) else hops[0]
         print(
-            f"{shown:>4}  {len(exact):>9}  {_percent(exact):>8} {statistics.median(path_ms):>5.1f} |"
+            f"{label:>4}  {len(exact):>9}  {_percent(exact):>8} {statistics.median(path_ms):>5.1f} |"
             f" {_percent(some):>5} {_percent(every):>6} {_percent(last):>6} {_percent(first):>6}"
             f" {statistics.median(ms):>7.1f} {statistics.mean(triplets):>7.1f}"
             + ("" if isinstance(hops, int) else f"  {hops[1]}")
@@ -96,7 +103,7 @@ def ask(
     neighborhood: Neighborhood,
     retriever: TripletRetriever,
 ) -> tuple[float, ...]:
-    """Exactness and milliseconds of the metapath; of the rule chooser any, all, last, first, milliseconds, triplets."""
+    """Return exactness and milliseconds of the metapath, then any, all, last, first, milliseconds and triplets."""
     start = find_start(asked["question"], names)
     if start is None:
         return (0.0,) * 8

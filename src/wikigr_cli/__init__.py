@@ -1,1 +1,1 @@
-"""The terminal front end of ``wikigr``: it parses, calls the library and prints; it holds no retrieval logic."""
+"""The command line of ``wikigr``: it parses arguments, calls the library and prints. It holds no retrieval logic."""

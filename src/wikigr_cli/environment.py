@@ -1,4 +1,4 @@
-"""Everything a command touches outside the library, in one object, so that commands can be tested in-process."""
+"""The streams, verbosity and variables of a command in one object, so that commands can be tested in-process."""
 
 from __future__ import annotations
 
@@ -18,68 +18,65 @@ from wikigr_cli.render.wrapping import breaks, cells, cut, wrap_pieces
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from wikigr.errors import WikigrError
 
-def _open(stream: TextIO | None) -> TextIO:
-    """Return ``stream``, or an empty one where the caller closed it (``2>&-``)."""
-    return stream if stream is not None else Path(os.devnull).open("r+", encoding="utf-8")
+# How to print a line that is too long for the terminal.
+Overflow = Literal["wrap", "cut", "keep"]
+# C0 and C1 control characters except tab and newline, and the characters that change the direction of text.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_NON_ASCII = re.compile(r"[^\x00-\x7f]+")
+# The width of a terminal that does not report one.
+_DEFAULT_WIDTH = 80
+# SGR codes. Importing rich for these would add 40 ms to every question.
+_STYLES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
 
 
 class Interrupted(Exception):  # noqa: N818
-    """The user stopped a command with Ctrl-C; ``hint`` says what the same command would do, if that is known."""
+    """The user stopped a command with Ctrl-C. ``hint`` says how to resume it, or is empty."""
 
     def __init__(self, hint: str = "") -> None:
         super().__init__(hint)
         self.hint = hint
 
 
-class ReaderGone(Exception):  # noqa: N818
-    """Whoever read our output has closed it: there is no more to do, and nothing is wrong."""
-
-
-# Terminal control characters, C0 and C1, but for tab and newline, and those that turn the direction of text.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+class OutputClosed(Exception):  # noqa: N818
+    """The reader of stdout closed it (``| head``): stop without an error."""
 
 
 def plain(text: str) -> str:
-    """Return ``text`` with control characters made visible: text from outside must not drive a terminal."""
+    """Return ``text`` with each control character replaced by ``�``, so that it cannot drive the terminal."""
     return _CONTROL.sub("�", text)
 
 
 def plain_json(text: str) -> str:
-    """Return a document of JSON that means the same and drives no terminal: control characters as ``\\uXXXX``."""
-    # In JSON they stand in strings only; the line breaks of an indented document are none of them.
+    """Return an equivalent JSON document with each control character written as ``\\uXXXX``."""
+    # JSON allows these characters inside strings only. The line breaks of an indented document do not match.
     return _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def is_utf8(stream: TextIO) -> bool:
-    """Tell whether ``stream`` takes every character; one without an encoding is in memory."""
+    """Return whether ``stream`` can encode every character; a stream without an encoding is in memory and can."""
     encoding = getattr(stream, "encoding", None)
     return not encoding or codecs.lookup(encoding).name.startswith("utf-8")
 
 
 def strict_utf8(stream: TextIO) -> TextIO:
-    """Return ``stream``, of which nothing was read yet, so that it refuses what is no UTF-8, whatever the locale."""
+    """Make an unread ``stream`` decode strict UTF-8 in every locale, and return it."""
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(encoding="utf-8", errors="strict")
     return stream
 
 
-# What becomes of a line that is too long for a terminal.
-Overflow = Literal["wrap", "cut", "keep"]
-# Of a terminal that does not tell its width.
-_WIDTH = 80
-# SGR codes; rich would cost a question 40 ms for these.
-_STYLES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
+def _open(stream: TextIO | None) -> TextIO:
+    """Return ``stream``, or the null device if the caller closed it (``2>&-``)."""
+    return stream if stream is not None else Path(os.devnull).open("r+", encoding="utf-8")
 
 
 @dataclass(slots=True)
 class Environment:
-    """Streams, verbosity and the variables that decide about color.
+    """The streams, the verbosity and the environment variables of a command.
 
-    ``verbosity`` is -1 for ``-q``, 0, or 1 for ``-v``. Results go to ``stdout``; everything else to ``stderr``.
+    ``verbosity`` is -1 with ``-q``, 1 with ``-v``, else 0. Results go to ``stdout``, everything else to ``stderr``.
     """
 
     stdin: TextIO = field(default_factory=lambda: _open(sys.stdin))
@@ -88,76 +85,76 @@ class Environment:
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
     verbosity: int = 0
     debug: bool = False
-    # Of a line for the terminal that is not complete: its pieces with their styles.
-    _begun: list[tuple[str, str]] = field(default_factory=list)
+    # The (text, style) pieces of a terminal line that has not ended yet.
+    _pending: list[tuple[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for stream in (self.stdout, self.stderr):
             if isinstance(stream, TextIOWrapper):
-                # What the locale's encoding lacks is seen as an escape; a name is no reason to break off an answer.
+                # Escape what the locale's encoding lacks: a name must not end a command.
                 stream.reconfigure(errors="backslashreplace")
 
-    def color(self, stream: TextIO) -> bool:
-        """Tell whether ``stream`` gets color: NO_COLOR, then FORCE_COLOR, then whether it is a terminal."""
+    def has_color(self, stream: TextIO) -> bool:
+        """Return whether ``stream`` gets color: NO_COLOR decides first, then FORCE_COLOR, then the terminal."""
         if self.variables.get("NO_COLOR"):
             return False
         if self.variables.get("FORCE_COLOR"):
             return True
         return stream.isatty() and self.variables.get("TERM") != "dumb"
 
-    def animates(self) -> bool:
-        """Tell whether progress may be drawn on stderr."""
+    def can_animate(self) -> bool:
+        """Return whether progress bars may be drawn on stderr."""
         return self.verbosity >= 0 and self.stderr.isatty() and self.variables.get("TERM") != "dumb"
 
     def console(self, stream: TextIO) -> Console:
-        """Return a rich console on ``stream`` that neither colors nor wraps what is not a terminal."""
+        """Return a rich console on ``stream``. It neither colors nor wraps unless ``stream`` is a terminal."""
         from rich.console import Console
 
-        terminal = stream.isatty()
+        is_terminal = stream.isatty()
         return Console(
             file=stream,
-            # NO_COLOR asks for no color; progress is drawn all the same.
-            force_terminal=terminal or self.color(stream),
-            no_color=not self.color(stream),
-            width=None if terminal else 10_000,
-            soft_wrap=not terminal,
+            # NO_COLOR turns off color only; progress is still drawn.
+            force_terminal=is_terminal or self.has_color(stream),
+            no_color=not self.has_color(stream),
+            width=None if is_terminal else 10_000,
+            soft_wrap=not is_terminal,
             highlight=False,
             emoji=False,
             markup=False,
         )
 
     def width(self, stream: TextIO) -> int | None:
-        """Return how many columns ``stream`` has: COLUMNS, else what the terminal says; ``None`` for no terminal."""
+        """Return the columns of ``stream``: COLUMNS, else what the terminal reports; ``None`` without a terminal."""
         if not stream.isatty():
             return None
         columns = self.variables.get("COLUMNS", "")
         if columns.isdecimal() and int(columns) > 0:
             return int(columns)
         try:
-            return os.get_terminal_size(stream.fileno()).columns or _WIDTH
+            return os.get_terminal_size(stream.fileno()).columns or _DEFAULT_WIDTH
         except (OSError, ValueError):
-            return _WIDTH
+            return _DEFAULT_WIDTH
 
     def print(
         self, text: str = "", *, style: str = "", end: str = "\n", hang: int | None = None, overflow: Overflow = "wrap"
     ) -> None:
-        """Write a piece of the result, in a ``style`` (``bold``, ``dim`` or a color) where stdout has color.
+        """Write a piece of the result to stdout, without control characters, in ``style`` if stdout has color.
 
-        Of codes there is the style's: a name or a path in ``text`` may come from anywhere. In a terminal a line that
-        is too long is broken between words (``wrap``) and goes on below, indented by ``hang`` columns or by its own
-        leading blanks; or it is ``cut``, as that of a table; or it is kept as it is, so that a command can be copied.
-        All of it is decided by the call that ends the line.
+        ``style`` is ``bold``, ``dim`` or a color. In a terminal a piece is held back until its line ends; the call that
+        ends the line decides how it overflows. ``wrap`` breaks it between words and indents the next lines by ``hang``
+        columns (default: by the line's own leading blanks), ``cut`` shortens it like a row of a table, and ``keep``
+        leaves it whole so that a command can be copied.
         """
         text = plain(text)
         width = self.width(self.stdout)
         if width is None:
             self.write(self._styled(text, style) + end)
             return
-        self._begun.append((text, style))
+        self._pending.append((text, style))
         if not end.endswith("\n"):
-            self._begun.append((end, ""))
+            self._pending.append((end, ""))
             return
-        pieces, self._begun = self._begun, []
+        pieces, self._pending = self._pending, []
         if overflow == "cut":
             joined = "".join(piece for piece, _ in pieces)
             pieces = pieces if cells(joined) <= width else [(cut(joined, width), style)]
@@ -165,39 +162,39 @@ class Environment:
         self.write("\n".join("".join(self._styled(*piece) for piece in line) for line in lines) + end)
 
     def _styled(self, text: str, style: str) -> str:
-        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and self.color(self.stdout) else text
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and self.has_color(self.stdout) else text
 
     def write(self, text: str) -> None:
-        """Write a piece of the result; raises ``ReaderGone`` when nobody reads it any more (``| head``)."""
+        """Write ``text`` to stdout as it is; raises ``OutputClosed`` if nobody reads stdout any more."""
         try:
             self.stdout.write(text)
             self.stdout.flush()
         except BrokenPipeError as error:
-            raise ReaderGone from error
+            raise OutputClosed from error
 
     def write_json(self, text: str) -> None:
-        """Write JSON that drives no terminal, in ASCII where stdout is not UTF-8: readers of JSON take nothing else."""
+        """Write JSON to stdout without control characters, and as ASCII unless stdout is UTF-8."""
         text = plain_json(text)
         if not is_utf8(self.stdout):
             import json
 
-            # Such characters stand in strings only.
-            text = _NOT_ASCII.sub(lambda found: json.dumps(found.group())[1:-1], text)
+            # JSON has non-ASCII characters inside strings only.
+            text = _NON_ASCII.sub(lambda found: json.dumps(found.group())[1:-1], text)
         self.write(text)
 
     def write_text(self, text: str) -> None:
-        """Write a piece of text from outside, without anything that could drive the terminal."""
+        """Write untrusted text to stdout without control characters."""
         self.write(plain(text))
 
     def note(self, message: str, *, overflow: Overflow = "wrap") -> None:
-        """Say something beside the result; ``-q`` silences it."""
+        """Write a note to stderr; ``-q`` silences it."""
         if self.verbosity >= 0:
-            self.complain(message, overflow=overflow)
+            self.print_error(message, overflow=overflow)
 
-    def complain(self, message: str, *, overflow: Overflow = "wrap") -> None:
-        """Say something on stderr, whatever the verbosity; a stderr that is gone is no reason to fail.
+    def print_error(self, message: str, *, overflow: Overflow = "wrap") -> None:
+        """Write a message to stderr whatever the verbosity; a closed stderr is ignored.
 
-        In a terminal it is broken between words, unless ``overflow`` is ``keep``.
+        A terminal breaks it between words, unless ``overflow`` is ``keep``.
         """
         message = plain(message)
         with suppress(OSError, ValueError):
@@ -207,3 +204,9 @@ class Environment:
                 message = "\n".join(" " * indent + message[begin:end] for indent, begin, end in lines)
             self.stderr.write(f"{message}\n")
             self.stderr.flush()
+
+    def report(self, error: WikigrError) -> None:
+        """Write the message and the hint of an error to stderr."""
+        self.print_error(f"wikigr: {error.message}")
+        if error.hint:
+            self.print_error(error.hint)

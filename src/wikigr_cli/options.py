@@ -1,70 +1,125 @@
-"""Options that several commands share, declared once so that they read the same everywhere."""
+"""Arguments and options that several commands share, with their shell completion and checks."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+from typing import Annotated, Any
 
 import typer
 
 from wikigr.errors import UsageError
-from wikigr_cli import completion
+
+DEFAULT_PROFILE = "enhanced"
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def pack_option(command: str) -> typer.models.OptionInfo:
-    """Return ``--pack`` for ``command``: its own environment variable comes before the common one."""
-    option: typer.models.OptionInfo = typer.Option(
+def complete_packs(incomplete: str) -> list[str]:
+    """Return the installed packs whose names begin with ``incomplete``, for completion after Tab.
+
+    An unreadable folder gives no names: a shell would print an error into the line that the user types. Without names
+    the shell completes files, which packs and profiles may be.
+    """
+    from wikigr.pack.locate import installed_names
+
+    try:
+        return [name for name in installed_names() if name.startswith(incomplete)]
+    except OSError:
+        return []
+
+
+def complete_profiles(incomplete: str) -> list[str]:
+    """Return the built-in and user profiles whose names begin with ``incomplete``; see ``complete_packs``."""
+    from wikigr.profiles.files import profile_names
+
+    try:
+        return [name for name in profile_names() if name.startswith(incomplete)]
+    except OSError:
+        return []
+
+
+def pack_option(command: str) -> Any:
+    """Return ``--pack`` for ``command``, whose own environment variable precedes WIKIGR_PACK."""
+    return typer.Option(
         "--pack",
         "-p",
         metavar="PACK",
         envvar=[f"WIKIGR_{command.upper()}_PACK", "WIKIGR_PACK"],
         show_envvar=False,
-        help="The pack: its folder, its .db file or an installed pack's name. WIKIGR_PACK is the default.",
-        autocompletion=completion.packs,
+        help="The pack: a folder, a .db file or the name of an installed pack. Defaults to WIKIGR_PACK.",
+        autocompletion=complete_packs,
     )
-    return option
 
 
-def named(pack: str | None) -> str:
-    """Return the pack that was named; raises ``UsageError`` when none was."""
+def require_pack(pack: str | None, given_with: str = "--pack") -> str:
+    """Return the pack; raises ``UsageError`` if none was given."""
     if pack is None:
-        raise UsageError("No pack was named.", hint="Give --pack, or set WIKIGR_PACK.")
+        raise UsageError("No pack was given.", hint=f"Give {given_with}, or set WIKIGR_PACK.")
     return pack
 
 
-def semantic(version: str | None) -> str | None:
-    """Return the version given with ``--pack-version``; raises ``UsageError`` for one that is no semantic version."""
-    from wikigr.changes.next_version import is_semantic
+def check_version(version: str | None) -> str | None:
+    """Return the value of ``--pack-version``; raises ``UsageError`` unless it is a semantic version."""
+    from wikigr.pack.manifest import parse_version
 
-    if version is not None and not is_semantic(version):
+    if version is not None and parse_version(version) is None:
         raise UsageError(
-            f"--pack-version {version[:80]!r} is no semantic version.",
-            hint="It has three numbers, such as 1.2.0, and perhaps more, such as 1.2.0-rc.1; see semver.org.",
+            f"--pack-version {version[:80]!r} is not a semantic version.",
+            hint="Give three numbers, such as 1.2.0, or a pre-release, such as 1.2.0-rc.1; see semver.org.",
         )
     return version
 
 
+PackArgument = Annotated[
+    str | None,
+    typer.Argument(
+        help="The pack: a folder, a .db file or the name of an installed pack. Defaults to WIKIGR_PACK.",
+        envvar="WIKIGR_PACK",
+        autocompletion=complete_packs,
+    ),
+]
+PackArguments = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PACK...",
+        help="The packs: folders, .db files or names of installed packs.",
+        autocompletion=complete_packs,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Batch = Annotated[
     str | None,
     typer.Option(
         "--batch",
         metavar="FILE",
-        help="Read questions from FILE or - (one a line, or JSON Lines with id and question) and print JSON Lines "
-        "in the same order.",
+        help="Read questions from FILE, or from standard input if it is -: one a line, or JSON Lines with id and "
+        "question. Prints JSON Lines in the same order.",
     ),
 ]
 EncoderModel = Annotated[
     str | None,
-    typer.Option("--embedding-model", metavar="ID", help="Use this encoder instead of the pack's (must be the same)."),
+    typer.Option(
+        "--embedding-model", metavar="ID", help="Load the pack's encoder from this model id or folder instead."
+    ),
 ]
 ProfileName = Annotated[
     str,
     typer.Option(
         "--profile",
         metavar="NAME",
-        help="A profile: baseline, enhanced, fast, precise, recall, multi-strategy, one of your own, or a YAML file.",
-        autocompletion=completion.profiles,
+        help="The profile: baseline, enhanced, fast, precise, recall, multi-strategy, one of your own, or a YAML file.",
+        autocompletion=complete_profiles,
     ),
 ]
-DEFAULT_PROFILE = "enhanced"
-Offline = Annotated[bool, typer.Option("--offline", help="Ask no model: nothing leaves this machine.")]
+Offline = Annotated[
+    bool, typer.Option("--offline", help="Call no model and download nothing. Nothing leaves this machine.")
+]
+KeepGoing = Annotated[bool, typer.Option("--keep-going", help="Skip unreadable records instead of stopping.")]
+Trust = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--trust",
+        metavar="KEY",
+        help="Require a signature by this Ed25519 public key: a file or the key itself. Repeatable.",
+    ),
+]
+Sha256 = Annotated[str | None, typer.Option("--sha256", metavar="HEX", help="Require this SHA-256 of the archive.")]

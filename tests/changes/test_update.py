@@ -1,4 +1,4 @@
-"""A pack follows its source: the content of a build from scratch, vectors kept, thresholds fitted anew."""
+"""Updating a pack gives the content of a build from scratch, keeps vectors and recalibrates thresholds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from wikigr.answer.abstention import THRESHOLD_NAME
-from wikigr.changes.update import LostArticlesError, UpdateOptions, UpdateReport, plan_update, update_pack
+from wikigr.changes.review import LostArticlesError, UpdateOptions
+from wikigr.changes.update import UpdateReport, plan_update, update_pack
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import BuildError, EncoderMismatchError, PackError, SourceError, UsageError
 from wikigr.evaluation.calibration import FittedOn, calibrate, store_threshold
@@ -46,7 +47,7 @@ KEPT = {"description": "Greek letters", "license": "CC0-1.0", "version": "1.2.0"
 
 @dataclass(slots=True)
 class Told:
-    """A progress that keeps the stages and the notes."""
+    """A progress that records stages and notes."""
 
     stages: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -134,13 +135,13 @@ def test_the_version_can_be_given_but_not_be_lower(pack: Path) -> None:
     assert report.diff.suggestion.version == "2.0.0"
 
 
-def test_a_version_that_is_none_stays_and_is_told(tmp_path: Path, encoder: Embedder) -> None:
+def test_a_version_that_is_not_semantic_stays_with_a_note(tmp_path: Path, encoder: Embedder) -> None:
     source = write(tmp_path / "letters.jsonl", RECORDS)
     options = BuildOptions(name="letters", version="spring")
     build_pack(open_source(source), str(source), tmp_path / "pack", encoder, options)
     told = Told()
     assert update(tmp_path / "pack", CHANGED, told).diff.b.version == "spring"
-    assert any("no semantic version" in note for note in told.notes)
+    assert any("not a semantic version" in note for note in told.notes)
 
 
 def test_nothing_changed_writes_nothing(pack: Path) -> None:
@@ -179,7 +180,7 @@ def test_a_source_that_lacks_most_articles_is_refused_unless_forced(pack: Path, 
     assert not Layout(pack).unfinished()
     source = tmp_path / "new.jsonl"
     plan_update(pack, open_source(source), str(source), options=UpdateOptions(), progress=told)
-    assert any("needs --force" in note for note in told.notes)
+    assert any("requires --force" in note for note in told.notes)
     assert update(pack, RECORDS[:2]).diff.b.articles == 2
     assert update(pack, [dict(RECORDS[0], title="Other", text="Other.")], force=True).diff.b.articles == 1
 
@@ -194,14 +195,14 @@ def test_a_source_that_is_empty_or_has_no_text_leaves_the_pack(pack: Path, tmp_p
     assert update(pack, CHANGED).build is not None
 
 
-def test_another_kind_of_source_is_told(pack: Path, tmp_path: Path) -> None:
+def test_another_source_format_is_noted(pack: Path, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
     for record in RECORDS:
         (folder / f"{record['id']}.md").write_text(f"---\ntitle: {record['title']}\n---\n{record['text']}")
     told = Told()
     update_pack(pack, open_source(folder), str(folder), options=UpdateOptions(), progress=told)
-    assert any("another kind of source (jsonl); this one is read as markdown" in note for note in told.notes)
+    assert any("source of format jsonl, but this one is markdown" in note for note in told.notes)
 
 
 def test_a_pack_of_another_format_or_encoder_is_refused(pack: Path) -> None:
@@ -213,18 +214,18 @@ def test_a_pack_of_another_format_or_encoder_is_refused(pack: Path) -> None:
     (pack / "manifest.json").write_text(json.dumps(other))
     with pytest.raises(EncoderMismatchError, match="encode every section"):
         update(pack, CHANGED)
-    # A model has read its entities; nobody would read them again.
+    # A model extracted its entities, and an update would lose them.
     read = {"model": "claude", "prompt": "1"}
     (pack / "manifest.json").write_text(json.dumps({**fields, "extraction": read}))
-    with pytest.raises(UsageError, match="would be lost") as caught:
+    with pytest.raises(UsageError, match="would lose them") as caught:
         update(pack, CHANGED)
-    # All that a build would not know.
+    # Everything that the command has to repeat.
     assert f"-o {pack} --extract --extract-model claude --name letters --description 'Greek letters'" in (
         caught.value.hint or ""
     )
 
 
-# -- what goes with the pack
+# -- companion files
 
 
 def give_questions(pack: Path, questions: Iterable[dict[str, object]] = QUESTIONS) -> Path:
@@ -242,7 +243,7 @@ def calibrated(pack: Path) -> float:
     return found.threshold
 
 
-def test_the_files_that_go_with_the_pack_stay(pack: Path) -> None:
+def test_companion_files_stay(pack: Path) -> None:
     file = give_questions(pack)
     (pack / "few_shot_examples.json").write_text("[]")
     before = snapshot(pack)
@@ -253,7 +254,7 @@ def test_the_files_that_go_with_the_pack_stay(pack: Path) -> None:
     assert after["manifest.json"] != before["manifest.json"]
 
 
-def test_a_fitted_threshold_is_fitted_anew(pack: Path) -> None:
+def test_a_calibrated_threshold_is_recalibrated(pack: Path) -> None:
     give_questions(pack)
     old, told = calibrated(pack), Told()
     cake = {"id": "c", "title": "Lemon cake", "text": "How is a lemon cake baked? A lemon cake is baked in an oven."}
@@ -265,7 +266,7 @@ def test_a_fitted_threshold_is_fitted_anew(pack: Path) -> None:
     assert not [note for note in told.notes if "threshold" in note]
 
 
-def test_a_threshold_that_cannot_be_fitted_anew_is_dropped_and_told(pack: Path) -> None:
+def test_a_threshold_that_cannot_be_recalibrated_is_dropped_with_a_note(pack: Path) -> None:
     file = give_questions(pack)
     calibrated(pack)
     file.unlink()
@@ -273,7 +274,7 @@ def test_a_threshold_that_cannot_be_fitted_anew_is_dropped_and_told(pack: Path) 
     update(pack, CHANGED, told)
     assert THRESHOLD_NAME not in manifest_of(pack).thresholds
     assert manifest_of(pack).calibration == {}
-    assert any("dropped" in note and "no gold questions" in note for note in told.notes)
+    assert any("Dropped" in note and "no gold questions" in note for note in told.notes)
 
 
 def test_questions_of_one_kind_cannot_fit_a_threshold(pack: Path) -> None:
@@ -283,20 +284,20 @@ def test_questions_of_one_kind_cannot_fit_a_threshold(pack: Path) -> None:
     told = Told()
     update(pack, CHANGED, told)
     assert THRESHOLD_NAME not in manifest_of(pack).thresholds
-    assert any("dropped" in note and "unanswerable" in note for note in told.notes)
+    assert any("Dropped" in note and "unanswerable" in note for note in told.notes)
 
 
-def test_other_questions_than_before_are_told(pack: Path) -> None:
+def test_different_questions_are_noted(pack: Path) -> None:
     give_questions(pack)
     calibrated(pack)
     give_questions(pack, QUESTIONS[1:])
     told = Told()
     update(pack, CHANGED, told)
     assert THRESHOLD_NAME in manifest_of(pack).thresholds
-    assert any("others than before" in note for note in told.notes)
+    assert any("differ from the previous ones" in note for note in told.notes)
 
 
-def test_a_threshold_that_is_fitted_anew_without_a_stage_is_told(pack: Path, tmp_path: Path) -> None:
+def test_a_stage_that_fails_during_recalibration_is_noted(pack: Path, tmp_path: Path) -> None:
     give_questions(pack)
     calibrated(pack)
     profile = tmp_path / "mine.yaml"
@@ -306,7 +307,7 @@ def test_a_threshold_that_is_fitted_anew_without_a_stage_is_told(pack: Path, tmp
     (pack / "manifest.json").write_text(json.dumps(fields))
     told = Told()
     update(pack, CHANGED, told)
-    (note,) = [note for note in told.notes if "without a part of its profile" in note]
+    (note,) = [note for note in told.notes if "Stages failed" in note]
     assert "cross_encoder" in note
 
 

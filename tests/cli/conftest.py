@@ -1,3 +1,5 @@
+"""What the tests of the command line share: ``wikigr`` in-process, and in a process of its own (``MAIN``)."""
+
 from __future__ import annotations
 
 import io
@@ -18,6 +20,8 @@ class Result:
     err: str
 
 
+# The console script, for tests that start a process: ``python -c MAIN ask ...``.
+MAIN = "from wikigr_cli.app import main; main()"
 ROOT_PACK = Path(__file__).parents[2] / "packs" / "physics"
 
 Wikigr = Callable[..., Result]

@@ -32,6 +32,7 @@ PAGES = sorted(DOCS.rglob("*.md"))
 WITHOUT_COMMANDS = {
     "README.md",
     "reference/commands.md",
+    "reference/formats.md",
     "reference/profiles.md",
     "reference/exit-codes.md",
     "what-was-tried.md",

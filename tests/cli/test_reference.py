@@ -17,7 +17,7 @@ from wikigr_cli.app import app
 from .conftest import Wikigr
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("reference/commands.md", "reference/profiles.md", "wikigr.1")
+PAGES = ("reference/commands.md", "reference/formats.md", "reference/profiles.md", "wikigr.1")
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""A web server on loopback that serves files as well, or as badly, as a test says."""
+"""A web server on loopback that serves files, correctly or as badly as a test requires."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from wikigr.distribution.download import downloaded
+from wikigr.distribution.download import open_download
 
 Behavior = Callable[["Handler"], None]
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers by the behavior of the path, if it has one, else with the file of that path, ranges included."""
+    """Runs the behavior registered for the path, or serves the file at that path, with support for ranges."""
 
     protocol_version = "HTTP/1.1"
     server: FileServer
@@ -32,7 +32,7 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def serve(self, *, ranges: bool = True, cut: int | None = None, heed_if_range: bool = True) -> None:
-        """Serve the file; ``cut`` closes the connection after so many bytes of the body."""
+        """Serve the file; ``cut`` closes the connection after this many bytes of the body."""
         content = self.server.files.get(self.path)
         if content is None:
             self.reply(404)
@@ -79,12 +79,12 @@ class FileServer(ThreadingHTTPServer):
         return f"{self.scheme}://{host or self.server_address[0]}:{self.server_port}{path}"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: a client that hangs up is what is tested."""
+        """Ignore errors: tests hang up on purpose."""
 
 
 @contextmanager
 def serving(host: str = "127.0.0.1", certificate: Path | None = None) -> Iterator[FileServer]:
-    """Run a server, with TLS where ``certificate`` (a PEM file with its key) is given."""
+    """Run a server, with TLS if ``certificate`` (a PEM file with its key) is given."""
     with FileServer(host) as server:
         if certificate is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -101,7 +101,7 @@ def serving(host: str = "127.0.0.1", certificate: Path | None = None) -> Iterato
 
 
 def make_certificates(folder: Path, *names: str) -> tuple[Path, Path]:
-    """Make an authority, and a certificate for ``names`` signed by it; return the PEM files (authority, server)."""
+    """Create an authority and a certificate for ``names`` signed by it; returns the PEM files (authority, server)."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -146,7 +146,9 @@ def make_certificates(folder: Path, *names: str) -> tuple[Path, Path]:
     return authority, server
 
 
-def download(url: str, folder: Path, *, max_bytes: int, sha256: str | None = None, allow_private: bool = False) -> Path:
-    """The file that ``downloaded`` yields, left in place."""
-    with downloaded(url, folder, max_bytes=max_bytes, sha256=sha256, allow_private=allow_private) as target:
+def fetch_file(
+    url: str, folder: Path, *, max_bytes: int, sha256: str | None = None, allow_private: bool = False
+) -> Path:
+    """Download a file and leave it in place."""
+    with open_download(url, folder, max_bytes=max_bytes, sha256=sha256, allow_private=allow_private) as target:
         return target

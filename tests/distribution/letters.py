@@ -1,4 +1,4 @@
-"""Small packs that hold something of every kind: aliases, categories, links, mentions, and a graph of triples."""
+"""Small packs with content of every kind: aliases, categories, links, mentions, and a graph of triples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TRIPLES = [
 
 
 def build_letters(folder: Path, encoder: Embedder) -> Path:
-    """Build a pack of three articles, with worked examples and gold questions beside it, in ``folder``."""
+    """Build a pack of three articles, with worked examples and gold questions, in ``folder``."""
     source = folder.with_name(f"{folder.name}.jsonl")
     source.write_text("".join(json.dumps(record) + "\n" for record in _RECORDS))
     build_pack(open_source(source), str(source), folder, encoder, BuildOptions(name="letters"))

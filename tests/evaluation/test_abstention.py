@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from wikigr.evaluation.abstention import Abstention, Estimate, abstention
-from wikigr.evaluation.metrics import auroc
+from wikigr.evaluation.metrics.abstention import auroc
 from wikigr.evaluation.samples import Sample
-from wikigr.evaluation.statistics import bootstrap_interval, bootstrap_statistic_interval
+from wikigr.evaluation.statistics.bootstrap import bootstrap_interval, bootstrap_statistic_interval
 
 
 def sample(question: str, confidence: float, *, abstained: bool = False, repeat: int = 0, **fields: Any) -> Sample:

@@ -8,7 +8,7 @@ import pytest
 from wikigr.errors import UsageError
 from wikigr.evaluation.comparison import compare, flips, means_by_question, overall
 from wikigr.evaluation.samples import Sample
-from wikigr.evaluation.statistics import Verdict
+from wikigr.evaluation.statistics.paired import Verdict
 
 
 def arm(profile: str, values: dict[str, float], metric: str = "accuracy") -> list[Sample]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,18 +13,14 @@ from wikigr.errors import UsageError
 from wikigr.evaluation.judge import (
     Judge,
     JudgeOptions,
-    Label,
-    agreement,
-    judge_document,
     judge_request,
     judge_samples,
-    read_labels,
-    shuffled,
+    shuffle_samples,
 )
 from wikigr.evaluation.questions import GoldQuestion
+from wikigr.evaluation.reports.document import judge_document
 from wikigr.evaluation.run import Run
 from wikigr.evaluation.samples import Sample
-from wikigr.evaluation.statistics import cohens_kappa
 from wikigr.llm.budget import BudgetError
 from wikigr.llm.response_cache import ResponseCache
 
@@ -92,7 +86,7 @@ def test_the_order_is_random_and_the_seed_decides_it(server: MessagesServer) -> 
         return [sample.key for sample in judged(Judge(JudgeOptions()), given, seed=seed)]
 
     first = order(1, found)
-    assert first == order(1, found[::-1]) == [sample.key for sample in shuffled(found, 1)]
+    assert first == order(1, found[::-1]) == [sample.key for sample in shuffle_samples(found, 1)]
     assert sorted(first) == sorted(sample.key for sample in found) != first
     assert order(2, found) != first
     # The arms are mixed, not one after the other.
@@ -131,7 +125,8 @@ def test_an_unreadable_verdict_is_an_error_and_no_score(
     assert failed.judgment is not None
     assert (failed.judgment["verdict"], failed.metrics) == ("error", {"f1": 0.5})
     assert failed.judgment["reason"]
-    document = judge_document(run(), [failed])
+    run = Run({}, {}, {}, {}, 0, 1, False, judge="claude-opus-4-6 rubric:abc")
+    document = judge_document(run, [failed])
     assert document is not None and (document["judged"], document["errors"]) == (0, 1)
     # It is tried again, by the model and not from the cache, and both attempts are counted.
     server.always(verdict("partly"))
@@ -205,7 +200,7 @@ def test_the_budget_stops_it(server: MessagesServer) -> None:
 
 @pytest.mark.parametrize("model", ["claude-opus-latest", "latest", " "])
 def test_the_model_is_pinned(model: str) -> None:
-    with pytest.raises(UsageError, match="one model"):
+    with pytest.raises(UsageError, match="a fixed model"):
         JudgeOptions(model)
 
 
@@ -214,85 +209,3 @@ def test_the_identity_changes_with_model_and_rubric(monkeypatch: pytest.MonkeyPa
     assert before.startswith("claude-opus-4-6 rubric:") and JudgeOptions("claude-haiku-4-5").identity != before
     monkeypatch.setattr("wikigr.evaluation.judge.prompt", lambda name: "Another rubric.")
     assert JudgeOptions().identity != before
-
-
-def run(judge: str = "claude-opus-4-6 rubric:abc", seed: int = 0) -> Run:
-    return Run({}, {}, {}, {}, seed, 1, False, judge=judge)
-
-
-def graded(*pairs: tuple[str, str]) -> tuple[list[Sample], list[Label]]:
-    """Samples with the judge's verdicts, and labels for them."""
-    found = [Sample("a", f"q{n}", 0, judgment={"verdict": one}) for n, (one, _) in enumerate(pairs)]
-    return found, [Label(f"q{n}", "a", 0, other) for n, (_, other) in enumerate(pairs)]
-
-
-def test_agreement_is_cohens_kappa_over_what_both_graded() -> None:
-    pairs = [("correct", "correct")] * 20 + [("incorrect", "incorrect")] * 12 + [("partly", "correct")] * 4
-    pairs += [("incorrect", "partly")] * 4 + [("error", "correct")] * 3
-    found, labels = graded(*pairs)
-    agreed = agreement(found, [*labels, Label("q0", "other", 0, "correct")], seed=3)
-    good = [pair for pair in pairs if pair[0] != "error"]
-    kappa = cohens_kappa([one for one, _ in good], [other for _, other in good])
-    assert (agreed["items"], agreed["kappa"]) == (40, kappa)
-    low, high = agreed["interval"]
-    assert 0.3 < low < kappa < high < 1.0
-    assert agreed == agreement(found, labels, seed=3)
-    assert agreement(found, labels, seed=4)["interval"] != agreed["interval"]
-
-
-def test_agreement_that_is_not_defined_leaves_the_figures_advisory() -> None:
-    for pairs in ([], [("correct", "correct")] * 5, [("error", "correct")]):
-        found, labels = graded(*pairs)
-        document = judge_document(run(), found, labels)
-        assert document is not None and document["agreement"]["kappa"] is None and document["advisory"]
-    # Agreement without a flaw has no spread to draw an interval from.
-    found, labels = graded(("correct", "correct"), ("partly", "partly"), ("incorrect", "incorrect"))
-    document = judge_document(run(), found, labels)
-    assert document is not None and (document["agreement"]["kappa"], document["advisory"]) == (1.0, False)
-
-
-def test_the_document_counts_and_adds_up() -> None:
-    used = {"calls": 1, "input_tokens": 100, "output_tokens": 10, "cost_usd": 0.25}
-    found = [Sample("a", f"q{n}", 0, judgment={"verdict": "correct"}, judge_usage=used) for n in range(3)]
-    document = judge_document(run(), [*found, Sample("a", "q9", 0, error="down", usage=used)])
-    assert document is not None
-    assert (document["model"], document["rubric"], document["judged"]) == ("claude-opus-4-6", "abc", 3)
-    assert (document["usage"]["input_tokens"], document["cost_usd"]) == (300, 0.75)
-    assert (document["agreement"], document["advisory"]) == (None, True)
-    assert judge_document(run("none"), found) is None
-
-
-GOOD = {"question_id": "q1", "profile": "a", "label": "partly"}
-
-
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        ("{", "no JSON"),
-        ("[]", "no JSON object"),
-        (json.dumps({**GOOD, "question_id": "q9"}), "no question 'q9'"),
-        (json.dumps({**GOOD, "profile": "b"}), "no profile 'b'"),
-        (json.dumps({**GOOD, "repeat": 2}), "no repeat 2"),
-        (json.dumps({**GOOD, "repeat": True}), "repeat"),
-        (json.dumps({**GOOD, "label": "good"}), "'good' is no label"),
-        (json.dumps({**GOOD, "label": None}), "label is missing"),
-        (json.dumps({**GOOD, "lable": "partly"}), "'lable' is no field"),
-        (json.dumps(GOOD), "label on line 1"),
-    ],
-)
-def test_a_mistake_in_the_labels_is_named_with_its_line(tmp_path: Path, line: str, says: str) -> None:
-    read: Callable[..., list[Label]] = lambda: read_labels(  # noqa: E731
-        tmp_path / "labels.jsonl", questions={"q1"}, profiles={"a"}, repeats=2
-    )
-    good = json.dumps(GOOD) + "\n" + json.dumps({**GOOD, "repeat": 1}) + "\n"
-    (tmp_path / "labels.jsonl").write_text(good)
-    assert read() == [Label("q1", "a", 0, "partly"), Label("q1", "a", 1, "partly")]
-    (tmp_path / "labels.jsonl").write_text(good + line + "\n")
-    with pytest.raises(UsageError) as refused:
-        read()
-    assert "labels.jsonl, line 3" in refused.value.message and says in refused.value.message
-
-
-def test_labels_that_are_not_there(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be read"):
-        read_labels(tmp_path / "none.jsonl", questions=(), profiles=(), repeats=1)

@@ -8,7 +8,7 @@ import pytest
 
 from wikigr.answer.few_shot import FewShotManager
 from wikigr.embeddings.embedder import Embedder
-from wikigr.evaluation.leakage import RELATED, SIMILAR, find_leaks
+from wikigr.evaluation.leakage import MIN_RELATEDNESS, MIN_SIMILARITY, find_leaks
 from wikigr.evaluation.questions import Gold, GoldQuestion, load_questions
 
 BROTHER = GoldQuestion(
@@ -34,7 +34,7 @@ def test_the_same_words_and_the_same_meaning_are_leaks(encoder: Embedder) -> Non
     reworded = example("What sport brought Bohr's brother an Olympic medal?")
     found = find_leaks([example("How is a rainbow made?"), shouted, reworded], [BROTHER], encoder)
     assert [(leak.example, leak.question_id, leak.same_words) for leak in found] == [(2, "q1", True), (3, "q1", False)]
-    assert found[1].similarity >= SIMILAR
+    assert found[1].similarity >= MIN_SIMILARITY
 
 
 @pytest.mark.parametrize(("answer", "leaks"), [("It was Football.", True), ("It was rowing.", False)])
@@ -43,7 +43,7 @@ def test_a_freer_rewording_is_one_when_it_says_the_answer(encoder: Embedder, ans
     found = find_leaks([free], [BROTHER], encoder)
     assert bool(found) is leaks
     if leaks:
-        assert RELATED <= found[0].similarity < SIMILAR
+        assert MIN_RELATEDNESS <= found[0].similarity < MIN_SIMILARITY
         assert (found[0].says_answer, found[0].same_words) == (True, False)
 
 

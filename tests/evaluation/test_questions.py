@@ -11,17 +11,13 @@ from typing import Any
 
 import pytest
 
-from wikigr.answer.answer import Answer, QueryType
 from wikigr.evaluation.questions import (
     Gold,
     GoldQuestion,
-    Problem,
     QuestionError,
-    check_questions,
     load_questions,
     question_set_hash,
 )
-from wikigr.retrieval.trace import Trace
 
 ROOT = Path(__file__).parents[2]
 PUBLIC = ROOT.parent / "shared" / "data"
@@ -84,7 +80,7 @@ def test_compressed_files(tmp_path: Path, compress: Callable[[bytes], bytes]) ->
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"id": ', "no JSON"),
+        ('{"id": ', "invalid JSON"),
         ("[1]", "expected a JSON object, found a list"),
         (without("id"), "no id"),
         ({**LINE, "id": None}, "no id"),
@@ -206,47 +202,3 @@ def test_the_hash_does_not_depend_on_order_or_place() -> None:
 )
 def test_the_hash_depends_on_all_that_is_said(change: dict[str, Any]) -> None:
     assert question_set_hash([replace(QUESTION, **change), OTHER]) != question_set_hash([QUESTION, OTHER])
-
-
-def answer(query_type: QueryType) -> Answer:
-    return Answer("?", "In\nKiel [1]", query_type, 0.5, (), (), (), Trace())
-
-
-def test_a_file_that_fits_the_pack_has_no_problems() -> None:
-    titles = {"a": "A", "b": "B"}
-    assert check_questions([QUESTION, OTHER], lambda name: titles.get(name.lower())) == []
-
-
-def test_problems_are_found_in_order() -> None:
-    same = replace(QUESTION, id="q2", question="where was  PLANCK born", gold=(Gold("C"),), line=2)
-    section = replace(QUESTION, id="q3", question="Why?", gold=(Gold("a", "LIFE"), Gold("A", "Death")), line=3)
-    impossible = replace(QUESTION, id="q4", question="Who?", answers=(), gold=(), answerable=False, line=4)
-    problems = check_questions(
-        [QUESTION, same, section, impossible],
-        lambda name: name.upper() if name in "aAB" else None,
-        headings_in_pack=lambda title: {"A": ["Life"], "B": []}[title],
-        answer=lambda _: answer("extractive"),
-    )
-    assert problems == [
-        Problem("duplicate", "q2", 2, "asks the same as 'q1' on line 1"),
-        Problem("missing-title", "q2", 2, "the pack has no article 'C'"),
-        Problem("missing-section", "q3", 3, "the article 'A' has no section 'Death'"),
-        Problem("answered", "q4", 4, "is marked as unanswerable, but the pack answers: In Kiel [1]"),
-    ]
-
-
-def test_only_unanswerable_questions_are_asked_and_abstaining_is_right() -> None:
-    impossible = replace(QUESTION, id="q4", question="Who?", answers=(), gold=(), answerable=False)
-    asked: list[str] = []
-
-    def ask(question: str) -> Answer:
-        asked.append(question)
-        return answer("abstained")
-
-    assert check_questions([QUESTION, impossible], lambda name: name, answer=ask) == []
-    assert asked == ["Who?"]
-
-
-def test_questions_without_words_are_no_duplicates() -> None:
-    questions = [replace(QUESTION, question="?!"), replace(QUESTION, id="q2", question="…?")]
-    assert check_questions(questions, lambda name: name) == []

@@ -55,7 +55,7 @@ def test_a_run_goes_on_only_as_itself(
     else:
         examples = {"question": "What is spin?", "answer": "A kind of angular momentum.", "context": CONTEXT}
         (pack / "few_shot_examples.json").write_text(json.dumps([examples]))
-    with pytest.raises(RunError, match="something else"):
+    with pytest.raises(RunError, match="different run"):
         evaluate(evaluation, folder)
     if change == "thresholds":
         evaluate(evaluation, tmp_path / "other")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from wikigr.evaluation.samples import SAMPLES, RunError, Sample, SampleStore, locked, read_samples, write_line
+from wikigr.evaluation.samples import SAMPLES, RunError, Sample, SampleStore, lock_run, read_samples, write_line
 
 
 def test_what_is_appended_is_read_and_the_last_of_a_key_counts(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_a_damaged_line_is_named(tmp_path: Path, line: str) -> None:
 
 
 def test_one_writer_at_a_time(tmp_path: Path) -> None:
-    with locked(tmp_path), pytest.raises(RunError, match="Another evaluation"), locked(tmp_path):
+    with lock_run(tmp_path), pytest.raises(RunError, match="Another evaluation"), lock_run(tmp_path):
         pass
-    with locked(tmp_path):
+    with lock_run(tmp_path):
         pass

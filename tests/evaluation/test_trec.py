@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.evaluation.metrics import ndcg_at, recall_at, reciprocal_rank, relevant_articles
+from wikigr.evaluation.metrics.answered import relevant_articles
+from wikigr.evaluation.metrics.ranking import ndcg_at, recall_at, reciprocal_rank
 from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.evaluation.trec import write_qrels, write_run
 
@@ -75,7 +76,7 @@ def test_what_no_run_can_hold_leaves_the_old_file(
 ) -> None:
     path = tmp_path / "run"
     path.write_text("old")
-    with pytest.raises(ValueError, match=r"no run file can hold|empty"):
+    with pytest.raises(ValueError, match=r"a run file cannot hold|empty"):
         write_run(path, {"good": [("d", 1.0)], **rankings}, tag)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]

@@ -17,7 +17,7 @@ STEPS = 5
 
 
 def adjacency(nodes: int, edges: Sequence[tuple[int, int]]) -> GraphIndex:
-    """An index of ``nodes`` without names: enough to walk on."""
+    """Return an index of ``nodes`` nodes without names."""
     linked = nx.Graph(edge for edge in edges if edge[0] != edge[1])
     rows = [sorted(linked[n]) if n in linked else [] for n in range(nodes)]
     return GraphIndex(
@@ -33,7 +33,7 @@ def adjacency(nodes: int, edges: Sequence[tuple[int, int]]) -> GraphIndex:
 
 
 def transition(index: GraphIndex) -> np.ndarray:
-    """Dense: column n is where a step from n goes, in proportion to 1 / sqrt(degree) of the target."""
+    """Return the dense transition matrix: column n is proportional to 1 / sqrt(degree) of the targets."""
     matrix = np.zeros((len(index), len(index)))
     for n in range(len(index)):
         neighbors = index.indices[index.indptr[n] : index.indptr[n + 1]]
@@ -61,7 +61,7 @@ def walks(draw: st.DrawFn) -> tuple[GraphIndex, dict[int, float], float]:
 
 
 @given(walks())
-def test_five_steps_are_those_of_the_dense_computation(walk: tuple[GraphIndex, dict[int, float], float]) -> None:
+def test_five_iterations_match_a_dense_computation(walk: tuple[GraphIndex, dict[int, float], float]) -> None:
     index, seeds, restart = walk
     start = np.array([seeds.get(n, 0.0) for n in range(len(index))])
     start /= start.sum()
@@ -74,7 +74,7 @@ def test_five_steps_are_those_of_the_dense_computation(walk: tuple[GraphIndex, d
 
 
 @given(walks())
-def test_the_rest_of_the_way_is_no_longer_than_said(walk: tuple[GraphIndex, dict[int, float], float]) -> None:
+def test_the_distance_to_the_fixed_point_is_bounded(walk: tuple[GraphIndex, dict[int, float], float]) -> None:
     index, seeds, restart = walk
     # Of what is at a seed without neighbors, networkx sends the rest back to all seeds and we do not.
     seeds = {number: weight for number, weight in seeds.items() if index.degrees[number]}
@@ -86,7 +86,7 @@ def test_the_rest_of_the_way_is_no_longer_than_said(walk: tuple[GraphIndex, dict
     assert distance <= (1 - restart) ** STEPS + 1e-9
 
 
-def test_on_a_larger_graph_the_first_ones_are_those_of_the_whole_way() -> None:
+def test_the_top_nodes_are_those_of_networkx() -> None:
     graph = nx.barabasi_albert_graph(2_000, 3, seed=7)
     index = adjacency(2_000, list(graph.edges))
     seeds = {1500: 1.0, 1700: 0.5}
@@ -107,8 +107,8 @@ def test_without_edges_the_weight_stays_at_the_seeds() -> None:
     assert personalized_pagerank(adjacency(3, []), {2: 3.0, 1: 1.5}, restart=RESTART).tolist() == [0, 0.5, 1]
 
 
-def test_a_hub_does_not_drown_a_particular_neighbor() -> None:
-    """The seed links to a hub, which 500 others link to as well, and to an article that only it links to."""
+def test_a_hub_gets_less_weight_than_a_specific_neighbor() -> None:
+    """The seed links to a hub with 500 other neighbors and to an article without other neighbors."""
     seed, hub, particular = 0, 1, 2
     index = adjacency(503, [(seed, hub), (seed, particular), *((hub, n) for n in range(3, 503))])
     weights = personalized_pagerank(index, {seed: 1.0}, restart=RESTART)

@@ -842,7 +842,7 @@ def test_the_command_reads_and_reports(
     assert code == 0
     assert len(server.requests) == 4
     assert "read 4 sections (0 in an earlier run, 4 from the cache of replies): 0 calls, $0.0000" in err
-    assert "Not believed 1: an entity that is not in the section" in err
+    assert "Rejected 1: an entity that is not in the section" in err
     assert "4 sections read" in cli("pack", "info", str(tmp_path / "pack"))[1]
     assert cli(*command, "--extract-model", "claude-opus-4-6", "--extract-max-cost", "0.0001")[0] == 3
 

@@ -116,19 +116,19 @@ def test_two_builds_in_one_folder_are_refused(tmp_path: Path) -> None:
         pass
 
 
-def test_a_folder_that_cannot_be_made_is_a_build_error(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_a_build_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(BuildError, match="cannot be written"), Layout(tmp_path / "file" / "pack").building():
+    with pytest.raises(BuildError, match="Cannot write to the folder"), Layout(tmp_path / "file" / "pack").building():
         pass
 
 
 def test_a_pack_that_cannot_be_written_is_to_be_copied(tmp_path: Path) -> None:
     (tmp_path / ".wikigr").write_text("in the way")
-    with pytest.raises(BuildError, match="cannot be written") as caught, Layout(tmp_path).building():
+    with pytest.raises(BuildError, match="Cannot write to the folder") as caught, Layout(tmp_path).building():
         pass
     assert "with -o" in (caught.value.hint or "")
     write_parts(tmp_path, "old")
-    with pytest.raises(BuildError, match="cannot be written") as caught, Layout(tmp_path).building():
+    with pytest.raises(BuildError, match="Cannot write to the folder") as caught, Layout(tmp_path).building():
         pass
     assert "with -o" not in (caught.value.hint or "")
     assert f"cp -RL {tmp_path} COPY" in (caught.value.hint or "")
@@ -151,7 +151,7 @@ def test_nothing_is_written_into_an_installed_pack(tmp_path: Path, monkeypatch: 
     commit(Layout(tmp_path / "copy"), "new")
 
 
-def test_a_signature_goes_with_the_manifest_that_it_is_of(tmp_path: Path) -> None:
+def test_a_signature_is_removed_with_its_manifest(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     commit(layout, "old")
     assert layout.signature() is None
@@ -171,14 +171,14 @@ def test_a_signature_goes_with_the_manifest_that_it_is_of(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_a_users_own_file_of_a_parts_name_is_never_replaced(tmp_path: Path, name: str) -> None:
+def test_a_users_own_file_named_like_a_part_is_never_replaced(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text('{"mine": true}')
     with pytest.raises(BuildError, match=name), Layout(tmp_path).building():
         pass
     assert (tmp_path / name).read_text() == '{"mine": true}'
 
 
-def test_an_encoder_that_is_bundled_no_more_is_removed(tmp_path: Path) -> None:
+def test_an_encoder_that_is_no_longer_bundled_is_removed(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     commit(layout, "old")
     with layout.building():

@@ -38,17 +38,17 @@ def test_what_only_has_the_name_of_an_installed_pack_does_not_hide_it(tmp_path: 
     installed = make_pack(tmp_path / "data" / "wikigr" / "packs" / "physics")
     (tmp_path / "physics" / "articles").mkdir(parents=True)
     assert find_pack("physics") == installed
-    with pytest.raises(PackError, match="holds no pack"):
+    with pytest.raises(PackError, match="does not contain a pack"):
         find_pack("./physics")
     (tmp_path / "physics" / "articles").rmdir()
     (tmp_path / "physics").rmdir()
     (tmp_path / "physics").write_text("notes on physics")
     assert find_pack("physics") == installed
-    with pytest.raises(PackError, match="is a file"):
+    with pytest.raises(PackError, match="is not a pack"):
         find_pack(tmp_path / "physics")
 
 
-def test_an_unfinished_build_is_told_of_though_an_installed_pack_has_its_name(tmp_path: Path) -> None:
+def test_an_unfinished_build_takes_precedence_over_an_installed_pack(tmp_path: Path) -> None:
     make_pack(tmp_path / "data" / "wikigr" / "packs" / "physics")
     layout = Layout(tmp_path / "physics")
     layout.work.mkdir(parents=True)
@@ -58,10 +58,10 @@ def test_an_unfinished_build_is_told_of_though_an_installed_pack_has_its_name(tm
 
 
 @pytest.mark.parametrize("name", [MANIFEST, "notes.db", "README.md"])
-def test_a_file_beside_the_database_is_no_pack(tmp_path: Path, name: str) -> None:
+def test_a_file_next_to_the_database_is_not_a_pack(tmp_path: Path, name: str) -> None:
     pack = make_pack(tmp_path / "pack")
     (pack.root / name).write_text("{}")
-    with pytest.raises(PackError, match="is a file, and no pack") as caught:
+    with pytest.raises(PackError, match="is not a pack") as caught:
         find_pack(pack.root / name)
     assert str(pack.root) in (caught.value.hint or "")
 
@@ -71,7 +71,7 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
         find_pack("nothing")
     layout = Layout(tmp_path / "pack")
     layout.work.mkdir(parents=True)
-    with pytest.raises(PackError, match="holds no pack"):
+    with pytest.raises(PackError, match="does not contain a pack"):
         find_pack(layout.root)
     layout.staging.write_text("")
     with pytest.raises(PackError, match="interrupted"):

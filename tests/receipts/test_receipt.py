@@ -1,4 +1,4 @@
-"""Receipts of real answers, and what a replay says of them when the pack has been built again with other text."""
+"""Receipts of real answers, and replaying them against a pack with changed text."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def failed(checks: list[Check]) -> dict[str, str]:
     return {check.name: check.detail for check in checks if check.required and not check.passed}
 
 
-def test_the_receipt_of_a_quoted_answer_holds(before: Pack, tmp_path: Path) -> None:
+def test_the_receipt_of_a_quoted_answer_is_confirmed(before: Pack, tmp_path: Path) -> None:
     receipt = quoted(before, "Who built the lighthouse of Ardmore?")
     assert (receipt.query_type, receipt.answer) == ("extractive", f"{LIGHTHOUSE} [1]")
     assert receipt.pack == PackRecord("parish", "1.0.0", before.manifest.digest)
@@ -114,9 +114,9 @@ def test_the_receipt_of_a_quoted_answer_holds(before: Pack, tmp_path: Path) -> N
     assert sum(check.name.startswith("section ") for check in checks) == len(receipt.evidence) > 0
 
 
-def test_a_receipt_that_the_disk_refuses_is_named(before: Pack, tmp_path: Path) -> None:
+def test_a_receipt_that_cannot_be_written_is_an_error(before: Pack, tmp_path: Path) -> None:
     receipt = quoted(before, "Who built the lighthouse of Ardmore?")
-    with pytest.raises(WikigrError, match=r"gone/r\.json cannot be written: No such file"):
+    with pytest.raises(WikigrError, match=r"Cannot write the receipt .*gone/r\.json: No such file"):
         write_receipts(tmp_path / "gone" / "r.json", [receipt], lines=False)
 
 
@@ -124,7 +124,7 @@ def test_what_is_written_is_what_is_read(before: Pack, tmp_path: Path) -> None:
     receipts = [quoted(before, "Who built the lighthouse of Ardmore?", id_=n) for n in ("a", 7)]
     write_receipts(tmp_path / "many.jsonl", receipts, lines=True)
     read = list(read_receipts(tmp_path / "many.jsonl"))
-    assert [(item.line, item.receipt.id, item.whole) for item in read] == [(1, "a", True), (2, 7, True)]
+    assert [(item.line, item.receipt.id, item.intact) for item in read] == [(1, "a", True), (2, 7, True)]
     assert [item.receipt.to_document() for item in read] == [json.loads(canonical(r.to_document())) for r in receipts]
     assert [path.name for path in tmp_path.iterdir()] == ["many.jsonl"]
 
@@ -138,14 +138,14 @@ def test_what_is_written_is_what_is_read(before: Pack, tmp_path: Path) -> None:
         ),
         (
             "Who designed the bridge of Brask?",
-            f"the quote is in another section now: Brask Bridge › Traffic, Brask Bridge#2 "
+            f"the quote moved to another section: Brask Bridge › Traffic, Brask Bridge#2 "
             f"[{len(FILL) + 1}:{len(FILL) + 1 + len(BRIDGE)}]",
         ),
         (
             "Who ground the mirror of the Corvane telescope?",
-            f"the quote is in another article now: Dunmere Canal › Barges, Dunmere Canal#1 [0:{len(TELESCOPE)}]",
+            f"the quote moved to another article: Dunmere Canal › Barges, Dunmere Canal#1 [0:{len(TELESCOPE)}]",
         ),
-        ("How many barges does the canal of Dunmere carry a year?", "the quote is gone from the pack"),
+        ("How many barges does the canal of Dunmere carry a year?", "the quote is no longer in the pack"),
     ],
 )
 def test_a_changed_article_is_named(before: Pack, after: Pack, tmp_path: Path, question: str, problem: str) -> None:
@@ -156,14 +156,14 @@ def test_a_changed_article_is_named(before: Pack, after: Pack, tmp_path: Path, q
     assert problems[f"section {cited.section_id}"].startswith("its text changed")
     assert "asked again" in problems
     assert before.manifest.digest[:12] in problems["pack"]
-    # Every section of which the text is another is named, and no other one.
+    # Exactly the sections with changed text are named.
     old, new = (pack.sections([item.section_id for item in receipt.evidence]) for pack in (before, after))
     changed = {f"section {id_}" for id_, section in old.items() if new[id_].content != section.content}
     assert {name for name in problems if name.startswith("section ")} == changed
     assert set(problems) == changed | {"pack", "citation [1]", "asked again"}
 
 
-def test_an_answer_of_an_article_that_stayed_only_says_that_the_pack_is_another(
+def test_an_answer_from_an_unchanged_article_fails_the_pack_check_only(
     before: Pack, build: Build, tmp_path: Path
 ) -> None:
     receipt = quoted(before, "Who founded the paper mill of Ellis?", load_profile("baseline"))
@@ -175,11 +175,11 @@ def test_an_answer_of_an_article_that_stayed_only_says_that_the_pack_is_another(
 def test_a_section_that_moved_on_or_is_gone_is_named(before: Pack, build: Build, tmp_path: Path) -> None:
     receipt = quoted(before, "Who designed the bridge of Brask?")
     inserted = BEFORE["Brask Bridge"].replace("## Design", f"## Ford\n\nA ford. {FILL}\n\n## Design")
-    # Of the sections that hold the quote, one of the same article counts, and not the first of the pack.
+    # A section of the same article with the quote takes precedence over the first one in the pack.
     copied = BEFORE["Ardmore Lighthouse"].replace("## Construction", f"{BRIDGE}\n\n## Construction")
     with Pack(build({**BEFORE, "Ardmore Lighthouse": copied, "Brask Bridge": inserted})) as other:
         problems = failed(replayed(receipt, other, tmp_path))
-    assert problems["section Brask Bridge#1"] == "its text changed; the text that was read is Brask Bridge#2 now"
+    assert problems["section Brask Bridge#1"] == "its text changed; the original text is now in Brask Bridge#2"
     assert "Brask Bridge#2 [0:" in problems["citation [1]"]
     remaining = {title: content for title, content in BEFORE.items() if title != "Brask Bridge"}
     with Pack(build(remaining)) as other:
@@ -218,12 +218,12 @@ def test_what_a_killed_process_of_this_number_left_does_not_stop_a_receipt(befor
     write_receipts(tmp_path / "r.json", [receipt], lines=False)
     assert len(list(read_receipts(tmp_path / "r.json"))) == 1
     (tmp_path / "folder.json").mkdir()
-    with pytest.raises(WikigrError, match="cannot be written"):
+    with pytest.raises(WikigrError, match="Cannot write the receipt"):
         write_receipts(tmp_path / "folder.json", [receipt], lines=False)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([left.name, "folder.json", "r.json"])
 
 
-def test_a_changed_receipt_is_told(before: Pack, tmp_path: Path) -> None:
+def test_a_changed_receipt_is_detected(before: Pack, tmp_path: Path) -> None:
     receipt = quoted(before, "Who designed the bridge of Brask?")
     document = receipt.to_document()
     assert document["sha256"] == digest_of({key: value for key, value in document.items() if key != "sha256"})
@@ -242,15 +242,18 @@ def test_what_was_not_so_when_it_was_written_is_named(before: Pack, tmp_path: Pa
     for forged, problem in (
         (
             replace(receipt, citations=[replace(cited, title="Ellis Mill")]),
-            "the section is called Brask Bridge › Design",
+            "the section is now Brask Bridge › Design",
         ),
         (replace(receipt, citations=[replace(cited, start=2**53)]), "the quote moved to [0:59] of the section"),
-        (replace(receipt, citations=[replace(cited, quote="no such \x00 quote")]), "the quote is gone from the pack"),
-        (replace(receipt, citations=[replace(cited, section_id="x' OR 1=1")]), "the quote is in another section now"),
+        (
+            replace(receipt, citations=[replace(cited, quote="no such \x00 quote")]),
+            "the quote is no longer in the pack",
+        ),
+        (replace(receipt, citations=[replace(cited, section_id="x' OR 1=1")]), "the quote moved to another section"),
     ):
         assert problem in failed(replayed(forged, before, tmp_path))["citation [1]"]
     doubtful = replace(receipt, confidence=receipt.confidence - 0.01)
-    assert "its confidence is" in failed(replayed(doubtful, before, tmp_path))["asked again"]
+    assert "the confidence is" in failed(replayed(doubtful, before, tmp_path))["asked again"]
     assert failed(replayed(replace(receipt, confidence=receipt.confidence - 0.0002), before, tmp_path)) == {}
     other = replace(receipt, encoder=replace(receipt.encoder, weights_sha256="0" * 64))
     assert set(failed(replayed(other, before, tmp_path))) == {"encoder"}
@@ -269,9 +272,9 @@ def test_the_profile_of_that_name_may_have_changed(
     assert (receipt.profile.known, receipt.profile.flags) == (True, {"synthesis.model": "claude-haiku-4-5"})
     assert failed(replayed(receipt, before, tmp_path)) == {}
     own.write_text("extends: fast\nmulti_doc: {num_docs: 2}\nsynthesis: {model: x}\n")
-    assert failed(replayed(receipt, before, tmp_path)) == {"profile": "mine is another now: multi_doc.num_docs"}
+    assert failed(replayed(receipt, before, tmp_path)) == {"profile": "mine has changed: multi_doc.num_docs"}
     own.unlink()
-    assert failed(replayed(receipt, before, tmp_path)) == {"profile": "there is no profile mine here"}
+    assert failed(replayed(receipt, before, tmp_path)) == {"profile": "this machine has no profile mine"}
 
 
 def test_a_profile_from_a_file_is_taken_from_the_receipt(before: Pack, tmp_path: Path) -> None:
@@ -281,7 +284,7 @@ def test_a_profile_from_a_file_is_taken_from_the_receipt(before: Pack, tmp_path:
     assert (receipt.profile.name, receipt.profile.known) == ("enhanced", False)
     checks = replayed(receipt, before, tmp_path)
     assert failed(checks) == {}
-    assert "a file that has no name here" in next(check.detail for check in checks if check.name == "profile")
+    assert "came from a file" in next(check.detail for check in checks if check.name == "profile")
     assert str(tmp_path) not in json.dumps(receipt.to_document())
 
 
@@ -292,9 +295,7 @@ def test_a_model_folder_that_a_receipt_names_is_not_opened(before: Pack, tmp_pat
     receipt = quoted(before, "Who designed the bridge of Brask?")
     forged = replace(receipt, profile=replace(receipt.profile, known=False, content=profile))
     problems = failed(replayed(forged, before, tmp_path))
-    assert problems == {
-        "asked again": "not done: the receipt names a cross-encoder that no profile of this machine has"
-    }
+    assert problems == {"asked again": "not done: the receipt requires a cross-encoder that no local profile uses"}
 
 
 def test_a_receipt_finds_its_pack_by_name_and_never_by_path(
@@ -302,7 +303,7 @@ def test_a_receipt_finds_its_pack_by_name_and_never_by_path(
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     record = PackRecord("parish", "1.0.0", "0")
-    with pytest.raises(PackError, match="none of that name is installed"):
+    with pytest.raises(PackError, match="which is not installed"):
         find_receipts_pack(record, None, None)
     assert find_receipts_pack(record, None, "elsewhere").found == "default"
     (installed_packs() / "parish").mkdir(parents=True)
@@ -371,7 +372,7 @@ def test_the_receipt_of_a_model_knows_what_was_sent(
     assert "Ardmore Lighthouse#1" in problems["prompt (synthesis)"]
     other = replace(receipt, templates={**receipt.templates, "synthesis": "0", "../../secret": "0"})
     assert failed(replayed(other, before, tmp_path)) == {
-        "prompt texts": "other in this wikigr: ../../secret, synthesis"
+        "prompt texts": "changed in this wikigr: ../../secret, synthesis"
     }
     reworded = replace(receipt, question="Who painted the lighthouse of Ardmore?")
     assert "from the same sections" in failed(replayed(reworded, before, tmp_path))["prompt (synthesis)"]
@@ -430,7 +431,7 @@ def test_a_model_that_declines_or_answers_from_memory_has_a_receipt(
     assert failed(replayed(declined, before, tmp_path)) == failed(replayed(recalled, before, tmp_path)) == {}
 
 
-def test_rephrasing_is_a_part_that_a_model_took(ask: Ask, messages_server: MessagesServer) -> None:
+def test_rephrasing_counts_as_a_use_of_the_model(ask: Ask, messages_server: MessagesServer) -> None:
     messages_server.always(reply("Which helicase is it?"))
     pipeline, answer = ask("Which enzyme unwinds DNA during replication?", load_profile("recall"))
     receipt = make_receipt(answer, pipeline)
@@ -460,7 +461,7 @@ def test_a_server_that_sends_the_key_back_does_not_get_it_into_a_receipt(
 
 
 def warned(pack: Pack, warning: str, profile: Profile | None = None) -> str:
-    """What the receipt makes of a warning."""
+    """Return a warning as it appears in a receipt."""
     pipeline = build_pipeline(profile or Profile(), pack, offline=True)
     answer = pipeline.answer("Who built the lighthouse of Ardmore?")
     with answer.trace.stage("few_shot") as record:
@@ -475,7 +476,7 @@ def test_a_path_in_a_warning_is_cut(before: Pack, tmp_path: Path) -> None:
         warned(before, "no file '/srv/Jane Doe/a b.json', nor file:///srv/x/c")
         == "no file '…/a b.json', nor file://…/c"
     )
-    # What only begins like the pack's folder is another one.
+    # A path that merely starts like the pack's folder is another one.
     assert warned(before, f"{before.layout.root}-2/x failed") == "…/x failed"
 
 
@@ -533,7 +534,7 @@ def test_which_names_of_a_cross_encoder_are_paths(tmp_path: Path, monkeypatch: p
         assert portable(profile).cross_encoder.model == name
 
 
-# What is no receipt
+# Invalid receipts
 
 
 @pytest.mark.parametrize(
@@ -541,12 +542,12 @@ def test_which_names_of_a_cross_encoder_are_paths(tmp_path: Path, monkeypatch: p
     [
         (b"", "is empty"),
         (b"\n\n", "is empty"),
-        (b"[]", "no receipt of wikigr"),
-        (b'{"schema_version": 1, "question": "x"}', "no receipt of wikigr"),
-        (b'{"kind": "wikigr receipt", "schema_version": 2}', "is of schema 2"),
+        (b"[]", "not a wikigr receipt"),
+        (b'{"schema_version": 1, "question": "x"}', "not a wikigr receipt"),
+        (b'{"kind": "wikigr receipt", "schema_version": 2}', "has schema 2"),
         (b'{"kind": "wikigr receipt", "schema_version": true}', "schema_version"),
         (b'{"kind": "wikigr receipt", "schema_version": 1}', "created: field required"),
-        (b'{"kind": "wikigr receipt", "kind": "wikigr receipt", "schema_version": 1}', "given twice"),
+        (b'{"kind": "wikigr receipt", "kind": "wikigr receipt", "schema_version": 1}', "duplicate key"),
         (b'{"kind": "wikigr receipt", "schema_version": 1, "x": NaN}', "NaN"),
         (b'{"kind": "wikigr receipt", "schema_version": 1, "x": 1e999}', "JSON"),
         (b'{"kind": "wikigr receipt", "schema_version": 1, "x": "\\ud800"}', "Unicode"),
@@ -554,11 +555,11 @@ def test_which_names_of_a_cross_encoder_are_paths(tmp_path: Path, monkeypatch: p
         (b"[" * 100_000, "nested too deeply"),
         (b'{"x": ' * 100_000 + b"1" + b"}" * 100_000, "nested too deeply"),
         (b'{"x": ' + b"9" * 10_000 + b"}", "JSON"),
-        (b'{\n"x": "' + b"x" * (9 << 20), "more than 8 MiB"),
-        (b'{"x": "' + b"x" * (9 << 20) + b'"}', "more than 8 MiB"),
+        (b'{\n"x": "' + b"x" * (9 << 20), "larger than 8 MiB"),
+        (b'{"x": "' + b"x" * (9 << 20) + b'"}', "larger than 8 MiB"),
     ],
 )
-def test_what_is_no_receipt_is_refused(tmp_path: Path, content: bytes, says: str) -> None:
+def test_content_that_is_not_a_receipt_is_refused(tmp_path: Path, content: bytes, says: str) -> None:
     path = tmp_path / "r.json"
     path.write_bytes(content)
     with pytest.raises(ReceiptError, match=says):
@@ -567,7 +568,7 @@ def test_what_is_no_receipt_is_refused(tmp_path: Path, content: bytes, says: str
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none.json"):
-        with pytest.raises(ReceiptError, match="cannot be read"):
+        with pytest.raises(ReceiptError, match="Cannot read the receipt"):
             list(read_receipts(path))
-    with pytest.raises(ReceiptError, match="more than 8 MiB"):
+    with pytest.raises(ReceiptError, match="larger than 8 MiB"):
         list(read_receipts(Path("/dev/zero")))

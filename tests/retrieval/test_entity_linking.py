@@ -1,4 +1,4 @@
-"""Names in questions: what they link to, how sure that is, and what is no name."""
+"""Links from the names in a question: nodes, scores, typos and limits."""
 
 from __future__ import annotations
 
@@ -186,11 +186,11 @@ def test_a_typo_in_a_capitalized_name_is_forgiven(
     assert linker.link_question(question, fuzzy=False) == []
 
 
-def test_small_letters_are_no_name_beside_one(linker: EntityLinker) -> None:
+def test_lower_case_typos_are_ignored_next_to_a_name(linker: EntityLinker) -> None:
     assert named(linker.link_question("what is photosythesis in Tokyo")) == [("Tokyo", "東京")]
 
 
-def test_a_surname_that_one_alone_bears_is_meant_less_surely(tmp_path: Path) -> None:
+def test_a_unique_surname_links_with_half_the_score(tmp_path: Path) -> None:
     linker = make_linker(tmp_path, {"Albert Einstein": [], "Jane Austen": [], "Bob Smith": [], "Ann Smith": []}, [])
     (link,) = linker.link_question("Where was Einstein born?")
     assert (link.mention, link.node.label, link.method) == ("Einstein", "Albert Einstein", "fuzzy")
@@ -216,7 +216,7 @@ def test_a_name_in_the_possessive_is_found_without_its_apostrophe(tmp_path: Path
 
 
 @pytest.mark.parametrize("question", ["what is phtosythesis", "what is Gp", "what is Spim", "what is Photosxxxhesis"])
-def test_short_names_and_more_typos_are_not(linker: EntityLinker, question: str) -> None:
+def test_short_names_and_many_typos_are_not_forgiven(linker: EntityLinker, question: str) -> None:
     assert linker.link_question(question) == []
 
 
@@ -230,7 +230,7 @@ def test_a_mention_links_as_a_whole(linker: EntityLinker) -> None:
     assert linker.link_mention("y" * 1_000_000) == []
 
 
-def test_another_number_is_no_typo(linker: EntityLinker) -> None:
+def test_a_different_number_is_not_a_typo(linker: EntityLinker) -> None:
     assert linker.link_mention("Apollo 12") == []
     assert linker.link_mention("Apollo 111") == []
     assert named(linker.link_mention("Apolo 11")) == [("Apolo 11", "Apollo 11")]
@@ -255,7 +255,7 @@ def test_names_of_several_articles_are_ranked_by_relevance(linker: EntityLinker)
     assert sum(link.score for link in even) == pytest.approx(sum(link.score for link in known))
 
 
-def test_titles_that_differ_in_case_are_both_meant(linker: EntityLinker) -> None:
+def test_titles_that_differ_in_case_are_both_linked(linker: EntityLinker) -> None:
     assert [link.node.key for link in linker.link_question("what is spin")] == ["SPIN", "Spin"]
     best = linker.link_question("what is spin", relevance={"Spin": 0.9, "SPIN": 0.2})[0]
     assert best.node.key == "Spin"
@@ -277,8 +277,8 @@ def test_a_rare_name_says_more_than_a_common_one(linker: EntityLinker) -> None:
 # -- bounds
 
 
-def test_a_name_that_hundreds_bear_links_to_ten(tmp_path: Path) -> None:
-    towns = {f"Oakdale, State {n:03}": [] for n in range(300)}
+def test_a_name_of_hundreds_of_articles_links_to_ten(tmp_path: Path) -> None:
+    towns: dict[str, list[str]] = {f"Oakdale, State {n:03}": [] for n in range(300)}
     linker = make_linker(tmp_path / "towns", towns, [])
     found = linker.link_question("where is oakdale", relevance={"Oakdale, State 200": 0.9, "Oakdale, State 100": 0.1})
     assert len(found) == 10
@@ -332,7 +332,7 @@ def test_a_question_that_links_to_everything(linker: EntityLinker) -> None:
 
 
 @given(st.text(st.one_of(st.characters(), st.sampled_from("aA SpinMercuryGo'’\u0301")), max_size=60))
-def test_any_question_is_read(linker: EntityLinker, question: str) -> None:
+def test_any_question_is_accepted(linker: EntityLinker, question: str) -> None:
     found = linker.link_question(question)
     assert found == linker.link_question(question)
     by_place: dict[tuple[int, int], float] = {}

@@ -73,7 +73,7 @@ def test_only_the_first_twenty_articles_are_seeds(tmp_path: Path) -> None:
     assert sorted(seed_weights(index, candidates, [])) == list(range(20))
 
 
-def test_an_article_that_only_the_graph_reaches_comes_with_its_lead(index: GraphIndex) -> None:
+def test_articles_that_only_the_walk_reaches_add_their_leads(index: GraphIndex) -> None:
     candidates = [found("Seed#2", 0.9, dense=0.9), found("Alone#0", 0.3, dense=0.3)]
     ranked = rerank_by_walk(index, candidates, [], restart=RESTART)
     sections = by_section(ranked)
@@ -87,13 +87,13 @@ def test_an_article_that_only_the_graph_reaches_comes_with_its_lead(index: Graph
     assert [c.score for c in ranked] == sorted((c.score for c in ranked), reverse=True)
 
 
-def test_a_section_counts_as_much_of_its_article_as_it_is_relevant(index: GraphIndex) -> None:
+def test_a_section_is_scaled_by_its_relevance_within_its_article(index: GraphIndex) -> None:
     ranked = by_section(rerank_by_walk(index, [found("Seed#0", 0.8), found("Seed#1", 0.4)], [], restart=RESTART))
     assert ranked["Seed#0"].score == pytest.approx((1.0 + 0.05 * 0.8) / 1.05)
     assert ranked["Seed#1"].score == pytest.approx((0.5 + 0.05 * 0.4) / 1.05)
 
 
-def test_links_turn_the_walk(index: GraphIndex) -> None:
+def test_links_change_the_ranking(index: GraphIndex) -> None:
     candidates = [found("Seed#0", 0.3), found("Alone#0", 0.4)]
     assert rerank_by_walk(index, candidates, [], restart=RESTART)[0].title == "Alone"
     ranked = rerank_by_walk(index, candidates, [link(article("Far"), 1.0)], restart=RESTART)
@@ -123,7 +123,7 @@ def test_ties_are_broken_by_section(index: GraphIndex) -> None:
 # -- as a stage
 
 # "Breslau" answers where the author of the book was born, and has no word of the question.
-RECORDS: list[dict[str, object]] = [
+RECORDS: list[Mapping[str, object]] = [
     {"id": "1", "title": "The Silent Orchard", "text": "The Silent Orchard is a novel by Ada Nowak.", "links": ["2"]},
     {"id": "2", "title": "Ada Nowak", "text": "Ada Nowak wrote. She came from Breslau.", "links": ["3"]},
     {"id": "3", "title": "Breslau", "text": "# Trams\nSteel rails need grease.\n# Ferries\nBoats cross."},
@@ -148,7 +148,7 @@ def without_walk() -> Profile:
     return Profile().override(GraphWalkOptions, enabled=False)
 
 
-def test_the_stage_finds_what_the_words_do_not(books: Path) -> None:
+def test_the_stage_finds_articles_without_words_of_the_question(books: Path) -> None:
     with Pack(books) as pack:
         trace, plain = Trace(), Trace()
         context = build_pipeline(Profile(), pack).retrieve(QUESTION, trace)
@@ -165,7 +165,7 @@ def test_the_stage_finds_what_the_words_do_not(books: Path) -> None:
     assert trace.warnings == []
 
 
-def test_switched_off_the_ranking_is_as_before(books: Path) -> None:
+def test_the_disabled_stage_does_not_run(books: Path) -> None:
     with Pack(books) as pack:
         trace = Trace()
         context = build_pipeline(without_walk(), pack).retrieve(QUESTION, trace)

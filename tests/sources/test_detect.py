@@ -1,4 +1,4 @@
-"""The format of a source, told from its first bytes."""
+"""Detect the format of a source from its content and name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from wikigr.errors import SourceError, UsageError
-from wikigr.sources.detect import FORMATS, detect_format, open_source
+from wikigr.sources.detect import detect_format, open_source
+from wikigr.sources.formats import FORMAT_NAMES
 
 
 @pytest.mark.parametrize(
@@ -57,15 +58,15 @@ def test_errors(tmp_path: Path) -> None:
         open_source(tmp_path / "none")
     with pytest.raises(SourceError, match="does not exist"):
         open_source(tmp_path / "none", "html")
-    with pytest.raises(SourceError, match="has no HTML or Markdown files"):
+    with pytest.raises(SourceError, match="has no markdown or html files"):
         open_source(tmp_path)
     with pytest.raises(UsageError, match="is a folder"):
         open_source(tmp_path, "mediawiki")
-    with pytest.raises(UsageError, match=f"no source format 'pdf'. Formats: {', '.join(FORMATS)}"):
+    with pytest.raises(UsageError, match=f"no source format 'pdf'. Formats: {', '.join(FORMAT_NAMES)}"):
         open_source(tmp_path, "pdf")
     empty = tmp_path / "empty.jsonl"
     empty.write_bytes(b" \n")
-    with pytest.raises(SourceError, match="has no content"):
+    with pytest.raises(SourceError, match="is empty"):
         open_source(empty)
     odd = tmp_path / "odd.bin"
     odd.write_bytes(b"\x7fELF")

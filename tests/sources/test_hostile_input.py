@@ -1,4 +1,4 @@
-"""Input made to take long: every reader stays within a bound that honest work never comes near."""
+"""Hostile input: every reader stays within a time limit that ordinary input never approaches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LIMIT_S = 10
 
 @contextmanager
 def limit() -> Iterator[None]:
-    """Fail when the work takes more than ``LIMIT_S``; it takes well under a second."""
+    """Fail when the work takes longer than ``LIMIT_S``; it normally takes well under a second."""
 
     def stop(signum: int, frame: object) -> None:
         pytest.fail(f"took more than {LIMIT_S} s")
@@ -48,13 +48,13 @@ def test_many_comments_before_the_root(tmp_path: Path, root: str) -> None:
     path.write_text('<?xml version="1.0"?>\n' + "<!-- x -->\n" * 2000 + root)
     with limit():
         if root == "nothing known":
-            with pytest.raises(UsageError, match="Cannot tell"):
+            with pytest.raises(UsageError, match="Cannot detect the format"):
                 detect_format(path)
         else:
             assert detect_format(path) == ("html" if root == "<html>" else "mediawiki")
 
 
-def test_a_pipe_is_no_source(tmp_path: Path) -> None:
+def test_a_pipe_is_not_a_source(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.jsonl"
     os.mkfifo(pipe)
     with limit():

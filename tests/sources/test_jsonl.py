@@ -1,4 +1,4 @@
-"""JSON Lines: the fields, the headings in a text, and every way a line can be bad."""
+"""JSON Lines: fields, headings in the text, and every kind of bad line."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ def test_a_line_without_text_is_skipped() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"{oops}", "no JSON: Expecting property name .* at column 2"),
+        (b"{oops}", "invalid JSON: Expecting property name .* at column 2"),
         (b"[1]", "expected a JSON object, found a list"),
         (b'"text"', "expected a JSON object, found a string"),
-        (b"[" * 100_000, "no JSON that can be read"),
+        (b"[" * 100_000, "unreadable JSON"),
         (b'{"title": "A", "text": "caf\xe9"}', r"invalid UTF-8 at byte 28 of the line \(0xe9\)"),
         (b'{"text": "b"}', "`title` is missing"),
         (b'{"title": "A"}', "`text` is missing"),
@@ -83,7 +83,7 @@ def test_a_line_without_text_is_skipped() -> None:
         (b'{"title": "A", "text": "b", "id": true}', "`id` must be a string, not a boolean"),
         (b'{"title": "A", "text": "b", "id": ""}', "`id` is empty"),
         (b'{"title": "A", "text": "b", "url": []}', "`url` must be a string, not a list"),
-        (b'{"title": "A", "text": "\\ud800"}', "half of a surrogate pair"),
+        (b'{"title": "A", "text": "\\ud800"}', "an unpaired surrogate"),
     ],
 )
 def test_bad_lines_are_named(data: bytes, message: str) -> None:

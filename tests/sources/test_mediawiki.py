@@ -1,3 +1,5 @@
+"""MediaWiki exports: pages, redirects, skipped pages and damaged files."""
+
 from __future__ import annotations
 
 import bz2
@@ -116,7 +118,7 @@ def test_records_stream(tmp_path: Path) -> None:
 def test_truncated_compressed_file_is_a_source_error(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
     data = compress((HEAD + "".join(page(n, f"P{n}", f"text {n} " * 500) for n in range(60)) + "</mediawiki>").encode())
     source = write(tmp_path, data[: len(data) - 20], "cut.xml.zz")
-    with pytest.raises(SourceError, match=r"cut\.xml\.zz ends in the middle .* truncated\. [\d,]+ pages were read"):
+    with pytest.raises(SourceError, match=r"cut\.xml\.zz is truncated: .* ends too early\. [\d,]+ pages were read"):
         list(source.records())
 
 
@@ -127,12 +129,12 @@ def test_truncated_compressed_file_is_a_source_error(tmp_path: Path, compress: C
         (HEAD + PAGES[0] + PAGES[1], r"truncated\. 2 pages were read"),
         (HEAD + PAGES[0] + "<page><title>x</page></mediawiki>", r"mismatched tag.*1 pages were read"),
         (HEAD + "<page><title>x</title><ns>zero</ns></page></mediawiki>", "zero"),
-        (HEAD + "<page><title/><ns>0</ns><id>1</id></page></mediawiki>", "cannot be read as a MediaWiki export"),
+        (HEAD + "<page><title/><ns>0</ns><id>1</id></page></mediawiki>", "Cannot read .* as a MediaWiki export"),
         (HEAD + "<banana/></mediawiki>", "banana"),
         ((HEAD + PAGES[0]).encode().replace(b"kin", b"k\xffn") + b"</mediawiki>", "not UTF-8"),
-        ("<html><body>hi</body></html>", "no MediaWiki export: it begins with <html>"),
-        ("no xml at all", "cannot be read as a MediaWiki export"),
-        ("", "cannot be read as a MediaWiki export"),
+        ("<html><body>hi</body></html>", "not a MediaWiki export: its root element is <html>"),
+        ("no xml at all", "Cannot read .* as a MediaWiki export"),
+        ("", "Cannot read .* as a MediaWiki export"),
     ],
 )
 def test_damaged_exports_are_source_errors(tmp_path: Path, data: bytes | str, message: str) -> None:

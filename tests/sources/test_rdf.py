@@ -1,4 +1,4 @@
-"""N-Triples and Turtle: names, languages, blank nodes, and statements that cannot be read."""
+"""N-Triples and Turtle: names, languages, blank nodes and unreadable statements."""
 
 from __future__ import annotations
 

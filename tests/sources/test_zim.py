@@ -1,3 +1,5 @@
+"""ZIM files: pages, redirects, links, duplicates and damaged files."""
+
 from __future__ import annotations
 
 import pickle
@@ -146,7 +148,7 @@ def test_truncated_file_is_a_source_error(archive: Path, tmp_path: Path, keep: f
     data = archive.read_bytes()
     cut = tmp_path / "cut.zim"
     cut.write_bytes(data[: int(keep * len(data)) if 0 < keep < 1 else int(keep)])
-    with pytest.raises(SourceError, match=r"cut\.zim cannot be opened as a ZIM file"):
+    with pytest.raises(SourceError, match=r"Cannot open .*cut\.zim as a ZIM file"):
         list(ZimSource(cut).records())
 
 
@@ -159,13 +161,13 @@ def test_damaged_file_is_a_source_error(archive: Path, tmp_path: Path) -> None:
         list(ZimSource(bad).records())
 
 
-def test_file_that_was_replaced_is_read_anew(archive: Path, tmp_path: Path) -> None:
+def test_a_replaced_file_is_read_again(archive: Path, tmp_path: Path) -> None:
     path = tmp_path / "again.zim"
     path.write_bytes(archive.read_bytes())
     assert list(ZimSource(path).records())
     path.unlink()
     path.write_bytes(b"hello " * 100)
-    with pytest.raises(SourceError, match="cannot be opened"):
+    with pytest.raises(SourceError, match="Cannot open"):
         list(ZimSource(path).records())
 
 
@@ -173,7 +175,7 @@ def test_missing_and_foreign_files_are_source_errors(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="does not exist"):
         list(ZimSource(tmp_path / "none.zim").records())
     (tmp_path / "text.zim").write_bytes(b"hello " * 100)
-    with pytest.raises(SourceError, match="cannot be opened as a ZIM file"):
+    with pytest.raises(SourceError, match=r"Cannot open .* as a ZIM file"):
         list(ZimSource(tmp_path / "text.zim").records())
 
 

@@ -1,4 +1,4 @@
-"""What a taken-over process would do in the place of ``proof._report``; a child process must be able to import it."""
+"""What a compromised child might do instead of ``validate_untrusted._report``; importable in a child process."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Reads sources in a process with a limit on its memory: a line of JSON for each path that comes on standard input.
+"""Read sources in a process with a memory limit; paths come on standard input, one JSON line each.
 
-``python source_child.py MEGABYTES``; a line in is ``["format", "path"]``, a line out ``[kind, detail, peak KiB]``.
+``python source_child.py MEGABYTES`` reads lines ``["format", "path"]`` and writes lines ``[kind, detail, peak KiB]``.
 """
 
 from __future__ import annotations
@@ -8,17 +8,19 @@ from __future__ import annotations
 import json
 import resource
 import sys
+from importlib import import_module
 from pathlib import Path
 
 from wikigr.errors import RecordError, SourceError, UsageError
 from wikigr.sources.article import SourceArticle
 from wikigr.sources.detect import open_source
+from wikigr.sources.formats import FORMATS
 
 MAX_RECORDS = 20_000
 
 
 def read(name: str, path: Path) -> tuple[str, str]:
-    """Read a source to its end, or its first records; whatever is no error of ours ends the process."""
+    """Read a source or its first ``MAX_RECORDS`` records; unexpected exceptions end the process."""
     articles = bad = 0
     try:
         source = open_source(path, name or None)
@@ -35,8 +37,9 @@ def read(name: str, path: Path) -> tuple[str, str]:
 
 
 def main() -> None:
-    # Every parser is loaded before the limit: what counts is what a source makes of it.
-    from wikigr.sources import mediawiki, rdf, triples, zim  # noqa: F401
+    # Load all parsers before setting the limit, so that it applies to the sources alone.
+    for row in FORMATS:
+        import_module(row.reader.partition(":")[0])
 
     limit = int(sys.argv[1]) * 1024 * 1024
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

@@ -1,6 +1,6 @@
-"""A long fuzz of the guard: at least 50,000 queries of the dialect's grammar, and those that pass are run on a pack.
+"""Fuzz the guard with at least 50,000 generated queries, and run those that pass on a pack.
 
-``WIKIGR_FUZZ_SEED`` chooses other queries; ``WIKIGR_FUZZ_QUERIES`` and ``WIKIGR_FUZZ_SECONDS`` a longer run.
+``WIKIGR_FUZZ_SEED`` selects different queries; ``WIKIGR_FUZZ_QUERIES`` and ``WIKIGR_FUZZ_SECONDS`` extend the run.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.retrieval.test_cypher import FORBIDDEN, GAPS, Writer, make_database, state
-from tests.retrieval.test_cypher_guard import HARMLESS, HOSTILE
+from tests.retrieval.cypher.test_guard import HARMLESS, HOSTILE
+from tests.retrieval.cypher.test_runner import FORBIDDEN, GAPS, Writer, make_database, state
 from tests.trust.conftest import Tally
 
 from wikigr.errors import WikigrError
@@ -63,23 +63,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def mutated(query: str, chance: random.Random) -> str:
-    """``query`` with a piece left out, doubled, moved in from another query, or something odd put in."""
+    """Return ``query`` with a piece removed, doubled, or replaced by an odd string or a piece of another query."""
     at, to = sorted(chance.randrange(len(query) + 1) for _ in range(2))
-    piece = chance.choice(
-        [
-            lambda: "",
-            lambda: query[at:to] * 2,
-            lambda: chance.choice(ODD),
-            lambda: " " + chance.choice(FORBIDDEN) + " ",
-            lambda: chance.choice(GAPS),
-            lambda: chance.choice(HOSTILE)[:80],
-        ]
-    )()
-    return query[:at] + piece + query[to if chance.random() < 0.5 else at :]
+    pieces: list[Callable[[], str]] = [
+        lambda: "",
+        lambda: query[at:to] * 2,
+        lambda: chance.choice(ODD),
+        lambda: " " + chance.choice(FORBIDDEN) + " ",
+        lambda: chance.choice(GAPS),
+        lambda: chance.choice(HOSTILE)[:80],
+    ]
+    return query[:at] + chance.choice(pieces)() + query[to if chance.random() < 0.5 else at :]
 
 
 def queries(seed: int) -> Iterator[str]:
-    """The grammar's queries, and mutations of these and of the tables of the guard's tests, without end."""
+    """Yield generated queries, mutations of them, and mutations of the tables in the guard's tests, forever."""
     chance = random.Random(seed)
     known = HARMLESS + HOSTILE
     while True:
@@ -90,14 +88,14 @@ def queries(seed: int) -> Iterator[str]:
 
 
 def passes(query: str) -> bool:
-    """Whether the guard lets ``query`` through; anything but its own refusal fails the test."""
+    """Tell whether the guard accepts ``query``; any other error than its own fails the test."""
     try:
         guarded = check_query(query, max_rows=20, max_hops=3, parameters={"x"})
     except BlockedQueryError as error:
         assert "\n" not in error.message
         assert len(error.message) < 400
         return False
-    # What is run is read in one way only. (A SKIP is taken out, so that the text may change once.)
+    # The rewritten query passes the guard unchanged, so it has only one reading. A SKIP may be removed once.
     again = check_query(guarded.text, max_rows=20, max_hops=3, parameters={"x"})
     assert guarded.skip or again.text == guarded.text, query
     words = set(guarded.text.upper().split())

@@ -1,4 +1,4 @@
-"""Downloads from servers that want to harm: where they lead, how much they send, how slowly.
+"""Downloads from malicious servers: redirects, sizes, and slow or broken responses.
 
 The public internet of these tests is a network namespace of its own with a public address on its loopback device; where
 the system gives no such namespace to users, those tests are skipped.
@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.distribution.file_server import FileServer, Handler, download, make_certificates, serving
+from tests.distribution.file_server import FileServer, Handler, fetch_file, make_certificates, serving
 from tests.trust.conftest import Tally
 
-from wikigr.distribution import download as module
-from wikigr.distribution.download import DownloadError
+from wikigr.distribution import download, http_request
+from wikigr.distribution.http_request import DownloadError
 from wikigr.errors import WikigrError
 
 MOST = 1_000_000
@@ -28,10 +28,10 @@ Attacks = Callable[[str], Tally]
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {
-        "_FIRST_PAUSE": 0.0, "_HEADER_SECONDS": 0.5, "_READ_SECONDS": 0.5, "_STALL_SECONDS": 0.5, "_TRIES": 2,
-    }.items():  # fmt: skip
-        monkeypatch.setattr(module, name, value)
+    for name, value in {"_FIRST_PAUSE": 0.0, "_MAX_ATTEMPTS": 2}.items():
+        monkeypatch.setattr(download, name, value)
+    for name in ("_HEADER_SECONDS", "_READ_SECONDS", "_STALL_SECONDS"):
+        monkeypatch.setattr(http_request, name, 0.5)
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def server() -> Iterator[FileServer]:
 def refused(server: FileServer, folder: Path, tally: Tally, match: str) -> None:
     begun = time.monotonic()
     with pytest.raises(WikigrError, match=match) as caught:
-        download(server.url("/p"), folder, max_bytes=MOST, allow_private=True)
+        fetch_file(server.url("/p"), folder, max_bytes=MOST, allow_private=True)
     assert caught.value.hint
     assert time.monotonic() - begun < 20
     assert sum(path.stat().st_size for path in folder.iterdir()) <= MOST + 1000
@@ -58,19 +58,19 @@ def refused(server: FileServer, folder: Path, tally: Tally, match: str) -> None:
         ("gopher://127.0.0.1:70/1", "not 'gopher'"),
         ("javascript:alert(1)", "not 'javascript'"),
         ("data:text/plain,x", "not 'data'"),
-        ("https:///p", "names no host"),
+        ("https:///p", "has no host"),
         ("https://user:pass@example.org/p", "a user or a password"),
         ("http://127.0.0.1\\@example.org/p", "spaces, control"),
-        ("http://127.0.0.1:99999/p", "cannot be read"),
-        ("http://[::1/p", "cannot be read"),
+        ("http://127.0.0.1:99999/p", "Cannot parse the URL"),
+        ("http://[::1/p", "Cannot parse the URL"),
     ],
 )  # fmt: skip
 def test_a_redirect_to_what_is_not_fetched(
     server: FileServer, tmp_path: Path, tally: Attacks, target: str, match: str
 ) -> None:
     server.behaviors["/p"] = lambda request: request.reply(302, headers={"Location": target})
-    with pytest.raises(DownloadError, match=f"redirects to a place that is not fetched.*{match}"):
-        download(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
+    with pytest.raises(DownloadError, match=f"redirects to a URL that is not allowed.*{match}"):
+        fetch_file(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
     tally("download: redirects").refused()
 
 
@@ -86,8 +86,8 @@ def test_a_redirect_to_an_address_that_is_never_allowed(
     server: FileServer, tmp_path: Path, tally: Attacks, target: str
 ) -> None:
     server.behaviors["/p"] = lambda request: request.reply(302, headers={"Location": target})
-    with pytest.raises(WikigrError, match="no address of the public internet"):
-        download(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
+    with pytest.raises(WikigrError, match="not an address of the public internet"):
+        fetch_file(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
     tally("download: redirects").refused()
 
 
@@ -127,7 +127,7 @@ def test_a_body_without_end(server: FileServer, tmp_path: Path, tally: Attacks, 
 def test_a_length_that_lies(server: FileServer, tmp_path: Path, tally: Attacks, length: str) -> None:
     server.behaviors["/p"] = lambda request: request.reply(200, CONTENT, {"Content-Length": length})
     try:
-        found = download(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
+        found = fetch_file(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
     except WikigrError as error:
         assert error.hint
         tally("download: size").refused()
@@ -202,7 +202,7 @@ def _torn_chunk(request: Handler) -> None:
         (_torn_chunk, "failed 2 times"),
     ],
 )
-def test_a_server_that_keeps_us_waiting_or_speaks_nonsense(
+def test_a_slow_or_broken_server(
     server: FileServer, tmp_path: Path, tally: Attacks, behavior: Callable[[Handler], None], match: str
 ) -> None:
     server.behaviors["/p"] = behavior
@@ -214,7 +214,7 @@ def test_a_server_that_keeps_us_waiting_or_speaks_nonsense(
     ["bytes 0-299999/300000", "bytes 5-299999/300000", "bytes 100001-299999/300000", "items 1-2/3", "", "bytes */3",
      "bytes 100000-299999/" + "9" * 5000, "bytes -1-2/3"],
 )  # fmt: skip
-def test_another_part_than_was_asked_for(server: FileServer, tmp_path: Path, tally: Attacks, answer: str) -> None:
+def test_a_different_range_than_requested(server: FileServer, tmp_path: Path, tally: Attacks, answer: str) -> None:
     def wrong(request: Handler) -> None:
         if "Range" in request.headers:
             request.reply(206, CONTENT, {"Content-Range": answer, "ETag": '"1"'})
@@ -222,11 +222,11 @@ def test_another_part_than_was_asked_for(server: FileServer, tmp_path: Path, tal
             request.reply(200, CONTENT, {"ETag": '"1"'}, cut=100_000)
 
     server.behaviors["/p"] = wrong
-    refused(server, tmp_path, tally("download: lying ranges"), "another part of the file")
+    refused(server, tmp_path, tally("download: lying ranges"), "a different part of the file")
     assert all(path.stat().st_size == 0 for path in tmp_path.glob("*.download"))
 
 
-def test_more_than_the_rest_that_was_asked_for(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
+def test_more_bytes_than_the_requested_rest(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
     def wrong(request: Handler) -> None:
         if "Range" in request.headers:
             request.reply(206, CONTENT, {"Content-Range": "bytes 100000-299999/300000", "ETag": '"1"'})
@@ -237,22 +237,20 @@ def test_more_than_the_rest_that_was_asked_for(server: FileServer, tmp_path: Pat
     refused(server, tmp_path, tally("download: lying ranges"), "more bytes than it announced")
 
 
-def test_a_part_that_nobody_asked_for(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
+def test_a_range_that_was_not_requested(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
     headers = {"Content-Range": "bytes 0-299999/300000"}
     server.behaviors["/p"] = lambda request: request.reply(206, CONTENT, headers)
-    refused(server, tmp_path, tally("download: lying ranges"), "another part of the file")
+    refused(server, tmp_path, tally("download: lying ranges"), "a different part of the file")
 
 
-def test_a_link_in_the_place_of_the_download_is_not_written_through(
-    server: FileServer, tmp_path: Path, tally: Attacks
-) -> None:
+def test_a_link_in_place_of_the_download_is_not_followed(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
     server.files["/p"] = CONTENT
-    found = download(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
+    found = fetch_file(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
     found.unlink()
     (tmp_path / "precious").write_text("mine")
     found.symlink_to(tmp_path / "precious")
-    with pytest.raises(DownloadError, match="cannot be written"):
-        download(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
+    with pytest.raises(DownloadError, match="Cannot write the download"):
+        fetch_file(server.url("/p"), tmp_path, max_bytes=MOST, allow_private=True)
     assert (tmp_path / "precious").read_text() == "mine"
     tally("download: links on disk").refused()
 
@@ -285,7 +283,7 @@ def in_namespace(program: str, *arguments: str | Path, mount: str = "true") -> s
 _REDIRECTS = f"""
 import os, sys
 from pathlib import Path
-from tests.distribution.file_server import download, make_certificates, serving
+from tests.distribution.file_server import fetch_file, make_certificates, serving
 from wikigr.errors import WikigrError
 
 folder = Path(sys.argv[1])
@@ -294,21 +292,21 @@ os.environ["SSL_CERT_FILE"] = str(authority)
 with serving("127.0.0.1", certificate) as inner, serving("{PUBLIC}", certificate) as outer:
     inner.files["/secret"] = b"secret"
     outer.files["/p"] = b"public"
-    print(download(outer.url("/p"), folder / "d", max_bytes=100).read_text())
+    print(fetch_file(outer.url("/p"), folder / "d", max_bytes=100).read_text())
     port = inner.server_port
     hosts = ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]"]
     for host in hosts:
         outer.behaviors["/r"] = lambda request: request.reply(302, headers={{"Location": f"https://{{host}}:{{port}}/secret"}})
         try:
-            download(outer.url("/r"), folder / "d", max_bytes=100)
+            fetch_file(outer.url("/r"), folder / "d", max_bytes=100)
             print("fetched")
         except WikigrError as error:
-            print("refused" if "public internet" in error.message or "cannot be found" in error.message else error.message)
+            print("refused" if "public internet" in error.message or "Cannot resolve" in error.message else error.message)
     outer.behaviors["/r"] = lambda request: request.reply(302, headers={{"Location": f"http://{PUBLIC}:{{port}}/secret"}})
     try:
-        download(outer.url("/r"), folder / "d", max_bytes=100)
+        fetch_file(outer.url("/r"), folder / "d", max_bytes=100)
     except WikigrError as error:
-        print("refused" if "https to http" in error.message else error.message)
+        print("refused" if "downgrades https to http" in error.message else error.message)
     print("reached", len(inner.requests))
 """  # noqa: E501
 
@@ -325,7 +323,7 @@ def test_a_public_server_does_not_lead_into_this_machine(tmp_path: Path, tally: 
 _REBINDING = f"""
 import os, socket, sys
 from pathlib import Path
-from tests.distribution.file_server import download, make_certificates, serving
+from tests.distribution.file_server import fetch_file, make_certificates, serving
 
 folder = Path(sys.argv[1])
 authority, certificate = make_certificates(folder, "rebind.example")
@@ -342,7 +340,7 @@ def rebinding(host, port, *rest, real=socket.getaddrinfo, **named):
 socket.getaddrinfo = rebinding
 with serving("{PUBLIC}", certificate) as outer:
     outer.files["/p"] = b"public"
-    print(download(outer.url("/p", "rebind.example"), folder / "d", max_bytes=100).read_text(), asked)
+    print(fetch_file(outer.url("/p", "rebind.example"), folder / "d", max_bytes=100).read_text(), asked)
 """
 
 
@@ -355,7 +353,7 @@ def test_a_name_that_changes_its_address_between_check_and_use(tmp_path: Path, t
 _FULL = """
 import sys
 from pathlib import Path
-from tests.distribution.file_server import download, serving
+from tests.distribution.file_server import fetch_file, serving
 from wikigr.errors import WikigrError
 
 folder = Path(sys.argv[1])
@@ -370,7 +368,7 @@ with serving() as server:
             request.close_connection = True
         server.behaviors["/p"] = send
         try:
-            download(server.url("/p"), folder, max_bytes=10**6, allow_private=True)
+            fetch_file(server.url("/p"), folder, max_bytes=10**6, allow_private=True)
         except WikigrError as error:
             print(error.message, "|", error.hint)
 """
@@ -383,7 +381,7 @@ def test_a_disk_that_is_full(tmp_path: Path, tally: Attacks) -> None:
     first, second = in_namespace(_FULL, folder, mount=f"mount -t tmpfs -o size=300k tmpfs '{folder}'").splitlines()
     assert "needs 500,000 more bytes" in first
     assert "The disk is full" in second
-    assert "goes on there" in second
+    assert "to resume" in second
     tally("download: full disk").refused(2)
 
 
@@ -430,6 +428,6 @@ def test_a_certificate_of_another_name(tmp_path: Path, monkeypatch: pytest.Monke
     with serving(certificate=certificate) as server:
         server.files["/p"] = CONTENT
         with pytest.raises(DownloadError, match="no certificate that can be trusted"):
-            download(server.url("/p", "localhost"), tmp_path / "d", max_bytes=MOST, allow_private=True)
+            fetch_file(server.url("/p", "localhost"), tmp_path / "d", max_bytes=MOST, allow_private=True)
         assert server.requests == []
     tally("download: certificates").refused()

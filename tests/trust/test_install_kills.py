@@ -44,7 +44,7 @@ def versions(tmp_path: Path, encoder: Embedder, monkeypatch: pytest.MonkeyPatch)
 
 
 def whole_version() -> str:
-    """Return the version that the name leads to, having checked all of it and asked it something."""
+    """Return the version in use after checking it completely and searching it."""
     layout = find_pack("letters")
     manifest = read_manifest(layout.root / MANIFEST)
     assert {check_file(layout.root / name, record) for name, record in manifest.files.items()} == {None}
@@ -89,7 +89,6 @@ def test_killed_at_any_moment(versions: list[Path], tmp_path: Path, tally: Calla
 _AT_STEP = """
 import os, signal, sys
 from pathlib import Path
-from wikigr.distribution import installed_versions as store
 from wikigr.distribution.install import install
 
 step, calls = int(sys.argv[2]), 0

@@ -1,4 +1,4 @@
-"""Prompt injection: hostile text of packs, questions and answers against every prompt, as the server receives it."""
+"""Prompt injection: hostile text from packs, questions and answers in every prompt, as the server receives it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from wikigr.pack.open import Pack
 from wikigr.retrieval.explore.model_pruner import ModelPruner
 from wikigr.retrieval.explore.triplets import TripletRetriever
 
-# A tag as a reader of prompts may take one for it: white space and unseen characters before its name do not hide it.
+# Anything that a model may read as a tag, even with white space or invisible characters before its name.
 ANY_TAG = re.compile(r"<(?:[\s\u200b-\u200f\u2060-\u206f\ufeff]*[/!?]|[\u200b-\u200f\u2060-\u206f\ufeff]*[^\W\d_])")
 OURS = re.compile(r"^<(?P<end>/?)(?P<name>[a-z_-]+)(?: number=\"\d+\" title=\"[^\"<]*\")?>$", re.MULTILINE)
 REPEATED = {"section"}
@@ -30,7 +30,7 @@ GRAPH = "multi-strategy"
 
 
 def check_blocks(text: str, allowed: set[str]) -> set[str]:
-    """Check that ``text`` is blocks of ours, one after another, and hostile text in them only; returns their names."""
+    """Check that ``text`` is a sequence of our blocks with hostile text only inside them; return their names."""
     assert len(ANY_TAG.findall(text)) == len(OURS.findall(text)), text
     counted: Counter[str] = Counter()
     inside = ""
@@ -60,7 +60,7 @@ BLOCKS = {
 
 
 def check_request(request: dict[str, Any]) -> set[str]:
-    """Check a request as it was sent: hostile text is in the user's turn, in blocks or citable documents."""
+    """Check that a request has hostile text only in the user's turn, in blocks or citable documents."""
     assert MARK not in json.dumps(request["system"]), request["system"]
     assert MARK not in json.dumps(request.get("tools", []))
     (turn,) = request["messages"]
@@ -70,7 +70,7 @@ def check_request(request: dict[str, Any]) -> set[str]:
     found: set[str] = set()
     for block in turn["content"]:
         if block["type"] == "search_result":
-            found.add("search_result")  # a document of its own: its text cannot end it
+            found.add("search_result")  # a separate document that its text cannot end
             assert all(part["type"] == "text" for part in block["content"])
             continue
         assert block["type"] == "text"
@@ -83,7 +83,7 @@ def check_request(request: dict[str, Any]) -> set[str]:
 
 
 class Model:
-    """Plans, chooses, grades and writes just so far that every prompt is built."""
+    """Replies just well enough that every prompt is built."""
 
     def __init__(self) -> None:
         self.plans = 0
@@ -115,7 +115,7 @@ def model(messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch, wiki
 
 
 def seen(server: MessagesServer, count: Tally) -> set[str]:
-    """Check all that came in; returns every kind of block."""
+    """Check all received requests; return the names of all blocks."""
     found: set[str] = set()
     for request in server.requests:
         found |= check_request(request.json)
@@ -134,7 +134,7 @@ def test_sections_and_examples(
     found = seen(model, tally("prompt injection: synthesis"))
     sections = {"search_result"} if written.startswith("claude") else {"section"}
     assert found == {"asked", "examples"} | sections
-    # The attack was there to be refused.
+    # The injections did reach the prompts.
     assert sum(request.raw.count(MARK.encode()) for request in model.requests) > 20 * len(INJECTIONS)
 
 
@@ -159,7 +159,7 @@ def test_the_graph_and_its_planner(
     }  # fmt: skip
 
 
-def test_a_name_of_the_pack_that_a_model_repeats_ends_no_search(
+def test_a_repeated_pack_name_does_not_end_the_search(
     hostile_graph: Path, messages_server: MessagesServer, tally: Callable[[str], Tally]
 ) -> None:
     thing = f"Thing 1 {INJECTIONS[1]}"

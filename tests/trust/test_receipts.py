@@ -1,4 +1,4 @@
-"""A receipt is from outside: whatever is in it, a replay gives a verdict or one clear message."""
+"""Receipts are untrusted: whatever one contains, a replay gives a verdict or one clear message."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def pack(physics_pack: Path) -> Iterator[Pack]:
 @pytest.fixture(scope="module")
 def document(pack: Pack) -> dict[str, Any]:
     pipeline = build_pipeline(Profile(), pack, offline=True)
-    # As of a model, so that the prompt is built again too; and short, so that many can be tried.
+    # As if from a model, so that the prompt is rebuilt as well, and short, so that many variants can be tried.
     made = make_receipt(pipeline.answer(QUESTION), pipeline).to_document()
     prompts = [{"purpose": "synthesis", "style": "markers", "sha256": "0"}]
     made.update(model={"id": "m", "base_url": "http://x"}, prompts=prompts, templates={"synthesis": "0"})
@@ -70,7 +70,7 @@ def put(document: dict[str, Any], place: tuple[Any, ...], value: Any) -> None:
 
 
 def verdict(path: Path, pack: Pack) -> str:
-    """Return ``refused`` for a file that is no receipt, else ``harmless``; anything else raises."""
+    """Return ``refused`` for a file that is not a receipt, else ``harmless``; anything else raises."""
     try:
         for read in read_receipts(path):
             checks = list(replay(read, pack))
@@ -137,7 +137,7 @@ def test_any_bytes(tmp_path: Path, pack: Pack, document: dict[str, Any], tally: 
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])
-def test_nothing_of_it_reaches_the_terminal_raw(
+def test_no_control_character_of_a_receipt_reaches_the_terminal(
     wikigr: Wikigr,
     physics_pack: Path,
     tmp_path: Path,
@@ -146,7 +146,7 @@ def test_nothing_of_it_reaches_the_terminal_raw(
     options: tuple[str, ...],
 ) -> None:
     counted = tally("a hostile receipt: the terminal")
-    evil = "\x1b]0;owned\x07\x9b2J\u202e\u2066\r\n✓ receipt: as it was written\x7f"
+    evil = "\x1b]0;owned\x07\x9b2J\u202e\u2066\r\n✓ receipt: intact\x7f"
     path = tmp_path / "r.json"
     texts = [place for place in places(document) if isinstance(_at(document, place), str)]
     everywhere = copy.deepcopy(document)
@@ -167,7 +167,7 @@ def test_nothing_of_it_reaches_the_terminal_raw(
         shown = result.out + result.err
         assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cf", "Cs") and c != "\n"]
         # No line of its own making, which a reader would take for ours.
-        assert "\n✓ receipt: as it was written" not in shown
+        assert "\n✓ receipt: intact" not in shown
         (counted.refused if result.code == 2 else counted.harmless)()
 
 

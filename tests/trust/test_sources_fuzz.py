@@ -1,7 +1,7 @@
-"""Hostile sources: mutated files of every format, bombs and bottomless nesting, in a process with limits.
+"""Hostile sources: mutated files of every format, decompression bombs and deep nesting, read in a limited process.
 
-``WIKIGR_FUZZ_SEED`` chooses other mutations, ``WIKIGR_FUZZ_FILES`` more of them, ``WIKIGR_FUZZ_SECONDS`` how long each
-format is fuzzed.
+Set ``WIKIGR_FUZZ_SEED`` for other mutations, ``WIKIGR_FUZZ_FILES`` for their number and ``WIKIGR_FUZZ_SECONDS`` for the
+time that each format is fuzzed.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ CHILD = Path(__file__).with_name("source_child.py")
 
 
 class Reader:
-    """A child process that reads sources, started again when it ended."""
+    """A child process that reads sources and is restarted after it ends."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._answers: queue.Queue[bytes] = queue.Queue()
 
     def read(self, name: str, path: Path) -> tuple[str, str, int]:
-        """``(kind, detail, peak KiB)``; fails the test when the child crashed, hung or ran out of memory."""
+        """Return ``(kind, detail, peak KiB)``; fails the test when the child crashes, hangs or runs out of memory."""
         if self._process is None:
             self._start()
         process = self._process
@@ -201,7 +201,7 @@ PIECES = [
 
 
 def mutated(content: bytes, chance: random.Random) -> bytes:
-    """A few random changes: bytes, cuts, doubles, pieces that mean something to a parser."""
+    """Make a few random changes: bytes, cuts, duplicates and pieces with a meaning to parsers."""
     data = bytearray(content)
     for _ in range(chance.choice([1, 1, 2, 3, 8])):
         at = chance.randrange(len(data) + 1)
@@ -292,14 +292,14 @@ def test_made_up_files(reader: Reader, tmp_path: Path, tally: Callable[[str], Ta
 
 
 def zeros_gz() -> bytes:
-    """1.5 GB of one character in 1.5 MB."""
+    """Return 1.5 GB of one character, compressed to 1.5 MB."""
     made = zlib.compressobj(9, zlib.DEFLATED, 31)
     block = b"0" * (1 << 24)
     return b"".join(made.compress(block) for _ in range(96)) + made.flush()
 
 
 def many(member: bytes, times: int) -> bytes:
-    """Members one after another are one file for gzip, bzip2 and xz."""
+    """Concatenate compressed members, which gzip, bzip2 and xz read as one file."""
     return member * times
 
 
@@ -315,7 +315,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
 def test_decompression_bombs(
     reader: Reader, tmp_path: Path, tally: Callable[[str], Tally], file: str, ending: str
 ) -> None:
-    # One line of 3 GB: a reader that holds a line, or the file, is out of memory. (10 GB take three times as long.)
+    # One line of 3 GB exhausts the memory of a reader that holds a line or the file. (10 GB take three times as long.)
     path = tmp_path / f"{file}.{ending}"
     path.write_bytes(BOMBS[ending]())
     name = {"b.jsonl": "jsonl", "b.xml": "mediawiki", "b.tsv": "triples", "b.nt": "rdf"}[file]

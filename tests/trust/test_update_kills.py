@@ -54,7 +54,7 @@ def towns(tmp_path: Path, encoder: Embedder) -> tuple[Path, dict[int, str], list
 
 
 def start(*arguments: str) -> subprocess.Popen[bytes]:
-    """Run a command line in a process group of its own, whose output nobody reads."""
+    """Run a command in its own process group and discard its output."""
     return subprocess.Popen(
         [sys.executable, "-c", _COMMAND, *arguments],
         stdout=subprocess.DEVNULL,

@@ -1,14 +1,14 @@
-"""What differs between two contents: articles, sections, edges and triples.
+"""Compare the content of two packs: articles, sections, edges and triples.
 
-Texts are compared by hash (128-bit BLAKE2b): some hundred bytes are held for each article, 32 for each section, 8 for
-each edge and triple. Only what changed is read a second time.
+Texts are compared by hash (128-bit BLAKE2b). Memory use: a few hundred bytes per article, 32 per section, 8 per edge
+and triple. Only what changed is read a second time.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -17,20 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikigr.graph.schema import article_title, section_id
-from wikigr.pack.pack_reader import Contents, EdgeKind, SectionText, Statement
+from wikigr.pack.pack_reader import ContentReader, EdgeKind, SectionText, Statement
 from wikigr.text import fold
 
-ToldBy = Literal["content", "alias", "sections"]
+RenameEvidence = Literal["content", "alias", "sections"]
 
-# A renamed article keeps at least this share of the sections' texts that are its own, where neither its text nor a name
-# tells.
-_KEPT_SHARE = 0.5
+# Without a matching text or name, a renamed article must keep at least this share of its unique section texts.
+_MIN_KEPT_SHARE = 0.5
 _HASH_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """An article that is gone; ``now`` is the article that has its title as an alias, if there is one."""
+    """A removed article; ``now`` is the article that has its title as an alias, if any."""
 
     title: str
     now: str | None
@@ -38,20 +37,20 @@ class Removed:
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """An article under another title.
+    """A renamed article.
 
-    ``told_by`` says how it is known: the same ``content``, an ``alias`` of one that is the other's title, or at least
-    half of the ``sections`` with the same text, those left out that other articles have too.
+    ``told_by`` is the evidence: the same ``content``, an ``alias`` of one that is the title of the other, or at least
+    half of the ``sections`` with the same text, not counting texts that other articles share.
     """
 
     before: str
     after: str
-    told_by: ToldBy
+    told_by: RenameEvidence
 
 
 @dataclass(frozen=True, slots=True)
 class SectionMove:
-    """The text of one section under another id or heading; the headings are told only where they differ."""
+    """A section whose text is unchanged but whose id or heading changed; the headings are set only if they differ."""
 
     before: str
     after: str
@@ -61,7 +60,7 @@ class SectionMove:
 
 @dataclass(frozen=True, slots=True)
 class SectionChange:
-    """A section of the same heading with another text; the words are counted whatever their order."""
+    """A section with the same heading and changed text; the word counts ignore the order of words."""
 
     before: str
     after: str
@@ -71,10 +70,11 @@ class SectionChange:
 
 @dataclass(frozen=True, slots=True)
 class ArticleChange:
-    """An article that is in both packs and not the same; sections go by their ids.
+    """An article that both packs contain and that differs; sections are identified by their ids.
 
-    ``title`` is the one in the second pack, ``details`` names what else differs (categories, url, revision, source ids,
-    layout: how the text is laid out around the sections). The words are those of all sections, whatever their order.
+    ``title`` is the title in the second pack. ``details`` names the other fields that differ: categories, url,
+    revision, source ids, and layout (the text around the sections). The word counts cover all sections and ignore the
+    order of words.
     """
 
     title: str
@@ -90,13 +90,13 @@ class ArticleChange:
 
     @property
     def changes_text(self) -> bool:
-        """Whether the sections differ, rather than names and details alone."""
+        """Whether sections differ, as opposed to aliases and details only."""
         return bool(self.added or self.removed or self.changed or self.moved)
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeChanges:
-    """Edges by the titles of their ends; those of a renamed article are not changed by that."""
+    """Edges as pairs of titles. Renaming an article does not change its edges."""
 
     added: tuple[tuple[str, str], ...] = ()
     removed: tuple[tuple[str, str], ...] = ()
@@ -104,7 +104,7 @@ class EdgeChanges:
 
 @dataclass(frozen=True, slots=True)
 class TripleChange:
-    """A triple with the article that states it."""
+    """A triple and the article that states it."""
 
     subject: str
     relation: str
@@ -114,7 +114,7 @@ class TripleChange:
 
 @dataclass(frozen=True, slots=True)
 class TripleChanges:
-    """Triples that are in one pack only."""
+    """Triples that only one of the packs contains."""
 
     added: tuple[TripleChange, ...] = ()
     removed: tuple[TripleChange, ...] = ()
@@ -122,7 +122,7 @@ class TripleChanges:
 
 @dataclass(frozen=True, slots=True)
 class ContentDiff:
-    """What differs in content, all of it in order of title. ``moved`` are sections that went to another article."""
+    """The difference in content, in order of title. ``moved`` are the sections that moved to another article."""
 
     added: tuple[str, ...] = ()
     removed: tuple[Removed, ...] = ()
@@ -135,8 +135,8 @@ class ContentDiff:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """What is held of one article. ``sections`` has 32 bytes for each: the hash of its headings and of its text."""
+class _Fingerprint:
+    """The hashes of one article. ``sections`` has 32 bytes per section: the hash of its headings and of its text."""
 
     content: bytes
     aliases: tuple[str, ...]
@@ -144,7 +144,7 @@ class _Known:
     sections: bytes
 
     def texts(self) -> list[bytes]:
-        """Return the hashes of the sections' texts, by position."""
+        """Return the text hashes of the sections, in order of position."""
         return [self.sections[at + _HASH_BYTES : at + 2 * _HASH_BYTES] for at in _steps(self.sections)]
 
 
@@ -152,16 +152,16 @@ def _steps(sections: bytes) -> range:
     return range(0, len(sections), 2 * _HASH_BYTES)
 
 
-def compare(a: Contents, b: Contents) -> ContentDiff:
-    """Compare two contents, ``a`` before and ``b`` after."""
-    before, after = _survey(a), _survey(b)
+def compare(a: ContentReader, b: ContentReader) -> ContentDiff:
+    """Compare the content ``a`` (before) with ``b`` (after)."""
+    before, after = _fingerprints(a), _fingerprints(b)
     gone, new = sorted(before.keys() - after.keys()), sorted(after.keys() - before.keys())
     renamed = _renamed(gone, new, before, after)
     title_after = {change.before: change.after for change in renamed}
     kept = [(title, title) for title in before.keys() & after.keys()] + list(title_after.items())
     changed: list[ArticleChange] = []
     for old, title in sorted(kept, key=lambda pair: pair[1]):
-        # A new title is told as such; that the aliases follow is no other change.
+        # A new title is reported as a rename; the aliases that change with it are not reported again.
         if (before[old].content, before[old].sections, before[old].details) != (
             after[title].content,
             after[title].sections,
@@ -191,14 +191,14 @@ def _hash(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_HASH_BYTES).digest()
 
 
-def _survey(contents: Contents) -> dict[str, _Known]:
+def _fingerprints(contents: ContentReader) -> dict[str, _Fingerprint]:
     sections: dict[str, bytearray] = defaultdict(bytearray)
     sources: dict[str, Any] = defaultdict(lambda: hashlib.blake2b(digest_size=_HASH_BYTES))
     for section in contents.sections():
         sections[section.article] += _hash("\n".join(section.heading_path)) + _hash(section.content)
         sources[section.article].update(_hash(section.source_id))
     return {
-        article.title: _Known(
+        article.title: _Fingerprint(
             _hash(article.content),
             article.aliases,
             {
@@ -211,20 +211,20 @@ def _survey(contents: Contents) -> dict[str, _Known]:
     }
 
 
-def _names(known: _Known, *titles: str) -> set[str]:
+def _names(known: _Fingerprint, *titles: str) -> set[str]:
     return {fold(alias) for alias in known.aliases} - {fold(title) for title in titles}
 
 
 def _renamed(
-    gone: Sequence[str], new: Sequence[str], before: Mapping[str, _Known], after: Mapping[str, _Known]
+    gone: Sequence[str], new: Sequence[str], before: Mapping[str, _Fingerprint], after: Mapping[str, _Fingerprint]
 ) -> list[Renamed]:
-    """Pair articles that are gone with new ones, each at most once: first what is certain, then what is likely."""
+    """Pair removed articles with new ones, each at most once: strong evidence first, then weak."""
     pairs: dict[str, Renamed] = {}
     taken: set[str] = set()
 
-    def pair(old: str, title: str, told_by: ToldBy) -> None:
+    def pair(old: str, title: str, evidence: RenameEvidence) -> None:
         if old not in pairs and title not in taken:
-            pairs[old] = Renamed(old, title, told_by)
+            pairs[old] = Renamed(old, title, evidence)
             taken.add(title)
 
     by_content: dict[bytes, list[list[str]]] = defaultdict(lambda: [[], []])
@@ -232,7 +232,7 @@ def _renamed(
         for title in titles:
             by_content[known[title].content][which].append(title)
     for olds, titles in by_content.values():
-        # Several articles of one text ("See also") do not tell which is which.
+        # Several articles with the same text ("See also") are ambiguous.
         if len(olds) == len(titles) == 1:
             pair(olds[0], titles[0], "content")
     old_by_name = {fold(title): title for title in reversed(gone)}
@@ -249,36 +249,44 @@ def _renamed(
     for title in new:
         for text in set(after[title].texts()):
             new_by_text[text].append(title)
-    own = _own_texts(gone, before, after)
+    unique = _unique_texts(gone, before, after)
     for old in gone:
-        texts = own & set(before[old].texts())
+        texts = unique & set(before[old].texts())
         shared = Counter(title for text in texts for title in new_by_text.get(text, ()) if title not in taken)
         if shared:
             best, count = min(shared.items(), key=lambda item: (-item[1], item[0]))
-            if count >= _KEPT_SHARE * len(texts):
+            if count >= _MIN_KEPT_SHARE * len(texts):
                 pair(old, best, "sections")
     return [pairs[old] for old in sorted(pairs)]
 
 
-def _own_texts(titles: Sequence[str], before: Mapping[str, _Known], after: Mapping[str, _Known]) -> AbstractSet[bytes]:
-    """Return the texts of sections of ``titles`` that no side has in two articles: a notice in many tells nothing."""
-    own = {text for title in titles for text in before[title].texts()}
+def _unique_texts(
+    titles: Sequence[str], before: Mapping[str, _Fingerprint], after: Mapping[str, _Fingerprint]
+) -> AbstractSet[bytes]:
+    """Return the section texts of ``titles`` that occur in one article per pack; shared notices prove nothing."""
+    unique = {text for title in titles for text in before[title].texts()}
     for side in (before, after):
-        holders = Counter(text for known in side.values() for text in own.intersection(known.texts()))
-        own -= {text for text, count in holders.items() if count > 1}
-    return own
+        holders = Counter(text for known in side.values() for text in unique.intersection(known.texts()))
+        unique -= {text for text, count in holders.items() if count > 1}
+    return unique
 
 
-def _article_change(a: Contents, b: Contents, old: str, title: str, before: _Known, after: _Known) -> ArticleChange:
+def _article_change(
+    a: ContentReader, b: ContentReader, old: str, title: str, before: _Fingerprint, after: _Fingerprint
+) -> ArticleChange:
     one, two = a.sections_of(old), b.sections_of(title)
     left, right = dict(enumerate(one)), dict(enumerate(two))
     moved: list[tuple[int, int]] = []
-    # The same place, then the same headings and text, then the same text.
-    for key in (_whole, _headed, _text):
-        for i, j in _matched(left, right, key):
+    keys: tuple[Callable[[SectionText], object], ...] = (
+        lambda section: (section.position, section.heading_path, section.content),
+        lambda section: (section.heading_path, section.content),
+        lambda section: section.content,
+    )
+    for key in keys:
+        for i, j in _match(left, right, key):
             if i != j or one[i].heading_path != two[j].heading_path:
                 moved.append((i, j))
-    changed = _matched(left, right, _heading)
+    changed = _match(left, right, lambda section: section.heading_path)
     names_before, names_after = _names(before, old, title), _names(after, old, title)
     details = [name for name in before.details if before.details[name] != after.details[name]]
     if before.content != after.content and before.sections == after.sections:
@@ -289,12 +297,12 @@ def _article_change(a: Contents, b: Contents, old: str, title: str, before: _Kno
         removed=tuple(section_id(old, one[i].position) for i in sorted(left)),
         changed=tuple(
             SectionChange(
-                section_id(old, one[i].position), section_id(title, two[j].position), *_words([one[i]], [two[j]])
+                section_id(old, one[i].position), section_id(title, two[j].position), *_word_changes([one[i]], [two[j]])
             )
             for i, j in changed
         ),
         moved=tuple(_move(old, one[i], title, two[j]) for i, j in sorted(moved)),
-        **dict(zip(("words_added", "words_removed"), _words(one, two), strict=True)),
+        **dict(zip(("words_added", "words_removed"), _word_changes(one, two), strict=True)),
         aliases_added=tuple(sorted(names_after - names_before)),
         aliases_removed=tuple(sorted(names_before - names_after)),
         details=tuple(details),
@@ -308,24 +316,10 @@ def _move(old: str, one: SectionText, title: str, two: SectionText) -> SectionMo
     return SectionMove(*ids, " - ".join(one.heading_path), " - ".join(two.heading_path))
 
 
-def _whole(section: SectionText) -> object:
-    return section.position, section.heading_path, section.content
-
-
-def _headed(section: SectionText) -> object:
-    return section.heading_path, section.content
-
-
-def _text(section: SectionText) -> object:
-    return section.content
-
-
-def _heading(section: SectionText) -> object:
-    return section.heading_path
-
-
-def _matched(left: dict[int, SectionText], right: dict[int, SectionText], key: Any) -> list[tuple[int, int]]:
-    """Take the sections with the same key out of both, pair by pair in their order, and return their numbers."""
+def _match(
+    left: dict[int, SectionText], right: dict[int, SectionText], key: Callable[[SectionText], object]
+) -> list[tuple[int, int]]:
+    """Remove sections with the same key from both sides, pairing them in order, and return the pairs of numbers."""
     waiting: dict[object, list[int]] = defaultdict(list)
     for j in sorted(right, reverse=True):
         waiting[key(right[j])].append(j)
@@ -338,8 +332,8 @@ def _matched(left: dict[int, SectionText], right: dict[int, SectionText], key: A
     return pairs
 
 
-def _words(before: Iterable[SectionText], after: Iterable[SectionText]) -> tuple[int, int]:
-    """Return how many words were added and how many removed, whatever their order."""
+def _word_changes(before: Iterable[SectionText], after: Iterable[SectionText]) -> tuple[int, int]:
+    """Return the numbers of added and removed words, ignoring their order."""
     one, two = (Counter(word for section in part for word in section.content.split()) for part in (before, after))
     return (two - one).total(), (one - two).total()
 
@@ -348,12 +342,12 @@ def _moved_between(
     removed: Sequence[str],
     added: Sequence[str],
     changed: Sequence[ArticleChange],
-    before: Mapping[str, _Known],
-    after: Mapping[str, _Known],
+    before: Mapping[str, _Fingerprint],
+    after: Mapping[str, _Fingerprint],
 ) -> tuple[SectionMove, ...]:
-    """Return the sections that left one article and came to another with the same text."""
+    """Return the sections that moved from one article to another with the same text."""
     gone, came = (
-        _by_text(known, titles, ids)
+        _sections_by_text(known, titles, ids)
         for known, titles, ids in (
             (before, removed, [identifier for change in changed for identifier in change.removed]),
             (after, added, [identifier for change in changed for identifier in change.added]),
@@ -371,8 +365,10 @@ def _moved_between(
     )
 
 
-def _by_text(known: Mapping[str, _Known], titles: Sequence[str], ids: Iterable[str]) -> dict[bytes, list[str]]:
-    """Return the ids of all sections of ``titles``, and those in ``ids``, by the hash of their text."""
+def _sections_by_text(
+    known: Mapping[str, _Fingerprint], titles: Sequence[str], ids: Iterable[str]
+) -> dict[bytes, list[str]]:
+    """Return the ids of all sections of ``titles``, and the given ``ids``, grouped by the hash of their text."""
     found: dict[bytes, list[str]] = defaultdict(list)
     for title in titles:
         for position, text in enumerate(known[title].texts()):
@@ -385,7 +381,7 @@ def _by_text(known: Mapping[str, _Known], titles: Sequence[str], ids: Iterable[s
     return found
 
 
-def _edge_changes(a: Contents, b: Contents, kind: EdgeKind, title_after: Mapping[str, str]) -> EdgeChanges:
+def _edge_changes(a: ContentReader, b: ContentReader, kind: EdgeKind, title_after: Mapping[str, str]) -> EdgeChanges:
     one, two = a.edges(kind), b.edges(kind)
     numbers: dict[str, int] = {}
     keys = []
@@ -404,21 +400,23 @@ def _edge_changes(a: Contents, b: Contents, kind: EdgeKind, title_after: Mapping
     return EdgeChanges(named(np.setdiff1d(keys[1], keys[0])), named(np.setdiff1d(keys[0], keys[1])))
 
 
-def _triple_changes(a: Contents, b: Contents, title_after: Mapping[str, str]) -> TripleChanges:
-    # An entity of a renamed article is called like it.
+def _triple_changes(a: ContentReader, b: ContentReader, title_after: Mapping[str, str]) -> TripleChanges:
+    # The entity of a renamed article is renamed with it.
     entity_after = {fold(old): fold(title) for old, title in title_after.items()}
 
-    def keys(contents: Contents, renames: Mapping[str, str], entities: Mapping[str, str]) -> Iterator[tuple[int, Any]]:
+    def keys(
+        contents: ContentReader, renames: Mapping[str, str], entities: Mapping[str, str]
+    ) -> Iterator[tuple[int, Any]]:
         for statement in contents.statements():
             article = article_title(statement.section_id)
             yield _triple_key(statement, renames.get(article, article), entities), statement
 
-    sides: Sequence[tuple[Contents, Mapping[str, str], Mapping[str, str]]] = (
+    sides: Sequence[tuple[ContentReader, Mapping[str, str], Mapping[str, str]]] = (
         (a, title_after, entity_after),
         (b, {}, {}),
     )
     one, two = (
-        np.unique(np.fromiter((key for key, _ in keys(*side)), dtype=np.uint64))  # nothing else is held of them
+        np.unique(np.fromiter((key for key, _ in keys(*side)), dtype=np.uint64))  # only the hashes are kept in memory
         for side in sides
     )
     found = []
@@ -437,7 +435,7 @@ def _triple_changes(a: Contents, b: Contents, title_after: Mapping[str, str]) ->
 
 
 def _triple_key(statement: Statement, article: str, entities: Mapping[str, str]) -> int:
-    """Return 64 bits of a hash: in ten million triples two of one key are less likely than 1 in 100,000."""
+    """Return a 64-bit hash; among ten million triples, the probability of a collision is below 1 in 100,000."""
     subject, object_ = (entities.get(key, key) for key in (statement.subject_key, statement.object_key))
     parts = "\0".join((subject, statement.relation, object_, article))
     return int.from_bytes(hashlib.blake2b(parts.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")

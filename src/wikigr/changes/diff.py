@@ -1,4 +1,4 @@
-"""What differs between two packs: contents, manifests, gold questions; and the version that the second should bear."""
+"""Compare two packs (content, manifest, gold questions) and suggest the version of the second one."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wikigr.changes.content_diff import ContentDiff, compare
-from wikigr.changes.next_version import Level, is_lower, raised
-from wikigr.pack.manifest import Manifest, describe_file
+from wikigr.changes.next_version import Level, next_version
+from wikigr.pack.manifest import Manifest, describe_file, is_lower_version
 from wikigr.pack.open import Pack
-from wikigr.pack.pack_reader import Contents, PackContents
+from wikigr.pack.pack_reader import ContentReader, PackReader
 
 if TYPE_CHECKING:
-    from wikigr.changes.gold_drift import MovedQuestion
+    from wikigr.changes.gold_drift import DriftedQuestion
 
-# Files of a pack that a build does not make but that go with it.
+# Files of a pack that its author adds to those of the build.
 _COMPANIONS = {"gold questions": "eval/questions.jsonl", "few-shot examples": "few_shot_examples.json"}
 
 
@@ -33,7 +33,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """A field of the manifest, or a file that goes with the pack; ``None`` where one of the two has it not."""
+    """A changed field of the manifest, or a companion file; ``None`` if one of the two packs lacks it."""
 
     name: str
     before: str | float | bool | None
@@ -42,10 +42,10 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """The version that the second pack should bear at least.
+    """The minimum version that the second pack should have.
 
-    ``version`` is ``None`` when the first pack's is no semantic version; ``stated_is_lower`` tells that the second
-    pack's own is below it.
+    ``version`` is ``None`` when the first pack's version is not semantic. ``stated_is_lower`` is true when the second
+    pack's own version is lower.
     """
 
     level: Level
@@ -56,44 +56,44 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class PackDiff:
-    """Everything that differs from the pack ``a`` to the pack ``b``.
+    """All differences between the pack ``a`` (before) and the pack ``b`` (after).
 
-    ``questions_file`` is where the gold questions were read from, ``None`` without any. ``notes`` say what could not be
-    compared.
+    ``questions_file`` is the file of the gold questions, ``None`` without any. ``notes`` say what was not compared.
     """
 
     a: Side
     b: Side
     content: ContentDiff
     manifest: tuple[FieldChange, ...]
-    questions: tuple[MovedQuestion, ...]
+    questions: tuple[DriftedQuestion, ...]
     questions_file: Path | None
     suggestion: Suggestion
     notes: tuple[str, ...] = ()
 
     @property
     def differs(self) -> bool:
-        """Whether there is any difference that a version should tell."""
+        """Whether there is a difference that requires a new version."""
         return self.suggestion.level is not Level.NONE
 
 
 def diff_packs(a: str | Path, b: str | Path, *, questions: Path | None = None) -> PackDiff:
-    """Compare the packs ``a`` (before) and ``b`` (after), and what it means for gold questions.
+    """Compare the packs ``a`` (before) and ``b`` (after), including the effect on gold questions.
 
-    The questions are those of ``questions``, else the ones that ``b`` carries, else those of ``a``. Unanswerable ones
-    are asked of both packs where the content differs. The suggested version follows from what differs:
+    The questions come from the file ``questions``, or from ``b`` or ``a``, whichever has some first. Unanswerable
+    questions are asked of both packs if the content or the thresholds differ. The differences determine the suggested
+    version:
 
-    - major: the encoder or the format is another, or articles were removed or renamed (citations break);
+    - major: a different encoder or format, or articles were removed or renamed (citations break);
     - minor: articles or sections were added, removed or moved, or text changed;
-    - patch: only links, mentions, triples, names, metadata, thresholds or the files that go with the pack;
+    - patch: only links, mentions, triples, names, metadata, thresholds or the files shipped with the pack changed;
     - none: the same content.
 
-    Raises ``PackError`` when one of them is missing, damaged or of another format, and ``QuestionError``.
+    Raises ``PackError`` when a pack is missing, damaged or has another format, and ``QuestionError`` for the questions.
     """
     with Pack(a) as before, Pack(b) as after:
         same = before.manifest.digest == after.manifest.digest
-        contents = PackContents(after.graph)
-        content = ContentDiff() if same else compare(PackContents(before.graph), contents)
+        contents = PackReader(after.graph)
+        content = ContentDiff() if same else compare(PackReader(before.graph), contents)
         return describe(
             before, after.manifest, contents, content, folder=after.layout.root, asked=after, questions=questions
         )
@@ -102,31 +102,31 @@ def diff_packs(a: str | Path, b: str | Path, *, questions: Path | None = None) -
 def describe(
     before: Pack,
     manifest: Manifest,
-    contents: Contents,
+    contents: ContentReader,
     content: ContentDiff,
     *,
     folder: Path,
     asked: Pack | None,
     questions: Path | None = None,
 ) -> PackDiff:
-    """Return the whole difference from the pack ``before`` to one of which the content has been compared.
+    """Return all differences between the pack ``before`` and another one, given the difference in ``content``.
 
-    The other one has ``manifest`` and ``contents``; the files that go with it are in ``folder``. ``asked`` is that pack
-    opened, so that questions can be put to it, or ``None`` while it is not built.
+    The other pack has ``manifest`` and ``contents``, and its companion files are in ``folder``. ``asked`` is that pack,
+    open for asking questions, or ``None`` if it is not built yet.
     """
-    from wikigr.changes.gold_drift import find_moved
+    from wikigr.changes.gold_drift import find_drift
 
     places = (before.layout.root, folder)
     file = questions or gold_questions(folder) or gold_questions(before.layout.root)
     notes: list[str] = []
-    moved = find_moved(file, content, before, contents, asked, notes) if file is not None else []
+    drifted = find_drift(file, content, before, contents, asked, notes) if file is not None else []
     changes = manifest_changes(before.manifest, manifest) + _companion_changes(*places)
     return PackDiff(
         side(before.manifest),
         side(manifest),
         content,
         changes,
-        tuple(moved),
+        tuple(drifted),
         file,
         suggest(before.manifest, manifest, content, changes),
         tuple(notes),
@@ -134,13 +134,13 @@ def describe(
 
 
 def gold_questions(root: Path) -> Path | None:
-    """Return the file of gold questions in a pack's folder, or ``None``."""
+    """Return the path of the gold questions in a pack's folder, or ``None``."""
     file = root / _COMPANIONS["gold questions"]
     return file if file.is_file() else None
 
 
 def side(manifest: Manifest) -> Side:
-    """Return what a manifest says of its pack, as one side of a difference."""
+    """Return the summary of one of the two packs from its manifest."""
     counts = manifest.counts
     return Side(manifest.name, manifest.version, manifest.digest, counts["articles"], counts["sections"])
 
@@ -148,14 +148,14 @@ def side(manifest: Manifest) -> Side:
 # -- manifests
 
 _FORMAT_FIELDS = ("format_version", "engine", "storage_version")
-# When and by which build the pack was made, and what the content's own comparison tells, is no difference.
+# Build time and build version do not count as differences, and the content is compared separately.
 _COMPARED = (
     "name", "description", "license", *_FORMAT_FIELDS, "bundled_encoder",
 )  # fmt: skip
 
 
 def manifest_changes(before: Manifest, after: Manifest) -> tuple[FieldChange, ...]:
-    """Return the fields that differ, in a fixed order; versions, times and counts aside."""
+    """Return the fields that differ, in a fixed order; versions, times and counts are not compared."""
     pairs = [(name, getattr(before, name), getattr(after, name)) for name in _COMPARED]
     for group in ("encoder", "source", "thresholds"):
         one, two = (_mapping(getattr(manifest, group)) for manifest in (before, after))
@@ -179,24 +179,24 @@ def _companion_changes(before: Path, after: Path) -> tuple[FieldChange, ...]:
 
 
 def suggest(before: Manifest, after: Manifest, content: ContentDiff, manifest: Sequence[FieldChange]) -> Suggestion:
-    """Return the next version by the rule of ``diff_packs``, with the reasons for its level."""
+    """Return the suggested version by the rules of ``diff_packs``, with the reasons for its level."""
     names = [change.name for change in manifest]
-    # Where the text was read from says nothing of it.
-    told = [name for name in names if not name.startswith(("source.", "encoder."))]
+    # The location of the source does not affect the content, and the encoder counts as major.
+    patched = [name for name in names if not name.startswith(("source.", "encoder."))]
     texts = sum(change.changes_text for change in content.changed)
     reasons = {
         Level.MAJOR: [
-            *(["the encoder is another"] if any(name.startswith("encoder.") for name in names) else []),
-            *(["the format is another"] if set(names) & set(_FORMAT_FIELDS) else []),
+            *(["the encoder is different"] if any(name.startswith("encoder.") for name in names) else []),
+            *(["the format is different"] if set(names) & set(_FORMAT_FIELDS) else []),
             *_counted(len(content.removed), "article was removed", "articles were removed"),
             *_counted(len(content.renamed), "article was renamed", "articles were renamed"),
         ],
         Level.MINOR: [
             *_counted(len(content.added), "article was added", "articles were added"),
-            *_counted(texts, "article has another text", "articles have another text"),
+            *_counted(texts, "article has changed text", "articles have changed text"),
         ],
         Level.PATCH: [
-            *_counted(len(content.changed) - texts, "article has other details", "articles have other details"),
+            *_counted(len(content.changed) - texts, "article has changed details", "articles have changed details"),
             *(
                 f"{kind} changed"
                 for kind, change in (
@@ -206,18 +206,18 @@ def suggest(before: Manifest, after: Manifest, content: ContentDiff, manifest: S
                 )
                 if change.added or change.removed
             ),
-            *([f"changed: {', '.join(told)}"] if told else []),
+            *([f"changed: {', '.join(patched)}"] if patched else []),
         ],
     }
     level = max((level for level, found in reasons.items() if found), default=Level.NONE)
     if level is Level.NONE and before.digest != after.digest:
         level, reasons[Level.PATCH] = Level.PATCH, ["the digest differs"]
-    version = raised(before.version, level)
+    version = next_version(before.version, level)
     return Suggestion(
         level,
         version,
         tuple(reasons.get(level, ())),
-        version is not None and is_lower(after.version, version),
+        version is not None and is_lower_version(after.version, version),
     )
 
 

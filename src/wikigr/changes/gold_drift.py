@@ -1,4 +1,4 @@
-"""Gold questions that no longer stand as they did: what a change of the pack did to their articles and answers."""
+"""Find the gold questions whose articles, sections or answers changed between two versions of a pack."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from wikigr.answer.answer import Answer
 from wikigr.errors import ModelError
 from wikigr.evaluation.questions import Gold, GoldQuestion, load_questions
-from wikigr.pack.pack_reader import Contents, PackContents, SectionText
+from wikigr.pack.pack_reader import ContentReader, PackReader, SectionText
 from wikigr.text import fold
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wikigr.pack.manifest import Manifest
     from wikigr.pack.open import Pack
 
-MoveKind = Literal[
+DriftKind = Literal[
     "article-removed", "article-renamed", "section-gone", "passage-gone", "answer-gone", "answer-moved", "text-changed",
     "now-answered",
 ]  # fmt: skip
@@ -28,118 +28,121 @@ _LEAD = "Introduction"
 
 
 @dataclass(frozen=True, slots=True)
-class MovedQuestion:
-    """What moved under a gold question, from ``before`` to ``after`` (``None``: nothing there).
+class DriftedQuestion:
+    """A change that affects a gold question; ``before`` and ``after`` depend on ``kind`` and may be ``None``.
 
-    - ``article-removed``, ``article-renamed``: a gold title, and what it is called now;
-    - ``section-gone``, ``passage-gone``: the gold section (its heading) or passage (its id in the source) is not there;
-    - ``answer-gone``: the accepted answer that the gold article held, and holds no longer;
-    - ``answer-moved``: the headings of the sections that held an accepted answer, and of those that hold it now;
-    - ``text-changed``: the gold article has another text, and what else is told of it here does not apply;
-    - ``now-answered``: marked as unanswerable; the first pack declined, and this is what the second one answers.
+    - ``article-removed``, ``article-renamed``: the gold title before and after;
+    - ``section-gone``, ``passage-gone``: the heading of the gold section, or the source id of the gold passage;
+    - ``answer-gone``: the accepted answer that the gold article no longer contains;
+    - ``answer-moved``: the headings of the sections that contained an accepted answer, and of those that do now;
+    - ``text-changed``: the text of the gold article changed, and no other kind applies; ``after`` counts the words;
+    - ``now-answered``: the first pack abstained from an unanswerable question; ``after`` is the second pack's answer.
     """
 
     question_id: str
-    kind: MoveKind
+    kind: DriftKind
     title: str
     before: str | None
     after: str | None
 
 
-def find_moved(
-    file: Path, content: ContentDiff, before: Pack, contents: Contents, after: Pack | None, notes: list[str]
-) -> list[MovedQuestion]:
-    """Return what moved under the questions in ``file``, in their order, from the pack ``before`` to ``contents``.
+def find_drift(
+    file: Path, content: ContentDiff, before: Pack, contents: ContentReader, after: Pack | None, notes: list[str]
+) -> list[DriftedQuestion]:
+    """Return the drift of the questions in ``file``, in their order, from the pack ``before`` to ``contents``.
 
-    Unanswerable questions are put to ``before`` and ``after``; ``notes`` is told when they cannot be. Raises
-    ``QuestionError`` for a file that cannot be read.
+    Unanswerable questions are asked of ``before`` and ``after``; a message is appended to ``notes`` if that is not
+    possible. Raises ``QuestionError`` when the file cannot be read.
     """
     questions = load_questions(file)
-    moved = moved_places(questions, PackContents(before.graph), contents, content)
+    drifted = find_content_drift(questions, PackReader(before.graph), contents, content)
     unanswerable = [question for question in questions if not question.answerable]
     if unanswerable and after is None and content != type(content)():
         notes.append(f"The {len(unanswerable)} unanswerable questions were not asked: the new pack is not built yet.")
-    elif unanswerable and after is not None and _may_answer_otherwise(before.manifest, after.manifest):
+    elif unanswerable and after is not None and _answers_may_differ(before.manifest, after.manifest):
         from wikigr.pipeline.builder import build_pipeline
         from wikigr.pipeline.profile import Profile
 
         try:
             one, two = (build_pipeline(Profile(), pack, offline=True).answer for pack in (before, after))
-            moved += now_answered(unanswerable, one, two)
+            drifted += find_newly_answered(unanswerable, one, two)
         except ModelError as error:
             notes.append(
-                f"The {len(unanswerable)} unanswerable questions were not asked, because the encoder cannot be opened: "
+                f"The {len(unanswerable)} unanswerable questions were not asked, because the encoder failed to load: "
                 f"{error.message}"
             )
     order = {question.id: number for number, question in enumerate(questions)}
-    return sorted(moved, key=lambda move: order[move.question_id])
+    return sorted(drifted, key=lambda drift: order[drift.question_id])
 
 
-def _may_answer_otherwise(before: Manifest, after: Manifest) -> bool:
+def _answers_may_differ(before: Manifest, after: Manifest) -> bool:
     return (before.digest, before.thresholds) != (after.digest, after.thresholds)
 
 
-def now_answered(
+def find_newly_answered(
     questions: Sequence[GoldQuestion], before: Callable[[str], Answer], after: Callable[[str], Answer]
-) -> list[MovedQuestion]:
-    """Return the unanswerable ``questions`` that ``before`` declined to answer and ``after`` does not."""
+) -> list[DriftedQuestion]:
+    """Return the unanswerable ``questions`` on which ``before`` abstains but ``after`` does not."""
     found = []
     for question in questions:
         new = after(question.question)
         if not new.abstained and before(question.question).abstained:
             source = new.citations[0].title if new.citations else ""
-            found.append(MovedQuestion(question.id, "now-answered", source, None, " ".join(new.text.split())))
+            found.append(DriftedQuestion(question.id, "now-answered", source, None, " ".join(new.text.split())))
     return found
 
 
-def moved_places(
-    questions: Sequence[GoldQuestion], a: Contents, b: Contents, content: ContentDiff
-) -> list[MovedQuestion]:
-    """Return what moved under the gold places of ``questions``. What was never there has not moved."""
-    return _Places(a, b, content).of_all(questions)
+def find_content_drift(
+    questions: Sequence[GoldQuestion], a: ContentReader, b: ContentReader, content: ContentDiff
+) -> list[DriftedQuestion]:
+    """Return the drift of the gold articles, sections and passages of ``questions`` from ``a`` to ``b``.
+
+    A gold article, section or answer that ``a`` does not contain has not drifted.
+    """
+    return _GoldArticles(a, b, content).find_drift(questions)
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """An article's sections, with the text of each and of all of them folded."""
+class _FoldedArticle:
+    """The sections of an article, the folded text of each, and the folded text of all."""
 
     sections: Sequence[SectionText]
     texts: Sequence[str]
     whole: str
 
     @classmethod
-    def of(cls, sections: Sequence[SectionText]) -> _Read:
+    def of(cls, sections: Sequence[SectionText]) -> _FoldedArticle:
         texts = [fold(section.content) for section in sections]
         return cls(sections, texts, " ".join(texts))
 
 
-class _Places:
-    """The gold articles of both packs; only those that changed are read, each once."""
+class _GoldArticles:
+    """The gold articles of both packs. Only changed articles are read, each of them once."""
 
-    def __init__(self, a: Contents, b: Contents, content: ContentDiff) -> None:
+    def __init__(self, a: ContentReader, b: ContentReader, content: ContentDiff) -> None:
         self._removed = {fold(article.title): article for article in content.removed}
         self._renamed = {fold(change.before): change for change in content.renamed}
         old_title = {change.after: change.before for change in content.renamed}
-        # A gold set that came with the second pack already has the new titles.
+        # Questions from the second pack already use the new titles.
         self._changed: Mapping[str, tuple[str, ArticleChange]] = {
             fold(name): (old_title.get(change.title, change.title), change)
             for change in content.changed
             for name in (change.title, old_title.get(change.title, change.title))
         }
-        # Thousands of questions may ask for one long article: it is read and folded once.
+        # Thousands of questions may refer to the same long article, so it is read and folded only once.
         self._before, self._after = (
-            cache(lambda title, side=side: _Read.of(side.sections_of(title))) for side in (a, b)
+            cache(lambda title, side=side: _FoldedArticle.of(side.sections_of(title))) for side in (a, b)
         )
 
-    def of_all(self, questions: Sequence[GoldQuestion]) -> list[MovedQuestion]:
+    def find_drift(self, questions: Sequence[GoldQuestion]) -> list[DriftedQuestion]:
         return [
-            MovedQuestion(question.id, kind, title, before, after)
+            DriftedQuestion(question.id, kind, title, before, after)
             for question in questions
             for gold in question.gold
-            for kind, title, before, after in self._of(question, gold)
+            for kind, title, before, after in self._compare(question, gold)
         ]
 
-    def _of(self, question: GoldQuestion, gold: Gold) -> Iterator[tuple[MoveKind, str, str | None, str | None]]:
+    def _compare(self, question: GoldQuestion, gold: Gold) -> Iterator[tuple[DriftKind, str, str | None, str | None]]:
         name = fold(gold.title)
         if name in self._removed:
             article = self._removed[name]
@@ -154,15 +157,15 @@ class _Places:
         if not change.changes_text:
             return
         one, two = self._before(old), self._after(change.title)
-        told = list(self._within(question, gold, change.title, one, two))
-        yield from told
-        if not told:
+        drifts = list(self._compare_text(question, gold, change.title, one, two))
+        yield from drifts
+        if not drifts:
             size = f"{change.words_added} words added, {change.words_removed} removed"
             yield "text-changed", change.title, None, size
 
-    def _within(
-        self, question: GoldQuestion, gold: Gold, title: str, one: _Read, two: _Read
-    ) -> Iterator[tuple[MoveKind, str, str | None, str | None]]:
+    def _compare_text(
+        self, question: GoldQuestion, gold: Gold, title: str, one: _FoldedArticle, two: _FoldedArticle
+    ) -> Iterator[tuple[DriftKind, str, str | None, str | None]]:
         if gold.section is not None:
             wanted = fold(gold.section)
             headings = [{fold(_heading(section)) for section in side.sections} for side in (one, two)]
@@ -175,28 +178,28 @@ class _Places:
         if not question.answers:
             return
         answers = {answer: fold(answer) for answer in question.answers}
-        held = [answer for answer, folded in answers.items() if _stands_in(one.whole, folded)]
-        if held and not any(_stands_in(two.whole, folded) for folded in answers.values()):
-            yield "answer-gone", title, held[0], None
+        contained = [answer for answer, folded in answers.items() if _contains_folded(one.whole, folded)]
+        if contained and not any(_contains_folded(two.whole, folded) for folded in answers.values()):
+            yield "answer-gone", title, contained[0], None
             return
         places = [
             dict.fromkeys(
                 _heading(section)
                 for section, text in zip(side.sections, side.texts, strict=True)
-                if any(_stands_in(text, folded) for folded in answers.values())
+                if any(_contains_folded(text, folded) for folded in answers.values())
             )
             for side in (one, two)
         ]
         if places[0].keys() - places[1].keys():
-            yield "answer-moved", title, _listed(places[0]), _listed(places[1])
+            yield "answer-moved", title, _joined(places[0]), _joined(places[1])
 
 
-def states(text: str, answer: str) -> bool:
-    """Tell whether ``text`` holds ``answer`` as whole words; case, spaces and Unicode form do not matter."""
-    return _stands_in(fold(text), fold(answer))
+def contains_answer(text: str, answer: str) -> bool:
+    """Return whether ``text`` contains ``answer`` as whole words, ignoring case, spaces and Unicode form."""
+    return _contains_folded(fold(text), fold(answer))
 
 
-def _stands_in(text: str, answer: str) -> bool:
+def _contains_folded(text: str, answer: str) -> bool:
     return answer in text and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text) is not None
 
 
@@ -204,5 +207,5 @@ def _heading(section: SectionText) -> str:
     return section.heading_path[-1] if section.heading_path else _LEAD
 
 
-def _listed(headings: Mapping[str, None]) -> str | None:
+def _joined(headings: Mapping[str, None]) -> str | None:
     return "; ".join(headings) or None

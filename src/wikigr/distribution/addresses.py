@@ -1,8 +1,8 @@
-"""Which addresses a download may connect to.
+"""Resolve the host of a download and check its addresses, to prevent server-side request forgery.
 
-A URL, or a redirect, must not reach into the network that this machine stands in: its own services, its router, a
-cloud's metadata service. What counts is the address that a name stands for, in whatever form the URL writes it, so
-the name is resolved here, and the connection is made to what was checked and to nothing else.
+A URL or a redirect must not reach the local network: services on this machine, the router, a cloud's metadata service.
+A host name can resolve to any address and an address can be written in many forms, so the host is resolved here, every
+address is checked, and the connection goes to a checked address only.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from wikigr.errors import WikigrError
 _SHARED = ip_network("100.64.0.0/10")
 _NAT64 = ip_network("64:ff9b::/96")
 _COMPATIBLE = ip_network("::/96")
-# Of special purpose in the registries of IANA (RFC 6890, RFC 9637); not every Python that runs this knows of them.
+# Special-purpose ranges of the IANA registries (RFC 6890, RFC 9637) that some supported Python versions do not know.
 _PROTOCOLS = ip_network("192.0.0.0/24")
 _ANYCAST = (ip_address("192.0.0.9"), ip_address("192.0.0.10"))
 _DOCUMENTATION = ip_network("3fff::/20")
 
 
 class AddressError(WikigrError):
-    """A host has no address, or one that a download must not connect to."""
+    """A host cannot be resolved, or has an address to which a download must not connect."""
 
 
 def resolve(host: str, port: int, *, allow_private: bool) -> list[str]:
-    """Return the addresses of ``host``, in the order of the resolver, every one of them checked.
+    """Return the checked addresses of ``host``, in the order of the resolver.
 
-    Raises ``AddressError`` when the host is unknown, or when a single one of its addresses is not public;
-    ``allow_private`` permits private and loopback addresses too, but never link-local or multicast ones.
+    Raises ``AddressError`` when the host is unknown or any of its addresses is not public. ``allow_private`` also
+    permits private and loopback addresses, but never link-local or multicast ones.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise AddressError(
-            f"The host {host!r} cannot be found: {getattr(error, 'strerror', None) or error}.",
+            f"Cannot resolve the host {host!r}: {getattr(error, 'strerror', None) or error}.",
             hint="Check the URL and your network. Proxies are not used.",
         ) from error
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
@@ -43,20 +43,20 @@ def resolve(host: str, port: int, *, allow_private: bool) -> list[str]:
         if not is_allowed(address, allow_private=allow_private):
             private = is_allowed(address, allow_private=True)
             raise AddressError(
-                f"The host {host!r} stands for {address}, which is no address of the public internet.",
+                f"The host {host!r} resolves to {address}, which is not an address of the public internet.",
                 hint="--allow-private permits addresses of your own network." if private else None,
             )
     return addresses
 
 
 def is_allowed(text: str, *, allow_private: bool) -> bool:
-    """Tell whether a download may connect to the address ``text``."""
+    """Return whether a download may connect to the address ``text``."""
     address = ip_address(text)
     if isinstance(address, IPv6Address):
-        inner = _embedded(address)
-        if inner is not None:
-            return is_allowed(str(inner), allow_private=allow_private)
-    # Python counts most multicast addresses as global, and link-local ones as private too.
+        embedded = _embedded_ipv4(address)
+        if embedded is not None:
+            return is_allowed(str(embedded), allow_private=allow_private)
+    # In the ipaddress module, most multicast addresses are global, and link-local ones are private.
     if address.is_multicast or address.is_link_local or address.is_unspecified:
         return False
     if address in _DOCUMENTATION or (address in _PROTOCOLS and address not in _ANYCAST):
@@ -67,18 +67,18 @@ def is_allowed(text: str, *, allow_private: bool) -> bool:
 
 
 def is_loopback(text: str) -> bool:
-    """Tell whether the address ``text`` is of this machine alone."""
+    """Return whether ``text`` is a loopback address."""
     return ip_address(text).is_loopback
 
 
 def _is_private(address: IPv4Address | IPv6Address) -> bool:
-    """Tell whether ``address`` is of a home's, a company's or a provider's own network."""
+    """Return whether ``address`` belongs to the private network of a home, a company or a provider."""
     ranges = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")
     return address in _SHARED or any(address in ip_network(text) for text in ranges)
 
 
-def _embedded(address: IPv6Address) -> IPv4Address | None:
-    """Return the IPv4 address that an IPv6 address leads to, whatever the way."""
+def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
+    """Return the IPv4 address that an IPv6 address embeds (mapped, 6to4, Teredo, NAT64 or compatible)."""
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
     if address.sixtofour is not None:

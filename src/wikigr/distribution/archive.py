@@ -1,8 +1,9 @@
-"""A pack as one file: a tar compressed with zstd, written so that the same pack gives the same bytes.
+"""Export a pack to a single archive file, and unpack an untrusted archive safely.
 
-``manifest.json`` comes first, then ``signature.json`` where the pack is signed, then the files of the manifest in its
-order. Every header follows from a name and a size alone. So reading needs no judgment: what stands in the archive is,
-byte for byte, the header that the manifest calls for, or the archive is refused before anything of it is written.
+An archive is a zstd-compressed tar file, and the same pack always gives the same bytes. ``manifest.json`` comes first,
+then ``signature.json`` if the pack is signed, then the files in the order of the manifest. Every header is determined
+by a name and a size, so unpacking compares each header byte for byte with the one that the manifest implies, and
+refuses the archive on the first difference.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from wikigr.distribution.signature import PrivateKey, PublicKey, check_signature, signature_file
 from wikigr.errors import PackError, UsageError, WikigrError
-from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout
+from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout, sync, sync_tree
 from wikigr.pack.locate import ARCHIVE, find_pack
 from wikigr.pack.manifest import (
     EXTRAS,
@@ -36,20 +37,20 @@ from wikigr.pack.manifest import (
     read_manifest,
 )
 
-# Measured on a pack of 12,000 sections (72 MB, most of it vectors): level 3 gives 33.0 MB in 0.24 s, 9 gives 31.7 MB in
+# Measured on a pack with 12,000 sections (72 MB, mostly vectors): level 3 gives 33.0 MB in 0.24 s, 9 gives 31.7 MB in
 # 0.8 s, 12 gives 31.5 MB in 2 s, 19 gives 30.4 MB in 20 s.
 _LEVEL = 9
 _BLOCK = 512
 _END = bytes(2 * _BLOCK)
-# What level 9 needs is 4 MiB; a stranger's archive may ask for no more than twice that.
+# Level 9 needs 4 MiB; an archive may request at most twice that.
 _MAX_WINDOW = 8 << 20
-# Bytes read at a time. Zstandard makes at most 32 KiB of one byte, so that 4 KiB of an archive become 128 MiB at worst.
+# Bytes per read. One compressed byte expands to at most 32 KiB, so a chunk of 4 KiB expands to at most 128 MiB.
 _COMPRESSED_CHUNK = 4 << 10
 _CHUNK = 1 << 20
 _MAX_SIGNATURE = 4 << 10
-# Every archive may become this large, whatever its ratio: a database has empty pages.
-_SMALL = 64 << 20
-# Kept free on the disk beyond the pack.
+# The compression ratio of a smaller pack is not checked: a database has empty pages.
+_MIN_CHECKED_SIZE = 64 << 20
+# Disk space to leave free beyond the size of the pack.
 _DISK_MARGIN = 16 << 20
 _MAX_TEXT_LENGTH = 10_000
 _MAX_LABEL_LENGTH = 200
@@ -57,12 +58,12 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,150}")
 _OCTAL_SIZE = re.compile(rb"[0-7]{11}\0")
 _MAX_OCTAL = (1 << 33) - 1
 
-_FETCH = "Fetch the archive again, or ask whoever gave it for one made with `wikigr pack export`."
+_FETCH = "Get the archive again, or ask its publisher for one created with `wikigr pack export`."
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an archive may ask for. ``ratio`` is that of the unpacked size to the archive's."""
+    """Limits for an archive; ``ratio`` is the unpacked size divided by the size of the archive."""
 
     total_bytes: int = 256 << 30
     files: int = 10_000
@@ -71,8 +72,8 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
-    """An archive that was written: its size in bytes, its SHA-256, the manifest in it, and who signed it."""
+class ExportedArchive:
+    """An archive that was written: its path, size in bytes, SHA-256, manifest, and signer."""
 
     file: Path
     size: int
@@ -82,20 +83,20 @@ class Exported:
 
 
 @dataclass(frozen=True, slots=True)
-class Unpacked:
-    """What was unpacked; ``sha256`` is that of the archive."""
+class UnpackedArchive:
+    """The manifest and signer of an unpacked archive, and the SHA-256 of the archive."""
 
     manifest: Manifest
     signer: PublicKey | None
     sha256: str
 
 
-def archive_file(location: str | Path, output: str | Path | None) -> Path:
-    """Return the file that an export of the pack at ``location`` to ``output`` writes.
+def archive_path(location: str | Path, output: str | Path | None) -> Path:
+    """Return the path to which the pack at ``location`` is exported.
 
-    For ``None`` and for a folder it is called ``NAME-VERSION.wikigr``. An ``output`` that ends in a slash is a folder,
-    and is made. Raises ``PackError`` when there is no pack, ``UsageError`` where its name or version is no part of a
-    file name, and ``WikigrError`` where the folder cannot be made.
+    If ``output`` is ``None`` or a folder, the file is called ``NAME-VERSION.wikigr``. An ``output`` that ends with a
+    slash is a folder, which is created if necessary. Raises ``PackError`` when there is no pack, ``UsageError`` when
+    its name or version cannot be part of a file name, and ``WikigrError`` when the folder cannot be created.
     """
     layout = find_pack(location)
     is_folder = isinstance(output, str) and output.endswith("/")
@@ -105,28 +106,30 @@ def archive_file(location: str | Path, output: str | Path | None) -> Path:
     manifest = read_manifest(layout.part(MANIFEST))
     name = f"{manifest.name}-{manifest.version}{ARCHIVE}"
     if not _FILE_NAME.fullmatch(name):
-        raise UsageError(f"The pack's name and version, {_shown(name)}, make no file name.", hint="Give one with -o.")
+        raise UsageError(
+            f"The pack's name and version do not form a valid file name: {_quote(name)}.", hint="Set one with -o."
+        )
     if is_folder and output is not None:
         try:
             output.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise WikigrError(
-                f"The folder {output} cannot be made: {error.strerror or error}.", hint="Choose another place with -o."
+                f"Cannot create the folder {output}: {error.strerror or error}.", hint="Choose another path with -o."
             ) from error
     return (output or Path()) / name
 
 
-def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = None) -> Exported:
-    """Write the pack at ``location`` to the file ``output``, which is replaced as a whole, signed with ``key``.
+def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = None) -> ExportedArchive:
+    """Write the pack at ``location`` to the file ``output`` atomically, signed with ``key``.
 
-    Without a key, a signature that came with the pack stays where it still fits. Raises ``PackError`` when the pack is
-    missing or not as its manifest says, and ``WikigrError`` when the file cannot be written.
+    Without a key, the pack's existing signature is kept if it is still valid. Raises ``PackError`` when the pack is
+    missing or does not match its manifest, and ``WikigrError`` when the file cannot be written.
     """
     layout = find_pack(location)
     if output.exists() and not output.is_file():
-        # A device is there for all: its name must not become that of a file.
+        # Renaming the archive into place would replace a device such as /dev/null.
         raise WikigrError(
-            f"The archive {output} cannot be written: it is no plain file.", hint="Choose another place with -o."
+            f"Cannot write the archive: {output} is not a regular file.", hint="Choose another path with -o."
         )
     with ExitStack() as stack:
         with layout.reading():
@@ -134,41 +137,40 @@ def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = 
             _require_portable(
                 manifest, Limits(), "The pack's manifest", "Build the pack again with `wikigr pack build`."
             )
-            files = [(name, stack.enter_context(_opened(layout, name))) for name in manifest.files]
+            files = [(name, stack.enter_context(_open_file(layout, name))) for name in manifest.files]
             kept = _kept_signature(layout) if key is None else None
         content = manifest.to_json().encode()
         signature = signature_file(key, content) if key else kept
-        signer = _signer_of(signature, content)
+        signer = valid_signer(signature, content)
         if signer is None:
             signature = None
         try:
             size, sha256 = _write(output, content, signature, manifest, files)
         except OSError as error:
             raise WikigrError(
-                f"The archive {output} cannot be written: {error.strerror or error}.",
-                hint=_mend(error, output),
+                f"Cannot write the archive {output}: {error.strerror or error}.",
+                hint=_write_hint(error, output),
             ) from error
-    return Exported(output, size, sha256, manifest, signer)
+    return ExportedArchive(output, size, sha256, manifest, signer)
 
 
-def _mend(error: OSError, output: Path) -> str:
-    """Return what helps where ``output`` could not be written for ``error``."""
+def _write_hint(error: OSError, output: Path) -> str:
     if isinstance(error, FileNotFoundError):
-        return f"Make its folder first: mkdir -p {shlex.quote(str(output.parent))}"
-    room = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return "Choose another place with -o, or make room." if room else "Choose another place with -o."
+        return f"Create its folder first: mkdir -p {shlex.quote(str(output.parent))}"
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return "Choose another path with -o, or free some space." if full else "Choose another path with -o."
 
 
-def unpack(archive: Path, into: Path, *, limits: Limits = Limits()) -> Unpacked:
-    """Unpack ``archive`` into the folder ``into``, which must not exist; every file is there as its manifest says.
+def unpack(archive: Path, into: Path, *, limits: Limits = Limits()) -> UnpackedArchive:
+    """Unpack ``archive`` into the new folder ``into``; every file matches the size and SHA-256 of the manifest.
 
-    What the pack's files hold is not looked at: see ``proof.prove``. Raises ``PackError`` that says what is wrong with
-    the archive; nothing of ``into`` is then left.
+    The contents of the files are not checked; ``validate_untrusted`` does that. Raises ``PackError`` when something is
+    wrong with the archive, and then removes ``into``.
     """
     if not archive.is_file():
         raise PackError(f"There is no archive {archive}.", hint="Check the path.")
     if into.exists() or into.is_symlink():
-        raise PackError(f"{into} exists already; an archive is unpacked into a folder of its own.")
+        raise PackError(f"{into} already exists. An archive is unpacked into a new folder.")
     try:
         into.mkdir()
         try:
@@ -178,8 +180,8 @@ def unpack(archive: Path, into: Path, *, limits: Limits = Limits()) -> Unpacked:
             raise
     except OSError as error:
         raise PackError(
-            f"The archive {archive} cannot be unpacked into {into}: {error.strerror or error}.",
-            hint="Make room on the disk, or check the permissions.",
+            f"Cannot unpack the archive {archive} into {into}: {error.strerror or error}.",
+            hint="Free some disk space, or check the permissions.",
         ) from error
 
 
@@ -187,7 +189,7 @@ def unpack(archive: Path, into: Path, *, limits: Limits = Limits()) -> Unpacked:
 
 
 def _with_extras(layout: Layout, manifest: Manifest) -> Manifest:
-    """Return the manifest with the files that travel with the pack beside its parts."""
+    """Return the manifest with the optional files (``EXTRAS``) that the pack has added to it."""
     extras = {
         name: describe_file(file_path(layout, name))
         for name in EXTRAS
@@ -196,22 +198,27 @@ def _with_extras(layout: Layout, manifest: Manifest) -> Manifest:
     return replace(manifest, files=dict(sorted({**manifest.files, **extras}.items())))
 
 
-def _opened(layout: Layout, name: str) -> BinaryIO:
+def pack_file(layout: Layout, name: str) -> Path:
+    """Return the path of a file of the pack; raises ``PackError`` unless it is a regular file, not behind a link."""
     path = file_path(layout, name)
     linked = next(
         (p for p in (path, *path.parents) if p.is_relative_to(layout.root) and p != layout.root and p.is_symlink()),
         None,
     )
     if linked is not None:
-        raise PackError(
-            f"{linked} is a link, and would put into the archive what lies elsewhere.", hint="Put a copy in its place."
-        )
+        raise PackError(f"{linked} is a link, which may lead out of the pack.", hint="Replace it with a copy.")
+    if not path.is_file():
+        raise PackError(f"The pack's file {name} is missing.", hint="Build the pack again with `wikigr pack build`.")
+    return path
+
+
+def _open_file(layout: Layout, name: str) -> BinaryIO:
     try:
-        return path.open("rb")
+        return pack_file(layout, name).open("rb")
     except OSError as error:
         raise PackError(
-            f"The pack's file {name} cannot be read: {error.strerror or error}.",
-            hint="Build the pack again with `wikigr pack build`.",
+            f"Cannot read the pack's file {name}: {error.strerror or error}.",
+            hint="Check the permissions, or build the pack again with `wikigr pack build`.",
         ) from error
 
 
@@ -220,8 +227,8 @@ def _kept_signature(layout: Layout) -> bytes | None:
     return path.read_bytes() if path is not None and path.stat().st_size <= _MAX_SIGNATURE else None
 
 
-def _signer_of(signature: bytes | None, manifest: bytes) -> PublicKey | None:
-    """Return who signed, or ``None`` for no signature, or one that fits no longer: the pack has changed since."""
+def valid_signer(signature: bytes | None, manifest: bytes) -> PublicKey | None:
+    """Return the signer, or ``None`` without a signature or with one that a later change of the pack invalidated."""
     if signature is None:
         return None
     try:
@@ -233,19 +240,19 @@ def _signer_of(signature: bytes | None, manifest: bytes) -> PublicKey | None:
 def _write(
     output: Path, content: bytes, signature: bytes | None, manifest: Manifest, files: list[tuple[str, BinaryIO]]
 ) -> tuple[int, str]:
-    """Write the archive under a temporary name beside ``output`` and rename it; returns its size and SHA-256."""
+    """Write the archive to a temporary file next to ``output`` and rename it; returns its size and SHA-256."""
     import zstandard
 
     head = [(MANIFEST, content)] + ([(SIGNATURE, signature)] if signature is not None else [])
     sizes = [len(data) for _, data in head] + [record.size for record in manifest.files.values()]
     total = sum(_BLOCK + size + _padding(size) for size in sizes) + len(_END)
-    _clear_killed(output)
-    temporary, begun = _begun(output)
+    _remove_stale(output)
+    temporary, opened = _open_temporary(output)
     try:
-        with begun as file:
-            hashed = _Hashed(file)
+        with opened as file:
+            hashed = _HashingWriter(file)
             compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
-            # Not in a with block: after an error its end would complain of a size that was not reached.
+            # Not in a with block: after an error, its exit would raise because the declared size was not reached.
             tar = compressor.stream_writer(cast(IO[bytes], hashed), size=total, closefd=False)
             for name, data in head:
                 tar.write(_header(name, len(data)) + data + bytes(_padding(len(data))))
@@ -256,16 +263,16 @@ def _write(
             file.flush()
             os.fsync(file.fileno())
             temporary.replace(output)
-        _sync(output.parent)
+        sync(output.parent)
     finally:
         temporary.unlink(missing_ok=True)
     return hashed.size, hashed.sha256.hexdigest()
 
 
-def _begun(output: Path) -> tuple[Path, BinaryIO]:
-    """Make the temporary file of an export, locked for as long as it is open; returns its path too."""
+def _open_temporary(output: Path) -> tuple[Path, BinaryIO]:
+    """Create a temporary file that stays locked while it is open; returns its path and the file."""
     while True:
-        # In a container every process may have the number of the one that was killed before it.
+        # The process id is not enough: in a container, it may equal that of a killed process.
         temporary = output.with_name(f".{output.name}.{os.getpid()}-{secrets.token_hex(4)}")
         file = temporary.open("xb")
         try:
@@ -276,15 +283,15 @@ def _begun(output: Path) -> tuple[Path, BinaryIO]:
             file.close()
             temporary.unlink(missing_ok=True)
             raise
-        # Another export took it for that of a killed one before it was locked.
+        # Another export removed it as stale before it was locked.
         file.close()
 
 
-def _clear_killed(output: Path) -> None:
-    """Remove what killed exports to ``output`` have left: their files are locked by nobody."""
-    left = re.compile(rf"\.{re.escape(output.name)}\.[0-9]+-[0-9a-f]{{8}}")
+def _remove_stale(output: Path) -> None:
+    """Remove the temporary files of killed exports to ``output``, which no process has locked."""
+    stale = re.compile(rf"\.{re.escape(output.name)}\.[0-9]+-[0-9a-f]{{8}}")
     for path in output.parent.iterdir():
-        if not left.fullmatch(path.name) or path.is_symlink() or not path.is_file():
+        if not stale.fullmatch(path.name) or path.is_symlink() or not path.is_file():
             continue
         with suppress(FileNotFoundError), path.open("rb") as file, suppress(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -309,7 +316,7 @@ def _copy(tar: Any, name: str, source: BinaryIO, record: FileRecord) -> None:
 
 
 def _header(name: str, size: int) -> bytes:
-    """Return the tar header (POSIX.1-1988 ustar) of a regular file; sizes of 8 GiB and more as GNU tar writes them."""
+    """Return the tar header (POSIX.1-1988 ustar) of a regular file; sizes from 8 GiB are encoded like in GNU tar."""
     block = bytearray(_BLOCK)
     block[: len(name)] = name.encode("ascii")
     block[100:108] = b"0000644\0"
@@ -327,8 +334,8 @@ def _padding(size: int) -> int:
     return -size % _BLOCK
 
 
-class _Hashed:
-    """A file being written that keeps count and SHA-256 of what went into it."""
+class _HashingWriter:
+    """Wraps a file and tracks the size and SHA-256 of the bytes written to it."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -344,7 +351,7 @@ class _Hashed:
 # -- reading
 
 
-def _unpack(archive: Path, into: Path, limits: Limits) -> Unpacked:
+def _unpack(archive: Path, into: Path, limits: Limits) -> UnpackedArchive:
     with archive.open("rb") as file:
         tar = _Tar(file, os.fstat(file.fileno()).st_size)
         content = tar.small_member(MANIFEST, limits.manifest_bytes)
@@ -360,21 +367,18 @@ def _unpack(archive: Path, into: Path, limits: Limits) -> Unpacked:
         _write_whole(into / MANIFEST, content)
         if signature is not None:
             _write_whole(into / SIGNATURE, signature)
-        for folder, _, names in os.walk(into, topdown=False):
-            for name in names:
-                _sync(Path(folder) / name)
-            _sync(Path(folder))
-        _sync(into.parent)
-        return Unpacked(manifest, signer, tar.sha256)
+        sync_tree(into)
+        sync(into.parent)
+        return UnpackedArchive(manifest, signer, tar.sha256)
 
 
-def _require_portable(manifest: Manifest, limits: Limits, called: str, hint: str) -> None:
-    """Refuse a manifest that would write elsewhere, twice to one file, or into a person's terminal."""
+def _require_portable(manifest: Manifest, limits: Limits, label: str, hint: str) -> None:
+    """Refuse a manifest with unsafe or duplicate paths, or with text that is unsafe to print."""
 
     def refuse(what: str) -> PackError:
-        return PackError(f"{called} {what}.", hint=hint)
+        return PackError(f"{label} {what}.", hint=hint)
 
-    labels = (
+    names = (
         manifest.name,
         manifest.version,
         manifest.created,
@@ -385,23 +389,23 @@ def _require_portable(manifest: Manifest, limits: Limits, called: str, hint: str
         manifest.encoder.weights_sha256,
     )
     if not manifest.name or not manifest.version:
-        raise refuse("gives the pack no name or no version")
-    if not all(label.isprintable() and len(label) <= _MAX_LABEL_LENGTH for label in labels):
-        raise refuse("holds a name or version of control characters or endless length")
+        raise refuse("does not give the pack a name and a version")
+    if not all(name.isprintable() and len(name) <= _MAX_LABEL_LENGTH for name in names):
+        raise refuse("contains a name or version that is too long or has control characters")
     if any(len(text) > _MAX_TEXT_LENGTH for text in _texts(asdict(manifest))):
-        raise refuse("holds a text of endless length")
+        raise refuse("contains a text that is too long")
     if len(manifest.files) > limits.files:
         raise refuse(f"lists {len(manifest.files):,} files; {limits.files:,} are allowed")
     seen: dict[str, str] = {}
     for name in manifest.files:
         if not is_pack_file(name):
-            raise refuse(f"lists {_shown(name)}, which is no file of a pack")
+            raise refuse(f"lists {_quote(name)}, which is not a file of a pack")
         other = seen.setdefault(name.casefold(), name)
         if other != name:
-            raise refuse(f"lists {other} and {name}, which are one file where case does not count")
+            raise refuse(f"lists {other} and {name}, which are the same file on a case-insensitive file system")
     for name in seen:
         if any(parent in seen for parent in _parents(name)):
-            raise refuse(f"lists {_shown(name)} below another of its files")
+            raise refuse(f"lists {_quote(name)} below another one of its files")
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -425,16 +429,16 @@ def _require_room(manifest: Manifest, archive_bytes: int, into: Path, limits: Li
         raise PackError(
             f"The archive would unpack to {total:,} bytes; {limits.total_bytes:,} are allowed.", hint=_FETCH
         )
-    if total > max(_SMALL, limits.ratio * archive_bytes):
+    if total > max(_MIN_CHECKED_SIZE, limits.ratio * archive_bytes):
         raise PackError(
-            f"The archive of {archive_bytes:,} bytes would unpack to {total:,}: no pack is compressed so far.",
-            hint="Do not trust where it came from.",
+            f"The archive of {archive_bytes:,} bytes would unpack to {total:,}; real packs do not compress that well.",
+            hint="Do not trust its source.",
         )
     free = shutil.disk_usage(into).free
     if total + _DISK_MARGIN > free:
         raise PackError(
-            f"The archive unpacks to {total:,} bytes, and the disk of {into.parent} has {free:,} left.",
-            hint="Make room, then run the same command again.",
+            f"The archive unpacks to {total:,} bytes, but the disk of {into.parent} has {free:,} left.",
+            hint="Free some space, then run the same command again.",
         )
 
 
@@ -442,84 +446,76 @@ def _write_member(tar: _Tar, into: Path, name: str, record: FileRecord) -> None:
     path = into / name
     path.parent.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
-    with _created(path) as file:
+    with _create(path) as file:
         for data in tar.content(record.size):
             digest.update(data)
             file.write(data)
     if digest.hexdigest() != record.sha256:
-        raise PackError(f"The archive's {name} is not what its manifest says: its SHA-256 differs.", hint=_FETCH)
+        raise PackError(f"The archive's {name} does not match the manifest: its SHA-256 differs.", hint=_FETCH)
 
 
 def _write_whole(path: Path, content: bytes) -> None:
-    with _created(path) as file:
+    with _create(path) as file:
         file.write(content)
 
 
-def _created(path: Path) -> BinaryIO:
+def _create(path: Path) -> BinaryIO:
     return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644), "wb")  # noqa: PTH123
 
 
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 class _Tar:
-    """Reads the members of an archive from front to back, and accepts only headers that ``_header`` writes."""
+    """Reads the members of an archive in order, and accepts only headers that ``_header`` writes."""
 
     def __init__(self, file: BinaryIO, archive_bytes: int) -> None:
         self.archive_bytes = archive_bytes
-        self._stream = _Decompressed(file)
+        self._stream = _DecompressedStream(file)
         self._peeked: bytes | None = None
-        self._done: set[str] = set()
+        self._seen: set[str] = set()
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of the archive, once it was read to its end."""
+        """The SHA-256 of the archive, valid once it has been read to its end."""
         return self._stream.sha256.hexdigest()
 
     def comes_next(self, name: str) -> bool:
-        """Tell whether the next header bears ``name``."""
+        """Return whether the next member is ``name``."""
         return self._peek()[:100].rstrip(b"\0") == name.encode("ascii")
 
-    def small_member(self, name: str, most: int) -> bytes:
-        """Return the content of the next member, which must be ``name`` and have ``most`` bytes or fewer."""
+    def small_member(self, name: str, max_bytes: int) -> bytes:
+        """Return the content of the next member, which must be ``name`` and have at most ``max_bytes`` bytes."""
         header = self._peek()
         field = header[124:136]
         size = int(field[:11], 8) if _OCTAL_SIZE.fullmatch(field) else -1
-        if size > most:
-            raise PackError(f"The archive's {name} has {size:,} bytes; {most:,} are allowed.", hint=_FETCH)
+        if size > max_bytes:
+            raise PackError(f"The archive's {name} has {size:,} bytes; {max_bytes:,} are allowed.", hint=_FETCH)
         self.expect(name, max(size, 0), None)
         return b"".join(self.content(size))
 
     def expect(self, name: str, size: int, manifest: Manifest | None) -> None:
-        """Take the next header, which must be that of a regular file ``name`` of ``size`` bytes."""
+        """Consume the next header, which must be that of a regular file ``name`` with ``size`` bytes."""
         header = self._peek()
         if header != _header(name, size):
-            raise PackError(_what_is_wrong(header, name, size, manifest, self._done), hint=_FETCH)
+            raise PackError(_describe_mismatch(header, name, size, manifest, self._seen), hint=_FETCH)
         self._peeked = None
-        self._done.add(name)
+        self._seen.add(name)
 
     def content(self, size: int) -> Iterator[bytes]:
-        """Yield the content of the member whose header was taken, piece by piece."""
+        """Yield the content of the member whose header was just consumed, in chunks."""
         left = size
         while left:
             data = self._stream.read(min(left, _CHUNK))
             left -= len(data)
             yield data
         if any(self._exactly(_padding(size))):
-            raise PackError("The archive holds data between its files.", hint=_FETCH)
+            raise PackError("The archive contains data between its files.", hint=_FETCH)
 
     def finish(self) -> None:
-        """Make sure that the archive ends here."""
+        """Check that the archive ends here."""
         header = self._peek()
         if any(header):
-            raise PackError(_what_is_wrong(header, None, 0, None, self._done), hint=_FETCH)
+            raise PackError(_describe_mismatch(header, None, 0, None, self._seen), hint=_FETCH)
         if any(self._exactly(_BLOCK)) or not self._stream.at_end():
-            raise PackError("The archive holds data after its end.", hint=_FETCH)
+            raise PackError("The archive contains data after its end.", hint=_FETCH)
 
     def _peek(self) -> bytes:
         if self._peeked is None:
@@ -535,43 +531,43 @@ class _Tar:
 
 _KINDS = {
     b"1": "a hard link", b"2": "a symbolic link", b"3": "a device", b"4": "a device", b"5": "a folder",
-    b"6": "a named pipe", b"L": "a name in pieces", b"K": "a link in pieces", b"x": "an extended header",
+    b"6": "a named pipe", b"L": "a long name", b"K": "a long link", b"x": "an extended header",
     b"g": "an extended header", b"S": "a sparse file",
 }  # fmt: skip
 
 
-def _what_is_wrong(header: bytes, name: str | None, size: int, manifest: Manifest | None, done: set[str]) -> str:
-    """Say in words how a header differs from the one that is due (of ``name``, or none at all)."""
+def _describe_mismatch(header: bytes, name: str | None, size: int, manifest: Manifest | None, seen: set[str]) -> str:
+    """Describe how a header differs from the expected one, which is that of ``name`` or the end of the archive."""
     if not any(header):
         return f"The archive ends before {name}."
     if header[257:262] != b"ustar":
-        return "The archive holds something that is no file of a tar archive."
+        return "The archive contains something other than a tar file."
     found = header[:100].rstrip(b"\0").decode("utf-8", "replace")
     if header[345:500].rstrip(b"\0"):
         found = header[345:500].rstrip(b"\0").decode("utf-8", "replace") + "/" + found
-    shown = _shown(found)
+    quoted = _quote(found)
     if header[156:157] != b"0":
         kind = _KINDS.get(header[156:157], "an entry of an unknown kind")
-        return f"The archive holds {kind} ({shown}); a pack has plain files only."
+        return f"The archive contains {kind} ({quoted}); a pack has regular files only."
     if found.startswith("/") or ".." in found.split("/") or "\\" in found:
-        return f"The archive holds {shown}, a path that leads out of the pack."
-    if found in done:
-        return f"The archive holds {shown} twice."
+        return f"The archive contains {quoted}, a path that leads out of the pack."
+    if found in seen:
+        return f"The archive contains {quoted} twice."
     if name is None or (manifest is not None and found not in manifest.files):
-        return f"The archive holds {shown}, which its manifest does not list."
+        return f"The archive contains {quoted}, which its manifest does not list."
     if found != name:
-        return f"The archive holds {shown} where {name} is due."
+        return f"The archive contains {quoted} instead of {name}."
     if header[124:136] != _header(name, size)[124:136]:
-        return f"The archive's {name} has not the size that its manifest says ({size:,} bytes)."
-    return f"The header of the archive's {name} is not as `wikigr pack export` writes it."
+        return f"The archive's {name} does not have the size in its manifest ({size:,} bytes)."
+    return f"The header of the archive's {name} differs from the one that `wikigr pack export` writes."
 
 
-def _shown(name: str) -> str:
+def _quote(name: str) -> str:
     return repr(name if len(name) <= _MAX_LABEL_LENGTH else name[:_MAX_LABEL_LENGTH] + "…")
 
 
-class _Decompressed:
-    """The content of one zstd frame, which must be the whole file."""
+class _DecompressedStream:
+    """The decompressed content of a file, which must consist of a single zstd frame."""
 
     def __init__(self, file: BinaryIO) -> None:
         import zstandard
@@ -583,18 +579,18 @@ class _Decompressed:
         self.sha256 = hashlib.sha256()
 
     def read(self, size: int) -> bytes:
-        """Return 1 to ``size`` bytes; raises ``PackError`` where the archive ends or is damaged."""
+        """Return 1 to ``size`` bytes; raises ``PackError`` when the archive ends or is damaged."""
         while not self._data:
             if not self._more():
-                raise PackError("The archive ends too early: it was cut off.", hint=_FETCH)
+                raise PackError("The archive is truncated.", hint=_FETCH)
         data, self._data = self._data[:size], self._data[size:]
         return bytes(data)
 
     def at_end(self) -> bool:
-        """Tell whether everything was read, and the file holds nothing behind it."""
+        """Return whether all data was read and nothing follows the frame in the file."""
         while not self._data and not self._frame.eof:
             if not self._more():
-                raise PackError("The archive ends too early: it was cut off.", hint=_FETCH)
+                raise PackError("The archive is truncated.", hint=_FETCH)
         return not self._data and not self._frame.unused_data and not self._file.read(1)
 
     def _more(self) -> bool:
@@ -607,5 +603,5 @@ class _Decompressed:
         try:
             self._data = memoryview(self._frame.decompress(compressed))
         except self._damage as error:
-            raise PackError(f"The archive is damaged, or is none: {error}.", hint=_FETCH) from error
+            raise PackError(f"The archive is damaged or not an archive: {error}.", hint=_FETCH) from error
         return True

@@ -1,14 +1,14 @@
-"""Packs that are installed under a name: from an archive, a URL or a folder; removed; brought up to date.
+"""Install a pack under a name from an archive, a URL or a folder; update and remove installed packs.
 
-A pack from somebody else is unpacked where nothing uses it, its publisher is compared with who may be trusted, its
-content is proved, and a real question is asked through it. Only then the name leads to it (``store``).
+A pack from somebody else is unpacked into a hidden folder, its signer is compared with the trusted keys, and its
+content is validated in a child process, including a search. Only then does its name link to it
+(``installed_versions``).
 """
 
 from __future__ import annotations
 
 import errno
 import hashlib
-import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
@@ -18,12 +18,13 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 
-from wikigr.changes.next_version import is_lower, is_semantic
-from wikigr.distribution.download import discard, downloaded, is_url, shown
-from wikigr.distribution.installed_versions import Origin, Store, read_origin, sync, write_origin
-from wikigr.distribution.signature import PublicKey, check_signature
+from wikigr.distribution.archive import pack_file, unpack, valid_signer
+from wikigr.distribution.download import discard, open_download
+from wikigr.distribution.http_request import is_url, redact_url
+from wikigr.distribution.installed_versions import InstalledVersions, Origin, read_origin, write_origin
+from wikigr.distribution.signature import PublicKey
 from wikigr.errors import PackError, UsageError, WikigrError
-from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout, installed_packs
+from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout, installed_packs, sync_tree
 from wikigr.pack.locate import find_pack, installed_names, is_pack_name
 from wikigr.pack.manifest import (
     EXTRAS,
@@ -31,29 +32,32 @@ from wikigr.pack.manifest import (
     check_file,
     file_path,
     file_sha256,
+    is_lower_version,
     is_pack_file,
     parse_manifest,
+    parse_version,
     read_manifest,
 )
 from wikigr.progress import Progress, Silent
 from wikigr.settings import cache_folder
 
-_MAX_BYTES = 64 << 30
-_MAX_MANIFEST = 16 << 20
+_MAX_DOWNLOAD_BYTES = 64 << 30
+_MAX_MANIFEST_BYTES = 16 << 20
 _SHA256 = re.compile(r"[0-9A-Fa-f]{64}")
-_SHOWN_CHECKS = 3
+# Failed checks that an error message quotes.
+_MAX_LISTED_CHECKS = 3
 
 
 class InstallError(WikigrError):
-    """A pack cannot be installed or removed: the folder cannot be written, or the disk is full."""
+    """A pack cannot be installed or removed, because its folder is not writable or the disk is full."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """An installed pack. ``source`` is shown without secrets; ``sha256`` is the archive's (``None`` for a folder).
+    """An installed pack. ``source`` is free of secrets; ``sha256`` is the archive's (``None`` for a folder).
 
-    ``signer`` is the fingerprint of who signed it. ``before`` is the version that was in use until now, ``None`` for a
-    new name. ``changed`` is false when the same pack was installed already.
+    ``signer`` is the fingerprint of the signing key. ``before`` is the version that it replaced (``None`` for a new
+    name). ``changed`` is false when the same pack was already installed.
     """
 
     name: str
@@ -77,22 +81,21 @@ def install(
     allow_private: bool = False,
     progress: Progress | None = None,
 ) -> Installed:
-    """Install the pack in ``source``: an archive's file or URL, or a pack's folder; under ``name`` or its own name.
+    """Install the pack from ``source`` (an archive's path or URL, or a pack's folder) under ``name`` or its own name.
 
-    ``sha256`` (64 hexadecimal digits) is what the archive must have; with ``trust`` one of these keys must have signed
-    the pack. ``force`` lets it take the place of a higher version, of another pack that has its name here, and of one
-    that another key had signed; and lets it have a version that is no semantic one.
-    ``allow_private`` permits a download from one's own network. Until the last moment the pack that was installed
-    stays as it was.
+    If ``sha256`` (64 hexadecimal digits) is given, the archive must have this hash; if ``trust`` is given, one of these
+    keys must have signed the pack. ``force`` permits replacing a higher version, a pack of another name, or one signed
+    by another key, and permits a version that is not semantic. ``allow_private`` permits downloads from private
+    addresses. The installed pack stays in use until the new one is complete and valid.
 
-    Raises ``PackError`` for a pack that is missing, damaged, not proved or not vouched for, ``UsageError`` for what
-    must be said otherwise, ``DownloadError`` and ``AddressError`` for a download, ``InstallError`` for the disk.
+    Raises ``PackError`` for a pack that is missing, damaged, invalid or not trusted, ``UsageError`` for invalid
+    arguments, ``DownloadError`` or ``AddressError`` when a download fails, and ``InstallError`` when the disk fails.
     """
     if sha256 is not None and not _SHA256.fullmatch(sha256):
-        raise UsageError(f"{sha256[:80]!r} is no SHA-256: that has 64 hexadecimal digits.")
+        raise UsageError(f"{sha256[:80]!r} is not a SHA-256, which has 64 hexadecimal digits.")
     if name is not None:
         _require_name(name)
-    request = _Request(
+    installation = _Installation(
         str(source),
         sha256.lower() if sha256 is not None else None,
         tuple(trust),
@@ -101,51 +104,53 @@ def install(
         allow_private,
         progress or Silent(),
     )
-    return request.run()
+    return installation.run()
 
 
 def update_installed(name: str, *, force: bool = False, progress: Progress | None = None) -> Installed:
-    """Fetch the installed pack ``name`` from where it came from, and put the new version in its place.
+    """Install the latest version of the installed pack ``name`` from the source that it came from.
 
-    Who had signed the installed version must have signed the new one. ``changed`` is false when there is nothing new.
-    Raises what ``install`` raises, and ``PackError`` when there is no such pack or nobody could vouch for a new one.
+    If the installed version is signed, the same key must have signed the new one. ``changed`` is false when there is no
+    new version. Raises like ``install``, and ``PackError`` when the pack is not installed or an update cannot be
+    authenticated.
     """
-    store = Store(installed_packs())
-    folder = store.current(name)
+    store = InstalledVersions(installed_packs())
+    folder = store.current_version(name)
     if folder is None:
         raise _not_installed(store, name)
     origin = read_origin(folder)
     if origin.pinned and origin.signer is None:
         raise PackError(
-            f"{name} was installed by the SHA-256 of one archive and is not signed: nobody could vouch for another.",
-            hint=f"Install the new archive with its own: wikigr pack install {shown_source(origin.source)} "
+            f"{name} was installed with the SHA-256 of an archive and is not signed, so an update cannot be "
+            "authenticated.",
+            hint=f"Install the new archive with its own SHA-256: wikigr pack install {redact_source(origin.source)} "
             f"--name {name} --sha256 HEX",
         )
     return install(origin.source, name=name, force=force, allow_private=origin.allow_private, progress=progress)
 
 
 def remove(name: str) -> None:
-    """Remove the installed pack ``name`` and its versions; a process that has it open keeps it until it ends.
+    """Remove the installed pack ``name`` and its versions; a process that has it open can use it until it exits.
 
     Raises ``PackError`` when there is no such pack, and ``InstallError`` when it cannot be removed.
     """
-    store = Store(installed_packs())
-    if store.current(name) is None:
+    store = InstalledVersions(installed_packs())
+    if store.current_version(name) is None:
         raise _not_installed(store, name)
-    with _disk_errors(store, "removed"), store.held(Silent()):
-        if store.current(name) is None:
+    with _disk_errors(store, "removed"), store.lock(Silent()):
+        if store.current_version(name) is None:
             raise _not_installed(store, name)
         store.remove(name)
 
 
-def shown_source(source: str) -> str:
-    """Return a source as it may be printed: a URL without what may be secret in it."""
-    return shown(source) if is_url(source) else source
+def redact_source(source: str) -> str:
+    """Return ``source``, without the parts that may be secret if it is a URL."""
+    return redact_url(source) if is_url(source) else source
 
 
 @dataclass(frozen=True, slots=True)
-class _Ready:
-    """A pack that lies in a folder of the store and is not in use yet."""
+class _PreparedPack:
+    """A pack in a hidden folder, not validated or in use yet."""
 
     folder: Path
     manifest: Manifest
@@ -154,8 +159,8 @@ class _Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
-    """One installation, as it was asked for."""
+class _Installation:
+    """One installation and its options."""
 
     source: str
     sha256: str | None
@@ -167,10 +172,10 @@ class _Request:
 
     def run(self) -> Installed:
         if is_url(self.source):
-            with downloaded(
+            with open_download(
                 self.source,
                 cache_folder() / "downloads",
-                max_bytes=_MAX_BYTES,
+                max_bytes=_MAX_DOWNLOAD_BYTES,
                 sha256=self.sha256,
                 allow_private=self.allow_private,
                 progress=self.progress,
@@ -178,7 +183,7 @@ class _Request:
                 try:
                     installed = self._install(archive)
                 except PackError:
-                    # What is wrong with it stays wrong, and a second try must not go on from it.
+                    # An invalid archive stays invalid, and another attempt must not resume from it.
                     discard(archive)
                     raise
                 discard(archive)
@@ -187,65 +192,63 @@ class _Request:
         if not path.exists():
             raise PackError(
                 f"There is neither an archive nor a pack at {path}.",
-                hint="Give the file of an archive (made with `wikigr pack export`), its https:// URL, or a pack's "
-                "folder.",
+                hint="Use an archive (created with `wikigr pack export`), its https:// URL, or a pack's folder.",
             )
         if path.is_dir() and self.sha256 is not None:
-            raise UsageError("--sha256 is of an archive; a pack's folder has none.", hint="Give the archive's file.")
+            raise UsageError("--sha256 requires an archive, not a pack's folder.", hint="Use the archive file.")
         if self.sha256 is not None:
             self._require_sha256(file_sha256(path))
         return self._install(path)
 
     def _install(self, path: Path) -> Installed:
-        store = Store(installed_packs())
-        with _disk_errors(store, "installed"), store.held(self.progress):
+        store = InstalledVersions(installed_packs())
+        with _disk_errors(store, "installed"), store.lock(self.progress):
             new = store.new_folder()
             try:
-                return self._put(store, self._make_ready(path, new))
+                return self._activate(store, self._prepare(path, new))
             finally:
                 if new.exists():
                     shutil.rmtree(new)
 
-    def _make_ready(self, path: Path, new: Path) -> _Ready:
-        """Copy or unpack the pack into the folder ``new``, and see who vouches for it."""
+    def _prepare(self, path: Path, new: Path) -> _PreparedPack:
+        """Copy or unpack the pack into the folder ``new``, and check its hash and its signer."""
         self.progress.start("unpacking" if path.is_file() else "copying", 1, "pack")
-        ready = _unpacked(path, new) if path.is_file() else _copied(path, new)
+        ready = _unpack(path, new) if path.is_file() else _copy(path, new)
         self.progress.advance(1)
         if ready.sha256 is not None and self.sha256 is not None:
-            # The file may have changed since it was looked at.
+            # The file may have changed since it was hashed.
             self._require_sha256(ready.sha256)
         if self.trust and ready.signer not in self.trust:
             raise PackError(
-                f"The pack is signed by {ready.signer.fingerprint}, which is none of the trusted keys."
+                f"The pack is signed by {ready.signer.fingerprint}, which is not a trusted key."
                 if ready.signer
-                else "The pack is not signed, and --trust asks for a signature.",
-                hint="Nothing was installed. Ask its publisher which key signs the pack.",
+                else "The pack is not signed, but --trust requires a signature.",
+                hint="Nothing was installed. Ask the publisher which key signs the pack.",
             )
         return ready
 
     def _require_sha256(self, found: str) -> None:
         if found != self.sha256:
             raise PackError(
-                f"{shown_source(self.source)} is not the file that was asked for: its sha256 is {found}, not "
-                f"{self.sha256}.",
-                hint="Nothing was installed. Ask its publisher which of the two is right.",
+                f"{redact_source(self.source)} is not the expected file: its SHA-256 is {found}, not {self.sha256}.",
+                hint="Nothing was installed. Ask the publisher which of the two is right.",
             )
 
-    def _put(self, store: Store, ready: _Ready) -> Installed:
-        """Put a pack in the place of what has its name, if it may and if it holds."""
+    def _activate(self, store: InstalledVersions, ready: _PreparedPack) -> Installed:
+        """Make the prepared pack current under its name, if that is permitted and the pack is valid."""
         name, version = self.name or ready.manifest.name, ready.manifest.version
         _require_name(name)
-        if store.is_taken(name):
+        if store.is_foreign(name):
             raise UsageError(
-                f"{store.root / name} was put there by hand, and is not replaced.",
+                f"{store.root / name} was put there by hand and is not replaced.",
                 hint="Move it away, or install under another name with --name.",
             )
         identity = _identity(ready.folder)
-        old = store.current(name)
+        old = store.current_version(name)
         before = self._compare(name, ready, old, identity)
         if old is not None and before is None:
             return self._installed(name, ready, old, read_manifest(old / MANIFEST).version, changed=False)
-        self._prove(ready)
+        self._validate(ready)
         origin = Origin(
             source=self.source if is_url(self.source) else str(Path(self.source).resolve()),
             sha256=ready.sha256,
@@ -257,15 +260,18 @@ class _Request:
             installed=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         write_origin(ready.folder, origin)
-        _sync_tree(ready.folder)
-        place = store.put(ready.folder, name, version, identity)
-        store.clean()
+        sync_tree(ready.folder)
+        place = store.activate(ready.folder, name, version, identity)
+        store.remove_stale()
         if Path(name).exists():
-            self.progress.note(f"Here ./{name} comes before the installed pack of that name.")
+            self.progress.note(f"In this folder, ./{name} takes precedence over the installed pack of that name.")
         return self._installed(name, ready, place, before, changed=True)
 
-    def _compare(self, name: str, ready: _Ready, old: Path | None, identity: str) -> str | None:
-        """Return the version that ``ready`` would replace, if it may; ``None`` if it is there already, or for none."""
+    def _compare(self, name: str, ready: _PreparedPack, old: Path | None, identity: str) -> str | None:
+        """Return the version that ``ready`` replaces; ``None`` if there is none or the same pack is installed.
+
+        Raises ``PackError`` or ``UsageError`` when ``ready`` must not replace it.
+        """
         if old is None:
             self._require_version(ready.manifest.version)
             return None
@@ -274,64 +280,64 @@ class _Request:
             damaged = _damaged(old, ready.manifest, identity)
             if damaged is None:
                 return None
-            self.progress.note(f"The installed pack is damaged ({damaged}) and is put there anew.")
+            self.progress.note(f"The installed pack is damaged ({damaged}) and is installed again.")
             return ready.manifest.version
         installed = _installed_manifest(name, old)
         signer = ready.signer.fingerprint if ready.signer else None
         if origin.signer is not None and signer != origin.signer and not self.force:
             raise PackError(
-                f"{name} {installed.version} was signed by {origin.signer}; this pack is signed by "
-                f"{signer or 'nobody'}.",
-                hint="If you know why, --force installs it all the same.",
+                f"{name} {installed.version} was signed by {origin.signer}, but this pack is "
+                + (f"signed by {signer}." if signer else "not signed."),
+                hint="If you know why, install it anyway with --force.",
             )
         if ready.manifest.name != installed.name and not self.force:
-            # Its publisher signs other packs too: whoever serves them must not exchange one for another.
+            # A publisher may sign several packs, and a server must not be able to substitute one for another.
             raise PackError(
-                f"{name} is the pack {installed.name[:80]!r}, and this is {ready.manifest.name[:80]!r}.",
-                hint="If it was renamed, --force installs it all the same; another pack needs another --name.",
+                f"{name} is the pack {installed.name[:80]!r}, but this is {ready.manifest.name[:80]!r}.",
+                hint="If the pack was renamed, install it with --force. For another pack, choose another --name.",
             )
         self._require_version(ready.manifest.version)
-        if is_lower(ready.manifest.version, installed.version) and not self.force:
+        if is_lower_version(ready.manifest.version, installed.version) and not self.force:
             raise UsageError(
-                f"{name} {installed.version} is installed, and this is {ready.manifest.version}, a lower version.",
-                hint="--force installs it all the same.",
+                f"{name} {installed.version} is installed, but this is {ready.manifest.version}, a lower version.",
+                hint="Install it anyway with --force.",
             )
         return installed.version
 
     def _require_version(self, version: str) -> None:
-        if not is_semantic(version) and not self.force:
+        if parse_version(version) is None and not self.force:
             raise PackError(
-                f"The pack's version, {version[:80]!r}, is no semantic version: nobody could tell which is newer.",
-                hint="Ask its publisher for one such as 1.2.0; --force installs it all the same.",
+                f"The pack's version {version[:80]!r} is not a semantic version, so it cannot be compared with others.",
+                hint="Ask the publisher for one such as 1.2.0, or install it anyway with --force.",
             )
 
-    def _prove(self, ready: _Ready) -> None:
-        from wikigr.distribution.validate_untrusted import SEARCH, prove
+    def _validate(self, ready: _PreparedPack) -> None:
+        from wikigr.distribution.validate_untrusted import SEARCH, validate_untrusted
 
-        self.progress.start("proving", 1, "pack")
-        checks = prove(ready.folder)
+        self.progress.start("validating", 1, "pack")
+        checks = validate_untrusted(ready.folder)
         failed = [check for check in checks if check.required and not check.passed]
         if failed:
-            more = f", and {len(failed) - _SHOWN_CHECKS} more" if len(failed) > _SHOWN_CHECKS else ""
+            listed = "; ".join(f"{check.name}: {check.detail}" for check in failed[:_MAX_LISTED_CHECKS])
+            more = len(failed) - _MAX_LISTED_CHECKS
             raise PackError(
-                "The pack does not hold what it says: "
-                + "; ".join(f"{check.name}: {check.detail}" for check in failed[:_SHOWN_CHECKS])
-                + more
-                + ".",
-                hint="Nothing was installed. Fetch it again, or tell its publisher.",
+                f"The pack is invalid: {listed}{f', and {more} more' if more > 0 else ''}.",
+                hint="Nothing was installed. Get the pack again, or tell its publisher.",
             )
         for check in checks:
             if check.name == SEARCH and not check.passed:
-                self.progress.note(f"No question was tried: {check.detail} {check.mend}".rstrip())
+                self.progress.note(f"The search was not tested: {check.detail} {check.mend}".rstrip())
         self.progress.advance(1)
 
-    def _installed(self, name: str, ready: _Ready, folder: Path, before: str | None, *, changed: bool) -> Installed:
+    def _installed(
+        self, name: str, ready: _PreparedPack, folder: Path, before: str | None, *, changed: bool
+    ) -> Installed:
         return Installed(
             name=name,
             version=ready.manifest.version,
             digest=ready.manifest.digest,
             folder=folder,
-            source=shown_source(self.source),
+            source=redact_source(self.source),
             sha256=ready.sha256,
             signer=ready.signer.fingerprint if ready.signer else None,
             before=before,
@@ -339,52 +345,40 @@ class _Request:
         )
 
 
-def _unpacked(archive: Path, new: Path) -> _Ready:
-    from wikigr.distribution.archive import unpack
-
+def _unpack(archive: Path, new: Path) -> _PreparedPack:
     found = unpack(archive, new)
-    return _Ready(new, found.manifest, found.signer, found.sha256)
+    return _PreparedPack(new, found.manifest, found.signer, found.sha256)
 
 
-def _copied(source: Path, new: Path) -> _Ready:
-    """Copy the pack in the folder ``source``: its parts, examples and gold questions, and nothing else."""
+def _copy(source: Path, new: Path) -> _PreparedPack:
+    """Copy the pack in the folder ``source``: only its parts, worked examples and gold questions."""
     layout = find_pack(source)
     with layout.reading():
         content = _read_manifest_file(layout)
         manifest = parse_manifest(content, f"The manifest of {source}")
         signature = _read_signature(layout)
-        signer = _signer(signature, content)
-        # Of a signed pack only what the signature covers.
+        signer = valid_signer(signature, content)
+        # From a signed pack, only the files that the signature covers.
         extras = [] if signer else [name for name in EXTRAS if file_path(layout, name).is_file()]
         new.mkdir()
         for name in sorted({*manifest.files, *extras}):
             if not is_pack_file(name):
                 raise PackError(
-                    f"The manifest of {source} lists {name[:80]!r}, which is no file of a pack.",
+                    f"The manifest of {source} lists {name[:80]!r}, which is not a file of a pack.",
                     hint="Build the pack again with `wikigr pack build`.",
                 )
-            _copy(layout, name, new / name)
+            (new / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(pack_file(layout, name), new / name, follow_symlinks=False)
     (new / MANIFEST).write_bytes(content)
     if signer is not None and signature is not None:
         (new / SIGNATURE).write_bytes(signature)
-    return _Ready(new, manifest, signer, None)
-
-
-def _copy(layout: Layout, name: str, target: Path) -> None:
-    path = file_path(layout, name)
-    linked = [p for p in (path, *path.parents) if p.is_relative_to(layout.root) and p != layout.root and p.is_symlink()]
-    if linked:
-        raise PackError(f"{linked[0]} is a link; a pack holds files of its own.", hint="Put a copy in its place.")
-    if not path.is_file():
-        raise PackError(f"{path} is missing.", hint="Build the pack again with `wikigr pack build`.")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(path, target, follow_symlinks=False)
+    return _PreparedPack(new, manifest, signer, None)
 
 
 def _read_manifest_file(layout: Layout) -> bytes:
     path = layout.part(MANIFEST)
-    if path.is_symlink() or path.stat().st_size > _MAX_MANIFEST:
-        raise PackError(f"{path} is a link, or too large for a manifest.", hint="Build the pack again.")
+    if path.is_symlink() or path.stat().st_size > _MAX_MANIFEST_BYTES:
+        raise PackError(f"{path} is a link or too large for a manifest.", hint="Build the pack again.")
     return path.read_bytes()
 
 
@@ -393,16 +387,8 @@ def _read_signature(layout: Layout) -> bytes | None:
     return path.read_bytes() if path is not None and not path.is_symlink() else None
 
 
-def _signer(signature: bytes | None, manifest: bytes) -> PublicKey | None:
-    """Return who signed a folder's manifest; a signature that fits no longer is none, as in `wikigr pack export`."""
-    try:
-        return check_signature(signature, manifest) if signature is not None else None
-    except PackError:
-        return None
-
-
 def _identity(folder: Path) -> str:
-    """Return a hash of all that a pack's folder holds: its manifest, and what the manifest may not list."""
+    """Return a hash that covers a pack's folder: its manifest, and the files that the manifest may not list."""
     digest = hashlib.sha256()
     for name in (MANIFEST, SIGNATURE, *EXTRAS):
         path = folder / name
@@ -411,7 +397,7 @@ def _identity(folder: Path) -> str:
 
 
 def _damaged(folder: Path, manifest: Manifest, identity: str) -> str | None:
-    """Return what of the installed pack in ``folder`` is not as it was when it was installed."""
+    """Return which part of the installed pack in ``folder`` has changed since the installation, or ``None``."""
     if _identity(folder) != identity:
         return "its manifest, signature, examples or questions"
     return next((name for name, record in manifest.files.items() if check_file(folder / name, record)), None)
@@ -429,28 +415,28 @@ def _installed_manifest(name: str, folder: Path) -> Manifest:
 def _require_name(name: str) -> None:
     if not is_pack_name(name):
         raise UsageError(
-            f"A pack cannot be installed as {name[:80]!r}: a name has letters, digits, dots, dashes and underscores, "
-            "at most 100, and begins with a letter or digit.",
-            hint="Give it another one with --name.",
+            f"{name[:80]!r} is not a valid pack name. A name consists of at most 100 letters, digits, dots, dashes and "
+            "underscores, and starts with a letter, a digit or an underscore.",
+            hint="Choose another one with --name.",
         )
 
 
-def _not_installed(store: Store, name: str) -> PackError:
-    if store.is_taken(name) and is_pack_name(name):
+def _not_installed(store: InstalledVersions, name: str) -> PackError:
+    if store.is_foreign(name) and is_pack_name(name):
         return PackError(
             f"{store.root / name} was put there by hand, not by `wikigr pack install`.", hint="Remove it by hand."
         )
-    names = [known for known in installed_names() if store.current(known) is not None]
+    names = [known for known in installed_names() if store.current_version(known) is not None]
     near = get_close_matches(name, names, n=1)
     return PackError(
         f"No pack {name[:80]!r} is installed.",
-        hint=f"Did you mean {near[0]}?" if near else "`wikigr pack list` shows those that are.",
+        hint=f"Did you mean {near[0]}?" if near else "`wikigr pack list` lists the installed packs.",
     )
 
 
 @contextmanager
-def _disk_errors(store: Store, done: str) -> Iterator[None]:
-    """Turn what the disk says into words, with the mend."""
+def _disk_errors(store: InstalledVersions, done: str) -> Iterator[None]:
+    """Raise ``InstallError`` with a hint for an ``OSError``."""
     try:
         yield
     except OSError as error:
@@ -459,13 +445,6 @@ def _disk_errors(store: Store, done: str) -> Iterator[None]:
         elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             hint = f"Make {store.root} writable, or set XDG_DATA_HOME to another folder."
         else:
-            hint = "Mend that, then run the same command again; what was installed before is untouched."
+            hint = "Fix that, then run the same command again. The packs installed before are unchanged."
         where = f" ({error.filename})" if error.filename is not None else ""
         raise InstallError(f"The pack was not {done}: {error.strerror or error}{where}.", hint=hint) from error
-
-
-def _sync_tree(root: Path) -> None:
-    for folder, _, files in os.walk(root, topdown=False):
-        for name in files:
-            sync(Path(folder) / name)
-        sync(Path(folder))

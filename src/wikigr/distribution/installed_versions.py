@@ -1,9 +1,9 @@
-"""Where installed packs lie, and how one version takes the place of another.
+"""The versions of the installed packs, and how to switch a pack atomically from one version to another.
 
-Every version has a folder ``.versions/NAME/VERSION-HASH`` of its own, and the name itself is a relative link to one of
-them. A new version is made ready in a hidden folder, synced, renamed to its place, and then the link is replaced: a
-kill at any moment leaves the old version in use or the new one. The version before stays, for processes that have it
-open or are about to open it. What a killed process left behind is removed by the next one that writes here.
+Each version has its own folder ``.versions/NAME/VERSION-HASH``, and the name is a relative link to one of them. A new
+version is prepared in a hidden folder, synced and renamed into place; then the link is replaced. A kill at any moment
+leaves either the old or the new version current. The previous version stays, because other processes may have it open.
+Leftovers of a killed process are removed by the next process that writes here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 from wikigr.atomic import write_atomic
 from wikigr.errors import PackError
-from wikigr.pack.layout import ORIGIN, VERSIONS
+from wikigr.pack.layout import ORIGIN, VERSIONS, sync
 from wikigr.pack.locate import is_pack_name
 from wikigr.progress import Progress
 
@@ -36,11 +36,11 @@ _HASH_DIGITS = 12
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where an installed version came from, and who vouched for it.
+    """Where an installed version came from.
 
-    ``source`` is a URL or an absolute path; ``sha256`` that of the archive (``None`` for a folder); ``pinned`` tells
-    whether the user had given it. ``signer`` is a key's fingerprint. ``identity`` is a hash of the installed files.
-    ``before`` names the folder of the version that was in use until then. ``installed`` is an ISO 8601 time in UTC.
+    ``source`` is a URL or an absolute path. ``sha256`` is the hash of the archive (``None`` for a folder), and
+    ``pinned`` whether the user specified it. ``signer`` is a key's fingerprint. ``identity`` is a hash of the installed
+    files. ``before`` is the name of the previous version's folder. ``installed`` is an ISO 8601 time in UTC.
     """
 
     source: str
@@ -54,48 +54,48 @@ class Origin:
 
 
 def read_origin(folder: Path) -> Origin:
-    """Return where the installed version in ``folder`` came from; raises ``PackError`` when that is not known."""
+    """Return where the installed version in ``folder`` came from; raises ``PackError`` when that is unknown."""
     try:
         fields: Any = json.loads((folder / ORIGIN).read_text(encoding="utf-8"))
         return Origin(**fields)
     except (OSError, ValueError, TypeError) as error:
         raise PackError(
-            f"It is not known where the pack in {folder} came from: {folder / ORIGIN} cannot be read.",
-            hint="Remove it with `wikigr pack remove NAME`, then install it again.",
+            f"The origin of the pack in {folder} is unknown: cannot read {folder / ORIGIN}.",
+            hint="Remove the pack with `wikigr pack remove NAME`, then install it again.",
         ) from error
 
 
 def write_origin(folder: Path, origin: Origin) -> None:
-    """Keep where the version in ``folder`` comes from; only its user may read it, for a URL may hold a token."""
+    """Store the origin of the version in ``folder``, readable by its owner only because a URL may contain a token."""
     write_atomic(folder / ORIGIN, json.dumps(asdict(origin), indent=2) + "\n")
     (folder / ORIGIN).chmod(0o600)
 
 
-class Store:
-    """The installed packs in the folder ``root``. What writes here holds the store (``held``)."""
+class InstalledVersions:
+    """The installed packs in the folder ``root``. Methods that write require ``lock``."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self._versions = root / VERSIONS
 
     @contextmanager
-    def held(self, progress: Progress) -> Iterator[None]:
-        """Keep other processes from writing to the store, and remove what killed ones have left; raises ``OSError``."""
+    def lock(self, progress: Progress) -> Iterator[None]:
+        """Lock the folder for writing and remove leftovers of killed processes; raises ``OSError``."""
         self._versions.mkdir(parents=True, exist_ok=True)
         handle = os.open(self._versions / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                progress.note("Waiting for another process that installs or removes a pack.")
+                progress.note("Waiting for another process that is installing or removing a pack.")
                 fcntl.flock(handle, fcntl.LOCK_EX)
-            self.clean()
+            self.remove_stale()
             yield
         finally:
             os.close(handle)
 
-    def current(self, name: str) -> Path | None:
-        """Return the folder of the version of ``name`` in use, or ``None``: not installed, or put there by hand."""
+    def current_version(self, name: str) -> Path | None:
+        """Return the folder of the current version of ``name``, or ``None`` if it was not installed here."""
         link = self.root / name
         if not is_pack_name(name) or not link.is_symlink():
             return None
@@ -103,18 +103,18 @@ class Store:
         ours = len(target.parts) == 3 and target.parts[:2] == (VERSIONS, name)
         return self.root / target if ours and (self.root / target).is_dir() else None
 
-    def is_taken(self, name: str) -> bool:
-        """Tell whether ``name`` is something that was put there by hand."""
+    def is_foreign(self, name: str) -> bool:
+        """Return whether ``name`` exists but was put there by hand."""
         link = self.root / name
         ours = link.is_symlink() and link.readlink().parts[:2] == (VERSIONS, name)
         return os.path.lexists(link) and not ours
 
     def new_folder(self) -> Path:
-        """Return a path for a version that is being made; nothing is there yet."""
+        """Return an unused path in which to prepare a version."""
         return self._versions / f"{_NEW}{os.getpid()}-{secrets.token_hex(4)}"
 
-    def put(self, new: Path, name: str, version: str, identity: str) -> Path:
-        """Make the finished folder ``new`` the version of ``name`` in use and return its place; raises ``OSError``."""
+    def activate(self, new: Path, name: str, version: str, identity: str) -> Path:
+        """Make the prepared folder ``new`` the current version of ``name``; returns its path, raises ``OSError``."""
         place = self._free_place(name, version, identity)
         place.parent.mkdir(exist_ok=True)
         new.rename(place)
@@ -127,23 +127,23 @@ class Store:
         return place
 
     def remove(self, name: str) -> None:
-        """Remove ``name``, then its versions. A process that has one open keeps it until it ends."""
+        """Remove ``name`` and its versions. A process that has one open can use it until it exits."""
         (self.root / name).unlink()
         sync(self.root)
-        self.clean()
+        self.remove_stale()
 
-    def clean(self) -> None:
-        """Remove what no name leads to, but for the version before the one in use."""
+    def remove_stale(self) -> None:
+        """Remove everything that is neither a current version nor the one before it."""
         for link in self.root.glob(f"{_LINK}*"):
             link.unlink()
         for entry in sorted(self._versions.iterdir()):
             if entry.name.startswith(_NEW):
                 shutil.rmtree(entry)
             elif is_pack_name(entry.name) and entry.is_dir():
-                self._clean_versions(entry)
+                self._remove_stale_versions(entry)
 
-    def _clean_versions(self, versions: Path) -> None:
-        current = self.current(versions.name)
+    def _remove_stale_versions(self, versions: Path) -> None:
+        current = self.current_version(versions.name)
         if current is None:
             shutil.rmtree(versions)
             return
@@ -153,7 +153,7 @@ class Store:
                 shutil.rmtree(version)
 
     def _free_place(self, name: str, version: str, identity: str) -> Path:
-        """Return a place for a version: the same one may lie there already, damaged or from before."""
+        """Return an unused path for a version; the same version may already exist, damaged or as the previous one."""
         label = f"{_UNSAFE.sub('_', version)[:_MAX_VERSION_LENGTH]}-{identity[:_HASH_DIGITS]}"
         place, count = self._versions / name / label, 1
         while place.exists():
@@ -167,12 +167,3 @@ def _before(folder: Path) -> str | None:
         return read_origin(folder).before
     except PackError:
         return None
-
-
-def sync(path: Path) -> None:
-    """Make sure that ``path``, a file or a folder, is on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

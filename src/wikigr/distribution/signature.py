@@ -1,4 +1,4 @@
-"""Ed25519 signatures (RFC 8032) over a pack's manifest, and the keys that users have for them already."""
+"""Sign and verify a pack's manifest with Ed25519 (RFC 8032), using keys in PEM or OpenSSH format."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from wikigr.errors import PackError, UsageError
 
 PASSPHRASE = "WIKIGR_KEY_PASSPHRASE"
 
-# Before the signed bytes: a signature made here is none of anything else, and none made elsewhere is one of a pack.
+# Prepended to the signed bytes, so that a signature of a pack is not valid for anything else, or the other way round.
 _DOMAIN = b"wikigr pack manifest v1\n"
 _ALGORITHM = "ed25519"
 _SSH = "ssh-ed25519"
 _KEY_BYTES = 32
 _SIGNATURE_BYTES = 64
-# A key file has some hundred bytes, a signature file less than 300.
+# A key file has a few hundred bytes, a signature file less than 300.
 _MAX_KEY_LENGTH = 16 << 10
 _MAX_SIGNATURE_LENGTH = 4 << 10
-_FORMS = (
-    "Keys are Ed25519, in PEM (openssl genpkey -algorithm ed25519) or OpenSSH form (ssh-keygen -t ed25519); a public "
-    "key may also be given as text: ssh-ed25519 AAAA…, or the base64 of its 32 bytes."
+_KEY_FORMATS = (
+    "Use an Ed25519 key in PEM (openssl genpkey -algorithm ed25519) or OpenSSH format (ssh-keygen -t ed25519). "
+    "A public key may also be given as text: ssh-ed25519 AAAA…, or the base64 of its 32 bytes."
 )
 
 
@@ -38,7 +38,7 @@ class PublicKey:
 
     @property
     def fingerprint(self) -> str:
-        """The key's name as ``ssh-keygen -l`` prints it: ``SHA256:…``."""
+        """The fingerprint as ``ssh-keygen -l`` prints it: ``SHA256:…``."""
         return "SHA256:" + base64.b64encode(hashlib.sha256(self._blob).digest()).decode().rstrip("=")
 
     @property
@@ -52,7 +52,7 @@ class PublicKey:
         return b"".join(len(part).to_bytes(4, "big") + part for part in (kind, self.raw))
 
     def verifies(self, signature: bytes, manifest: bytes) -> bool:
-        """Tell whether ``signature`` is this key's over the bytes of a manifest."""
+        """Return whether ``signature`` is a valid signature of the bytes of a manifest by this key."""
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -65,7 +65,7 @@ class PublicKey:
 
 @dataclass(frozen=True, slots=True)
 class PrivateKey:
-    """An Ed25519 private key: 32 bytes, which no message and no ``repr`` shows."""
+    """An Ed25519 private key: 32 bytes, which appear in no message and no ``repr``."""
 
     raw: bytes = field(repr=False)
 
@@ -74,7 +74,7 @@ class PrivateKey:
         return PublicKey(self._key().public_key().public_bytes_raw())
 
     def sign(self, manifest: bytes) -> bytes:
-        """Return the signature (64 bytes) over the bytes of a manifest; the same bytes give the same one."""
+        """Return the signature (64 bytes) of the bytes of a manifest; signing is deterministic."""
         signature: bytes = self._key().sign(_DOMAIN + manifest)
         return signature
 
@@ -105,29 +105,29 @@ def read_private_key(path: Path) -> PrivateKey:
             if passphrase is None:
                 raise UsageError(
                     f"The key {path} is encrypted.",
-                    hint=f"Give its passphrase in the environment variable {PASSPHRASE}, or name a key without one.",
+                    hint=f"Set its passphrase in the environment variable {PASSPHRASE}, or use a key without one.",
                 ) from None
-            key = load(content, password=None)  # a passphrase for another key is in the environment
+            key = load(content, password=None)  # the passphrase in the environment belongs to another key
     except UnsupportedAlgorithm as error:
         raise UsageError(
-            f"The key {path} cannot be read here: its kind or its encryption is not supported.",
-            hint="Take off its passphrase (ssh-keygen -p -N '' on a copy), or use an Ed25519 key. " + _FORMS,
+            f"Cannot read the key {path}: its type or its encryption is not supported.",
+            hint="Remove its passphrase (ssh-keygen -p -N '' on a copy), or use another key. " + _KEY_FORMATS,
         ) from error
     except ValueError as error:
         if passphrase is not None and (b"ENCRYPTED" in content or openssh):
             raise UsageError(
-                f"The key {path} cannot be opened with the passphrase in {PASSPHRASE}.", hint="Check the passphrase."
+                f"Cannot open the key {path} with the passphrase in {PASSPHRASE}.", hint="Check the passphrase."
             ) from error
-        raise UsageError(f"{path} is no private key.", hint=_FORMS) from error
+        raise UsageError(f"{path} is not a private key.", hint=_KEY_FORMATS) from error
     if not isinstance(key, Ed25519PrivateKey):
-        raise UsageError(f"The key {path} is no Ed25519 key.", hint=_FORMS)
+        raise UsageError(f"The key {path} is not an Ed25519 key.", hint=_KEY_FORMATS)
     return PrivateKey(key.private_bytes_raw())
 
 
 def read_public_key(path_or_text: str | Path) -> PublicKey:
-    """Read a public key from a PEM or OpenSSH file, or from its text; raises ``UsageError`` for anything else.
+    """Read a public key from a PEM or OpenSSH file, or from text; raises ``UsageError`` for anything else.
 
-    What is no file is text: ``ssh-ed25519 AAAA… comment``, or the base64 of the key's 32 bytes.
+    A string that is not the path of a file is text: ``ssh-ed25519 AAAA… comment``, or the base64 of the 32 bytes.
     """
     path = Path(path_or_text)
     if isinstance(path_or_text, str) and not _is_file(path):
@@ -136,17 +136,17 @@ def read_public_key(path_or_text: str | Path) -> PublicKey:
             return key
         raise UsageError(
             f"{_short(path_or_text)} is neither a file nor a public key.",
-            hint=_FORMS,
+            hint=_KEY_FORMATS,
         )
     content = _read(path)
     key = _from_pem(content) if content.lstrip().startswith(b"-----BEGIN") else _from_lines(content)
     if key is None:
-        raise UsageError(f"{path} holds no Ed25519 public key.", hint=_FORMS)
+        raise UsageError(f"{path} does not contain an Ed25519 public key.", hint=_KEY_FORMATS)
     return key
 
 
 def signature_file(key: PrivateKey, manifest: bytes) -> bytes:
-    """Return the content of ``signature.json`` for the bytes of a manifest."""
+    """Sign the bytes of a manifest and return the content of ``signature.json``."""
     fields = {
         "algorithm": _ALGORITHM,
         "public_key": base64.b64encode(key.public.raw).decode(),
@@ -156,37 +156,37 @@ def signature_file(key: PrivateKey, manifest: bytes) -> bytes:
 
 
 def check_signature(content: bytes, manifest: bytes) -> PublicKey:
-    """Return whose signature of ``manifest`` the content of a ``signature.json`` is.
+    """Verify ``content``, that of a ``signature.json``, against the bytes of ``manifest``; returns the signer.
 
-    Raises ``PackError`` when it is damaged or does not fit.
+    Raises ``PackError`` when the signature is damaged or invalid.
     """
     try:
         fields: Any = json.loads(content) if len(content) <= _MAX_SIGNATURE_LENGTH else None
         if not isinstance(fields, dict) or set(fields) != {"algorithm", "public_key", "signature"}:
-            raise ValueError("these are not its fields")
+            raise ValueError("it does not have the expected fields")
         if fields["algorithm"] != _ALGORITHM:
-            raise ValueError("this algorithm is not known here")
+            raise ValueError("its algorithm is not supported")
         key = base64.b64decode(_string(fields["public_key"]), validate=True)
         signature = base64.b64decode(_string(fields["signature"]), validate=True)
         if (len(key), len(signature)) != (_KEY_BYTES, _SIGNATURE_BYTES):
-            raise ValueError("the key or the signature has another length")
+            raise ValueError("the key or the signature has the wrong length")
     except (ValueError, RecursionError) as error:
-        raise PackError(f"The pack's signature cannot be read: {error}.", hint=_SIGN_AGAIN) from error
+        raise PackError(f"Cannot read the pack's signature: {error}.", hint=_SIGN_AGAIN) from error
     public = PublicKey(key)
     if not public.verifies(signature, manifest):
         raise PackError(
-            f"The pack's signature by {public.fingerprint} does not fit its manifest: one of them was changed.",
+            f"The pack's signature by {public.fingerprint} does not match its manifest: one of them was changed.",
             hint=_SIGN_AGAIN,
         )
     return public
 
 
-_SIGN_AGAIN = "Fetch the pack again, or ask for one that was made with `wikigr pack export --sign`."
+_SIGN_AGAIN = "Get the pack again, or ask for one created with `wikigr pack export --sign`."
 
 
 def _string(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError("a field is no text")
+        raise ValueError("a field is not text")
     return value
 
 
@@ -195,16 +195,16 @@ def _read(path: Path) -> bytes:
         with path.open("rb") as file:
             content = file.read(_MAX_KEY_LENGTH + 1)
     except OSError as error:
-        raise UsageError(f"The key {path} cannot be read: {error.strerror or error}.", hint=_FORMS) from error
+        raise UsageError(f"Cannot read the key {path}: {error.strerror or error}.", hint=_KEY_FORMATS) from error
     if len(content) > _MAX_KEY_LENGTH:
-        raise UsageError(f"{path} is too large to be a key.", hint=_FORMS)
+        raise UsageError(f"{path} is too large to be a key.", hint=_KEY_FORMATS)
     return content
 
 
 def _is_file(path: Path) -> bool:
     try:
         return path.exists()
-    except (OSError, ValueError):  # a text that no path can have: too long, or with a NUL
+    except (OSError, ValueError):  # too long for a path, or with a NUL
         return False
 
 
@@ -221,7 +221,7 @@ def _from_pem(content: bytes) -> PublicKey | None:
 
 
 def _from_lines(content: bytes) -> PublicKey | None:
-    """Return the only key of an OpenSSH public key file; more than one would leave open which is meant."""
+    """Return the key of an OpenSSH public key file; a file with several keys is ambiguous and gives ``None``."""
     lines = [line.strip() for line in content.decode("utf-8", "replace").splitlines()]
     lines = [line for line in lines if line and not line.startswith("#")]
     return _from_text(lines[0]) if len(lines) == 1 else None
@@ -241,5 +241,5 @@ def _from_text(text: str) -> PublicKey | None:
 
 
 def _short(text: str | Path) -> str:
-    shown = repr(str(text))
-    return shown if len(shown) <= 80 else f"{shown[:80]}…"
+    quoted = repr(str(text))
+    return quoted if len(quoted) <= 80 else f"{quoted[:80]}…"

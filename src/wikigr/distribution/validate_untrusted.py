@@ -1,7 +1,8 @@
-"""The proof of a pack from a stranger: every check, made where a hostile database can do least.
+"""Validate an untrusted pack in a resource-limited child process.
 
-The engine is not safe against a database that was made to harm it. So the first to open one is a child process with
-limits on time, memory and what it may write. It reports in JSON: unpickling would run what a taken-over child sends.
+The database engine is not safe against a maliciously crafted file, so the first process to open one is a child with
+limits on time, memory and writing. The child reports in JSON, because unpickling would execute what a compromised
+child sends.
 """
 
 from __future__ import annotations
@@ -35,32 +36,33 @@ from wikigr.pack.manifest import Manifest, read_manifest
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import check_files, check_parts
 
-DISTRUST = "Do not use it. Fetch it again, from somebody you trust."
+DISTRUST = "Do not use it. Get it again from a source that you trust."
 
-# A pack of 72 MB is proved in 3 seconds on two cores.
+# Time limit: a fixed part and one for the size. A pack of 72 MB takes 3 seconds on two cores.
 _SECONDS = 120.0
 _BYTES_PER_SECOND = 2_000_000
-# Bytes of address space for Python, the encoder and the engine's buffers, beside what the engine reserves for the file.
+# Bytes of address space for Python, the encoder and the engine's buffers, beyond what the engine reserves.
 _ADDRESS_SPACE = 6 << 30
 _MIN_RESERVE = 1 << 30
 SEARCH = "search"
-_LAST = "digest"
-# For a process that has closed its pipe to end.
-_LAST_SECONDS = 10.0
+_SEARCH_LIMIT = 10
+_LAST_CHECK = "digest"
+# How long a child that has closed its pipe may take to exit.
+_EXIT_SECONDS = 10.0
 _PAGE = 10_000
 _MAX_MESSAGE_LENGTH = 1 << 20
 _MAX_DETAIL_LENGTH = 500
 
-# What reading a database that was made to harm raises besides our own errors.
+# Exceptions that a malicious database can cause, besides our own.
 _UNREADABLE = (ArithmeticError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
 
 
-def prove(folder: Path, *, seconds: float | None = None) -> list[Check]:
-    """Run every check that there is on the pack in ``folder``: those of ``validate_pack``, its schema and its digest.
+def validate_untrusted(folder: Path, *, seconds: float | None = None) -> list[Check]:
+    """Run all checks on the pack in ``folder``: those of ``validate_pack``, and the database's schema and digest.
 
-    They run in a child process, for at most ``seconds`` (by default by the pack's size). A crash, a hang or too much
-    memory there is a failed check here. An encoder that is missing on this machine is noted, and is no failure.
-    On macOS the limit on memory has no effect.
+    They run in a child process for at most ``seconds`` (default: depends on the pack's size). A crash, a timeout or
+    excessive memory use there is reported as a failed check. An encoder that is missing on this machine is reported,
+    but is not a failure. The memory limit has no effect on macOS.
     """
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     allowed = seconds if seconds is not None else _SECONDS + size / _BYTES_PER_SECOND
@@ -82,52 +84,52 @@ def prove(folder: Path, *, seconds: float | None = None) -> list[Check]:
         while True:
             message: Any = json.loads(ours.recv_bytes(_MAX_MESSAGE_LENGTH))
             if message is not None:
-                checks.append(_received(message))
-            elif checks and (checks[-1].name == _LAST or not all(check.passed for check in checks)):
+                checks.append(_parse_check(message))
+            elif checks and (checks[-1].name == _LAST_CHECK or not all(check.passed for check in checks)):
                 return checks
             else:
                 raise ValueError("the last check is missing")
     except EOFError:
-        child.join(_LAST_SECONDS)
-        why = _how_it_ended(child.exitcode)
+        child.join(_EXIT_SECONDS)
+        why = _exit_reason(child.exitcode)
     except (OSError, ValueError, TypeError, RecursionError):
-        why = "reports what no check of ours does"
+        why = "sent an invalid report"
     finally:
         watch.cancel()
         child.kill()
         child.join()
         ours.close()
     if expired.is_set():
-        why = f"took more than {allowed:,.0f} seconds and was ended"
-    return [*checks, Check("proof", False, f"Checking the pack {why}.", DISTRUST)]
+        why = f"took more than {allowed:,.0f} seconds and was stopped"
+    return [*checks, Check("proof", False, f"The validation process {why}.", DISTRUST)]
 
 
-def _received(message: dict[str, Any]) -> Check:
-    """Return the check that the child has sent; raises ``TypeError`` for anything else."""
+def _parse_check(message: dict[str, Any]) -> Check:
+    """Return the check in a message of the child; raises ``TypeError`` for anything else."""
     check = Check(**message)
     if not all(isinstance(text, str) for text in (check.name, check.detail, check.mend)):
-        raise TypeError("a text is none")
+        raise TypeError("a text is not a string")
     if not (check.passed in (True, False) and check.required in (True, False)):
-        raise TypeError("an outcome is none")
+        raise TypeError("an outcome is not a boolean")
     return check
 
 
-def _how_it_ended(code: int | None) -> str:
+def _exit_reason(code: int | None) -> str:
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
-        return "took too much time or memory and was ended"
+        return "took too much time or memory and was stopped"
     if code is not None and code < 0:
-        return f"crashed the database engine (signal {-code})"
-    return "failed in a way that no sound pack causes"
+        return f"crashed in the database engine (signal {-code})"
+    return "exited unexpectedly"
 
 
-# -- in the child
+# -- in the child process
 
 
 def _report(folder: str, size: int, seconds: float, pipe: Connection) -> None:
     """Send every check as JSON, then ``null``."""
-    silence = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silence, 1)
-    os.dup2(silence, 2)
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, 1)
+    os.dup2(devnull, 2)
     die_with_parent()
     reserve = _power_of_two(max(_MIN_RESERVE, 2 * size))
     _limit(reserve + _MIN_RESERVE + size + _ADDRESS_SPACE, seconds)
@@ -137,7 +139,7 @@ def _report(folder: str, size: int, seconds: float, pipe: Connection) -> None:
     except WikigrError as error:
         _send(pipe, Check("proof", False, error.message, DISTRUST))
     except _UNREADABLE as error:
-        _send(pipe, Check("proof", False, f"The pack cannot be read: {type(error).__name__}: {error}", DISTRUST))
+        _send(pipe, Check("proof", False, f"Cannot read the pack: {type(error).__name__}: {error}", DISTRUST))
     pipe.send_bytes(b"null")
 
 
@@ -152,16 +154,16 @@ def _limit(address_space: int, seconds: float) -> None:
         resource.RLIMIT_AS: address_space,
         resource.RLIMIT_CPU: int(seconds * processors) + 1,
         resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_FSIZE: 0,  # nothing here needs to write
+        resource.RLIMIT_FSIZE: 0,  # the checks write nothing
     }
     for kind, limit in limits.items():
-        # A lower limit is in force, or the system has none of this kind: the others still hold.
+        # A lower limit is already in force, or the system does not support this one. The others still apply.
         with suppress(ValueError, OSError):
             resource.setrlimit(kind, (limit, limit))
 
 
-def _power_of_two(least: int) -> int:
-    return 1 << (least - 1).bit_length()
+def _power_of_two(minimum: int) -> int:
+    return 1 << (minimum - 1).bit_length()
 
 
 def _checks(folder: Path, reserve: int) -> Iterator[Check]:
@@ -172,8 +174,8 @@ def _checks(folder: Path, reserve: int) -> Iterator[Check]:
     database = layout.part(parts.DATABASE)
     strays = sorted(path.name for path in database.parent.glob(f"{parts.DATABASE}?*"))
     if strays:
-        # The engine would take a log or a shadow of the database for unfinished work, and carry it out.
-        yield Check("files", False, f"beside the database lies {_shown(strays[0])}, which the engine reads", DISTRUST)
+        # The engine would replay a write-ahead log or shadow file.
+        yield Check("files", False, f"{_quote(strays[0])} next to the database, which the engine would read", DISTRUST)
     if strays or not all(check.passed for check in files):
         return
     graph = Graph(database, address_space=reserve)
@@ -187,24 +189,24 @@ def _checks(folder: Path, reserve: int) -> Iterator[Check]:
         if not all(check.passed for check in values):
             return
         for check in check_parts(pack):
-            # Where it comes with the pack it must work; where it does not, this machine may lack it.
-            at_hand = check.name != "encoder" or manifest.bundled_encoder
-            yield check if at_hand else replace(check, required=False)
+            # A bundled encoder must work; any other may be missing on this machine.
+            required = check.name != "encoder" or manifest.bundled_encoder
+            yield check if required else replace(check, required=False)
         yield from _companions(layout, manifest)
         yield _search(pack)
         found = database_digest(graph, manifest.encoder)
         yield Check(
-            _LAST,
+            _LAST_CHECK,
             found == manifest.digest,
-            f"{found[:16]} as in the manifest"
+            f"{found[:16]}, the same as in the manifest"
             if found == manifest.digest
-            else f"the content has {found[:16]}, the manifest says {manifest.digest[:16]}: one of them was changed",
+            else f"{found[:16]} for the content, but {manifest.digest[:16]} in the manifest: one of them was changed",
             DISTRUST,
         )
 
 
 def _schema(graph: Graph, manifest: Manifest) -> Check:
-    """Compare tables, columns, keys and everything else that a database can define with those of a new pack."""
+    """Compare everything that the database defines (tables, columns, keys, indexes, macros) with a new pack."""
     with Graph(Path(":memory:"), read_only=False, address_space=_MIN_RESERVE) as model:
         for statement in ddl(manifest.encoder.dimension):
             model.execute(statement)
@@ -215,21 +217,23 @@ def _schema(graph: Graph, manifest: Manifest) -> Check:
         found = {name: text for name, text in found.items() if name != allowed and not _is_index_table(name)}
     for name in sorted(found.keys() | wanted.keys()):
         if name not in wanted:
-            return Check("schema", False, f"the database has a {_shown(name)}, which no pack has", DISTRUST)
+            return Check(
+                "schema", False, f"the database defines {_quote(name)}, which does not belong in a pack", DISTRUST
+            )
         if name not in found:
             return Check("schema", False, f"the database has no {name}", DISTRUST)
         if found[name] != wanted[name]:
-            return Check("schema", False, f"the {name} of the database is not as in a pack", DISTRUST)
-    return Check("schema", True, f"{len(wanted)} definitions as in every pack")
+            return Check("schema", False, f"the database defines {name} differently", DISTRUST)
+    return Check("schema", True, f"{len(wanted)} definitions, the same as in every pack")
 
 
 def _is_index_table(name: str) -> bool:
-    """Tell whether a table is one that the vector index keeps for itself."""
+    """Return whether the vector index created this table for its own use."""
     return re.fullmatch(rf"table _\d+_{VECTOR_INDEX}_(UPPER|LOWER)", name) is not None
 
 
 def _definitions(graph: Graph) -> dict[str, str]:
-    """Return everything that the database defines, by what it is and its name."""
+    """Return everything that the database defines, keyed by kind and name."""
     found: dict[str, str] = {}
     for name, kind, comment in graph.rows("CALL show_tables() RETURN name, type, comment"):
         columns = [list(row) for row in graph.rows(f"CALL table_info('{_quoted(name)}') RETURN *")]
@@ -255,20 +259,20 @@ def _quoted(name: str) -> str:
 
 
 def _values(graph: Graph) -> Iterator[Check]:
-    """Check that no value is missing, that names are text, and what follows from other columns."""
+    """Check that no value is missing, that identifiers are not empty, and that columns agree with each other."""
     missing = sum(_missing(graph, *each) for each in _columns(graph))
     yield Check("values", missing == 0, f"{missing:,} are missing", DISTRUST)
-    for called, table, column in _NAMES:
+    for label, table, column in _IDENTIFIERS:
         count = bad = 0
         for name in _column(graph, table, column):
             count += 1
             bad += not name or "\0" in name
-        yield Check(called, bad == 0, f"{count:,}, {bad:,} of them empty or with a NUL", DISTRUST)
+        yield Check(label, bad == 0, f"{count:,}, of which {bad:,} are empty or contain a NUL", DISTRUST)
     wrong = sum(int(graph.rows(query)[0][0]) for query in _CONTRADICTIONS)
     yield Check("columns", wrong == 0, f"{wrong:,} contradict each other", DISTRUST)
 
 
-_NAMES = (
+_IDENTIFIERS = (
     ("titles", "Article", "title"),
     ("section ids", "Section", "section_id"),
     ("entity ids", "Entity", "entity_id"),
@@ -283,7 +287,7 @@ _CONTRADICTIONS = (
 
 
 def _columns(graph: Graph) -> Iterator[tuple[str, str]]:
-    """Yield a pattern that binds ``x``, and a column of it, for every column of every table."""
+    """Yield, for every column of every table, a Cypher pattern that binds ``x`` and the column's name."""
     for name in (*NODE_TABLES, *REL_TABLES):
         pattern = f"(x:{name})" if name in NODE_TABLES else f"()-[x:{name}]->()"
         for (column,) in graph.rows(f"CALL table_info('{name}') RETURN name"):
@@ -302,33 +306,33 @@ def _column(graph: Graph, table: str, column: str) -> Iterator[str]:
 
 
 def _companions(layout: Layout, manifest: Manifest) -> Iterator[Check]:
-    """Check that what was computed from the content is of this content."""
+    """Check that the derived files were computed from this content."""
     try:
         fits = read_cache(layout.part(parts.PAGERANK)).fits(manifest.digest, manifest.counts)
-        yield Check("PageRank", fits, "of this content" if fits else "of another content", DISTRUST)
+        yield Check("PageRank", fits, "matches the content" if fits else "belongs to other content", DISTRUST)
     except PageRankCacheError as error:
         yield Check("PageRank", False, error.message, DISTRUST)
     if parts.GRAPH_INDEX in manifest.files:
         try:
             fits = load_graph_index(layout.part(parts.GRAPH_INDEX)).digest == manifest.digest
-            yield Check("graph index", fits, "of this content" if fits else "of another content", DISTRUST)
+            yield Check("graph index", fits, "matches the content" if fits else "belongs to other content", DISTRUST)
         except GraphIndexError as error:
             yield Check("graph index", False, error.message, DISTRUST)
 
 
 def _search(pack: Pack) -> Check:
-    """Ask the pack for one of its own titles, here: an encoder that comes with it may be made never to end."""
+    """Search the pack for one of its own titles. Done here, because a malicious bundled encoder may never return."""
     titles = pack.graph.rows("MATCH (a:Article)-[:HAS_SECTION]->(:Section) RETURN a.title ORDER BY a.title LIMIT 1")
     if not titles:
-        return Check(SEARCH, True, "there is nothing to find")
+        return Check(SEARCH, True, "nothing to find")
+    title = titles[0][0]
     try:
-        title = titles[0][0]
-        found = pack.nearest(pack.encoder.encode([title])[0], 1) or pack.lexical.search(title, 1)
+        vector = pack.encoder.encode([title])[0]
     except ModelError as error:
         return Check(SEARCH, False, error.message, error.hint or "", required=pack.manifest.bundled_encoder)
-    detail = "finds one of its own titles" if found else "finds nothing, not even one of its own titles"
-    return Check(SEARCH, bool(found), detail, DISTRUST)
+    found = [*pack.nearest(vector, _SEARCH_LIMIT), *pack.lexical.search(title, _SEARCH_LIMIT)]
+    return Check(SEARCH, bool(found), f"{'finds' if found else 'does not find'} one of its own titles", DISTRUST)
 
 
-def _shown(name: str) -> str:
+def _quote(name: str) -> str:
     return repr(name if len(name) <= 80 else name[:80] + "…")

@@ -1,4 +1,4 @@
-"""How well a profile tells the questions that it cannot answer, and how sure that is."""
+"""Abstention of a profile: precision, recall and AUROC with bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wikigr.evaluation.metrics import auroc, precision_recall
+from wikigr.evaluation.metrics.abstention import auroc, precision_recall
 from wikigr.evaluation.samples import Sample
-from wikigr.evaluation.statistics import Interval, bootstrap_statistic_interval
+from wikigr.evaluation.statistics.bootstrap import Interval, bootstrap_statistic_interval
 
 _Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure in [0, 1] with its 95 % bootstrap interval over questions."""
+    """A value in [0, 1] with its 95 % bootstrap interval over questions."""
 
     value: float
     interval: Interval
@@ -26,12 +26,12 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Abstention:
-    """Abstaining from unanswerable questions, as a search for them.
+    """Abstention seen as the detection of unanswerable questions.
 
-    ``precision`` is the share of the abstentions that were right, None without abstentions; ``recall`` the share of
-    the unanswerable questions that were abstained from. ``auroc`` is the probability that an answerable question has
-    more confidence than an unanswerable one (0.5: confidence tells nothing; 1: it parts them), whatever the threshold;
-    None without answerable questions. The counts are of samples, so that a question counts once for each repeat.
+    ``precision`` is the share of abstentions that were right, or None without abstentions. ``recall`` is the share of
+    unanswerable questions that were abstained from. ``auroc`` is the probability that an answerable question has a
+    higher confidence than an unanswerable one, at any threshold (0.5 is chance, 1 is perfect separation), or None
+    without answerable questions. The counts are samples, so each repeat of a question counts.
     """
 
     questions: int
@@ -52,10 +52,10 @@ def abstention(
     resamples: int = 9999,
     clusters: Mapping[str, str] | None = None,
 ) -> Abstention | None:
-    """Judge when ``samples`` of one profile abstained; ``answerable`` says by id which questions have an answer.
+    """Measure the abstention of one profile; ``answerable`` says for each question id whether it has an answer.
 
-    Each sample is a row of its own, repeats too, and the bootstrap draws whole questions (or ``clusters`` of them):
-    repeats of a question are not independent. Failed samples are left out. None when no question is unanswerable.
+    Each sample is a row. The bootstrap draws whole questions (or ``clusters`` of them), because repeats of a question
+    are not independent. Failed samples are left out. Returns None if no question is unanswerable.
     """
     good = [sample for sample in samples if sample.error is None and sample.question_id in answerable]
     should = [not answerable[sample.question_id] for sample in good]
@@ -81,7 +81,7 @@ def abstention(
         abstained_rightly=sum(d and s for d, s in zip(did, should, strict=True)),
         precision=estimate(precision, lambda weights: _share(weights @ (abstained * due), weights @ abstained)),
         recall=estimate(recall, lambda weights: _share(weights @ (abstained * due), weights @ due)),
-        # High confidence must go with the answerable ones, so these are the true labels.
+        # Answerable questions should have high confidence, so they are the positive labels.
         auroc=estimate(auroc(confidence, [not s for s in should]), _weighted_auroc(confidence, 1.0 - due)),
     )
 
@@ -93,7 +93,7 @@ def _share(part: _Floats, whole: _Floats) -> _Floats:
 def _weighted_auroc(scores: Sequence[float], labels: _Floats) -> Callable[[_Floats], _Floats]:
     """Return ``auroc`` as a function of weights of shape ``(k, n)``, for k resamples at once."""
     order = np.argsort(scores, kind="stable")
-    # Where each group of equal scores starts.
+    # The start of each group of equal scores.
     _, starts = np.unique(np.asarray(scores)[order], return_index=True)
 
     def of_weights(weights: _Floats) -> _Floats:

@@ -1,4 +1,4 @@
-"""A pack that remembers: several profiles ask the same question, and encode and search it once."""
+"""A pack with a cache, so that several profiles encode and search the same question only once."""
 
 from __future__ import annotations
 
@@ -12,64 +12,64 @@ from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
 from wikigr.index.candidate import Hit
 from wikigr.pack.open import Pack
 
-# Questions and sentences that are kept; a run goes through its questions in turn.
+# The size of each cache. A run asks its questions in order, so old entries are not needed again.
 _MAX_TEXTS = 4_096
 
 
-class _RememberingEncoder:
-    """Encodes a text once; ``spared`` are the seconds that what it knew had taken the first time."""
+class _CachingEncoder:
+    """An encoder with a cache. ``saved`` is the time in seconds that cached texts took the first time."""
 
     def __init__(self, encoder: Embedder) -> None:
         self._encoder = encoder
-        self._known: dict[str, tuple[Vectors, float]] = {}
-        self.spared = 0.0
+        self._cache: dict[str, tuple[Vectors, float]] = {}
+        self.saved = 0.0
 
     @property
     def identity(self) -> EncoderIdentity:
         return self._encoder.identity
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        # One at a time: a text's last digits must not depend on what shared its batch, and so on what was known.
-        if len(self._known) + len(texts) > _MAX_TEXTS:
-            self._known.clear()
+        # Texts are encoded one at a time, because the last digits of a vector depend on the rest of its batch.
+        if len(self._cache) + len(texts) > _MAX_TEXTS:
+            self._cache.clear()
         for text in texts:
-            if text in self._known:
-                self.spared += self._known[text][1]
+            if text in self._cache:
+                self.saved += self._cache[text][1]
             else:
                 begun = time.perf_counter()
                 vector = self._encoder.encode([text])[0]
-                self._known[text] = vector, time.perf_counter() - begun
-        return np.stack([self._known[text][0] for text in texts]) if len(texts) else self._encoder.encode([])
+                self._cache[text] = vector, time.perf_counter() - begun
+        return np.stack([self._cache[text][0] for text in texts]) if len(texts) else self._encoder.encode([])
 
 
 class CachedPack(Pack):
-    """A ``Pack`` that keeps vectors and ranked lists; only for reading, and never while the pack changes.
+    """A read-only ``Pack`` that caches vectors and hits. The pack must not change while it is open.
 
-    By its clock, what it remembers takes as long as it did the first time: a profile is as slow as it is alone, and not
-    quicker than the one that happened to ask before it.
+    Its clock adds the time that cached results took the first time, so the timings of a profile do not depend on the
+    profiles that asked before it.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        # Before the base class, which searches while it opens.
-        self._remembering: _RememberingEncoder | None = None
+        # Set before the base class opens the pack, which may search.
+        self._caching_encoder: _CachingEncoder | None = None
         self._nearest: dict[tuple[bytes, int], tuple[list[Hit], float]] = {}
-        self._spared = 0.0
+        self._saved = 0.0
         super().__init__(*arguments, purpose="queries", **options)
 
     @property
     def encoder(self) -> Embedder:
-        if self._remembering is None:
-            self._remembering = _RememberingEncoder(super().encoder)
-        return self._remembering
+        if self._caching_encoder is None:
+            self._caching_encoder = _CachingEncoder(super().encoder)
+        return self._caching_encoder
 
     def clock(self) -> float:
-        encoding = self._remembering.spared if self._remembering else 0.0
-        return super().clock() + self._spared + encoding
+        encoding = self._caching_encoder.saved if self._caching_encoder else 0.0
+        return super().clock() + self._saved + encoding
 
     def nearest(self, query: Vectors, limit: int) -> list[Hit]:
         key = (query.tobytes(), limit)
         if key in self._nearest:
-            self._spared += self._nearest[key][1]
+            self._saved += self._nearest[key][1]
         else:
             if len(self._nearest) >= _MAX_TEXTS:
                 self._nearest.clear()

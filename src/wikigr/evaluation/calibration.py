@@ -1,4 +1,4 @@
-"""The abstention threshold of a pack, fitted on gold questions of one split."""
+"""Calibration: the abstention threshold of a pack, fitted on the gold questions of a split."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from wikigr.pipeline.profile import Profile
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """``threshold`` and what it does on the questions that it was fitted on; ``before`` is the one it replaces.
+    """A fitted threshold and its effect on the questions it was fitted on; ``before`` is the previous threshold.
 
-    ``answered`` is the share of answerable questions that it lets through, ``declined`` that of the others it stops.
-    ``warnings`` names the stages of the profile that failed, each once: the threshold is that of a pipeline without.
+    ``answered`` is the share of the answerable questions above the threshold, and ``declined`` the share of the
+    unanswerable ones below it, both in [0, 1]. ``warnings`` lists the stages of the profile that failed; the threshold
+    then belongs to a pipeline without them.
     """
 
     threshold: float
@@ -38,10 +39,10 @@ class Calibration:
 def calibrate(
     pack: Pack, questions: Sequence[GoldQuestion], profile: Profile, *, advance: Callable[[int], None] = lambda _: None
 ) -> Calibration:
-    """Fit the threshold that separates answerable questions from others best: the highest Youden's J (1950).
+    """Fit the threshold that best separates answerable from unanswerable questions, by Youden's J (1950).
 
-    Between equally good ones it takes the middle of the widest gap. Raises ``UsageError`` unless there are questions of
-    both kinds.
+    Of equally good thresholds, the middle of the widest gap wins. ``advance`` is called for each question. Raises
+    ``UsageError`` unless there are questions of both kinds.
     """
     pipeline = build_pipeline(profile, pack, offline=True)
     strengths, labels = [], []
@@ -56,8 +57,8 @@ def calibrate(
     positive, negative = sum(labels), len(labels) - sum(labels)
     if not positive or not negative:
         raise UsageError(
-            "The threshold needs answerable and unanswerable questions; "
-            f"there are {positive} of the first and {negative} of the second kind."
+            "Calibration needs answerable and unanswerable questions, "
+            f"but there are {positive} answerable and {negative} unanswerable ones."
         )
     threshold = _best_threshold(np.asarray(strengths), np.asarray(labels))
     above = np.asarray(strengths) >= threshold
@@ -83,7 +84,7 @@ def _best_threshold(strengths: np.ndarray, labels: np.ndarray) -> float:
 
 @dataclass(frozen=True, slots=True)
 class FittedOn:
-    """What a threshold was fitted on: the hash of its questions, their split (empty: all), the profile that asked."""
+    """The data behind a threshold: the hash of the questions, their split (empty for all) and the profile."""
 
     questions: str
     split: str
@@ -91,15 +92,15 @@ class FittedOn:
 
 
 def with_threshold(manifest: Manifest, threshold: float, fitted_on: FittedOn) -> Manifest:
-    """Return ``manifest`` with the threshold and what it was fitted on."""
+    """Return ``manifest`` with the threshold and the data it was fitted on."""
     thresholds = {**manifest.thresholds, THRESHOLD_NAME: threshold}
     return replace(manifest, thresholds=thresholds, calibration=asdict(fitted_on))
 
 
 def store_threshold(layout: Layout, threshold: float, fitted_on: FittedOn) -> None:
-    """Put the threshold into the manifest, as a whole or not at all; a signature of the manifest is dropped with it.
+    """Write the threshold to the manifest, atomically, and drop the signature of the old manifest.
 
-    Raises ``BuildError`` while the pack is built, and ``UsageError`` for an installed pack.
+    Raises ``BuildError`` while the pack is being built, and ``UsageError`` for an installed pack.
     """
     with layout.building():
         manifest = read_manifest(layout.part(parts.MANIFEST))

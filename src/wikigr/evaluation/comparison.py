@@ -1,4 +1,4 @@
-"""Two arms over the same questions: paired by question, one primary metric, and what changed for whom."""
+"""The comparison of two arms over the same questions, and the questions on which they differ."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from statistics import fmean
 from wikigr.errors import UsageError
 from wikigr.evaluation.metrics import METRICS, known_metric
 from wikigr.evaluation.samples import Sample
-from wikigr.evaluation.statistics import PairedResult, Verdict, compare_paired, correct_secondary
+from wikigr.evaluation.statistics.paired import PairedResult, Verdict, compare_paired, correct_secondary
 
 PRIMARY = "accuracy"
-# Below this difference two arms are as good as each other.
+# Two arms whose difference is smaller count as equivalent.
 MARGIN = 0.02
 
 Means = Mapping[str, Mapping[str, float]]
@@ -21,9 +21,9 @@ Means = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """``second`` against ``first``: a paired result by metric, the primary one first, and what was left out.
+    """``second`` compared with ``first``: one paired result per metric, the primary metric first.
 
-    ``unpaired`` counts questions that only one arm answered (the other failed on them, or never ran them).
+    ``unpaired`` is the number of questions that only one arm answered; they are left out.
     """
 
     first: str
@@ -36,7 +36,7 @@ class Comparison:
     results: tuple[PairedResult, ...]
 
     def result(self, metric: str) -> PairedResult:
-        """Return the result of ``metric``; raises ``KeyError``."""
+        """Return the result of ``metric``; raise ``KeyError`` if there is none."""
         for result in self.results:
             if result.metric == metric:
                 return result
@@ -54,7 +54,7 @@ class Flip:
 
 
 def means_by_question(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
-    """Return each metric's mean over the repeats, by question; failed samples are left out."""
+    """Return the mean of each metric over the repeats, by question; failed samples are left out."""
     values: dict[str, dict[str, list[float]]] = {}
     for sample in samples:
         if sample.error is None:
@@ -83,14 +83,13 @@ def compare(
     margin: float = MARGIN,
     clusters: Mapping[str, str] | None = None,
 ) -> Comparison:
-    """Compare two arms; only questions that both answered count.
+    """Compare two arms on the questions that both answered.
 
-    Raises ``UsageError`` for an unknown primary metric or a margin that is no number, and when no question was
-    answered by both.
+    Raises ``UsageError`` for an unknown primary metric, an invalid margin, or two arms without a common question.
     """
     known_metric(primary)
     if not 0.0 <= margin < math.inf:
-        raise UsageError(f"The margin must be a number from 0 on, not {margin}.")
+        raise UsageError(f"The margin must be a finite number of at least 0, not {margin}.")
     left, right = means_by_question(first), means_by_question(second)
     shared = [question for question in left if question in right]
     if not shared:
@@ -105,13 +104,13 @@ def compare(
             metric,
             [a for a, _ in pairs],
             [b for _, b in pairs],
-            # The mean of several repeats is no longer a yes or no.
+            # The mean over several repeats may lie between 0 and 1.
             binary=METRICS[metric].binary and all(v in (0.0, 1.0) for pair in pairs for v in pair),
             seed=seed,
             margin=margin,
             clusters=[clusters.get(q, q) for q in paired] if clusters else None,
         )
-        results.append(result if METRICS[metric].higher_is_better else _turned(result))
+        results.append(result if METRICS[metric].higher_is_better else _reverse(result))
     return Comparison(
         first=names[0],
         second=names[1],
@@ -127,14 +126,20 @@ def compare(
 _OPPOSITE = {Verdict.IMPROVED: Verdict.REGRESSED, Verdict.REGRESSED: Verdict.IMPROVED}
 
 
-def _turned(result: PairedResult) -> PairedResult:
-    """Return the result of a metric of which less is better: what grew got worse."""
+def _reverse(result: PairedResult) -> PairedResult:
+    """Return the result of a metric for which lower is better."""
     verdict = _OPPOSITE.get(result.verdict, result.verdict)
     return replace(result, verdict=verdict, wins=result.losses, losses=result.wins)
 
 
+def count_paired(first: Sequence[Sample], second: Sequence[Sample], metric: str) -> int:
+    """Return the number of questions that have ``metric`` in both arms."""
+    left, right = means_by_question(first), means_by_question(second)
+    return sum(metric in left[question] and metric in right.get(question, {}) for question in left)
+
+
 def flips(first: Sequence[Sample], second: Sequence[Sample], metric: str = PRIMARY) -> list[Flip]:
-    """Return the questions whose mean of ``metric`` differs, those that got worse first, then by id.
+    """Return the questions whose mean of ``metric`` differs, the worst change first, then by id.
 
     Raises ``UsageError`` for an unknown metric.
     """
@@ -151,7 +156,7 @@ def flips(first: Sequence[Sample], second: Sequence[Sample], metric: str = PRIMA
 
 
 def _most_apart(first: Sequence[Sample], second: Sequence[Sample], question: str, metric: str) -> tuple[Sample, Sample]:
-    """Return a sample of each arm; of several repeats the first two whose values differ as the means do."""
+    """Return one sample of each arm: the first pair of repeats with the largest difference."""
     one, other = (
         [s for s in arm if s.question_id == question and s.error is None and metric in s.metrics]
         for arm in (first, second)

@@ -1,4 +1,4 @@
-"""The gate of a CI job: floors, non-inferiority against a blessed baseline, and a limit on errors."""
+"""The gate of a CI job: floors, non-inferiority to a blessed baseline, and a limit on errors."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from wikigr.evaluation.judge import ERROR, JUDGED, NO_JUDGE
 from wikigr.evaluation.metrics import METRICS, known_metric
 from wikigr.evaluation.run import Run
 from wikigr.evaluation.samples import RunError, Sample
-from wikigr.evaluation.statistics import PairedResult, Verdict
+from wikigr.evaluation.statistics.paired import PairedResult, Verdict
 
 SCHEMA_VERSION = 1
-# Over fewer questions no paired test can reach 0.05.
-_FEWEST = 6
+# With fewer questions, no paired test can reach 0.05.
+_MIN_QUESTIONS = 6
 FailOn = Literal["regression", "inconclusive", "never"]
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A blessed result: the metrics of every question under one profile, and what they were measured on."""
+    """A blessed result: the metrics of every question under one profile, with the identity of pack and questions."""
 
     profile: str
     pack_digest: str
@@ -36,15 +36,15 @@ class Baseline:
     judge: str = NO_JUDGE
 
     def samples(self) -> list[Sample]:
-        """Return it as samples, to be compared with a run's."""
+        """Return the baseline as samples, for a comparison with those of a run."""
         return [Sample(self.profile, question, 0, metrics=metrics) for question, metrics in self.means.items()]
 
     def require_comparable(self, wanted: Requirements, question_hash: str, questions: int, judge: str) -> None:
-        """Raise ``UsageError`` where a run of that many questions, graded by ``judge``, cannot be held to this."""
+        """Raise ``UsageError`` unless a run over these questions, graded by ``judge``, can be compared with it."""
         if self.question_hash != question_hash or len(self.means) != questions:
             raise UsageError(
                 "The baseline was measured on another question set.",
-                hint="Give its questions and split, or bless a new one: wikigr eval bless RUN",
+                hint="Use its questions and split, or bless a new baseline: wikigr eval bless RUN",
             )
         if not any(wanted.primary in metrics for metrics in self.means.values()):
             raise UsageError(
@@ -52,18 +52,19 @@ class Baseline:
             )
         if wanted.by_judge and self.judge != judge:
             raise UsageError(
-                f"The baseline was graded by another judge: {self.judge}, and this run by {judge}.",
-                hint="Grade with the same one (--judge-model), or bless a new baseline: wikigr eval bless RUN",
+                f"The baseline was graded by another judge: {self.judge}, but this run by {judge}.",
+                hint="Use the same judge (--judge-model), or bless a new baseline: wikigr eval bless RUN",
             )
 
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """What a run must reach. ``floors`` by metric; ``errors`` is the largest share of samples that may fail.
+    """The requirements of a gate.
 
-    ``fail_on`` says which verdict on the primary metric against the baseline fails: ``regression``, also an
-    ``inconclusive`` one, or ``never``. ``margin`` is how much worse still counts as no worse: where the whole interval
-    is above it, the run is not inferior, and passes whatever else is unclear.
+    ``floors`` holds the minimum by metric (the maximum if lower is better), and ``errors`` the maximum share of failed
+    samples. ``fail_on`` is the verdict on the primary metric that fails: ``regression``, also ``inconclusive``, or
+    ``never``. ``margin`` is the largest loss that does not matter: if the whole interval lies above ``-margin``, the
+    run is not inferior and passes even if its verdict is inconclusive.
     """
 
     floors: Mapping[str, float]
@@ -74,12 +75,14 @@ class Requirements:
 
     @property
     def by_judge(self) -> bool:
-        """Whether the judge's grades decide."""
+        """Whether a requirement uses the judge's grades."""
         return JUDGED in (*self.floors, self.primary)
 
 
 @dataclass(frozen=True, slots=True)
 class GateCheck:
+    """One check of a gate, with its measured value or verdict in words."""
+
     name: str
     passed: bool
     detail: str
@@ -87,9 +90,10 @@ class GateCheck:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """``regressed`` are the questions that the baseline had right, or righter, by id.
+    """The outcome of a gate.
 
-    ``caveats`` say what else than the profile was not the same for run and baseline.
+    ``regressed`` holds the ids of the questions that scored better in the baseline. ``caveats`` name differences
+    between run and baseline other than the profile.
     """
 
     profile: str
@@ -112,40 +116,40 @@ def check_gate(
     *,
     clusters: Mapping[str, str] | None = None,
 ) -> GateResult:
-    """Hold ``samples`` of ``profile`` against ``wanted`` and ``baseline``; ``clusters`` by question id, if any.
+    """Check the samples of ``profile`` against ``wanted`` and ``baseline``; ``clusters`` maps question ids to keys.
 
-    Where the judge's grades decide, an answer that it failed to grade counts among the errors. Raises ``RunError`` when
-    there is nothing to judge, and ``UsageError`` for an unknown metric or a baseline of another question set or judge.
+    If a requirement uses the judge's grades, an ungraded answer counts as an error. Raises ``RunError`` if there is
+    nothing to judge, and ``UsageError`` for an unknown metric or a baseline of another question set or judge.
     """
     for metric in (*wanted.floors, wanted.primary):
         known_metric(metric)
     for name, number in (("share of errors", wanted.errors), *wanted.floors.items()):
         if not math.isfinite(number):
             raise UsageError(f"The limit of {name} must be a number, not {number}.")
-    mine = [sample for sample in samples if sample.profile == profile]
-    if not mine:
+    own = [sample for sample in samples if sample.profile == profile]
+    if not own:
         raise RunError(f"The run has no samples of the profile {profile!r}.")
-    failed = sum(sample.error is not None or (wanted.by_judge and _is_ungraded(sample)) for sample in mine)
-    share = failed / len(mine)
-    checks = [GateCheck("errors", share <= wanted.errors, f"{failed} of {len(mine)} samples failed")]
+    failed = sum(sample.error is not None or (wanted.by_judge and _is_ungraded(sample)) for sample in own)
+    share = failed / len(own)
+    checks = [GateCheck("errors", share <= wanted.errors, f"{failed} of {len(own)} samples failed")]
     expected = int(run.questions["count"]) * run.repeat
-    checks.append(GateCheck("complete", len(mine) == expected, f"{len(mine)} of {expected} samples"))
-    if failed == len(mine):
-        raise RunError("Every sample of the run failed: there is nothing to judge.")
-    means = means_by_question(mine)
+    checks.append(GateCheck("complete", len(own) == expected, f"{len(own)} of {expected} samples"))
+    if failed == len(own):
+        raise RunError("Every sample of the run failed, so there is nothing to judge.")
+    means = means_by_question(own)
     reached = overall(means)
     for metric, floor in wanted.floors.items():
         value = reached.get(metric)
         upward = METRICS[metric].higher_is_better
         passed = value is not None and (value >= floor if upward else value <= floor)
-        shown = "does not apply" if value is None else f"{value:.4f}"
-        checks.append(GateCheck(f"{metric} {'≥' if upward else '≤'} {floor:g}", passed, shown))
+        detail = "does not apply" if value is None else f"{value:.4f}"
+        checks.append(GateCheck(f"{metric} {'≥' if upward else '≤'} {floor:g}", passed, detail))
     if baseline is None:
         return GateResult(profile, tuple(checks), None, ())
     baseline.require_comparable(wanted, run.questions["hash"], int(run.questions["count"]), run.judge)
     comparison = compare(
         baseline.samples(),
-        mine,
+        own,
         names=("baseline", profile),
         seed=run.seed,
         primary=wanted.primary,
@@ -177,7 +181,7 @@ def _is_ungraded(sample: Sample) -> bool:
 
 
 def _caveats(run: Run, baseline: Baseline) -> list[str]:
-    """Return what else than the profile may have made a difference: none of it keeps a gate from judging."""
+    """Return the differences other than the profile that may matter; none of them stops the gate."""
     found = []
     if baseline.pack_digest != run.pack["digest"]:
         found.append("the baseline was measured on another build of the pack")
@@ -189,8 +193,8 @@ def _caveats(run: Run, baseline: Baseline) -> list[str]:
 def _against_baseline(result: PairedResult, wanted: Requirements) -> GateCheck:
     low, high = result.interval.low, result.interval.high
     worst = low if METRICS[wanted.primary].higher_is_better else -high
-    # A verdict from too few questions is inconclusive whatever the interval says.
-    unclear = result.verdict is Verdict.INCONCLUSIVE and (worst < -wanted.margin or result.n < _FEWEST)
+    # A verdict from too few questions is always inconclusive.
+    unclear = result.verdict is Verdict.INCONCLUSIVE and (worst < -wanted.margin or result.n < _MIN_QUESTIONS)
     failed = {
         "regression": result.verdict is Verdict.REGRESSED,
         "inconclusive": result.verdict is Verdict.REGRESSED or unclear,
@@ -200,25 +204,25 @@ def _against_baseline(result: PairedResult, wanted: Requirements) -> GateCheck:
     return GateCheck(f"{wanted.primary} against the baseline", not failed, detail)
 
 
-def bless(run: Run, samples: Sequence[Sample], profile: str) -> Baseline:
-    """Return the baseline that this run makes; raises ``RunError`` when it is not whole."""
-    mine = [sample for sample in samples if sample.profile == profile]
+def make_baseline(run: Run, samples: Sequence[Sample], profile: str) -> Baseline:
+    """Return the baseline made from one profile of a run; raise ``RunError`` if the run is incomplete."""
+    own = [sample for sample in samples if sample.profile == profile]
     expected = int(run.questions["count"]) * run.repeat
-    failed = [sample for sample in mine if sample.error is not None]
-    if len(mine) != expected or failed:
+    failed = [sample for sample in own if sample.error is not None]
+    if len(own) != expected or failed:
         raise RunError(
-            f"The run is not whole: {len(mine) - len(failed)} of {expected} samples of {profile!r} are good.",
-            hint="Run it to its end first; the same command resumes it.",
+            f"The run is incomplete: {len(own) - len(failed)} of {expected} samples of {profile!r} are good.",
+            hint="Finish it first; the same command resumes it.",
         )
     means = {
         question: {metric: round(value, 6) for metric, value in sorted(metrics.items())}
-        for question, metrics in means_by_question(mine).items()
+        for question, metrics in means_by_question(own).items()
     }
     return Baseline(profile, run.pack["digest"], run.questions["hash"], run.wikigr_version, means, run.judge)
 
 
 def write_baseline(path: Path, baseline: Baseline) -> None:
-    """Write ``baseline`` in place of ``path``, one question a line, so that a diff shows which ones changed."""
+    """Write ``baseline`` to ``path``, one question per line, so that a diff shows which questions changed."""
     values: dict[str, Any] = {"schema_version": SCHEMA_VERSION, **asdict(baseline)}
     means = values.pop("means")
     head = json.dumps(values, ensure_ascii=False, indent=1)[:-2]
@@ -227,21 +231,19 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """Read a blessed baseline; raises ``UsageError`` for what is none."""
+    """Read a blessed baseline; raise ``UsageError`` if the file is not one."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         if values.pop("schema_version") != SCHEMA_VERSION:
-            raise ValueError("it is of another version")
+            raise ValueError("it has another version")
         for name in ("profile", "pack_digest", "question_hash", "wikigr_version", "judge"):
             if not isinstance(values.get(name, NO_JUDGE if name == "judge" else None), str):
-                raise ValueError(f"{name} is missing or no text")
+                raise ValueError(f"{name} is missing or not a string")
         for question, metrics in values["means"].items():
             for metric, value in metrics.items():
-                # Every metric lies in [0, 1]; NaN does not.
+                # All metrics lie in [0, 1]. The comparison also rejects NaN.
                 if type(value) not in (int, float) or not 0.0 <= value <= 1.0:
-                    raise ValueError(f"{metric} of {question!r} is {value!r}, and not from 0 to 1")
+                    raise ValueError(f"{metric} of {question!r} is {value!r} and not from 0 to 1")
         return Baseline(**values)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise UsageError(
-            f"The baseline {path} cannot be used: {error}.", hint="Make one: wikigr eval bless RUN"
-        ) from error
+        raise UsageError(f"Cannot use the baseline {path}: {error}.", hint="Make one: wikigr eval bless RUN") from error

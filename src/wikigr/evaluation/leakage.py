@@ -1,4 +1,4 @@
-"""The guard against leaks: a worked example that is a gold question, or nearly one, tells the model the answer."""
+"""Leak detection: few-shot examples that are (nearly) gold questions would tell the model the answer."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ from typing import Any
 import numpy as np
 
 from wikigr.embeddings.embedder import Embedder
-from wikigr.evaluation.metrics import accuracy
+from wikigr.evaluation.metrics.accuracy import accuracy
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.text import words
 
-# Cosine of two questions from which one gives the other away. Rewordings of a question lie above 0.9 with the default
-# encoder, different questions on one subject rarely above 0.8.
-SIMILAR = 0.85
-# Of a freer rewording the cosine may be as low as this, as it may be of different questions on one subject; there, an
-# example counts that also says the gold answer.
-RELATED = 0.6
+# The minimum cosine of two questions of which one gives the other away. With the default encoder, paraphrases lie above
+# 0.9, and different questions about the same subject rarely above 0.8.
+MIN_SIMILARITY = 0.85
+# The minimum cosine of a loose paraphrase. Different questions about the same subject reach it too, so the example must
+# also contain the gold answer.
+MIN_RELATEDNESS = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """Example ``example`` (its place in the file, from 1) gives the gold question ``question_id`` away.
+    """A few-shot example (its position in the file, from 1) that gives a gold question away.
 
-    ``says_answer``: it is a freer rewording, if it is one, but has an accepted answer in it.
+    ``similarity`` is the cosine of the two questions. ``says_answer`` marks an example that is at most a loose
+    paraphrase but contains an accepted answer.
     """
 
     example: int
@@ -38,10 +39,10 @@ class Leak:
 def find_leaks(
     examples: Sequence[Mapping[str, Any]], questions: Sequence[GoldQuestion], encoder: Embedder
 ) -> list[Leak]:
-    """Return every example that gives a gold question away, each with the nearest one, in order.
+    """Return every example that gives a gold question away, in order, each with the nearest such question.
 
-    It does when it has the same words, or a similarity (cosine) of at least ``SIMILAR``, or one of at least ``RELATED``
-    and an accepted answer in its own.
+    An example gives a question away if it has the same words, a similarity of at least ``MIN_SIMILARITY``, or a
+    similarity of at least ``MIN_RELATEDNESS`` and an accepted answer in its own answer.
     """
     if not examples or not questions:
         return []
@@ -56,11 +57,11 @@ def find_leaks(
         nearest = int(np.argmax(similarities))
         if same in asked:
             nearest = asked.index(same)
-        if same in asked or similarities[nearest] >= SIMILAR:
+        if same in asked or similarities[nearest] >= MIN_SIMILARITY:
             leaks.append(Leak(place, questions[nearest].id, round(float(similarities[nearest]), 4), same in asked))
             continue
         for near in np.argsort(-similarities, kind="stable"):
-            if similarities[near] < RELATED:
+            if similarities[near] < MIN_RELATEDNESS:
                 break
             if accuracy(str(example["answer"]), questions[near].answers):
                 leaks.append(Leak(place, questions[near].id, round(float(similarities[near]), 4), False, True))

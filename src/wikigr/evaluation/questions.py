@@ -1,33 +1,38 @@
-"""Gold questions: read from JSON Lines, identified by a hash, checked against a pack."""
+"""Gold questions: the reader of their JSON Lines files and the hash of a question set."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from wikigr.errors import SourceError, UsageError
 from wikigr.sources.jsonl import MAX_LINE_BYTES, JsonlRecord, JsonlSource
-from wikigr.text import fold, words
 
-if TYPE_CHECKING:
-    from wikigr.answer.answer import Answer
-
-ProblemKind = Literal["form", "duplicate", "missing-title", "missing-section", "answered"]
+ProblemKind = Literal[
+    "form",
+    "duplicate",
+    "missing-title",
+    "missing-section",
+    "answered",
+    "answer-in-question",
+    "answer-outside-gold",
+    "single-hop",
+]
 
 
 class QuestionError(UsageError):
-    """A file of gold questions has a mistake; the message names the file and, where there is one, the line."""
+    """A question file is invalid. The message names the file and, if known, the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """Where an answer stands: an article, and in it a section (by its heading) or a passage (by its id in the source).
+    """The place of an answer: an article, optionally narrowed to a section (heading) or a passage (source id).
 
-    ``title`` is as the file has it; it is compared folded.
+    ``title`` is stored as in the file and compared after folding.
     """
 
     title: str
@@ -37,10 +42,11 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class GoldQuestion:
-    """A question with every string that is accepted as its answer and the places that hold it.
+    """A question with its accepted answers and the places that contain them.
 
-    An answerable question has at least one of both, another has no answers. ``type`` and ``split`` are empty where the
-    file names none. Questions of one ``cluster`` are not independent of each other. ``line`` is counted from 1.
+    An answerable question has at least one answer and one gold place; an unanswerable one has no answers. ``type`` and
+    ``split`` are empty if the file does not name them. Questions of the same ``cluster`` are not independent. ``line``
+    counts from 1.
     """
 
     id: str
@@ -56,9 +62,9 @@ class GoldQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something about a question that a person should look at; the file can be used nevertheless, but for ``form``.
+    """A problem of a question file. Only problems of the kind ``form`` make a question unusable.
 
-    ``question_id`` is empty where a line is no question.
+    ``question_id`` is empty if the line is not a question.
     """
 
     kind: ProblemKind
@@ -70,19 +76,19 @@ class Problem:
 def load_questions(
     path: Path | str, *, split: str | None = None, problems: list[Problem] | None = None
 ) -> list[GoldQuestion]:
-    """Read gold questions in the order of the file; with ``split`` only those of that split.
+    """Read gold questions in file order; with ``split``, only those of the split.
 
     The file is JSON Lines, plain or compressed with gzip, bzip2 or xz (``"-"`` reads standard input). A line is
 
     - ``{id, question, answers, gold: [{title, section?, source_id?}], answerable, type, split, cluster?}``, or
-    - one of a public question-answering set: ``{id, question, answers, gold_titles, gold_ids?, is_impossible?}``,
-      where ``gold_ids[i]`` is the passage of the article ``gold_titles[i]``.
+    - a line of a public question-answering set: ``{id, question, answers, gold_titles, gold_ids?, is_impossible?}``,
+      where ``gold_ids[i]`` is a passage of the article ``gold_titles[i]``.
 
-    Only ``id``, ``question``, ``answers`` and a gold place are required; a question is answerable unless it says
-    otherwise. What else a line holds is passed over. All lines are checked, also those of other splits.
+    Only ``id``, ``question``, ``answers`` and a gold place are required. A question is answerable by default. Other
+    fields are ignored. All lines are checked, including those of other splits.
 
-    Raises ``QuestionError`` for a file that cannot be read, a line that is no such question, an id that occurs twice,
-    and when no question is left. With ``problems`` such lines are left out and added there as problems of ``form``.
+    Raises ``QuestionError`` for an unreadable file, an invalid line, a repeated id, and if no question is left. With
+    ``problems``, invalid lines are skipped and added to that list as problems of the kind ``form``.
     """
     source = JsonlSource(path)
     name = "standard input" if str(path) == "-" else str(path)
@@ -103,7 +109,7 @@ def load_questions(
                     raise QuestionError(f"{name}: {twice}.")
                 problems.append(Problem("form", question.id, question.line, twice))
     except SourceError as error:
-        raise QuestionError(f"The questions cannot be read: {error.message}", hint=error.hint) from error
+        raise QuestionError(f"Cannot read the questions: {error.message}", hint=error.hint) from error
     chosen = [question for question in questions.values() if split is None or question.split == split]
     if not chosen and not problems:
         splits = sorted({question.split for question in questions.values()} - {""})
@@ -113,9 +119,9 @@ def load_questions(
 
 
 def question_set_hash(questions: Collection[GoldQuestion]) -> str:
-    """Return the SHA-256 (hexadecimal) of what ``questions`` say, in whatever order they and their parts come.
+    """Return the SHA-256 (hexadecimal) of ``questions``, independent of the order of questions, answers and gold.
 
-    The line that a question stands on does not count, everything else does.
+    It covers every field except ``line``.
     """
     canonical = sorted(
         [
@@ -133,58 +139,22 @@ def question_set_hash(questions: Collection[GoldQuestion]) -> str:
     return hashlib.sha256(json.dumps(canonical, ensure_ascii=True).encode("ascii")).hexdigest()
 
 
-def check_questions(
-    questions: Sequence[GoldQuestion],
-    titles_in_pack: Callable[[str], str | None],
-    *,
-    headings_in_pack: Callable[[str], Collection[str]] | None = None,
-    answer: Callable[[str], Answer] | None = None,
-) -> list[Problem]:
-    """Return what looks wrong with ``questions`` for a pack, in their order.
-
-    - ``duplicate``: an earlier question has the same words (case, punctuation and Unicode form aside).
-    - ``missing-title``: ``titles_in_pack`` finds no article of a gold title (``Pack.find_title`` looks it up folded).
-    - ``missing-section``: ``headings_in_pack``, asked with the article's title in the pack, has not the gold section.
-    - ``answered``: ``answer`` does not abstain from a question that is marked as unanswerable.
-
-    The last two are looked for only where there is something to ask; what ``answer`` raises is passed on.
-    """
-    problems: list[Problem] = []
-    seen: dict[str, GoldQuestion] = {}
-    for question in questions:
-
-        def report(kind: ProblemKind, message: str, question: GoldQuestion = question) -> None:
-            problems.append(Problem(kind, question.id, question.line, message))
-
-        first = seen.setdefault(_same_words(question.question), question)
-        if first is not question:
-            report("duplicate", f"asks the same as {first.id!r} on line {first.line}")
-        for gold in question.gold:
-            title = titles_in_pack(gold.title)
-            if title is None:
-                report("missing-title", f"the pack has no article {gold.title!r}")
-            elif gold.section is not None and headings_in_pack is not None:
-                headings = {fold(heading) for heading in headings_in_pack(title)}
-                if fold(gold.section) not in headings:
-                    report("missing-section", f"the article {title!r} has no section {gold.section!r}")
-        if answer is not None and not question.answerable:
-            given = answer(question.question)
-            if not given.abstained:
-                report("answered", f"is marked as unanswerable, but the pack answers: {' '.join(given.text.split())}")
-    return problems
-
-
-def _same_words(question: str) -> str:
-    # A question without a single word ("?!") is only the same as itself.
-    return " ".join(words(fold(question))) or question
+def question_file(root: Path) -> Path:
+    """Return the file of the gold questions in a pack's folder; raise ``UsageError`` if there is none."""
+    file = root / "eval" / "questions.jsonl"
+    if not file.is_file():
+        raise UsageError(
+            f"The pack {root} has no gold questions (eval/questions.jsonl).", hint="Give --questions FILE."
+        )
+    return file
 
 
 class _LineError(Exception):
-    """What is wrong with one line."""
+    """The mistake in one line."""
 
 
 class _Line:
-    """One line of the file, read field by field; raises ``_LineError`` for the first mistake."""
+    """One line of the file, parsed field by field. The first mistake raises ``_LineError``."""
 
     def __init__(self, record: JsonlRecord) -> None:
         self._line = record.line
@@ -199,7 +169,7 @@ class _Line:
         answers = self._answers()
         gold = self._gold()
         if not answerable and self._fields.get("is_impossible") is True:
-            # SQuAD 2.0 gives plausible but wrong answers to these.
+            # SQuAD 2.0 lists plausible but wrong answers here.
             answers = ()
         if answerable and not answers:
             raise _LineError(
@@ -229,9 +199,9 @@ class _Line:
         except UnicodeDecodeError as error:
             raise _LineError(f"invalid UTF-8 at byte {error.start + 1} of the line") from error
         except json.JSONDecodeError as error:
-            raise _LineError(f"no JSON: {error.msg} at column {error.colno}") from error
+            raise _LineError(f"invalid JSON: {error.msg} at column {error.colno}") from error
         except (ValueError, RecursionError) as error:
-            raise _LineError(f"no JSON that can be read: {error}") from error
+            raise _LineError(f"invalid JSON: {error}") from error
         if not isinstance(value, dict):
             raise _LineError(f"expected a JSON object, found {_kind(value)}")
         return value
@@ -261,7 +231,7 @@ class _Line:
     def _gold(self) -> tuple[Gold, ...]:
         has_own = self._fields.get("gold") is not None
         if has_own and (self._fields.get("gold_titles") is not None or self._fields.get("gold_ids") is not None):
-            raise _LineError("`gold` stands beside `gold_titles` or `gold_ids`: give one of them")
+            raise _LineError("`gold` cannot be combined with `gold_titles` or `gold_ids`: give one of them")
         places = self._own_gold() if has_own else self._public_gold()
         return tuple(dict.fromkeys(places))
 
@@ -315,7 +285,7 @@ class _Line:
         if not text:
             raise _LineError(f"`{name}` is empty")
         if any("\ud800" <= character <= "\udfff" for character in text):
-            raise _LineError(f"`{name}` holds half of a surrogate pair, which is no character")
+            raise _LineError(f"`{name}` contains an unpaired surrogate")
         return text
 
 

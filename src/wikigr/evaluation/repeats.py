@@ -1,4 +1,4 @@
-"""What asking again changes: a run's own noise, when every question was asked several times."""
+"""The variation between the repeats of a run that asked every question several times."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from wikigr.evaluation.samples import Sample
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """How far the ``count`` repeats of a run differ.
+    """The variation between ``count`` repeats.
 
-    ``deviations`` holds by metric the standard deviation (that of a sample, divisor ``count - 1``) between the means
-    that the repeats had, each over the questions that the metric applied to. ``questions`` are those that failed in no
-    repeat; the others are left out, lest a failure look like a change. ``unstable`` are the ids of those whose primary
-    metric was not the same in all repeats, ``unstable_share`` is their share of the ``judged`` ones, which it applied
-    to at least once: in [0, 1], and None when there are none.
+    ``deviations`` maps each metric to the sample standard deviation (divisor ``count - 1``) of the means of the
+    repeats, each over the questions that the metric applies to. ``questions`` counts the questions that failed in no
+    repeat; the others are left out, because a failure is not a change. ``judged`` counts the questions to which the
+    primary metric applied at least once. ``unstable`` holds the ids of those whose primary metric differed between
+    repeats, and ``unstable_share`` is their share of ``judged``, in [0, 1], or None if ``judged`` is 0.
     """
 
     count: int
@@ -30,9 +30,9 @@ class Repeats:
 
 
 def repeats(samples: Sequence[Sample], count: int, primary: str) -> Repeats | None:
-    """Compare the ``count`` repeats in ``samples`` of one profile; None for fewer than two, or without whole questions.
+    """Compare the ``count`` repeats in the samples of one profile; return None for a single repeat or no good question.
 
-    A metric that does not apply in some repeat (no citation to be judged) is a change, too.
+    A metric that applies in only some repeats (no citation in the others) also counts as a change.
     """
     if count < 2:
         return None
@@ -40,19 +40,19 @@ def repeats(samples: Sequence[Sample], count: int, primary: str) -> Repeats | No
     for sample in samples:
         if sample.error is None:
             by_question.setdefault(sample.question_id, {})[sample.repeat] = sample
-    whole = {id_: found for id_, found in sorted(by_question.items()) if len(found) == count}
-    if not whole:
+    complete = {id_: found for id_, found in sorted(by_question.items()) if len(found) == count}
+    if not complete:
         return None
     deviations = {}
     for metric in METRICS:
         values = [
-            [found[repeat].metrics[metric] for found in whole.values() if metric in found[repeat].metrics]
+            [found[repeat].metrics[metric] for found in complete.values() if metric in found[repeat].metrics]
             for repeat in range(count)
         ]
         if all(values):
             deviations[metric] = stdev(map(fmean, values))
-    primaries = {id_: {sample.metrics.get(primary) for sample in found.values()} for id_, found in whole.items()}
+    primaries = {id_: {sample.metrics.get(primary) for sample in found.values()} for id_, found in complete.items()}
     judged = [id_ for id_, values in primaries.items() if values != {None}]
     unstable = tuple(id_ for id_ in judged if len(primaries[id_]) > 1)
     share = len(unstable) / len(judged) if judged else None
-    return Repeats(count, len(whole), deviations, len(judged), unstable, share)
+    return Repeats(count, len(complete), deviations, len(judged), unstable, share)

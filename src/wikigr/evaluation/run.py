@@ -1,4 +1,4 @@
-"""The identity of a run, ``run.json``: everything that its figures depend on, and what tells two runs apart."""
+"""``run.json``, the description of a run: everything its figures depend on, and its identity."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,22 +16,28 @@ from wikigr import __version__
 from wikigr.evaluation.samples import RunError
 
 RUN = "run.json"
+# The folder, inside the folder of a run, of the profiles that exist nowhere else.
+PROFILES = "profiles"
+# The entry in ``Run.models`` of a profile whose answers no model writes.
+NO_MODEL = "none"
 SCHEMA_VERSION = 1
 _LIBRARIES = ("numpy", "scipy", "onnxruntime", "real_ladybug", "tantivy", "tokenizers")
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What was run. ``profiles`` holds every profile in full, by name, in the order given.
+    """The description of a run.
 
-    ``pack`` holds name, version and digest, and as ``path`` what it was named as, which decides nothing.
-    ``commit`` is that of wikigr's own code, ``dirty`` whether there were changes on top of it, ``changes`` their hash.
-    ``thresholds`` are those of the pack's manifest, and ``examples`` is the hash of its few-shot file (empty: none).
-    ``models`` says for each profile which server writes its answers, ``none`` where nothing does. ``sources`` is how
-    each profile was named; one that is made for the run only, as in an ablation, is missing there. ``subject`` is the
-    profile that a gate judges, ``primary`` the metric and ``margin`` the difference that were declared to decide.
-    ``usage`` is what the answers of each profile and the judge used of models, ``cost_usd`` among it (None: a price is
-    unknown); empty until the run is done. ``missing`` are the gold titles that the pack has no article of.
+    - ``pack``: name, version, digest, and the ``path`` as given, which is not part of the identity.
+    - ``profiles``: every profile in full, by name, in the given order.
+    - ``commit``: the commit of wikigr; ``dirty``: whether it had uncommitted changes; ``changes``: their hash.
+    - ``thresholds``: the thresholds of the pack's manifest; ``examples``: the hash of its few-shot file, or empty.
+    - ``models``: the server that writes the answers of each profile, or ``none``.
+    - ``sources``: the name or path of each profile as given. Profiles made for the run, as in an ablation, are absent.
+    - ``subject``: the profile that a gate judges; ``primary`` and ``margin``: the declared metric and difference.
+    - ``usage``: the model usage of each profile's answers and of the judge, including ``cost_usd`` (None if a price is
+      unknown). Empty until the run is complete.
+    - ``missing``: the gold titles without an article in the pack.
     """
 
     pack: Mapping[str, str]
@@ -61,8 +67,8 @@ class Run:
     schema_version: int = SCHEMA_VERSION
 
     def identity(self) -> str:
-        """Return a hash of all that decides the samples and their figures, so that a run is resumed only as itself."""
-        decides = (
+        """Return a hash of everything that determines the samples, so that only the same run is resumed."""
+        determining = (
             {key: value for key, value in self.pack.items() if key != "path"},
             self.questions["hash"],
             self.encoder,
@@ -78,14 +84,14 @@ class Run:
             self.commit,
             self.changes,
         )
-        return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(determining, sort_keys=True).encode()).hexdigest()
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n"
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python, the platform and the libraries that figures may depend on."""
+    """Return the versions of Python, the platform and the libraries that may influence the figures."""
     found = {"python": sys.version.split()[0], "platform": platform.platform()}
     for name in _LIBRARIES:
         try:
@@ -96,12 +102,14 @@ def versions() -> dict[str, str]:
 
 
 def read_run(folder: Path) -> Run:
-    """Return the run kept in ``folder``; raises ``RunError`` when there is none or it is of another version."""
+    """Return the run stored in ``folder``; raise ``RunError`` if it is missing, damaged or of another version."""
     path = folder / RUN
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         if values.get("schema_version") != SCHEMA_VERSION:
-            raise RunError(f"The run {folder} is of version {values.get('schema_version')!r}, not {SCHEMA_VERSION}.")
+            raise RunError(
+                f"The run {folder} has version {values.get('schema_version')!r} instead of {SCHEMA_VERSION}."
+            )
         for name in ("argv", "leaks", "missing"):
             values[name] = tuple(values.get(name, ()))
         run = Run(**values)
@@ -110,13 +118,15 @@ def read_run(folder: Path) -> Run:
         _check(run)
         return run
     except FileNotFoundError as error:
-        raise RunError(f"{folder} holds no run.", hint="Make one: wikigr eval run --pack PACK -o FOLDER") from error
+        raise RunError(
+            f"{folder} does not contain a run.", hint="Make one: wikigr eval run --pack PACK -o FOLDER"
+        ) from error
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise RunError(f"The run {path} cannot be read: {error}.") from error
+        raise RunError(f"Cannot read the run {path}: {error}.") from error
 
 
 def _check(run: Run) -> None:
-    """Raise ``TypeError`` or ``KeyError`` for a run that lacks what its reports need."""
+    """Raise ``TypeError`` or ``KeyError`` if a field that reports need is missing or has the wrong type."""
     for part, name, kind in (
         (run.pack, "name", str),
         (run.pack, "digest", str),
@@ -124,23 +134,23 @@ def _check(run: Run) -> None:
         (run.questions, "count", int),
     ):
         if not isinstance(part[name], kind):
-            raise TypeError(f"{name} has another type")
+            raise TypeError(f"{name} has the wrong type")
     if not isinstance(run.profiles, dict) or not run.profiles:
         raise TypeError("profiles are missing")
     if run.subject and run.subject not in run.profiles:
-        raise TypeError("subject is none of the profiles")
+        raise TypeError("subject is not one of the profiles")
     if type(run.seed) is not int or type(run.repeat) is not int:
-        raise TypeError("seed and repeat must be whole numbers")
+        raise TypeError("seed and repeat must be integers")
 
 
 def differences(first: Run, second: Run) -> list[str]:
-    """Return what keeps two runs from being compared: other questions, another pack, another judge."""
+    """Return the reasons why two runs are not comparable: different questions, packs, thresholds or judges."""
     found = []
     if first.questions["hash"] != second.questions["hash"]:
         found.append("the question sets differ")
     if first.pack["digest"] != second.pack["digest"]:
         found.append("the packs differ")
-    # Runs of an earlier wikigr did not keep them.
+    # Earlier releases did not store thresholds.
     if first.thresholds and second.thresholds and first.thresholds != second.thresholds:
         found.append("the packs' thresholds differ (wikigr eval calibrate)")
     if first.judge != second.judge:
@@ -149,5 +159,25 @@ def differences(first: Run, second: Run) -> list[str]:
 
 
 def default_folder(run: Run) -> Path:
-    """Return the folder of a run that was given none: the same for the same run, so that it is resumed."""
+    """Return the default folder of a run, which depends on its identity, so that the same run is resumed."""
     return Path("eval-runs") / f"{run.pack['name']}-{list(run.profiles)[-1]}-{run.identity()[:10]}"
+
+
+def describe_missing_articles(titles: Sequence[str]) -> str:
+    """Return the warning about gold titles that have no article in the pack."""
+    named = ", ".join(repr(title) for title in titles[:3])
+    count = "1 gold article" if len(titles) == 1 else f"{len(titles)} gold articles"
+    return (
+        f"The pack lacks {count} that no profile can find: {named}{' and others' if len(titles) > 3 else ''} "
+        "(wikigr eval validate lists them all)."
+    )
+
+
+def late_choices(run: Run, primary: str, margin: float | None = None) -> list[str]:
+    """Return one clause, without a full stop, per choice made after the run: its author could see the figures."""
+    found = []
+    if primary != run.primary:
+        found.append(f"{run.primary} was declared as the primary metric before the run; {primary} was chosen after it")
+    if margin is not None and margin != run.margin:
+        found.append(f"{run.margin:g} was declared as the margin before the run; {margin:g} was chosen after it")
+    return found

@@ -1,4 +1,4 @@
-"""Runs profiles over gold questions: every sample on disk as soon as it is made, resumed where it was stopped."""
+"""Run profiles over gold questions. Each sample is stored at once, so an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -25,9 +25,18 @@ from wikigr.evaluation.judge import NO_JUDGE, Judge, JudgeOptions, judge_samples
 from wikigr.evaluation.leakage import Leak, find_leaks
 from wikigr.evaluation.metrics import score
 from wikigr.evaluation.questions import GoldQuestion, question_set_hash
-from wikigr.evaluation.reports.document import NO_MODEL, PROFILES, keep_questions, missing_articles
-from wikigr.evaluation.run import RUN, Run, default_folder, read_run, versions
-from wikigr.evaluation.samples import SAMPLES, RunError, Sample, SampleStore, locked, read_samples
+from wikigr.evaluation.run import (
+    NO_MODEL,
+    PROFILES,
+    RUN,
+    Run,
+    default_folder,
+    describe_missing_articles,
+    read_run,
+    versions,
+)
+from wikigr.evaluation.samples import SAMPLES, RunError, Sample, SampleStore, lock_run, read_samples
+from wikigr.evaluation.stored_run import store_questions
 from wikigr.llm.budget import BudgetError
 from wikigr.llm.options import BudgetOptions
 from wikigr.llm.response_cache import ResponseCache
@@ -43,21 +52,23 @@ from wikigr.version import changes, commit
 
 _log = logging.getLogger(__name__)
 
-# The folder of models' replies, within the cache folder.
+# The folder of model replies inside the cache folder.
 RESPONSES = "responses"
 
-# Sections of a ranking that are kept and scored: enough for ten different articles nearly always.
-RANKED = 20
+# The number of ranked sections that are stored and scored. They nearly always cover ten different articles.
+MAX_RANKED = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What to run. ``offline`` asks no model; ``jobs`` questions are asked at once; leaks refuse under ``strict``.
+    """The plan of a run.
 
-    ``subject`` (by default the last profile), ``primary`` and ``margin`` are declared, for a gate to judge by.
-    ``sources`` says by what name or path a profile can be loaded again; others are written into the run's folder.
-
-    ``fresh`` asks models again for replies that the cache keeps. ``judge`` has the answers graded after the last one.
+    - ``offline``: ask no model. ``jobs``: the number of questions asked in parallel.
+    - ``strict``: refuse to run if few-shot examples leak gold questions.
+    - ``fresh``: ask models again for replies in the cache.
+    - ``judge``: grade the answers after the last one.
+    - ``subject`` (the last profile by default), ``primary`` and ``margin``: the declared basis of a gate.
+    - ``sources``: the name or path of each profile. Profiles without one are written to the folder of the run.
     """
 
     pack: str
@@ -85,22 +96,21 @@ def evaluate(
     advance: Callable[[int], None] = lambda _: None,
     warn: Callable[[str], None] = _log.warning,
 ) -> tuple[Run, Path]:
-    """Run ``evaluation`` into ``folder`` (or one named after what is run) and return both.
+    """Run ``evaluation`` and return the run and its folder (by default one named after the run's identity).
 
-    What is there already of the same run, made by the same code, is kept. ``advance`` is called for each sample, and
-    with a judge once more for each. ``warn`` is told what is wrong with the cache of replies, and of
-    gold articles that the pack lacks.
+    Samples of the same run, made by the same code, are kept. ``advance`` is called for each sample, and again for each
+    with a judge. ``warn`` receives problems of the reply cache and gold articles that the pack lacks.
 
-    A model that fails gives a sample with an ``error``; a budget that is used up, or a mistake in a profile, stops the
-    run. Raises ``RunError`` when the folder holds another run or is in use, and ``UsageError`` for two profiles of one
-    name or of different budgets, a judge that is to work offline or cannot be asked and, under ``strict``, for leaks.
+    A failing model gives a sample with an ``error``. An exhausted budget or a mistake in a profile stops the run.
+    Raises ``RunError`` if the folder contains another run or is in use. Raises ``UsageError`` for profiles with the
+    same name or with different budgets, for a judge that is offline or unreachable and, if ``strict``, for leaks.
     """
     names = [profile.name for profile in evaluation.profiles]
     if len(set(names)) != len(names):
         raise UsageError(f"Two of the profiles have the same name: {', '.join(names)}.")
     if len({profile[BudgetOptions] for profile in evaluation.profiles}) > 1:
         raise UsageError(
-            "The profiles have different budgets, and the smaller one would decide what is compared.",
+            "The profiles have different budgets, so the smaller budget would limit the comparison.",
             hint="Give all of them the same `budget`.",
         )
     cache = ResponseCache(cache_folder() / RESPONSES, fresh=evaluation.fresh, warn=warn)
@@ -111,18 +121,18 @@ def evaluate(
         leaks = find_leaks(examples, evaluation.questions, first.encoder)
         if leaks and evaluation.strict:
             raise UsageError(
-                f"{len(leaks)} of the few-shot examples give gold questions away: {_in_words(leaks)}.",
-                hint="Remove them from few_shot_examples.json, or leave --strict out to run without them.",
+                f"{len(leaks)} of the few-shot examples give gold questions away: {_list_leaks(leaks)}.",
+                hint="Remove them from few_shot_examples.json, or omit --strict to run without them.",
             )
-        missing = _missing(first, evaluation.questions)
+        missing = _missing_articles(first, evaluation.questions)
         if missing:
-            warn(missing_articles(missing))
+            warn(describe_missing_articles(missing))
         run = _describe(evaluation, first, examples, leaks, missing)
         folder = folder or default_folder(run)
-        stack.enter_context(locked(folder))
-        done = _done(folder, run)
-        keep_questions(folder, evaluation.questions)
-        _keep_profiles(folder, run)
+        stack.enter_context(lock_run(folder))
+        done = _prepare_folder(folder, run)
+        store_questions(folder, evaluation.questions)
+        _store_profiles(folder, run)
         todo = [
             (question, profile, repeat)
             for question in evaluation.questions
@@ -145,13 +155,13 @@ def evaluate(
                 judged += 1
                 advance(1)
             advance(len(answered) - judged)
-        run = replace(read_run(folder), usage=used(read_samples(folder)))
+        run = replace(read_run(folder), usage=total_usage(read_samples(folder)))
         write_atomic(folder / RUN, run.to_json())
         return run, folder
 
 
 def _threads(evaluation: Evaluation) -> int:
-    """Return the cores that the encoder of each job may use."""
+    """Return the number of cores for the encoder of each job."""
     return max(1, available_cores() // evaluation.jobs)
 
 
@@ -159,7 +169,7 @@ def _judge(evaluation: Evaluation, cache: ResponseCache) -> Judge | None:
     if evaluation.judge is None:
         return None
     if evaluation.offline:
-        raise UsageError("A judge is a model, and --offline asks none.", hint="Leave out --offline or --judge.")
+        raise UsageError("--judge needs a model, but --offline asks none.", hint="Omit --offline or --judge.")
     return Judge(evaluation.judge, cache)
 
 
@@ -216,33 +226,33 @@ def _server_of(profile: Profile, *, offline: bool) -> str:
     return client.server
 
 
-def _keep_profiles(folder: Path, run: Run) -> None:
-    """Write the profiles that can be loaded from nowhere else, so that an answer under one can be asked for again."""
+def _store_profiles(folder: Path, run: Run) -> None:
+    """Write the profiles that exist nowhere else, so that the commands in a report can load them."""
     for name, values in run.profiles.items():
         if name not in run.sources:
             place = folder / PROFILES / f"{name}.yaml"
             place.parent.mkdir(exist_ok=True)
-            # JSON is YAML; a profile is called what its file is called.
+            # JSON is valid YAML. The file name gives the profile its name.
             text = json.dumps({key: value for key, value in values.items() if key != "name"}, indent=2)
             write_atomic(place, text + "\n")
 
 
-def _done(folder: Path, run: Run) -> set[tuple[str, str, int]]:
-    """Return the keys of the samples to keep, and write ``run.json`` where there is none."""
+def _prepare_folder(folder: Path, run: Run) -> set[tuple[str, str, int]]:
+    """Write ``run.json`` if it is missing, and return the keys of the samples to keep."""
     if not (folder / RUN).exists():
         if (folder / SAMPLES).exists():
-            raise RunError(f"{folder} holds samples of a run that is unknown.", hint="Choose another folder: -o")
+            raise RunError(f"{folder} contains samples of an unknown run.", hint="Choose another folder: -o")
         write_atomic(folder / RUN, run.to_json())
         return set()
     if read_run(folder).identity() != run.identity():
         raise RunError(
-            f"{folder} holds a run of something else (another pack, threshold, question set, few-shot file, profile, "
+            f"{folder} contains a different run (another pack, threshold, question set, few-shot file, profile, "
             "model, seed or version of wikigr).",
             hint="Choose another folder: -o",
         )
     if not (folder / SAMPLES).exists():
         return set()
-    # A sample that failed is tried again.
+    # Failed samples are retried.
     return {sample.key for sample in read_samples(folder) if sample.error is None}
 
 
@@ -252,16 +262,16 @@ def _examples(pack: CachedPack) -> Sequence[Mapping[str, Any]]:
     except FileNotFoundError:
         return []
     except ValueError as error:
-        raise UsageError(f"The pack's few-shot examples cannot be read: {error}.") from error
+        raise UsageError(f"Cannot read the pack's few-shot examples: {error}.") from error
 
 
-def _missing(pack: CachedPack, questions: Sequence[GoldQuestion]) -> tuple[str, ...]:
-    """Return the gold titles of answerable questions that the pack has no article of, sorted."""
+def _missing_articles(pack: CachedPack, questions: Sequence[GoldQuestion]) -> tuple[str, ...]:
+    """Return the gold titles of answerable questions without an article in the pack, sorted."""
     titles = {gold.title for question in questions if question.answerable for gold in question.gold}
     return tuple(sorted(title for title in titles if pack.find_title(title) is None))
 
 
-def _in_words(leaks: Sequence[Leak]) -> str:
+def _list_leaks(leaks: Sequence[Leak]) -> str:
     return ", ".join(f"example {leak.example} (question {leak.question_id})" for leak in leaks[:5])
 
 
@@ -272,12 +282,12 @@ def _samples(
     leaking: set[int],
     cache: ResponseCache,
 ) -> Iterator[Sample]:
-    """Yield a sample for each of ``todo``: in order with one job, with several as they come.
+    """Yield a sample for each item of ``todo``: in order with one job, as they complete with several.
 
-    Every thread has a pack, pipelines and clients of its own: what an answer used is what its client counted
-    meanwhile. All clients of a profile share its budget.
+    Each thread has its own pack, pipelines and clients, so that the usage of an answer is what its client counted in
+    the meantime. All clients of a profile share its budget.
     """
-    mine = local()
+    thread = local()
     budgets = {profile.name: budget_of(profile) for profile in evaluation.profiles}
     with ExitStack() as stack:
 
@@ -294,20 +304,20 @@ def _samples(
             return made
 
         def ask(item: tuple[GoldQuestion, Profile, int]) -> Sample:
-            if not hasattr(mine, "pipelines"):
+            if not hasattr(thread, "pipelines"):
                 pack = CachedPack(evaluation.pack, threads=_threads(evaluation))
-                mine.pipelines = pipelines(stack.enter_context(pack))
+                thread.pipelines = pipelines(stack.enter_context(pack))
             question, profile, repeat = item
-            return _ask(mine.pipelines[profile.name], question, repeat)
+            return _ask(thread.pipelines[profile.name], question, repeat)
 
         if evaluation.jobs == 1:
-            mine.pipelines = pipelines(first)
+            thread.pipelines = pipelines(first)
             yield from map(ask, todo)
         else:
             with ThreadPoolExecutor(evaluation.jobs) as pool:
                 futures = [pool.submit(ask, item) for item in todo]
                 try:
-                    # An answer that is there does not wait for a slower one before it, lest a kill lose it.
+                    # Storing answers as they complete means that a killed run loses as few as possible.
                     for future in as_completed(futures):
                         yield future.result()
                 finally:
@@ -320,12 +330,12 @@ def _ask(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
     model = pipeline.model
     asked = hits = 0
     if model is not None:
-        # Each repeat is an answer of its own, to the cache too.
+        # The cache keeps the reply of each repeat separately.
         model.repeat = repeat
         asked, hits = model.asked, model.hits
     try:
         answer = pipeline.answer(question.question)
-        ranking = fetch(pipeline.pack, answer.ranking[:RANKED])
+        ranking = fetch(pipeline.pack, answer.ranking[:MAX_RANKED])
     except (BudgetError, UsageError):
         raise
     except WikigrError as error:
@@ -354,8 +364,8 @@ def _ask(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
     )
 
 
-def used(samples: Sequence[Sample]) -> dict[str, Any]:
-    """Return what ``samples`` used of models: the answers by profile, and the judge of all of them."""
+def total_usage(samples: Sequence[Sample]) -> dict[str, Any]:
+    """Return the total model usage of ``samples``: the answers by profile, and the judge."""
     answers: dict[str, Usage] = {}
     judged = Usage()
     for sample in samples:
@@ -369,7 +379,7 @@ def _usage(answer: Answer) -> dict[str, Any]:
 
 
 def ablations(profile: Profile) -> list[Profile]:
-    """Return ``profile`` and, for each enhancement that it has, the profile without that one."""
+    """Return ``profile`` and, for each of its enhancements, the profile without it."""
     variants = [profile]
     for kind in SECTIONS:
         for name, values in profile[kind].ablations().items():

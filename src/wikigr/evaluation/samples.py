@@ -1,4 +1,4 @@
-"""Samples: what one profile did with one question. ``samples.jsonl`` is the single source of truth of a run."""
+"""Samples, the results of one profile on one question. ``samples.jsonl`` is the source of all figures of a run."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ SAMPLES = "samples.jsonl"
 
 
 class RunError(WikigrError):
-    """A run's folder is damaged, in use, or not of the run that is meant."""
+    """The folder of a run is damaged, in use, or contains another run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One question under one profile.
+    """The result of one profile on one question.
 
-    ``metrics`` holds a number by metric; one that does not apply is missing. ``ranking`` are the first sections
-    retrieved. ``error`` says why there is no answer; such a sample counts neither as right nor as wrong. ``cached``:
-    a model had a part in the answer, and all of its replies came from the cache, so that ``timings`` and ``usage`` are
-    not those of a model. ``judgment`` is the judge's ``{verdict, reason, model}``, and ``judge_usage`` what all
-    attempts at one used, apart from ``usage``.
+    - ``metrics``: the value of each metric that applies, in [0, 1].
+    - ``ranking``: the first retrieved sections, best first. ``confidence``: in [0, 1].
+    - ``error``: the reason why there is no answer. A failed sample counts as neither right nor wrong.
+    - ``cached``: a model took part in the answer and all of its replies came from the cache, so ``timings`` and
+      ``usage`` are not those of a model.
+    - ``judgment``: the judge's ``{verdict, reason, model}``. ``judge_usage``: the usage of all attempts to judge, which
+      ``usage`` does not include.
     """
 
     profile: str
@@ -57,22 +59,22 @@ class Sample:
 
 
 def write_line(sample: Sample) -> str:
-    """Return ``sample`` as a line of JSON; metrics that are no number are left out."""
+    """Return ``sample`` as a line of JSON without the metrics that are NaN."""
     values = asdict(sample)
     values["metrics"] = {name: value for name, value in sample.metrics.items() if not math.isnan(value)}
     return json.dumps(values, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 class SampleStore:
-    """Appends samples to a run's file, each line whole and on disk before the next."""
+    """An append-only sample file. Each line is complete and on disk before the next one is written."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / SAMPLES
-        self._drop_torn_line()
+        self._drop_partial_line()
         self._file = self._path.open("a", encoding="utf-8")
 
-    def _drop_torn_line(self) -> None:
-        """Cut off what a killed run left of its last line."""
+    def _drop_partial_line(self) -> None:
+        """Remove the incomplete last line of a killed run."""
         if not self._path.exists():
             return
         with self._path.open("rb+") as file:
@@ -91,17 +93,18 @@ class SampleStore:
 
 
 def read_samples(folder: Path) -> list[Sample]:
-    """Return the samples of a run in the order of profile, question and repeat; the last of a key counts.
+    """Return the samples of a run, sorted by profile, question and repeat.
 
-    A torn last line is left out. Raises ``RunError`` for any other line that is no sample.
+    If a key occurs more than once, the last sample counts. An incomplete last line is ignored. Raises ``RunError`` for
+    any other invalid line.
     """
     path = folder / SAMPLES
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise RunError(f"The samples {path} cannot be read: {error.strerror}.") from error
+        raise RunError(f"Cannot read the samples {path}: {error.strerror}.") from error
     found: dict[tuple[str, str, int], Sample] = {}
-    # In bytes: what a kill left of the last line may end within a character.
+    # Bytes, because an incomplete last line may end inside a character.
     for number, line in enumerate(content.split(b"\n")[:-1], start=1):
         sample = _parse(line, path, number)
         found[sample.key] = sample
@@ -117,60 +120,58 @@ def _parse(line: bytes, path: Path, number: int) -> Sample:
         _check(sample)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise RunError(
-            f"Line {number} of {path} is no sample: {error}.",
-            hint="Delete that line; the command that made the run then asks its question again.",
+            f"Line {number} of {path} is not a valid sample: {error}.",
+            hint="Delete the line and repeat the command that made the run: it asks the question again.",
         ) from error
     return sample
 
 
 def _check(sample: Sample) -> None:
-    """Raise ``TypeError`` for a field of another type, and ``ValueError`` for a figure that is no number."""
+    """Raise ``TypeError`` for a field of the wrong type and ``ValueError`` for a value out of range."""
     for name in ("profile", "question_id", "answer", "query_type"):
         if not isinstance(getattr(sample, name), str):
-            raise TypeError(f"{name} is no text")
+            raise TypeError(f"{name} is not a string")
     if type(sample.repeat) is not int:
-        raise TypeError("repeat is no whole number")
+        raise TypeError("repeat is not an integer")
     if sample.error is not None and not isinstance(sample.error, str):
-        raise TypeError("error is no text")
+        raise TypeError("error is not a string")
     for name in ("metrics", "timings"):
         numbers = getattr(sample, name)
         if not isinstance(numbers, dict):
-            raise TypeError(f"{name} are no numbers by name")
+            raise TypeError(f"{name} is not an object of numbers")
         for key, value in numbers.items():
             if type(value) not in (int, float) or not math.isfinite(value):
-                raise ValueError(f"{name}: {key} is {value!r}, which is no number")
+                raise ValueError(f"{name}: {key} is {value!r} and not a finite number")
             if name == "metrics" and not 0.0 <= value <= 1.0:
-                raise ValueError(f"{name}: {key} is {value!r}, and not from 0 to 1")
+                raise ValueError(f"{name}: {key} is {value!r} and not from 0 to 1")
     if type(sample.confidence) not in (int, float) or not 0.0 <= sample.confidence <= 1.0:
-        raise ValueError(f"confidence is {sample.confidence!r}, and not from 0 to 1")
+        raise ValueError(f"confidence is {sample.confidence!r} and not from 0 to 1")
     for entry in sample.ranking:
         if not isinstance(entry, dict) or not isinstance(entry.get("section_id"), str):
-            raise TypeError("ranking holds something else than sections")
+            raise TypeError("ranking contains an entry that is not a section")
         if type(entry.get("score")) not in (int, float) or not math.isfinite(entry["score"]):
-            raise ValueError(f"the score of {entry['section_id']} is {entry.get('score')!r}, which is no number")
+            raise ValueError(f"the score of {entry['section_id']} is {entry.get('score')!r} and not a finite number")
     if not all(isinstance(entry, dict) for entry in sample.citations):
-        raise TypeError("citations holds something else than citations")
+        raise TypeError("citations contains an entry that is not a citation")
     for name in ("usage", "judge_usage"):
         Usage(**getattr(sample, name))
     if sample.judgment is not None and "verdict" not in sample.judgment:
-        raise TypeError("a judgment has no verdict")
+        raise TypeError("the judgment has no verdict")
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold a run's folder; raises ``RunError`` when another process writes there or it cannot be made."""
+def lock_run(folder: Path) -> Iterator[None]:
+    """Create and lock the folder of a run; raise ``RunError`` if another process uses it or it is not writable."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
-        raise RunError(f"The folder {folder} cannot be written: {error.strerror}.") from error
+        raise RunError(f"Cannot write to the folder {folder}: {error.strerror}.") from error
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise RunError(
-                f"Another evaluation is writing to {folder}.", hint="Give it a folder of its own: -o"
-            ) from error
+            raise RunError(f"Another evaluation is writing to {folder}.", hint="Choose another folder: -o") from error
         yield
     finally:
         os.close(handle)

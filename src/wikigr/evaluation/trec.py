@@ -1,7 +1,7 @@
-"""Gold and rankings as files for trec_eval, ir-measures and their kind.
+"""TREC qrels and run files, for trec_eval, ir-measures and similar tools.
 
-Columns are parted by white space, so that white space, control characters and ``%`` in an id are percent-encoded as
-UTF-8 (``urllib.parse.unquote`` gives the id back); all else stays readable.
+Columns are separated by white space, so white space, control characters and ``%`` in an id are percent-encoded as UTF-8
+(``urllib.parse.unquote`` restores the id).
 """
 
 from __future__ import annotations
@@ -10,22 +10,56 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from wikigr.atomic import write_atomic
-from wikigr.evaluation.metrics import relevant_articles
+from wikigr.evaluation.metrics.answered import ranked_articles, relevant_articles
 from wikigr.evaluation.questions import GoldQuestion
+from wikigr.evaluation.stored_run import StoredRun
+from wikigr.graph.schema import article_title
+from wikigr.index.candidate import Candidate, Evidence, Section
 
 _UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\ufeff]")
 
 
-def write_qrels(path: Path, questions: Iterable[GoldQuestion]) -> None:
-    """Write ``qid 0 docid 1`` for every gold article of every answerable question, in place of ``path``.
+def export_trec(stored: StoredRun, folder: Path) -> list[Path]:
+    """Write the TREC files of a run to ``folder`` and return them: ``qrels.txt``, then ``PROFILE.run`` per profile.
 
-    The docids are those of ``metrics.relevant_articles``, in sorted order; ``metrics.ranked_articles`` gives the same
-    for a run. Unanswerable questions have no relevant article and are left out, as our own figures leave them out.
-    Raises ``OSError`` when the file cannot be written; what was there is then kept.
+    An article's score is the best score of its sections among those that the samples store. Raises ``OSError``.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    questions = stored.gold_questions()
+    files = [folder / "qrels.txt"]
+    write_qrels(files[0], questions)
+    by_id = {question.id: question for question in questions}
+    for profile in stored.run.profiles:
+        rankings: dict[str, list[tuple[str, float]]] = {}
+        for sample in stored.samples_of(profile):
+            if sample.repeat == 0 and sample.error is None:
+                scores: dict[str, float] = {}
+                for entry in sample.ranking:
+                    (docid,) = ranked_articles(by_id[sample.question_id], [_evidence(entry)])
+                    scores.setdefault(docid, float(entry["score"]))
+                rankings[sample.question_id] = list(scores.items())
+        files.append(folder / f"{profile}.run")
+        write_run(files[-1], rankings, profile)
+    return files
+
+
+def _evidence(entry: Mapping[str, Any]) -> Evidence:
+    """Return a ranked section as a sample stores it, without its text."""
+    id_ = str(entry["section_id"])
+    section = Section(id_, article_title(id_), "", "", str(entry["source_id"]), 0)
+    return Evidence(section, Candidate(id_, float(entry["score"])))
+
+
+def write_qrels(path: Path, questions: Iterable[GoldQuestion]) -> None:
+    """Write ``qid 0 docid 1`` for every gold article of every answerable question to ``path``, atomically.
+
+    The docids are those of ``relevant_articles``, sorted; ``ranked_articles`` returns the same ids for a ranking.
+    Unanswerable questions have no relevant articles and are left out, as in the metrics. Raises ``OSError``.
     """
     write_atomic(
         path,
@@ -39,11 +73,11 @@ def write_qrels(path: Path, questions: Iterable[GoldQuestion]) -> None:
 
 
 def write_run(path: Path, rankings: Mapping[str, Sequence[tuple[str, float]]], tag: str) -> None:
-    """Write ``qid Q0 docid rank score tag`` for ``rankings`` (docids with scores, best first), in place of ``path``.
+    """Write ``qid Q0 docid rank score tag`` for ``rankings`` (docids with scores, best first) to ``path``, atomically.
 
-    A docid that occurs again is left out. Readers go by the score alone, in 32 bits, and break ties in their own way:
-    a score that is not below the one before it is written as the next lower number, so that they see our order.
-    Raises ``ValueError`` for a score that is not finite and for an empty id or tag, and ``OSError`` as ``write_qrels``.
+    Repeated docids are left out. Readers sort by the 32-bit score only and break ties differently, so a score that is
+    not below the previous one is replaced by the next lower number. Raises ``ValueError`` for a score that is not
+    finite and for an empty id or tag, and ``OSError``.
     """
     name = _encoded(tag)
     write_atomic(
@@ -64,7 +98,7 @@ def _strictly_falling(ranking: Sequence[tuple[str, float]]) -> Iterator[tuple[st
             continue
         seen.add(docid)
         if not math.isfinite(score) or abs(score) > float(np.finfo(np.float32).max):
-            raise ValueError(f"the score of {docid!r} is {score}, which no run file can hold")
+            raise ValueError(f"the score of {docid!r} is {score}, which a run file cannot hold")
         written = min(np.float32(score), highest)
         highest = np.nextafter(written, np.float32(-np.inf))
         yield docid, float(written)
@@ -72,5 +106,5 @@ def _strictly_falling(ranking: Sequence[tuple[str, float]]) -> Iterator[tuple[st
 
 def _encoded(name: str) -> str:
     if not name:
-        raise ValueError("a TREC file has no place for an empty id or tag")
+        raise ValueError("a TREC file cannot hold an empty id or tag")
     return _UNSAFE.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), name)

@@ -29,12 +29,12 @@ from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import MIN_RELEVANCE, Manifest, describe_files, read_manifest
 from wikigr.progress import Progress, Silent
 from wikigr.sources.article import Source
+from wikigr.sources.formats import FORMATS, LinkTarget
 
 if TYPE_CHECKING:
     from wikigr.ingest.extraction import ExtractionReport, Extractor
 
-# In these formats a link is a title and never a record's id: page 1905 is not the year 1905.
-_TITLE_LINKS_ONLY = {"mediawiki"}
+_TITLE_LINKS_ONLY = {row.name for row in FORMATS if row.links is LinkTarget.TITLE}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from wikigr.ingest.staging import Staging
 from wikigr.isolation import die_with_parent
 from wikigr.progress import Progress
 from wikigr.sources.article import Redirect, Skipped, Source, SourceArticle, SourceItem
-from wikigr.sources.lines import Line
+from wikigr.sources.formats import FORMATS
+from wikigr.sources.streams import Line
 
 # Records given to a worker at a time, and records in one transaction.
 CHUNK = 16
@@ -25,8 +26,7 @@ BATCH = 512
 MAX_TITLE_CHARS = 1_000
 MAX_ID_CHARS = 5_000
 
-# Formats whose parsing costs much more than handing a record to another process.
-_HEAVY = {"mediawiki", "zim", "html"}
+_HEAVY = {row.name for row in FORMATS if row.parses_slowly}
 
 
 def read_source(

@@ -1,4 +1,4 @@
-"""The content digest of a pack: from the staged rows of a build, and again from the finished database."""
+"""The content digest of a pack, computed from the rows of a build or from the finished database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wikigr.text import fold
 
 Row = tuple[Any, ...]
 
-# What is fed, in this order, and the columns of each; rows come in order of the columns named in brackets.
+# The kinds of rows in digest order, with their columns. Rows are sorted by the columns in brackets.
 #   article  [title], categories as JSON, content, url, revision
 #   section  section_id, heading, heading path as JSON, start, end, source_id   [article's title, position]
 #   alias    alias, article's title                                             [folded alias, alias]
@@ -24,17 +24,17 @@ Row = tuple[Any, ...]
 #   fact     [subject, object, relation, section_id]
 KINDS = ("article", "section", "alias", "link", "mention", "entity", "owned", "fact")
 
-# Rows that a build copies at once, and that are read at once here. The engine may shuffle the rows of one copy among
-# themselves and never with those of another, so that sorting within these pages restores the order.
+# Page sizes, shared with the build, which copies this many rows per statement. The engine may reorder rows within one
+# copy, but not across copies, so sorting within each page restores the order.
 ARTICLE_PAGE = 1_000
 SECTION_PAGE = 10_000
 ENTITY_PAGE = 10_000
 
 
 def digest_rows(identity: EncoderIdentity, rows: Mapping[str, Iterable[Row]]) -> str:
-    """Return the SHA-256 of a pack's content: ``rows`` holds those of each of ``KINDS``, in its order.
+    """Return the SHA-256 (hexadecimal) of a pack's content; ``rows`` maps each of ``KINDS`` to its sorted rows.
 
-    Vectors are represented by their encoder's identity: their last bits depend on the machine.
+    The encoder's identity stands in for the vectors, because their last bits depend on the machine.
     """
     digest = hashlib.sha256()
 
@@ -50,28 +50,28 @@ def digest_rows(identity: EncoderIdentity, rows: Mapping[str, Iterable[Row]]) ->
 
 
 def database_digest(graph: Graph, identity: EncoderIdentity) -> str:
-    """Return the content digest of the pack whose database is ``graph``; raises ``QueryError``.
+    """Return the content digest of the pack with the database ``graph``; raises ``QueryError``.
 
-    It is that of the manifest, unless somebody changed the content. Memory holds a page of rows, and every alias.
+    It equals the manifest's digest unless the content was changed. Memory use: one page of rows, and all aliases.
     """
-    reading = _Reading(graph)
+    reader = _RowReader(graph)
     return digest_rows(
         identity,
         {
-            "article": reading.articles(),
-            "section": reading.sections(),
-            "alias": reading.aliases(),
-            "link": reading.edges("LINKS_TO"),
-            "mention": reading.edges("MENTIONS"),
-            "entity": reading.entities(),
-            "owned": reading.owned(),
-            "fact": reading.facts(),
+            "article": reader.articles(),
+            "section": reader.sections(),
+            "alias": reader.aliases(),
+            "link": reader.edges("LINKS_TO"),
+            "mention": reader.edges("MENTIONS"),
+            "entity": reader.entities(),
+            "owned": reader.owned(),
+            "fact": reader.facts(),
         },
     )
 
 
-class _Reading:
-    """Reads each kind of row from a database, in its order."""
+class _RowReader:
+    """Reads each kind of row from a database in digest order."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph

@@ -1,9 +1,9 @@
-"""Where the parts of a pack lie, and how a finished build takes the place of the old one.
+"""The files of a pack, and how a finished build replaces them atomically.
 
-A pack's folder may also hold its sources (articles, gold questions), which a build never touches. The parts
-that a build makes are prepared in ``.wikigr/new``; then a marker is written, the parts are renamed into place one
-by one, and the marker is removed. Whoever opens the pack while the marker is there takes each part from
-``.wikigr/new`` if it is still there: so a kill at any moment leaves the old pack or the new one.
+A pack's folder may also contain its sources (articles, gold questions), which a build never touches. A build prepares
+its parts in ``.wikigr/new``, writes a marker, renames the parts into place one by one, and removes the marker. While
+the marker exists, readers take each part from ``.wikigr/new`` if it is still there. A kill at any moment therefore
+leaves either the old pack or the new one.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ LEXICAL = "lexical"
 PAGERANK = "pagerank_cache.json"
 GRAPH_INDEX = "graph_index.npz"
 ENCODER = "encoder"
-# In the order in which they are moved into place. The encoder is optional: the manifest says whether it counts.
+# In the order in which they are moved into place. The manifest says whether the pack uses a bundled encoder.
 PARTS = (DATABASE, LEXICAL, PAGERANK, GRAPH_INDEX, ENCODER, MANIFEST)
-# Who signed the manifest, and where an installed pack came from: neither is true of another manifest.
+# The signature of the manifest, and where an installed pack came from. Both become invalid with another manifest.
 SIGNATURE = "signature.json"
 ORIGIN = ".origin.json"
-# Below the folder of the installed packs: the versions that their names lead to.
+# Subfolder of the installed packs that contains their versions; each pack's name links to one of them.
 VERSIONS = ".versions"
 
 _WORK = ".wikigr"
@@ -42,15 +42,15 @@ _STAGING = "staging.sqlite"
 
 
 def installed_packs() -> Path:
-    """Return the folder that holds the installed packs by name; it need not exist.
+    """Return the folder of the installed packs; it may not exist yet.
 
-    What `wikigr pack install` has put there is a link to the version that is used, in ``.versions/NAME``.
+    `wikigr pack install` puts a link there for each pack, to its current version in ``.versions/NAME``.
     """
     return data_folder() / "packs"
 
 
 def installed_name(folder: Path) -> str | None:
-    """Return the name of the installed pack whose version lies in ``folder``, or that it leads to, else ``None``."""
+    """Return the name of the installed pack if ``folder`` is one of its versions or links to one, else ``None``."""
     versions = folder.resolve().parent.parent
     return folder.resolve().parent.name if versions == (installed_packs() / VERSIONS).resolve() else None
 
@@ -78,7 +78,7 @@ class Layout:
         return self.work / _MARKER
 
     def part(self, name: str) -> Path:
-        """Return where ``name`` is now; the path need not exist."""
+        """Return the current path of the part ``name``; it may not exist."""
         pending = self.new / name
         if self._marker.exists() and pending.exists():
             return pending
@@ -88,19 +88,19 @@ class Layout:
         return self.part(MANIFEST).is_file()
 
     def signature(self) -> Path | None:
-        """Return the file with the signature of the manifest; ``None`` when there is none, or a commit drops it."""
+        """Return the manifest's signature file, or ``None`` if there is none or a pending commit removes it."""
         path = self.root / SIGNATURE
         return path if path.is_file() and self.part(MANIFEST) == self.root / MANIFEST else None
 
     def unfinished(self) -> bool:
-        """Tell whether a build was begun here and neither finished nor cleaned up."""
+        """Return whether a build was interrupted here and can be resumed."""
         return self.staging.exists()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Keep a build from moving parts while they are being opened (milliseconds).
+        """Prevent a build from moving parts while they are being opened (milliseconds).
 
-        A folder that cannot be written has no builds, so a lock that cannot be opened is no error.
+        A read-only folder has no builds, so a lock file that cannot be opened is ignored.
         """
         try:
             handle = os.open(self.work / "commit.lock", os.O_RDONLY)
@@ -115,10 +115,10 @@ class Layout:
 
     @contextmanager
     def building(self) -> Iterator[None]:
-        """Hold the folder for what writes a pack into it.
+        """Lock the folder for writing a pack into it.
 
-        Raises ``BuildError`` when another process builds here or the folder cannot be written, and ``UsageError`` when
-        it is that of an installed pack.
+        Raises ``BuildError`` when another process is building here or the folder cannot be written, and ``UsageError``
+        for the folder of an installed pack.
         """
         self.refuse_installed()
         try:
@@ -126,8 +126,8 @@ class Layout:
             handle = os.open(self.work / "build.lock", os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise BuildError(
-                f"The folder {self.root} cannot be written: {error.strerror}.",
-                hint=f"Make it writable, or change a copy: cp -RL {shlex.quote(str(self.root))} COPY"
+                f"Cannot write to the folder {self.root}: {error.strerror}.",
+                hint=f"Make it writable, or work on a copy: cp -RL {shlex.quote(str(self.root))} COPY"
                 if self.exists()
                 else "Choose another folder with -o, or change its permissions.",
             ) from error
@@ -145,17 +145,16 @@ class Layout:
             os.close(handle)
 
     def refuse_installed(self) -> None:
-        """Raise ``UsageError`` when the folder is that of an installed pack, in which nothing may be written."""
+        """Raise ``UsageError`` when the folder belongs to an installed pack, which must not be modified."""
         name = installed_name(self.root)
         if name is not None:
             raise UsageError(
-                f"{name} is an installed pack: its content is its publisher's, and it would no longer be what was "
-                "signed and proved.",
-                hint=f"Change a copy: cp -RL {shlex.quote(str(self.root))} COPY, then the same command with COPY.",
+                f"{name} is an installed pack. Modifying it would invalidate its signature and validation.",
+                hint=f"Make a copy and run the same command on it: cp -RL {shlex.quote(str(self.root))} COPY",
             )
 
     def _refuse_foreign_files(self) -> None:
-        """Never overwrite what is not ours: a user's own file or folder may be called like a part."""
+        """Raise ``BuildError`` if the folder has files named like parts that do not belong to a wikigr pack."""
         taken = [name for name in PARTS if (self.root / name).exists()]
         if not taken or self._marker.exists():
             return
@@ -165,20 +164,19 @@ class Layout:
             ours = False
         if not ours:
             raise BuildError(
-                f"{self.root} holds {', '.join(taken)}, which no build of wikigr has made, and the pack's files would "
-                "replace it.",
-                hint="Choose another folder with -o, or move it away.",
+                f"{self.root} contains {', '.join(taken)}, which wikigr did not create and the build would overwrite.",
+                hint="Choose another folder with -o, or move the files away.",
             )
 
     def clear_new(self) -> None:
-        """Remove parts that a killed build had prepared but not committed, and make an empty place."""
+        """Create an empty ``.wikigr/new``, removing uncommitted parts of a killed build."""
         _discard(self.new)
         self.new.mkdir(parents=True)
 
     def commit(self, *, keep_encoder: bool) -> None:
-        """Make the parts in ``.wikigr/new`` the pack, all or none, and drop the staging file.
+        """Move all parts from ``.wikigr/new`` into place atomically, and remove the staging file.
 
-        Without ``keep_encoder`` an encoder that an older build had bundled is removed afterwards.
+        Unless ``keep_encoder`` is set, an encoder bundled by an earlier build is removed afterwards.
         """
         self.replace_parts()
         if not keep_encoder:
@@ -186,21 +184,21 @@ class Layout:
         self.drop_staging()
 
     def drop_staging(self) -> None:
-        """Remove the working store of a build that is finished or given up."""
+        """Remove the staging files of a finished or abandoned build."""
         for leftover in self.work.glob(f"{_STAGING}*"):
             leftover.unlink()
 
     def replace_parts(self) -> None:
-        """Put the parts in ``.wikigr/new`` in the place of the pack's, all or none; the other parts stay."""
-        _sync_tree(self.new)
-        _sync(self.work)
+        """Move the parts in ``.wikigr/new`` into place atomically; all other parts stay."""
+        sync_tree(self.new)
+        sync(self.work)
         self._marker.touch()
-        _sync(self._marker)
-        _sync(self.work)
+        sync(self._marker)
+        sync(self.work)
         self._roll_forward()
 
     def _roll_forward(self) -> None:
-        """Finish a commit whose marker is set; does nothing without a marker. Safe to repeat."""
+        """Finish a commit whose marker exists, if any. Safe to repeat."""
         if not self._marker.exists():
             return
         lock = os.open(self.work / "commit.lock", os.O_RDWR | os.O_CREAT, 0o644)
@@ -211,23 +209,23 @@ class Layout:
             for name in PARTS:
                 pending, final = self.new / name, self.root / name
                 if pending.exists():
-                    if name == MANIFEST and not _same(pending, final):
+                    if name == MANIFEST and not _same_content(pending, final):
                         _discard(self.root / SIGNATURE)
                         _discard(self.root / ORIGIN)
                     if final.is_dir():
                         _discard(old / name)
                         final.rename(old / name)
                     pending.replace(final)
-            _sync(self.root)
+            sync(self.root)
             self._marker.unlink()
-            _sync(self.work)
+            sync(self.work)
             _discard(old)
             _discard(self.new)
         finally:
             os.close(lock)
 
 
-def _same(one: Path, other: Path) -> bool:
+def _same_content(one: Path, other: Path) -> bool:
     return other.is_file() and one.read_bytes() == other.read_bytes()
 
 
@@ -238,7 +236,8 @@ def _discard(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Flush ``path``, a file or a folder, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -246,8 +245,9 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def _sync_tree(root: Path) -> None:
+def sync_tree(root: Path) -> None:
+    """Flush the folder ``root`` with everything in it to the disk."""
     for folder, _, files in os.walk(root, topdown=False):
         for name in files:
-            _sync(Path(folder) / name)
-        _sync(Path(folder))
+            sync(Path(folder) / name)
+        sync(Path(folder))

@@ -1,4 +1,4 @@
-"""From what a user names to a pack's folder: a folder, a database file, or the name of an installed pack."""
+"""Find the folder of a pack from what the user typed: a folder, a database file, or the name of an installed pack."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pathlib import Path
 from wikigr.errors import PackError
 from wikigr.pack.layout import DATABASE, Layout, installed_packs
 
-# What the file of an archive ends with.
+# The suffix of an archive file.
 ARCHIVE = ".wikigr"
-# What an installed pack may be called: a plain file name, neither hidden nor like an option.
+# Names of installed packs: plain file names, neither hidden nor similar to an option.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
 
 def is_pack_name(text: str) -> bool:
-    """Tell whether an installed pack may be called ``text``."""
+    """Return whether ``text`` is a valid name for an installed pack."""
     return _NAME.fullmatch(text) is not None
 
 
 def installed_names() -> list[str]:
-    """Return the names of the installed packs, in order; raises ``OSError`` when their folder cannot be read."""
+    """Return the sorted names of the installed packs; raises ``OSError`` when their folder cannot be read."""
     root = installed_packs()
     return sorted(entry.name for entry in root.iterdir() if _is_installed(entry)) if root.is_dir() else []
 
@@ -29,22 +29,22 @@ def installed_names() -> list[str]:
 def find_pack(location: str | Path) -> Layout:
     """Return the layout of the pack at ``location``; raises ``PackError`` when there is none.
 
-    A name is that of a folder here which holds a pack, or a build that was interrupted, else of an installed pack. Of
-    an installed pack it is the folder of the version in use, so that a pack once found stays as it is when another
-    version is installed.
+    A name refers to a folder in the working directory if that contains a pack or an interrupted build, otherwise to an
+    installed pack. For an installed pack the result is the folder of its current version, so that it stays unchanged
+    when another version is installed.
     """
     path = Path(location)
     if is_pack_name(str(location)) and not _holds_pack(path) and _is_installed(installed_packs() / path):
         path = installed_packs() / path
     if path.is_file() and path.suffix == ARCHIVE:
         raise PackError(
-            f"{path} is an archive, in which nothing can be looked up.",
-            hint=f"Install it, then use it by its name: wikigr pack install {path}",
+            f"{path} is an archive, which cannot be searched directly.",
+            hint=f"Install it and use it by name: wikigr pack install {path}",
         )
     if path.is_file() and path.name != DATABASE:
         raise PackError(
-            f"{path} is a file, and no pack: a pack is a folder, and {DATABASE} in it names it too.",
-            hint=f"Name its folder: {path.parent}"
+            f"{path} is not a pack. A pack is a folder, or the file {DATABASE} in it.",
+            hint=f"Use its folder: {path.parent}"
             if Layout(path.parent).exists()
             else f"Build one: wikigr pack build {path} -o DIR",
         )
@@ -57,14 +57,14 @@ def find_pack(location: str | Path) -> Layout:
         return layout
     if layout.unfinished():
         raise PackError(
-            f"There is no finished pack at {path}: a build there was interrupted.",
-            hint=f"Run the same `wikigr pack build … -o {path}` again; it goes on where it stopped.",
+            f"There is no finished pack at {path}, because its build was interrupted.",
+            hint=f"Run the same `wikigr pack build … -o {path}` again to resume it.",
         )
     if path.is_dir():
-        raise PackError(f"{path} holds no pack.", hint=f"Build one: wikigr pack build SOURCE -o {path}")
+        raise PackError(f"{path} does not contain a pack.", hint=f"Build one: wikigr pack build SOURCE -o {path}")
     near = get_close_matches(path.name, _known_names(path.parent), n=1)
     raise PackError(
-        f"There is no pack {str(location)!r}: neither such a folder nor an installed pack of that name exists.",
+        f"There is no pack {str(location)!r}: no folder and no installed pack has that name.",
         hint=f"Did you mean {path.with_name(near[0])}?" if near else f"Build one: wikigr pack build SOURCE -o {path}",
     )
 

@@ -1,4 +1,4 @@
-"""The manifest: what a pack is, what it holds, and what it needs."""
+"""The manifest of a pack: its identity, contents, files and requirements."""
 
 from __future__ import annotations
 
@@ -9,27 +9,31 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.errors import PackError
 from wikigr.graph.schema import FORMAT_VERSION
 from wikigr.pack import layout
 
-# What travels with a pack beside its parts, where a pack has it: worked examples and gold questions.
-EXTRAS = ("few_shot_examples.json", "eval/questions.jsonl")
-# Plain names only: they mean one file on every system, whatever its case and Unicode form.
-_PLAIN_NAME = re.compile(r"(?!\.)[A-Za-z0-9._-]+(?:/(?!\.)[A-Za-z0-9._-]+)*")
-# The longest name that a tar header holds.
-_MAX_NAME_LENGTH = 100
+if TYPE_CHECKING:
+    import semver
 
-# Names of thresholds: the least cosine of a section that counts as relevant.
+# Optional files that are exported with a pack in addition to its parts: worked examples and gold questions.
+EXTRAS = ("few_shot_examples.json", "eval/questions.jsonl")
+# ASCII names only, so that a name denotes the same file on every system, whatever its Unicode form.
+_PLAIN_NAME = re.compile(r"(?!\.)[A-Za-z0-9._-]+(?:/(?!\.)[A-Za-z0-9._-]+)*")
+# The longest name that fits into a tar header.
+_MAX_NAME_LENGTH = 100
+_MAX_VERSION_LENGTH = 256
+
+# Name of a threshold: the minimum cosine similarity of a relevant section.
 MIN_RELEVANCE = "min_relevance"
 
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """A file of a pack: its ``size`` in bytes and its SHA-256."""
+    """The ``size`` (bytes) and SHA-256 (hexadecimal) of a file of a pack."""
 
     size: int
     sha256: str
@@ -39,11 +43,11 @@ class FileRecord:
 class Manifest:
     """The contents of ``manifest.json``.
 
-    ``digest`` is the SHA-256 of the content in canonical order (see ``pack.digest``).
-    ``files`` holds every other file of the pack by its path in it. ``created`` is an ISO 8601 time in UTC.
-    ``thresholds`` holds calibrated figures by name; ``calibration`` says what the fitted one was fitted on.
-    ``extraction`` says which ``model`` read entities and relations from the text, with which ``prompt``, and how many
-    ``sections`` it read and ``failed`` to; it is empty for a pack of which no model read anything.
+    ``digest`` is the SHA-256 of the content in canonical order (see ``pack.digest``). ``files`` maps the relative path
+    of every other file to its record. ``created`` is an ISO 8601 time in UTC. ``thresholds`` maps names to calibrated
+    values; ``calibration`` describes the data of the calibration. ``extraction`` is empty unless a model extracted
+    entities and relations; then it holds the ``model``, the ``prompt``, and how many ``sections`` were processed and
+    ``failed``.
     """
 
     name: str
@@ -76,7 +80,7 @@ class Manifest:
 
 
 def is_pack_file(name: str) -> bool:
-    """Tell whether ``name``, a path with slashes, may be a file of a pack beside its manifest."""
+    """Return whether ``name``, a relative path with slashes, is a valid file of a pack other than its manifest."""
     if not _PLAIN_NAME.fullmatch(name) or len(name) > _MAX_NAME_LENGTH:
         return False
     first, _, rest = name.partition("/")
@@ -86,13 +90,35 @@ def is_pack_file(name: str) -> bool:
 
 
 def file_path(pack: layout.Layout, name: str) -> Path:
-    """Return where the file ``name`` of a manifest is now; the path need not exist."""
+    """Return the current path of the file ``name`` of a manifest; it may not exist."""
     first, *rest = name.split("/")
     return (pack.part(first) if first in layout.PARTS else pack.root / first).joinpath(*rest)
 
 
+def parse_version(version: str) -> semver.Version | None:
+    """Return the parsed ``version``, or ``None`` when it is not a semantic version (semver.org)."""
+    import semver
+
+    # semver 3.0 accepts a trailing newline and digits outside ASCII, and int() refuses thousands of digits.
+    if len(version) > _MAX_VERSION_LENGTH or not (version.isascii() and version.isprintable()):
+        return None
+    try:
+        return semver.Version.parse(version)
+    except ValueError:
+        return None
+
+
+def is_lower_version(version: str, other: str) -> bool:
+    """Return whether ``version`` precedes ``other``.
+
+    A version that is not semantic precedes every other one, because it cannot be shown to be newer.
+    """
+    one, two = parse_version(version), parse_version(other)
+    return one is None or (two is not None and one < two)
+
+
 def describe_files(folder: Path) -> dict[str, FileRecord]:
-    """Return the record of every file below ``folder``, by relative path, in order."""
+    """Return the record of every file below ``folder``, keyed and sorted by relative path; hidden files are skipped."""
     return {
         path.relative_to(folder).as_posix(): describe_file(path)
         for path in sorted(folder.rglob("*"))
@@ -106,7 +132,7 @@ def describe_file(path: Path) -> FileRecord:
 
 
 def check_file(path: Path, record: FileRecord) -> str | None:
-    """Return what is wrong with a file of a pack, or ``None``."""
+    """Return how a file of a pack differs from its record, or ``None`` if it matches."""
     if not path.is_file():
         return "is missing"
     if path.stat().st_size != record.size:
@@ -121,37 +147,37 @@ def file_sha256(path: Path) -> str:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Read and check a manifest; raises ``PackError`` for a damaged one or one of another format."""
+    """Read and check a manifest; raises ``PackError`` when it is damaged or has another format."""
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise PackError(f"The manifest {path} cannot be read: {error}.", hint=_REBUILD) from error
+        raise PackError(f"Cannot read the manifest {path}: {error}.", hint=_REBUILD) from error
     return parse_manifest(content, f"The manifest {path}")
 
 
-def parse_manifest(content: bytes, called: str = "The manifest") -> Manifest:
-    """Return the manifest in ``content``; ``called`` begins the messages.
+def parse_manifest(content: bytes, label: str = "The manifest") -> Manifest:
+    """Parse and check a manifest; error messages begin with ``label``.
 
-    Raises ``PackError`` for what is no manifest, is of another format, or holds what no build writes: names given
-    twice, sizes below zero, hashes that are none, figures without end.
+    Raises ``PackError`` when ``content`` is not a manifest, has another format, or contains values that no build
+    writes: duplicate keys, negative sizes, malformed hashes, numbers that are not finite.
     """
     try:
         fields: Any = json.loads(
-            content.decode("utf-8"), object_pairs_hook=_without_twins, parse_constant=_refuse_constant
+            content.decode("utf-8"), object_pairs_hook=_refuse_duplicates, parse_constant=_refuse_constant
         )
         if b"\\u" in content:
-            json.dumps(fields, ensure_ascii=False).encode("utf-8")  # half a surrogate pair is no text
+            json.dumps(fields, ensure_ascii=False).encode("utf-8")  # refuse unpaired surrogates
     except (ValueError, RecursionError) as error:
-        raise PackError(f"{called} cannot be read: {error}.", hint=_REBUILD) from error
+        raise PackError(f"{label} is not valid: {error}.", hint=_REBUILD) from error
     if not isinstance(fields, dict) or "format_version" not in fields:
-        raise PackError(f"{called} is no manifest of a wikigr pack.", hint=_REBUILD)
+        raise PackError(f"{label} is not the manifest of a wikigr pack.", hint=_REBUILD)
     if fields["format_version"] != FORMAT_VERSION:
         raise PackError(
-            f"{called} has format {_short(fields['format_version'])}; this wikigr reads format {FORMAT_VERSION}.",
-            hint="Build the pack again with this version, or use the wikigr that made it "
+            f"{label} has format {_short(fields['format_version'])}; this wikigr reads format {FORMAT_VERSION}.",
+            hint="Build the pack again with this version, or use the wikigr version that built it "
             f"({_short(fields.get('wikigr_version', 'unknown'))}).",
         )
-    # pydantic would check this in a line, and cost every question 40 ms.
+    # Checked by hand, because importing pydantic would add 40 ms to every question.
     try:
         return Manifest(
             **{name: _typed(fields, name, str) for name in _STRINGS},
@@ -171,7 +197,7 @@ def parse_manifest(content: bytes, called: str = "The manifest") -> Manifest:
             files=_typed_map(fields, "files", _record),
         )
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise PackError(f"{called} lacks or garbles a field: {error}.", hint=_REBUILD) from error
+        raise PackError(f"{label} has a missing or malformed field: {error}.", hint=_REBUILD) from error
 
 
 _REBUILD = "Build the pack again with `wikigr pack build`."
@@ -180,29 +206,29 @@ _STRINGS = (
 )  # fmt: skip
 _COUNTS = ("articles", "sections", "links", "mentions", "aliases", "entities", "triples")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-# Of a file of 2^63 bytes and more no file system has heard.
-_LARGEST = (1 << 63) - 1
+# The largest file size that file systems support.
+_MAX_COUNT = (1 << 63) - 1
 
 
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Two readers of a name that is given twice may see two manifests."""
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object; with a duplicate key, two JSON parsers could read two different manifests."""
     fields = dict(pairs)
     if len(fields) != len(pairs):
-        raise ValueError("it gives a name twice")
+        raise ValueError("it has a duplicate key")
     return fields
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no figure")
+    raise ValueError(f"{name} is not a number")
 
 
 def _short(value: Any) -> str:
-    """Return a value of a stranger's manifest as it may stand in a message."""
-    shown = value if isinstance(value, str) and value.isprintable() else repr(value)
-    return shown if len(shown) <= _MAX_SHOWN_LENGTH else f"{shown[:_MAX_SHOWN_LENGTH]}…"
+    """Return a value of an untrusted manifest in a form that is safe to print."""
+    text = value if isinstance(value, str) and value.isprintable() else repr(value)
+    return text if len(text) <= _MAX_SHORT_LENGTH else f"{text[:_MAX_SHORT_LENGTH]}…"
 
 
-_MAX_SHOWN_LENGTH = 80
+_MAX_SHORT_LENGTH = 80
 
 
 def _typed(fields: Any, name: str, kind: type) -> Any:
@@ -210,7 +236,7 @@ def _typed(fields: Any, name: str, kind: type) -> Any:
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise TypeError(f"{_short(name)} is {_short(value)}, which is no {kind.__name__}")
+        raise TypeError(f"{_short(name)} is {_short(value)}, which is not of type {kind.__name__}")
     return value
 
 
@@ -220,8 +246,8 @@ def _text(fields: Any, name: str) -> str:
 
 def _natural(fields: Any, name: str) -> int:
     value: int = _typed(fields, name, int)
-    if not 0 <= value <= _LARGEST:
-        raise ValueError(f"{_short(name)} is {_short(value)}, which counts nothing")
+    if not 0 <= value <= _MAX_COUNT:
+        raise ValueError(f"{_short(name)} is {_short(value)}, which is out of range")
     return value
 
 
@@ -232,14 +258,14 @@ def _text_or_count(fields: Any, name: str) -> str | int:
 def _finite(fields: Any, name: str) -> float:
     value: float = _typed(fields, name, float)
     if not math.isfinite(value):
-        raise ValueError(f"{_short(name)} is {value}, which is no figure")
+        raise ValueError(f"{_short(name)} is {value}, which is not finite")
     return value
 
 
 def _sha256_in(fields: Any, name: str) -> str:
     value: str = _typed(fields, name, str)
     if not _SHA256.fullmatch(value):
-        raise ValueError(f"{_short(name)} is {_short(value)}, which is no SHA-256")
+        raise ValueError(f"{_short(name)} is {_short(value)}, which is not a SHA-256")
     return value
 
 

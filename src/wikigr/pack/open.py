@@ -1,4 +1,4 @@
-"""A pack opened for reading."""
+"""Open a pack for reading."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 def encoder_source(layout: Layout, manifest: Manifest) -> str:
-    """Return what to open as the encoder of a pack: the one in its folder, or the id of its model."""
+    """Return the encoder to open for a pack: the path of the bundled one, or the id of its model."""
     return str(layout.part(parts.ENCODER)) if manifest.bundled_encoder else manifest.encoder.model_id
 
 
 class Pack:
-    """An open pack: its manifest, its graph, its lexical index and the encoder for its vectors.
+    """An open pack: its manifest, graph, lexical index and encoder.
 
-    Close it, or use it as a context manager. Nothing here writes to it.
+    Close it, or use it as a context manager. No method writes to the pack.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class Pack:
     ) -> None:
         """Open the pack at ``location`` (a folder, a ``.db`` file or an installed pack's name).
 
-        ``encoder`` names another model than the pack's own (it must be the same one under another name or
-        path, else ``EncoderMismatchError``); ``purpose`` and ``threads`` are what ``open_encoder`` takes. ``preload``
-        loads the encoder in the background at once, and reads the vectors meanwhile. ``read_only`` is how the database
-        is opened, unless ``graph`` is it already.
-        Raises ``PackError`` when the pack is missing, damaged or of another format.
+        ``encoder`` overrides the name or path of the pack's model; a model with other weights raises
+        ``EncoderMismatchError`` on first use. ``purpose`` and ``threads`` are passed to ``open_encoder``. ``preload``
+        starts loading the encoder in the background and reads the vectors meanwhile. ``read_only`` is the mode in which
+        the database is opened; ``graph`` is the database if it is already open.
+        Raises ``PackError`` when the pack is missing, damaged or has another format.
         """
         self.layout: Layout = find_pack(location)
         with self.layout.reading():
@@ -75,7 +75,7 @@ class Pack:
             self._read_vectors()
 
     def _read_vectors(self) -> None:
-        """Read the vectors from disk while the encoder, and NumPy with it, loads in its own thread."""
+        """Read the vectors from disk while the encoder and NumPy load in another thread."""
         self._search([1.0] * self.manifest.encoder.dimension, 1)
 
     def _start_encoder(self) -> Future[Embedder]:
@@ -92,10 +92,10 @@ class Pack:
         if encoder.identity != self.manifest.encoder:
             own, other = self.manifest.encoder, encoder.identity
             raise EncoderMismatchError(
-                f"The pack {self.manifest.name!r} was made with {own.model_id} ({own.dimension} dimensions, weights "
-                f"{own.weights_sha256[:12]}), but it is asked with {other.model_id} ({other.dimension} dimensions, "
-                f"weights {other.weights_sha256[:12]}): their vectors cannot be compared.",
-                hint=f"Leave the encoder out, or build the pack again with --embedding-model {other.model_id}.",
+                f"The pack {self.manifest.name!r} was built with {own.model_id} ({own.dimension} dimensions, weights "
+                f"{own.weights_sha256[:12]}), but the encoder is {other.model_id} ({other.dimension} dimensions, "
+                f"weights {other.weights_sha256[:12]}). Their vectors cannot be compared.",
+                hint=f"Omit the encoder, or build the pack again with --embedding-model {other.model_id}.",
             )
         return encoder
 
@@ -105,11 +105,11 @@ class Pack:
         return self._start_encoder().result()
 
     def clock(self) -> float:
-        """Return the seconds of a clock by which work on this pack is timed."""
+        """Return the time in seconds of the clock for timings; tests override it."""
         return time.perf_counter()
 
     def nearest(self, query: Vectors, limit: int) -> list[Hit]:
-        """Return the ``limit`` sections nearest to ``query`` (float32, shape ``(d,)``) by cosine."""
+        """Return the ``limit`` sections nearest to ``query`` (float32, shape ``(d,)``) by cosine similarity."""
         return self._search(query.tolist(), limit)
 
     def _search(self, query: Sequence[float], limit: int) -> list[Hit]:
@@ -117,8 +117,8 @@ class Pack:
         return search(self.graph, query, limit)
 
     def sections(self, section_ids: Sequence[str]) -> dict[str, Section]:
-        """Return the stored sections of these ids (unknown ids are left out)."""
-        # One look-up by key each: a join with the list of ids would read the text of the whole pack.
+        """Return the stored sections with these ids, by id; unknown ids are omitted."""
+        # One lookup by key per section: a join with the list of ids would read the text of the whole pack.
         query = (
             "MATCH (s:Section {section_id: $id}) RETURN s.section_id, s.article_title, s.title, s.content, "
             "s.source_id, s.position"
@@ -128,21 +128,21 @@ class Pack:
 
     @cached_property
     def graph_index(self) -> GraphIndex:
-        """The graph as arrays: as it was stored, or read from the database where that is missing or out of date."""
+        """The graph as arrays: the stored index, or one rebuilt from the database if that is missing or outdated."""
         from wikigr.graph.graph_index import GraphIndexError, index_graph, load_graph_index
 
         try:
             index = load_graph_index(self.layout.part(parts.GRAPH_INDEX))
             if index.digest == self.manifest.digest:
                 return index
-            cause = "The pack's graph index is of another content."
+            cause = "The pack's graph index belongs to other content."
         except GraphIndexError as error:
             cause = error.message if self.layout.part(parts.GRAPH_INDEX).exists() else "The pack has no graph index."
-        self.graph_index_warning = f"{cause} It was made anew; `wikigr pack build` keeps one in the pack."
+        self.graph_index_warning = f"{cause} It was rebuilt in memory; `wikigr pack build` stores one in the pack."
         return index_graph(self.graph, self.manifest.digest)
 
     def find_title(self, name: str) -> str | None:
-        """Return the title of the article called ``name``: case, underscores and Unicode form do not matter."""
+        """Return the title that matches ``name``, ignoring case, underscores and Unicode form, or ``None``."""
         if self._titles is None:
             rows = self.graph.rows("MATCH (a:Article) RETURN a.title")
             self._titles = {fold(title): title for (title,) in rows}

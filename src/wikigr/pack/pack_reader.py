@@ -1,4 +1,4 @@
-"""What a pack holds, read piece by piece: articles, sections, edges and triples, wherever they are kept."""
+"""Read the content of a pack piece by piece: articles, sections, edges and triples."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from wikigr.graph.link_graph import LinkGraph, read_edges
 
 EdgeKind = Literal["LINKS_TO", "MENTIONS"]
 
-# Rows read at a time. They are read by their place, in which a build has put them in order of title.
+# Rows per query. Rows are read by offset, and a build stores them in order of title.
 _ARTICLES = 500
 _SECTIONS = 5_000
-# Reading so many sections at once costs as much as looking up five articles: done when the last one was so near.
+# Reading a window of this many sections costs as much as five lookups by title, so it pays only when the previous
+# article was less than _NEAR rows away.
 _WINDOW = 1_000
 _NEAR = 200
 
 
 @dataclass(frozen=True, slots=True)
 class ArticleText:
-    """An article with its whole text; ``details`` holds what else its source says of it, by name."""
+    """An article with its whole text; ``details`` holds its other fields (categories, url, revision) by name."""
 
     title: str
     content: str
@@ -32,7 +33,7 @@ class ArticleText:
 
 @dataclass(frozen=True, slots=True)
 class SectionText:
-    """A section: ``position`` counts from 0 in its article, ``heading_path`` is empty for a lead."""
+    """A section; ``position`` counts from 0 within its article, and ``heading_path`` is empty for the lead."""
 
     article: str
     position: int
@@ -43,7 +44,7 @@ class SectionText:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A triple and the id of the section that states it; the keys are those of its entities."""
+    """A triple, the ids of its two entities (``*_key``), and the id of the section that states it."""
 
     subject_key: str
     relation: str
@@ -53,19 +54,19 @@ class Statement:
     object: str
 
 
-class Contents(Protocol):
-    """The content of a pack, finished or being built. Nothing is held but what is asked for."""
+class ContentReader(Protocol):
+    """Reads the content of a pack, finished or under construction, without loading all of it."""
 
     def articles(self) -> Iterator[ArticleText]:
         """Yield every article."""
         ...
 
     def sections(self) -> Iterator[SectionText]:
-        """Yield every section, those of an article in order of position."""
+        """Yield every section; the sections of an article come in order of position."""
         ...
 
     def sections_of(self, title: str) -> list[SectionText]:
-        """Return the sections of one article in order of position; none for a title that is not there."""
+        """Return the sections of one article in order of position; an empty list for an unknown title."""
         ...
 
     def edges(self, kind: EdgeKind) -> LinkGraph:
@@ -73,21 +74,21 @@ class Contents(Protocol):
         ...
 
     def statements(self) -> Iterator[Statement]:
-        """Yield every triple; one that a section states twice may come twice."""
+        """Yield every triple; a triple that a section states twice may appear twice."""
         ...
 
 
-class PackContents:
-    """The content of a finished pack, from its database. Raises ``QueryError`` where that is damaged.
+class PackReader:
+    """Reads a finished pack from its database. Raises ``QueryError`` when the database is damaged.
 
-    Once all sections were read, their places are known, and articles that are asked for in order come in bulk.
+    After one pass over ``sections``, their offsets are known, and ``sections_of`` reads in bulk for titles in order.
     """
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        # The row of an article's first section and how many rows it has, as far as they stand together.
+        # For each article, the offset of its first section and the number of sections.
         self._places: dict[str, tuple[int, int]] = {}
-        self._last_row = -_NEAR
+        self._last_offset = -_NEAR
         self._window: dict[str, list[SectionText]] = {}
 
     def articles(self) -> Iterator[ArticleText]:
@@ -121,13 +122,13 @@ class PackContents:
         if title in self._window:
             return self._window[title]
         if title in self._places:
-            row, count = self._places[title]
-            near, self._last_row = 0 < row - self._last_row < _NEAR, row
+            offset, count = self._places[title]
+            near, self._last_offset = 0 < offset - self._last_offset < _NEAR, offset
             if near and count <= _WINDOW:
                 found: dict[str, list[SectionText]] = defaultdict(list)
-                for section in self._rows(row, _WINDOW):
+                for section in self._rows(offset, _WINDOW):
                     found[section.article].append(section)
-                # Not those of which this has a part only.
+                # Drop articles that the window cut off.
                 self._window = {name: parts for name, parts in found.items() if len(parts) == self._places[name][1]}
                 if title in self._window:
                     return self._window[title]

@@ -1,4 +1,4 @@
-"""PageRank of a pack: computed from its database, kept in its own cache or in a file elsewhere."""
+"""Compute the PageRank of a pack and store it in the pack's own cache or in another file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from wikigr.pack.manifest import describe_file, read_manifest
 
 @dataclass(frozen=True, slots=True)
 class RankedPack:
-    """What ``build_cache`` did: ``written`` is false when the file was fresh already."""
+    """The result of ``build_cache``; ``written`` is false when the file was already up to date."""
 
     file: Path
     articles: int
@@ -33,7 +33,7 @@ class RankedPack:
 
 
 def compute(location: str | Path, parameters: Parameters) -> tuple[PageRankCache, int]:
-    """Return the PageRank of the pack at ``location`` and its number of links; raises ``PackError``."""
+    """Compute the PageRank of the pack at ``location``; returns it with the number of links. Raises ``PackError``."""
     layout = find_pack(location)
     with layout.reading():
         manifest = read_manifest(layout.part(parts.MANIFEST))
@@ -44,15 +44,15 @@ def compute(location: str | Path, parameters: Parameters) -> tuple[PageRankCache
 
 
 def stored(location: str | Path) -> PageRankCache:
-    """Return the pack's own cache; raises ``PageRankCacheError`` when it is unreadable or of another content."""
+    """Return the pack's own cache; raises ``PageRankCacheError`` when it is unreadable or belongs to other content."""
     layout = find_pack(location)
     with layout.reading():
         manifest = read_manifest(layout.part(parts.MANIFEST))
         cache = read_cache(layout.part(parts.PAGERANK))
     if not cache.fits(manifest.digest, manifest.counts):
         raise PageRankCacheError(
-            f"The PageRank cache of {layout.root} is of another content.",
-            hint=f"Make it again: wikigr pagerank build {layout.root}",
+            f"The PageRank cache of {layout.root} belongs to other content.",
+            hint=f"Rebuild it: wikigr pagerank build {layout.root}",
         )
     return cache
 
@@ -65,11 +65,11 @@ def build_cache(
     file_format: CacheFormat = "json",
     force: bool = False,
 ) -> RankedPack:
-    """Compute the PageRank of a pack into its own cache, or into ``output``, unless what is there is fresh.
+    """Write the PageRank of a pack to its own cache, or to ``output``, unless the file is already up to date.
 
-    The file (and for the pack's own, its record in the manifest) changes as a whole or not at all. Raises
+    The file is replaced atomically, together with its record in the manifest if it is the pack's own cache. Raises
     ``PackError``, ``BuildError`` when the pack cannot be written or is being built, ``UsageError`` for the own cache of
-    an installed pack, and ``OSError`` for ``output``.
+    an installed pack, and ``OSError`` when ``output`` cannot be written.
     """
     layout = find_pack(location)
     manifest = read_manifest(layout.part(parts.MANIFEST))

@@ -1,4 +1,4 @@
-"""Whether the parts of a pack agree with each other and with the manifest."""
+"""Check that the parts of a pack agree with each other and with the manifest."""
 
 from __future__ import annotations
 
@@ -7,28 +7,35 @@ from pathlib import Path
 
 import numpy as np
 
-from wikigr.changes.next_version import is_semantic
 from wikigr.checks import Check
 from wikigr.errors import WikigrError
 from wikigr.graph.engine import QueryError
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
-from wikigr.pack.manifest import FileRecord, Manifest, check_file, file_path, is_pack_file, read_manifest
+from wikigr.pack.manifest import (
+    FileRecord,
+    Manifest,
+    check_file,
+    file_path,
+    is_pack_file,
+    parse_version,
+    read_manifest,
+)
 from wikigr.pack.open import Pack
 
 _REBUILD = "Build the pack again with `wikigr pack build`."
-# Vectors, and articles with the text of all their sections, that are read at once.
-_PAGE = 20_000
+# Rows per query: vectors, and articles with the text of all their sections.
+_VECTORS = 20_000
 _ARTICLES = 100
-# Vectors are stored as float32 of norm 1; encoders in bf16 stay well within this.
+# Vectors are stored as float32 with norm 1; encoders that run in bf16 stay well within this tolerance.
 _NORM_TOLERANCE = 1e-2
 
 
 def validate_pack(location: str | Path) -> list[Check]:
-    """Run every check on the pack at ``location``; raises ``PackError`` when it cannot even be opened.
+    """Run all checks on the pack at ``location``; raises ``PackError`` when it cannot be opened.
 
-    The files are compared with the manifest first: the engine is not let loose on a damaged database.
+    The files are compared with the manifest first, so that the engine never opens a damaged database.
     """
     layout = find_pack(location)
     manifest = read_manifest(layout.part(parts.MANIFEST))
@@ -40,13 +47,13 @@ def validate_pack(location: str | Path) -> list[Check]:
 
 
 def _version(version: str) -> Check:
-    known = is_semantic(version)
-    detail = version if known else f"{version!r} is no semantic version"
-    return Check("version", known, detail, "Build the pack again with --pack-version, such as 1.2.0.")
+    known = parse_version(version) is not None
+    detail = version if known else f"{version!r} is not a semantic version"
+    return Check("version", known, detail, "Build the pack again with --pack-version, for example 1.2.0.")
 
 
 def check_files(layout: Layout, manifest: Manifest) -> list[Check]:
-    """Compare the files of a pack with its manifest: one check for all, or one for each that is wrong."""
+    """Compare the files of a pack with its manifest; returns one check if all match, else one per mismatch."""
     files = [_file(layout, name, record) for name, record in manifest.files.items()]
     files += [
         Check(name, False, "is not listed in the manifest", _REBUILD)
@@ -54,14 +61,14 @@ def check_files(layout: Layout, manifest: Manifest) -> list[Check]:
         if name not in manifest.files
     ]
     broken = [check for check in files if not check.passed]
-    return broken or [Check("files", True, f"{len(files)} as they were built")]
+    return broken or [Check("files", True, f"{len(files)}, unchanged since the build")]
 
 
 def _file(layout: Layout, name: str, record: FileRecord) -> Check:
     if not is_pack_file(name):
-        return Check(name, False, "is no part of a pack", _REBUILD)
+        return Check(name, False, "is not a file of a pack", _REBUILD)
     wrong = check_file(file_path(layout, name), record)
-    return Check(name, wrong is None, wrong or "as it was built", _REBUILD)
+    return Check(name, wrong is None, wrong or "unchanged since the build", _REBUILD)
 
 
 def check_parts(pack: Pack) -> Iterator[Check]:
@@ -111,7 +118,7 @@ def _offsets(pack: Pack) -> Check:
     for first in range(0, articles, _ARTICLES):
         page = {"first": first, "last": first + _ARTICLES}
         within = "WHERE offset(id(a)) >= $first AND offset(id(a)) < $last RETURN offset(id(a))"
-        # Apart from its sections: beside each of them, a long article would fill the engine's memory.
+        # In a query of its own: joined with each of its sections, a long article would exhaust the engine's memory.
         whole = {row[0]: row[1] for row in pack.graph.rows(f"MATCH (a:Article) {within}, a.content", page)}
         rows = pack.graph.rows(
             f"MATCH (a:Article)-[:HAS_SECTION]->(s:Section) {within}, s.content, s.start_offset, s.end_offset", page
@@ -123,11 +130,11 @@ def _offsets(pack: Pack) -> Check:
 
 def _vectors(pack: Pack, sections: int) -> Check:
     bad = 0
-    for first in range(0, sections, _PAGE):
-        # By place and not by order: sorting would hold all vectors in the engine's memory at once.
+    for first in range(0, sections, _VECTORS):
+        # Paged by offset, because sorting would load all vectors into the engine's memory at once.
         rows = pack.graph.rows(
             "MATCH (s:Section) WHERE offset(id(s)) >= $first AND offset(id(s)) < $last RETURN s.embedding",
-            {"first": first, "last": first + _PAGE},
+            {"first": first, "last": first + _VECTORS},
         )
         norms = np.linalg.norm(np.asarray([row[0] for row in rows], dtype=np.float32), axis=1)
         bad += int((~(np.abs(norms - 1.0) <= _NORM_TOLERANCE)).sum())

@@ -21,16 +21,14 @@ def any_of(phrases: list[str]) -> str:
     return rf"\b(?:{'|'.join(phrases)})\b"
 
 
+_MEASURES = "many|much|long|old|far|fast|tall|large|big|high|deep|heavy|often"
+_MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+
 # What a question asks for, matched anywhere in its text.
-ASKS_DATE = re.compile(
-    any_of(["when", "what (?:year|date|century|decade|day|month|time)", "which (?:year|century|decade|month)"]), re.I
-)
+ASKS_DATE = re.compile(any_of(["when", "(?:what|which) (?:year|date|century|decade|day|month|time)"]), re.I)
 ASKS_NUMBER = re.compile(
     any_of(
-        [
-            "how (?:many|much|long|old|far|fast|tall|large|big|high|deep|often)",
-            r"what (?:percent\w*|number|fraction|age|amount|size|temperature)",
-        ]
+        [f"how (?:{_MEASURES})", r"what (?:percent\w*|fraction|age|amount|size|temperature)", "(?:what|which) number"]
     ),
     re.I,
 )
@@ -38,13 +36,13 @@ ASKS_NAME = re.compile(
     any_of(
         [
             "who|whom|whose|where",
-            "which (?:person|city|country)",
-            "what (?:city|country|state|person|company|group|organi[sz]ation)",
+            "(?:what|which) (?:person|city|town|country|state|place|company|group|organi[sz]ation)",
         ]
     ),
     re.I,
 )
-ASKS_REASON = re.compile(any_of(["why"]), re.I)
+ASKS_REASON = re.compile(r"\bwhy\b", re.I)
+ASKS_MANNER = re.compile(rf"\bhow\b(?!\s+(?:{_MEASURES})\b)", re.I)
 
 # What a text that answers such a question holds.
 DATE = re.compile(
@@ -58,13 +56,26 @@ REASON = re.compile(
     any_of("because,due to,since,so that,in order to,as a result,caused?,led to,reasons?,allows?".split(",")), re.I
 )
 
+# The label of a graph's node, as a whole: a day, a year or a century. A bare year has at most four digits and no
+# separators.
+DATE_LABEL = re.compile(
+    rf"(?:(?:c\.|ca\.?|circa|about)?\s*-?\d{{1,4}}s?(?:\s*(?:BCE?|CE|AD))?|\D*\d{{1,4}}\s*[-–/]\s*\d{{1,4}}\D*"
+    rf"|.*(?:\b{_MONTH}\W*\d|\d\W*{_MONTH}\b|\b\d+\s*(?:BCE?|CE|AD)\b|\d(?:st|nd|rd|th)\s+century"
+    rf"|(?<![\d.,])\d{{1,4}}([-./])\d{{1,2}}\1\d{{1,4}}(?![\d,])|(?<![\d.,])(?:1\d{{3}}|20\d{{2}})(?![.,]?\d)).*)$",
+    re.I | re.DOTALL,
+)
+DAY_LABEL = re.compile(
+    rf".*(?:\b{_MONTH}\W*\d|\d\W*{_MONTH}\b|(?<!\d)\d{{4}}-\d{{1,2}}-\d{{1,2}}(?!\d))", re.I | re.DOTALL
+)
+NAMELESS_LABEL = re.compile(
+    rf"[\d\W_]+$|.*(?:\b{_MONTH}\W*\d|\d\W*{_MONTH}\b|\b\d+\s*(?:BCE?|CE|AD)\b)", re.I | re.DOTALL
+)
+
 # How broad an answer a question asks for.
 ASKS_OVERVIEW = re.compile(
     r"^\W*(?:tell me (?:all )?about|describe|discuss|compare|give an overview|summari[sz]e)\b", re.I
 )
-ASKS_EXPLANATION = re.compile(
-    r"^\W*(?:how (?!many\b|much\b|old\b|long\b|far\b|tall\b|high\b|large\b|big\b|often\b)|why\b|explain\b)", re.I
-)
+ASKS_EXPLANATION = re.compile(rf"^\W*(?:how (?!(?:{_MEASURES})\b)|why\b|explain\b)", re.I)
 ASKS_DETAIL = re.compile(r"^\W*(?:what|which|how|where)\b.{8,}\b(?:in|within|during|under)\s+(?:the\s+)?\w+", re.I)
 
 # "What is a coroutine?", "Who was Ada Lovelace", "define spin", "spin"

@@ -1,7 +1,7 @@
-"""The receipt of an answer: what it stands on, so that somebody else can check it later, offline.
+"""The receipt of an answer: a record of its evidence, with which anyone can check the answer later and offline.
 
-A receipt holds no secret and no path of this machine. Of a prompt it keeps the hash; the evidence, by its hashes, is
-enough to build the prompt again from the pack (see ``pipeline.replay``).
+A receipt contains no secrets and no paths of this machine. It stores the hashes of prompts and of evidence; from the
+evidence, ``receipts.replay`` rebuilds the prompt and compares the hashes.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 KIND = "wikigr receipt"
 SCHEMA_VERSION = 1
 
-# What the flags of `wikigr ask` set over the profile that was named.
+# The profile keys that flags of `wikigr ask` override.
 Flag = Literal["synthesis.model", "budget.max_cost_usd", "multi_strategy.iterations"]
-# The largest whole number that every reader of JSON keeps.
+# Up to the largest integer that every JSON parser preserves.
 Offset = Annotated[int, Interval(ge=0, le=2**53)]
 Score = Annotated[float, Interval(ge=-1e9, le=1e9)]
 Share = Annotated[float, Interval(ge=0.0, le=1.0)]
 
-# A path from the root, as a warning may name one: in quotes, where it may hold spaces, or bare. Not the end of an
-# address. The dots stand for the folder that was cut already.
+# Absolute paths in warnings, quoted (then with spaces) or bare, but not the path of a URL. "…" stands for a folder that
+# was already removed.
 _QUOTED_PATH = re.compile(r"(?<=')…?/[^'\n]+(?=')|(?<=\")…?/[^\"\n]+(?=\")")
 _PATH = re.compile(r"(?:(?<![\w:/.…])|(?<=file://))…?/(?:[^\s/'\"]+/)+[^\s/'\"]*")
 _PLANNING = ("graph_plan_initial", "graph_plan_iterative", "graph_plan_reply", "triplet_entities", "triplet_relations")
@@ -55,7 +55,7 @@ _PLANNING = ("graph_plan_initial", "graph_plan_iterative", "graph_plan_reply", "
 
 @dataclass(frozen=True, slots=True)
 class PackRecord:
-    """The pack that was asked; ``digest`` is that of its content."""
+    """The pack that answered; ``digest`` is the digest of its content."""
 
     name: str
     version: str
@@ -64,9 +64,10 @@ class PackRecord:
 
 @dataclass(frozen=True, slots=True)
 class ProfileRecord:
-    """The profile in full, with what flags set over it, and the SHA-256 of that content.
+    """The complete profile after applying ``flags``, and the SHA-256 of that content.
 
-    ``known`` says that ``name`` finds it: it ships with wikigr or was the user's own. Otherwise it was a file.
+    ``known`` is whether the profile can be loaded by ``name``, because it ships with wikigr or is one of the user's
+    profiles. Otherwise it came from a file.
     """
 
     name: str
@@ -78,7 +79,7 @@ class ProfileRecord:
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """The model that was asked, and its server without credentials."""
+    """The model that was called, and the URL of its server without credentials."""
 
     id: str
     base_url: str
@@ -86,7 +87,7 @@ class ModelRecord:
 
 @dataclass(frozen=True, slots=True)
 class PromptRecord:
-    """The SHA-256 of a request's ``system`` and ``messages`` in canonical JSON; ``style`` is that of its citations."""
+    """The SHA-256 of a request's ``system`` and ``messages`` in canonical JSON; ``style`` is its citation style."""
 
     purpose: Literal["synthesis", "own_knowledge"]
     style: Literal["native", "markers"] | None
@@ -95,7 +96,7 @@ class PromptRecord:
 
 @dataclass(frozen=True, slots=True)
 class ReadSection:
-    """A section that the answer was written from; ``sha256`` is that of its stored content in UTF-8."""
+    """A section of the evidence; ``sha256`` is the hash of its stored content in UTF-8."""
 
     section_id: str
     title: str
@@ -106,7 +107,7 @@ class ReadSection:
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """Number ``n`` of the answer: ``quote`` is ``content[start:end]`` of the section, in characters."""
+    """Citation number ``n`` of the answer; ``quote`` is ``content[start:end]`` of the section (character offsets)."""
 
     n: Offset
     section_id: str
@@ -119,10 +120,10 @@ class Cited:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """An answer and all that it stands on; see docs/receipts.md for the keys.
+    """An answer and its evidence; docs/receipts.md describes the keys.
 
-    ``created`` is an ISO 8601 time in UTC. ``model`` is ``None`` where no model took part, in the planning neither.
-    ``templates`` holds the SHA-256 of every prompt text used, by its name. ``id`` is that of a batch's question.
+    ``created`` is an ISO 8601 time in UTC. ``model`` is ``None`` if no model was called, not even for planning.
+    ``templates`` maps the name of every prompt template used to its SHA-256. ``id`` is the id of a batch question.
     """
 
     created: str
@@ -151,7 +152,7 @@ class Receipt:
     schema_version: int = SCHEMA_VERSION
 
     def to_document(self) -> dict[str, Any]:
-        """Return the JSON document, with the ``sha256`` over all the rest of it as its last key."""
+        """Return the JSON document; its last key ``sha256`` is the hash of all other keys."""
         values = asdict(self)
         values["profile"]["content"] = profile_values(self.profile.content)
         first = ("schema_version", "kind", "wikigr_version", "id")
@@ -162,15 +163,15 @@ class Receipt:
 
 
 def canonical(document: Any) -> bytes:
-    """Return ``document`` as JSON with sorted keys, without spaces and escapes that need not be, in UTF-8.
+    """Return ``document`` as UTF-8 JSON with sorted keys, without spaces or unnecessary escapes.
 
-    Raises ``ValueError`` for what is no JSON: NaN, infinities, unpaired surrogates.
+    Raises ``ValueError`` for values that JSON cannot represent: NaN, infinities, unpaired surrogates.
     """
     return json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
 def digest_of(document: Any) -> str:
-    """Return the SHA-256 of ``document`` in canonical JSON; raises as ``canonical``."""
+    """Return the SHA-256 of ``document`` in canonical JSON; raises like ``canonical``."""
     return hashlib.sha256(canonical(document)).hexdigest()
 
 
@@ -180,12 +181,12 @@ def text_digest(text: str) -> str:
 
 
 def prompt_digest(request: Request) -> str:
-    """Return the SHA-256 of what a model is sent: ``system`` and ``messages``."""
+    """Return the SHA-256 of the ``system`` and ``messages`` of a request."""
     return digest_of(request.to_dict())
 
 
 def portable(profile: Profile) -> Profile:
-    """Return ``profile`` without a path of this machine: a cross-encoder in a folder goes by the folder's name."""
+    """Return ``profile`` without paths of this machine: the folder of a cross-encoder is reduced to its name."""
     model = profile[CrossEncoderOptions].model
     if not _is_path(model):
         return profile
@@ -195,7 +196,7 @@ def portable(profile: Profile) -> Profile:
 
 
 def _is_path(model: str) -> bool:
-    """Whether ``model`` names a folder, there or not: what else is no id, an owner and a name at most, is one too."""
+    """Return whether ``model`` is a path, existing or not, rather than a model id (a name, or OWNER/NAME)."""
     try:
         return local_folder(model) is not None or ".." in PurePath(model).parts or model.count("/") > 1
     except ModelError:
@@ -210,14 +211,13 @@ def make_receipt(
     id_: str | int | None = None,
     created: datetime | None = None,
 ) -> Receipt:
-    """Return the receipt of ``answer``, which ``pipeline`` has just given.
+    """Return the receipt of ``answer``, which ``pipeline`` has just produced. No model is called.
 
-    ``base`` is the profile as it was named, before flags changed it (``pipeline.profile`` if left out). ``created``
-    is now if left out. Nothing is asked of a model.
+    ``base`` is the profile before flags changed it (by default ``pipeline.profile``); ``created`` defaults to now.
     """
     manifest = pipeline.pack.manifest
-    asked = bool(answer.model or answer.usage.calls)
-    requests = list(_requests(answer, pipeline)) if asked else []
+    used_model = bool(answer.model or answer.usage.calls)
+    requests = list(_requests(answer, pipeline)) if used_model else []
     known_paths = _known_paths(pipeline) if answer.trace.warnings else {}
     receipt = Receipt(
         created=(created or datetime.now(UTC)).isoformat(timespec="seconds"),
@@ -229,9 +229,9 @@ def make_receipt(
         pack=PackRecord(manifest.name, manifest.version, manifest.digest),
         encoder=manifest.encoder,
         profile=_profile_record(pipeline.profile, base or pipeline.profile),
-        model=_model_record(answer, pipeline) if asked else None,
+        model=_model_record(answer, pipeline) if used_model else None,
         prompts=tuple(record for record, _ in requests),
-        templates=_templates(answer, pipeline.profile, requests) if asked else {},
+        templates=_templates(answer, pipeline.profile, requests) if used_model else {},
         evidence=tuple(
             ReadSection(
                 item.section.section_id,
@@ -273,12 +273,12 @@ def _model_record(answer: Answer, pipeline: Pipeline) -> ModelRecord:
 
 
 def _requests(answer: Answer, pipeline: Pipeline) -> Sequence[tuple[PromptRecord, Request]]:
-    """Return what the model was sent for the text of the answer, built again from what it was built from."""
+    """Rebuild the requests that the model received for the text of the answer."""
     from wikigr.answer.requests import own_knowledge_request
     from wikigr.retrieval.trace import Trace
 
     stages = answer.trace.stages
-    # A server that knows no search-result blocks is asked twice; the last request is the one that was answered.
+    # A server without search-result blocks receives a second request in another style; the last one was answered.
     styles = [record.notes["citations"] for record in stages if "citations" in record.notes]
     found = []
     if styles:
@@ -308,14 +308,14 @@ def _templates(answer: Answer, profile: Profile, requests: Sequence[tuple[Prompt
     return {name: text_digest(prompt(name)) for name in sorted(set(used))}
 
 
-# The blocks of a request that have a text of their own, by the first line of each.
+# The optional blocks of a request that have a prompt template, identified by their first line.
 _BLOCKS = {"examples": "<examples>", "graph_context": "<graph-context>"}
 
 
 def _known_paths(pipeline: Pipeline) -> Mapping[str, str]:
-    """Return the paths that a warning may name, and what stands for each: no expression finds one with a space in it.
+    """Return the paths that warnings may contain, and their replacements. The regular expressions miss unquoted spaces.
 
-    What has no slash ("." or a folder's name) shows nothing of the machine, and may be a part of any word.
+    Paths without a slash (".", or a folder's name) are omitted: they reveal nothing, and may be part of any word.
     """
     root, model = pipeline.pack.layout.root, pipeline.profile[CrossEncoderOptions].model
     found: dict[str, str] = {}
@@ -325,7 +325,7 @@ def _known_paths(pipeline: Pipeline) -> Mapping[str, str]:
         name = f"…/{portable(pipeline.profile)[CrossEncoderOptions].model}"
         found |= dict.fromkeys((model, *_expanded(model)), name)
     found |= {str(root): "PACK", str(root.resolve()): "PACK"}
-    # As a warning has them: on one line, with one space where there may be several.
+    # Warnings are on one line, with runs of spaces collapsed.
     paths = {" ".join(path.rstrip("/").split()): name for path, name in found.items()}
     return {path: paths[path] for path in sorted(paths, key=lambda path: (-len(path), path)) if "/" in path}
 
@@ -333,12 +333,12 @@ def _known_paths(pipeline: Pipeline) -> Mapping[str, str]:
 def _home() -> tuple[Path, ...]:
     try:
         return (Path.home(),)
-    except RuntimeError:  # a user whom the system does not know
+    except RuntimeError:  # the system has no entry for this user
         return ()
 
 
 def _expanded(model: str) -> tuple[str, ...]:
-    """Return the folder that ``model`` names, as it is from the root and behind its links."""
+    """Return the forms of the folder ``model``: with ``~`` expanded, absolute, and with links resolved."""
     try:
         path = Path(model).expanduser()
         return str(path), str(path.absolute()), str(path.resolve())
@@ -347,7 +347,7 @@ def _expanded(model: str) -> tuple[str, ...]:
 
 
 def _without_paths(text: str, known: Mapping[str, str]) -> str:
-    """Return a warning with the last part of every path in it: whoever reads a receipt has other folders."""
+    """Return a warning in which only the last part of every path remains, to reveal no folders of this machine."""
     for path, name in known.items():
         before = r"(?<![\w.~…-])" if path.startswith("/") else r"(?<![\w./~…-])"
         text = name.join(re.split(rf"{before}{re.escape(path)}(?![\w-]|\.\w)", text))
@@ -357,15 +357,15 @@ def _without_paths(text: str, known: Mapping[str, str]) -> str:
 
 
 def _without_secrets(receipt: Receipt, model: Claude | None) -> Receipt:
-    """Return ``receipt`` without the credentials of ``model``: replies are without them, other words may not be."""
+    """Return ``receipt`` without the credentials of ``model``; replies are already clean, but other text may not be."""
     if model is None:
         return receipt
     clean = model.secrets.clean
-    asked = receipt.model
+    record = receipt.model
     return replace(
         receipt,
         answer=clean(receipt.answer),
-        model=ModelRecord(clean(asked.id), clean(asked.base_url)) if asked else None,
+        model=ModelRecord(clean(record.id), clean(record.base_url)) if record else None,
         unverified=tuple(map(clean, receipt.unverified)),
         cypher_query=clean(receipt.cypher_query),
         graph_context=tuple(map(clean, receipt.graph_context)),

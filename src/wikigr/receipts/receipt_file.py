@@ -1,4 +1,4 @@
-"""Receipts on disk: one JSON document, or JSON Lines for a batch. What is read is hostile until checked."""
+"""Read and write receipt files: one JSON document, or JSON Lines for a batch. Input is untrusted until checked."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from wikigr.atomic import write_atomic
 from wikigr.errors import UsageError, WikigrError
 from wikigr.receipts.receipt import KIND, SCHEMA_VERSION, Receipt, canonical, digest_of
 
-# Bytes of one receipt. A large one has a hundred thousand.
+# The maximum size of one receipt. A large real one has 100 kB.
 MAX_BYTES = 8 * 1024 * 1024
 
 
 class ReceiptError(UsageError):
-    """A file is no receipt, is of a newer schema, or none can be written there."""
+    """A file is not a receipt or has a newer schema, or a receipt cannot be written to its path."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReceiptRead:
-    """A receipt as it was found on ``line`` (from 1); ``whole`` says that its own hash is right."""
+    """A receipt that was read from ``line`` (from 1); ``intact`` is whether its own hash is correct."""
 
     line: int
     receipt: Receipt
-    whole: bool
+    intact: bool
 
 
 def check_target(path: Path) -> None:
-    """Raise ``ReceiptError`` when no receipt can be put at ``path``: before a model is asked, not after."""
+    """Raise ``ReceiptError`` when no receipt can be written to ``path``. Call this before asking a model."""
     if path.exists() and not path.is_file():
-        raise ReceiptError(f"No receipt can be written to {path}: it is no file.")
+        raise ReceiptError(f"Cannot write the receipt: {path} is not a regular file.")
     folder = path.resolve().parent
     if not folder.is_dir():
-        raise ReceiptError(f"No receipt can be written to {path}: there is no folder {folder}.")
+        raise ReceiptError(f"Cannot write the receipt {path}: the folder {folder} does not exist.")
     if not os.access(folder, os.W_OK):
-        raise ReceiptError(f"No receipt can be written to {path}: the folder {folder} is read-only.")
+        raise ReceiptError(f"Cannot write the receipt {path}: the folder {folder} is read-only.")
 
 
 def write_receipts(path: Path, receipts: Sequence[Receipt], *, lines: bool) -> None:
-    """Put receipts in the place of ``path``: the only one as a document, or one a ``line``.
+    """Write receipts to ``path`` atomically: as JSON Lines if ``lines``, else the single receipt as one document.
 
-    Raises ``WikigrError`` when the disk refuses it; what was at ``path`` is still there then.
+    Raises ``WikigrError`` when writing fails, which leaves an existing file unchanged.
     """
     if lines:
         text = "".join(json.dumps(receipt.to_document(), ensure_ascii=False) + "\n" for receipt in receipts)
@@ -55,15 +55,15 @@ def write_receipts(path: Path, receipts: Sequence[Receipt], *, lines: bool) -> N
         write_atomic(path, text)
     except OSError as error:
         raise WikigrError(
-            f"The receipt {path} cannot be written: {error.strerror or error}.", hint="Give --receipt another file."
+            f"Cannot write the receipt {path}: {error.strerror or error}.", hint="Choose another file with --receipt."
         ) from error
 
 
 def read_receipts(path: Path) -> Iterator[ReceiptRead]:
     """Yield the receipts of a file in order.
 
-    Raises ``ReceiptError``, naming the line and the key, for a file that cannot be read, holds anything else, or is
-    of a newer schema.
+    Raises ``ReceiptError`` with the line and the key when the file cannot be read, contains anything other than
+    receipts, or has a newer schema.
     """
     try:
         with path.open("rb") as file:
@@ -72,13 +72,13 @@ def read_receipts(path: Path) -> Iterator[ReceiptRead]:
                 found = True
                 yield _parse(text, _place(path, line), line)
     except OSError as error:
-        raise ReceiptError(f"The receipt {path} cannot be read: {error.strerror or error}.") from error
+        raise ReceiptError(f"Cannot read the receipt {path}: {error.strerror or error}.") from error
     if not found:
-        raise ReceiptError(f"{path} is empty: it holds no receipt.")
+        raise ReceiptError(f"{path} is empty and contains no receipt.")
 
 
 def _documents(file: IO[bytes], path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the JSON documents of a file with the line that each begins on, no more of it in memory than one."""
+    """Yield each JSON document of a file with its first line number, holding one document in memory at a time."""
     line, first = 0, True
     while text := file.readline(MAX_BYTES + 1):
         line += 1
@@ -86,10 +86,10 @@ def _documents(file: IO[bytes], path: Path) -> Iterator[tuple[int, bytes]]:
         if not text.strip():
             continue
         if first and not text.rstrip().endswith(b"}"):
-            # The first line is not all of a document, so the file is one.
+            # The first line is not a complete document, so the whole file is one document.
             text += file.read(MAX_BYTES + 1 - min(len(text), MAX_BYTES))
         if len(text) > MAX_BYTES:
-            raise ReceiptError(f"{_place(path, line)} is no receipt: it has more than {MAX_BYTES >> 20} MiB.")
+            raise ReceiptError(f"{_place(path, line)} is not a receipt: it is larger than {MAX_BYTES >> 20} MiB.")
         first = False
         yield line, text
 
@@ -100,33 +100,33 @@ def _place(path: Path, line: int) -> str:
 
 def _parse(text: bytes, place: str, line: int) -> ReceiptRead:
     try:
-        document = json.loads(text.decode(), object_pairs_hook=_unique, parse_constant=_no_number)
+        document = json.loads(text.decode(), object_pairs_hook=_refuse_duplicates, parse_constant=_refuse_constant)
         if not isinstance(document, dict) or document.get("kind") != KIND:
             raise ReceiptError(
-                f"{place} is no receipt of wikigr.", hint="`wikigr ask QUESTION --receipt FILE` writes one."
+                f"{place} is not a wikigr receipt.", hint="Create one with `wikigr ask QUESTION --receipt FILE`."
             )
         _check_version(document.get("schema_version"), place)
         kept = document.pop("sha256", None)
         content = canonical(document)
     except (ValueError, RecursionError) as error:
-        raise ReceiptError(f"{place} is no receipt: {_reason(error)}.") from error
+        raise ReceiptError(f"{place} is not a receipt: {_reason(error)}.") from error
     return ReceiptRead(line, _validated(content, place), kept == digest_of(document))
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, UnicodeError):
-        return "it holds what is no Unicode text"
+        return "it contains invalid Unicode"
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
-    return f"it is no JSON ({error})"
+    return f"it is not valid JSON ({error})"
 
 
 def _check_version(version: object, place: str) -> None:
     if type(version) is not int or version < 1:
-        raise ReceiptError(f"{place} is no receipt: its schema_version is no number from 1.")
+        raise ReceiptError(f"{place} is not a receipt: its schema_version is not a positive integer.")
     if version > SCHEMA_VERSION:
         raise ReceiptError(
-            f"{place} is of schema {version:,}; this wikigr reads receipts up to schema {SCHEMA_VERSION}.",
+            f"{place} has schema {version:,}; this wikigr reads receipts up to schema {SCHEMA_VERSION}.",
             hint="Replay it with a newer wikigr.",
         )
 
@@ -139,16 +139,16 @@ def _validated(content: bytes, place: str) -> Receipt:
     except pydantic.ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         key = " ".join(".".join(map(str, first["loc"])).split())[:80]
-        raise ReceiptError(f"{place} is no receipt: {key}: {first['msg'][:200].lower()}.") from error
+        raise ReceiptError(f"{place} is not a receipt: {key}: {first['msg'][:200].lower()}.") from error
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
-    """Return an object; of a key that is given twice, people and programs would read different ones."""
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
+    """Return a JSON object; with a duplicate key, two JSON parsers could read two different receipts."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a key is given twice")
+        raise ValueError("it has a duplicate key")
     return found
 
 
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no number")
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number")

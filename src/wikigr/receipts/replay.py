@@ -1,4 +1,4 @@
-"""Whether what a receipt says still holds: checked against a pack, offline, without a key and without a model."""
+"""Check offline whether a receipt still matches a pack, without an API key or a model."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from wikigr.retrieval.trace import Trace
 
 Found = Literal["--pack", "installed", "default"]
 
-# Two processors may differ in the last digits of a vector, and so of a confidence.
+# The last digits of vectors, and therefore of confidences, may differ between processors.
 _CONFIDENCE_TOLERANCE = 1e-3
-_SHOWN_DIGEST = 12
+_DIGEST_PREFIX = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Whereabouts:
-    """Where a pack was found, and how."""
+    """The location of a pack, and how it was found."""
 
     location: str | Path
     found: Found
 
 
 def find_receipts_pack(record: PackRecord, given: str | None, default: str | None) -> Whereabouts:
-    """Return where the pack of a receipt is: ``given``, else the installed one of its name, else ``default``.
+    """Return the location of a receipt's pack: ``given``, else the installed pack of its name, else ``default``.
 
-    The name in a receipt is never taken for a path. Raises ``PackError`` when there is none of these.
+    The name in the receipt is never used as a path. Raises ``PackError`` when none of these exists.
     """
     if given is not None:
         return Whereabouts(given, "--pack")
@@ -56,18 +56,18 @@ def find_receipts_pack(record: PackRecord, given: str | None, default: str | Non
     if default is not None:
         return Whereabouts(default, "default")
     raise PackError(
-        f"The receipt is of the pack {record.name[:80]!r}, and none of that name is installed.",
-        hint="Name it: wikigr replay FILE --pack PACK",
+        f"The receipt belongs to the pack {record.name[:80]!r}, which is not installed.",
+        hint="Specify the pack: wikigr replay FILE --pack PACK",
     )
 
 
 def replay(read: ReceiptRead, pack: Pack) -> Iterator[Check]:
-    """Yield what was checked of a receipt against ``pack``, in a fixed order; nothing leaves this machine.
+    """Yield the checks of a receipt against ``pack``, in a fixed order, without network access.
 
-    A check that is not ``required`` is worth knowing only.
+    A failed check that is not ``required`` is informational.
     """
     receipt = read.receipt
-    yield _check("receipt", read.whole, "as it was written", "changed since it was written: its own hash is another")
+    yield _check("receipt", read.intact, "intact", "changed since it was written: its own hash differs")
     yield _version(receipt.wikigr_version)
     yield _pack(receipt.pack, pack)
     own, recorded = pack.manifest.encoder, receipt.encoder
@@ -75,13 +75,13 @@ def replay(read: ReceiptRead, pack: Pack) -> Iterator[Check]:
         "encoder",
         own == recorded,
         f"{own.model_id}, the same weights",
-        f"the pack's is {own.model_id} ({own.weights_sha256[:_SHOWN_DIGEST]}), that of the receipt "
-        f"{recorded.model_id} ({recorded.weights_sha256[:_SHOWN_DIGEST]})",
+        f"{own.model_id} ({own.weights_sha256[:_DIGEST_PREFIX]}) in the pack, but "
+        f"{recorded.model_id} ({recorded.weights_sha256[:_DIGEST_PREFIX]}) in the receipt",
     )
     profile, check = _profile(read)
     yield check
-    named = [*(cited.section_id for cited in receipt.citations), *(item.section_id for item in receipt.evidence)]
-    stored = pack.sections(list(dict.fromkeys(named)))
+    section_ids = [*(cited.section_id for cited in receipt.citations), *(item.section_id for item in receipt.evidence)]
+    stored = pack.sections(list(dict.fromkeys(section_ids)))
     for cited in receipt.citations:
         problem = _cited(cited, stored.get(cited.section_id), pack)
         where = f"{place(cited.title, cited.heading)} [{cited.start}:{cited.end}]"
@@ -93,25 +93,25 @@ def replay(read: ReceiptRead, pack: Pack) -> Iterator[Check]:
             changed.append(item.section_id)
         yield _check(f"section {item.section_id}", not problem, "the same text", problem)
     if receipt.model is None:
-        yield _asked_again(read, profile, pack)
+        yield _ask_again(read, profile, pack)
         return
     templates = _changed_templates(receipt.templates)
     yield _check(
-        "prompt texts", not templates, f"{len(receipt.templates)}, the same", f"other in this wikigr: {templates}"
+        "prompt texts", not templates, f"{len(receipt.templates)}, unchanged", f"changed in this wikigr: {templates}"
     )
     for record in receipt.prompts:
         problem = _prompt(record, read, profile, pack, stored, changed)
-        yield _check(f"prompt ({record.purpose})", not problem, "built again, it is the same", problem)
+        yield _check(f"prompt ({record.purpose})", not problem, "rebuilt, unchanged", problem)
     yield Check(
         "answer",
         False,
-        f"{receipt.model.id} took part, and is not asked again: of its words only what they cite is checked",
+        f"not asked again, because it depends on the model {receipt.model.id}; only its citations were checked",
         required=False,
     )
 
 
-def _check(name: str, passed: bool, holds: str, fails: str) -> Check:
-    return Check(name, passed, holds if passed else fails)
+def _check(name: str, passed: bool, detail: str, problem: str) -> Check:
+    return Check(name, passed, detail if passed else problem)
 
 
 def _version(written: str) -> Check:
@@ -122,67 +122,67 @@ def _version(written: str) -> Check:
 
 def _pack(record: PackRecord, pack: Pack) -> Check:
     manifest = pack.manifest
-    here = f"{manifest.name} {manifest.version} ({manifest.digest[:_SHOWN_DIGEST]})"
-    there = f"{record.name} {record.version} ({record.digest[:_SHOWN_DIGEST]})"
-    return _check("pack", manifest.digest == record.digest, here, f"its content is another: {here}, not {there}")
+    here = f"{manifest.name} {manifest.version} ({manifest.digest[:_DIGEST_PREFIX]})"
+    there = f"{record.name} {record.version} ({record.digest[:_DIGEST_PREFIX]})"
+    return _check("pack", manifest.digest == record.digest, here, f"its content differs: {here}, not {there}")
 
 
 def _profile(read: ReceiptRead) -> tuple[Profile | None, Check]:
-    """Return the profile to ask with again, if it may be used, and whether it is still the one of that name.
+    """Return the profile for asking again, if it is safe to use, and a check that it equals the local one of its name.
 
-    It is the receipt's, which no one vouches for: a model folder that it names is not opened. What is this machine's
-    own profile may name any.
+    The profile in the receipt is untrusted, so a cross-encoder that it names is never opened. A local profile may name
+    any.
     """
     record = read.receipt.profile
     cross_encoder = record.content[CrossEncoderOptions]
     usable = not cross_encoder.enabled or cross_encoder.model == CrossEncoderOptions().model
     profile = record.content if usable else None
     if not record.known:
-        detail = f"{record.name}: a file that has no name here, so the receipt's copy of it is taken"
+        detail = f"{record.name} came from a file, so the copy in the receipt is used"
         return profile, Check("profile", False, detail, required=False)
     if record.name not in profile_names():
-        return profile, Check("profile", False, f"there is no profile {record.name} here")
+        return profile, Check("profile", False, f"this machine has no profile {record.name}")
     try:
         own = load_profile(record.name)
     except WikigrError as error:
-        return profile, Check("profile", False, f"{record.name} cannot be read: {error.message}")
+        return profile, Check("profile", False, f"cannot read {record.name}: {error.message}")
     differing = [key for key, _, _ in differences(portable(own), record.content) if key not in record.flags]
     if differing:
-        return profile, Check("profile", False, f"{record.name} is another now: {', '.join(differing)}")
-    flags = f", but for flags: {', '.join(sorted(record.flags))}" if record.flags else ""
+        return profile, Check("profile", False, f"{record.name} has changed: {', '.join(differing)}")
+    flags = f", except for flags: {', '.join(sorted(record.flags))}" if record.flags else ""
     used = record.content.with_options(own[CrossEncoderOptions])
     return used, Check("profile", True, record.name + flags)
 
 
 def _cited(cited: Cited, section: Section | None, pack: Pack) -> str:
-    """Return what no longer holds of a citation, or nothing."""
+    """Return how a citation differs from the pack, or an empty string."""
     if section is not None:
         if section.content[cited.start : cited.end] == cited.quote:
             if (section.title, section.heading) == (cited.title, cited.heading):
                 return ""
-            return f"the section is called {place(section.title, section.heading)}"
+            return f"the section is now {place(section.title, section.heading)}"
         start = _nearest(section.content, cited.quote, cited.start)
         if start >= 0:
             return f"the quote moved to [{start}:{start + len(cited.quote)}] of the section"
-    elsewhere = _elsewhere(cited, pack)
-    if elsewhere is None:
-        return "the quote is gone from the pack"
-    start = elsewhere.content.find(cited.quote)
-    where = "another section" if elsewhere.title == cited.title else "another article"
+    other = _find_quote(cited, pack)
+    if other is None:
+        return "the quote is no longer in the pack"
+    start = other.content.find(cited.quote)
+    where = "another section" if other.title == cited.title else "another article"
     return (
-        f"the quote is in {where} now: {place(elsewhere.title, elsewhere.heading)}, {elsewhere.section_id} "
+        f"the quote moved to {where}: {place(other.title, other.heading)}, {other.section_id} "
         f"[{start}:{start + len(cited.quote)}]"
     )
 
 
 def _nearest(text: str, quote: str, start: int) -> int:
-    """Return where in ``text`` the ``quote`` stands that is nearest to ``start``, or -1."""
+    """Return the offset of the occurrence of ``quote`` in ``text`` nearest to ``start``, or -1."""
     before, after = text.rfind(quote, 0, start + len(quote)), text.find(quote, start)
     return min((at for at in (before, after) if at >= 0), key=lambda at: abs(at - start), default=-1)
 
 
-def _elsewhere(cited: Cited, pack: Pack) -> Section | None:
-    """Return another section that holds the quote: of the same article if one does, else the first by its id."""
+def _find_quote(cited: Cited, pack: Pack) -> Section | None:
+    """Return another section that contains the quote: one of the same article if possible, else the first by id."""
     found = "MATCH (s:Section) WHERE contains(s.content, $quote) AND s.section_id <> $id"
     names = {"quote": cited.quote, "id": cited.section_id}
     rows = pack.graph.rows(
@@ -193,7 +193,7 @@ def _elsewhere(cited: Cited, pack: Pack) -> Section | None:
 
 
 def _read_section(item: ReadSection, section: Section | None, pack: Pack) -> str:
-    """Return what no longer holds of a section that the answer was written from, or nothing."""
+    """Return how a section of the evidence differs from the pack, or an empty string."""
     if section is not None and text_digest(section.content) == item.sha256:
         return ""
     problem = "gone" if section is None else "its text changed"
@@ -203,13 +203,13 @@ def _read_section(item: ReadSection, section: Section | None, pack: Pack) -> str
         {"title": item.title},
     )
     moved = next((id_ for id_, content in rows if text_digest(content) == item.sha256), None)
-    return problem if moved is None else f"{problem}; the text that was read is {moved} now"
+    return problem if moved is None else f"{problem}; the original text is now in {moved}"
 
 
 def _changed_templates(recorded: Mapping[str, str]) -> str:
     from wikigr.llm import prompts
 
-    # Only a name that is among ours is opened: the receipt's may be a path.
+    # Only the names of shipped templates are opened: a name in the receipt may be a path.
     shipped = {Path(file.name).stem for file in resources.files(prompts).iterdir() if file.name.endswith(".md")}
     return ", ".join(
         name
@@ -226,14 +226,14 @@ def _prompt(
     stored: Mapping[str, Section],
     changed: list[str],
 ) -> str:
-    """Return why the prompt cannot be built again as it was, or nothing."""
+    """Return why the prompt cannot be rebuilt identically, or an empty string."""
     receipt = read.receipt
     gone = [item.section_id for item in receipt.evidence if item.section_id not in stored]
     try:
         if record.purpose == "own_knowledge":
             request = own_knowledge_request(receipt.question)
         elif gone:
-            return f"it cannot be built again without {', '.join(gone)}"
+            return f"it cannot be rebuilt without {', '.join(gone)}"
         else:
             evidence = [
                 Evidence(stored[item.section_id], Candidate(item.section_id, item.score)) for item in receipt.evidence
@@ -244,22 +244,22 @@ def _prompt(
                 receipt.question, evidence, Trace(), record.style, graph_context=receipt.graph_context
             )
     except WikigrError as error:
-        return f"it cannot be built again: {error.message}"
+        return f"it cannot be rebuilt: {error.message}"
     if prompt_digest(request) == record.sha256:
         return ""
     if record.purpose == "synthesis" and changed:
-        return f"built again, it is another: {', '.join(changed)} changed"
-    return "built again from the same sections, it is another: the prompt texts, the worked examples or the question"
+        return f"the rebuilt prompt differs, because {', '.join(changed)} changed"
+    return "the prompt rebuilt from the same sections differs: in the prompt texts, the worked examples or the question"
 
 
-def _asked_again(read: ReceiptRead, profile: Profile | None, pack: Pack) -> Check:
+def _ask_again(read: ReceiptRead, profile: Profile | None, pack: Pack) -> Check:
     name = "asked again"
     if profile is None:
-        return Check(name, False, "not done: the receipt names a cross-encoder that no profile of this machine has")
+        return Check(name, False, "not done: the receipt requires a cross-encoder that no local profile uses")
     try:
         answer = build_pipeline(profile, pack, offline=True).answer(read.receipt.question)
     except WikigrError as error:
-        return Check(name, False, f"there is no answer: {error.message}", error.hint or "")
+        return Check(name, False, f"no answer: {error.message}", error.hint or "")
     differing = list(_differing(read, answer))
     return _check(name, not differing, "the same answer, citations and confidence", "; ".join(differing))
 
@@ -267,7 +267,7 @@ def _asked_again(read: ReceiptRead, profile: Profile | None, pack: Pack) -> Chec
 def _differing(read: ReceiptRead, answer: Answer) -> Iterator[str]:
     receipt = read.receipt
     if answer.query_type != receipt.query_type:
-        yield f"it is {answer.query_type} now, and was {receipt.query_type}"
+        yield f"the query type is {answer.query_type}, but was {receipt.query_type}"
     if answer.text != receipt.answer:
         yield f"the answer is: {answer.text}"
     cited = [(c.section_id, c.start, c.end) for c in answer.citations]
@@ -275,4 +275,4 @@ def _differing(read: ReceiptRead, answer: Answer) -> Iterator[str]:
         places = ", ".join(f"{section_id} [{start}:{end}]" for section_id, start, end in cited)
         yield f"it cites {places or 'nothing'}"
     if abs(answer.confidence - receipt.confidence) > _CONFIDENCE_TOLERANCE:
-        yield f"its confidence is {answer.confidence:.3f}, and was {receipt.confidence:.3f}"
+        yield f"the confidence is {answer.confidence:.3f}, but was {receipt.confidence:.3f}"

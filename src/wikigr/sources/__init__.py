@@ -1,1 +1,1 @@
-"""Readers of input formats: MediaWiki dumps, ZIM files, HTML and Markdown folders, JSON Lines."""
+"""Readers of source formats; ``formats.py`` lists them and ``detect.open_source`` picks one."""

@@ -1,4 +1,4 @@
-"""What every source yields: articles with sections, and redirects. Nothing here knows a file format."""
+"""The types that every source yields: articles with sections, redirects and skipped records."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class SourceSection:
-    """A run of text under one heading.
+    """The text under one heading.
 
-    ``heading_path`` holds the headings from the top level down to this section's own, without the article's
-    title; the lead section has an empty path. ``text`` is plain text: paragraphs, list items and table rows
-    are separated by newlines (a blank line between paragraphs), code blocks are kept verbatim.
+    ``heading_path`` holds the headings from the top level down to this section's heading, without the article's
+    title; it is empty for the lead section. ``text`` is plain text: newlines separate list items and table rows, a
+    blank line separates paragraphs, and code blocks are verbatim.
     """
 
     heading_path: tuple[str, ...]
@@ -22,11 +22,11 @@ class SourceSection:
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """A fact stated as (subject, relation, object), e.g. from an infobox field.
+    """A fact stated as (subject, relation, object), e.g. by an infobox field.
 
-    ``object_link`` is the link target when the object was a link, else ``None``. ``subject`` is the title of
-    the article that states it, and ``line`` the line of its text that does, when there is one: the section that
-    holds it is then the triple's evidence, else the article's first.
+    ``subject`` is the title of the article that states the fact. ``object_link`` is the link target when the object
+    is a link. ``line`` is the line of the article's text that states the fact: the section that contains it becomes
+    the evidence, otherwise the article's first section does.
     """
 
     subject: str
@@ -40,10 +40,9 @@ class Triple:
 class SourceArticle:
     """One record of a source, as plain text.
 
-    ``source_id`` names the record in the source (page id, file path, JSONL ``id``) and is unique in it.
-    Records that share a ``title`` are passages of one article, in the order in which they come. ``links`` are
-    targets as the author wrote them: a title, a ``source_id`` or an alias; unresolvable ones are dropped and
-    counted by the build.
+    ``source_id`` identifies the record within the source (page id, file path, JSONL ``id``). Records with the same
+    ``title`` are passages of one article, in input order. ``links`` are targets as the author wrote them: a title, a
+    ``source_id`` or an alias. The build drops and counts links that it cannot resolve.
     """
 
     title: str
@@ -59,7 +58,7 @@ class SourceArticle:
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """``alias`` is another name of the article ``target`` (a title, or the alias of another redirect)."""
+    """``alias`` is another name of the article ``target``, which is a title or another redirect's alias."""
 
     alias: str
     target: str
@@ -67,7 +66,7 @@ class Redirect:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A record left out on purpose; ``reason`` is a fixed phrase that the build counts by."""
+    """A record that was left out on purpose; the build counts skipped records by ``reason``, a fixed phrase."""
 
     source_id: str
     reason: str
@@ -79,19 +78,19 @@ SourceItem = SourceArticle | Redirect | Skipped
 class Source(Protocol):
     """A streaming reader of one input format.
 
-    Reading is split in two so that a build can parse in several processes and can resume: ``records`` does
-    the sequential input and is cheap, ``parse`` does the work and depends on its argument alone.
+    Reading has two steps so that a build can parse in several processes and can resume: ``records`` reads the input
+    sequentially and is cheap; ``parse`` does the expensive work and depends only on its argument.
     """
 
     format: str
 
     def records(self) -> Iterator[Any]:
-        """Yield raw records in a fixed order, never holding the whole input.
+        """Yield raw, picklable records in a fixed order without holding the whole input in memory.
 
-        Raises ``SourceError`` when the input is missing, truncated or corrupt. A record must be picklable.
+        Raises ``SourceError`` when the input is missing, truncated or corrupt.
         """
         ...
 
     def parse(self, record: Any) -> Iterable[SourceItem]:
-        """Turn one raw record into articles and redirects; raises ``RecordError`` for a bad one."""
+        """Turn one raw record into articles and redirects; raises ``RecordError`` for a bad record."""
         ...

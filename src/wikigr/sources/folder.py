@@ -1,4 +1,4 @@
-"""What the folder formats share: the files of a folder in order, links between them, titles that differ."""
+"""Shared code of the folder formats: list and read files, resolve links between them, make titles unique."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from urllib.parse import unquote, urlsplit
 from wikigr.errors import SourceError
 from wikigr.text import fold
 
-# A document past this is data under a wrong name; reading it would hold it in memory several times over.
+# Larger files are data with the wrong suffix; parsing holds a document in memory several times over.
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 
 
 class Folder:
-    """The documents with one of ``suffixes`` below ``path``, or the single file that ``path`` is."""
+    """The documents with one of ``suffixes`` below the folder ``path``, or the file ``path`` itself."""
 
     def __init__(self, path: Path, suffixes: tuple[str, ...], kind: str) -> None:
         self._path = path
@@ -26,10 +26,10 @@ class Folder:
         self._kind = kind
 
     def source_ids(self) -> list[str]:
-        """The relative POSIX paths of all documents, sorted.
+        """Return the relative POSIX paths of all documents, sorted.
 
-        Symbolic links are followed, each folder is entered once; hidden files and folders are left out.
-        Raises ``SourceError`` when the folder is missing, unreadable or has no such document.
+        Symbolic links are followed, but each folder is entered once. Hidden files and folders are skipped. Raises
+        ``SourceError`` when the folder is missing, is unreadable or contains no such document.
         """
         if not self._path.exists():
             raise SourceError(f"{self._path} does not exist.", hint="Check the path of the source.")
@@ -39,7 +39,7 @@ class Folder:
         entered: set[str] = set()
 
         def fail(error: OSError) -> None:
-            raise SourceError(f"{error.filename} cannot be read: {error.strerror}.") from error
+            raise SourceError(f"Cannot read {error.filename}: {error.strerror}.") from error
 
         for parent, folders, files in os.walk(self._path, followlinks=True, onerror=fail):
             real = os.path.realpath(parent)
@@ -47,7 +47,7 @@ class Folder:
                 folders.clear()
                 continue
             entered.add(real)
-            # The walk decides which of several links to one folder counts: sorted, that is always the same.
+            # Sorting makes it deterministic which of several links to one folder is followed.
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             found.extend(
                 Path(parent, name).relative_to(self._path).as_posix()
@@ -60,28 +60,31 @@ class Folder:
         return sorted(found)
 
     def read(self, source_id: str) -> bytes:
-        """The bytes of one document; raises ``SourceError`` when it is unreadable or far too large."""
+        """Return the bytes of one document.
+
+        Raises ``SourceError`` when it is unreadable or larger than ``MAX_DOCUMENT_BYTES``.
+        """
         path = self._path if self._path.is_file() else self._path / source_id
         try:
             if not stat.S_ISREG(path.stat().st_mode):
-                # Opening a pipe would wait for a writer that may never come.
+                # Opening a pipe would wait for a writer.
                 raise SourceError("the file is a pipe or a device, not a regular file")
             with path.open("rb") as stream:
                 data = stream.read(MAX_DOCUMENT_BYTES + 1)
         except OSError as error:
-            raise SourceError(f"the file cannot be read: {error.strerror or error}") from error
+            raise SourceError(f"cannot read the file: {error.strerror or error}") from error
         if len(data) > MAX_DOCUMENT_BYTES:
             limit = MAX_DOCUMENT_BYTES // (1024 * 1024)
             raise SourceError(f"the file is larger than {limit} MiB, the limit for one document")
         return data
 
 
-# Which page stands for its folder, the first that there is; the suffix and the case of the name do not matter.
+# Names of a folder's index page, in order of preference, without suffix and case-folded.
 _INDEX_NAMES = ("index", "_index", "readme")
 
 
 class Pages:
-    """The documents of a folder, to be looked up by what a link says; ``suffixes`` are those of documents."""
+    """The documents of a folder, looked up by link path; ``suffixes`` are those of documents."""
 
     def __init__(self, source_ids: Iterable[str], suffixes: tuple[str, ...]) -> None:
         self._ids = frozenset(source_ids)
@@ -96,9 +99,9 @@ class Pages:
             self._indexes.setdefault(posixpath.dirname(source_id), source_id)
 
     def find(self, path: str, *, is_folder: bool) -> str | None:
-        """The document at the normalized ``path``, which may lack the suffix, or the index page of that folder.
+        """Return the document at the normalized ``path``, which may lack the suffix, or the index page of that folder.
 
-        ``is_folder`` says that the link ends with a slash: then the index page comes first.
+        ``is_folder`` means that the link ends with a slash, which gives the index page priority.
         """
         index = self._indexes.get("" if path == "." else path)
         names = (path, *(path + suffix for suffix in self._suffixes))
@@ -107,13 +110,13 @@ class Pages:
 
 
 def resolve_link(source_id: str, href: str, suffixes: tuple[str, ...], pages: Pages | None = None) -> str | None:
-    """The ``source_id`` that an ``href`` without host on page ``source_id`` points to.
+    """Return the ``source_id`` that an ``href`` without host on page ``source_id`` points to.
 
-    Query and fragment are dropped; a folder stands for its index page and a name without a suffix for a page.
-    ``suffixes`` are those of pages, the first being the usual one. With ``pages`` the link leads to whatever page
-    is there, and a path from the root (``/guide/``) counts from the folder that was read; where there is none, or
-    without ``pages``, the usual name of such a page is returned. Returns ``None`` for a link out of the folder, to
-    another kind of file, or within the page itself, and without ``pages`` for a path from the root.
+    Query and fragment are dropped. A folder stands for its index page, and a name without suffix for a page.
+    ``suffixes`` are those of pages, the usual one first. With ``pages``, the result is an existing page where there
+    is one, and a path from the root (``/guide/``) is relative to the source folder. Otherwise the result is the
+    usual name of such a page. Returns ``None`` for a link that leaves the folder, leads to another kind of file or
+    stays within the page, and, without ``pages``, for a path from the root.
     """
     try:
         parts = urlsplit(href.strip())
@@ -141,7 +144,7 @@ def resolve_link(source_id: str, href: str, suffixes: tuple[str, ...], pages: Pa
 
 
 def unique_titles(titles: Mapping[str, str]) -> dict[str, str]:
-    """Titles by ``source_id``, where one that several documents share gets its path in parentheses."""
+    """Return the titles by ``source_id``, with the path in parentheses after each title that is not unique."""
     uses = Counter(fold(title) for title in titles.values())
     return {
         source_id: title if uses[fold(title)] == 1 else f"{title} ({source_id})" for source_id, title in titles.items()

@@ -1,4 +1,4 @@
-"""JSON Lines: one article, or one passage of an article, a line."""
+"""Read JSON Lines: one article, or one passage of an article, per line."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import Any
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
-from wikigr.sources.compression import STDIN, open_bytes
-from wikigr.sources.lines import MAX_LINE_BYTES as MAX_LINE_BYTES
-from wikigr.sources.lines import TOO_LONG, Line, invalid_utf8, read_lines
+from wikigr.sources.streams import MAX_LINE_BYTES as MAX_LINE_BYTES
+from wikigr.sources.streams import STDIN, TOO_LONG, Line, describe_invalid_utf8, open_bytes, read_lines
 from wikigr.text import fold
 
 _HEADING = re.compile(r" {0,3}+(?P<marks>#{1,6}+)[ \t]++(?P<text>.+)")
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})(?P<info>.*)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# NUL and its like end strings in the stores that the text goes to.
+# Control characters such as NUL would end strings in the stores.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -26,10 +25,10 @@ JsonlRecord = Line
 
 
 class JsonlSource:
-    """``{id?, title, text, links?, categories?, aliases?, url?}`` a line; ``"-"`` reads standard input.
+    """One ``{id?, title, text, links?, categories?, aliases?, url?}`` per line; ``"-"`` reads standard input.
 
-    ``text`` is plain text in which ATX headings (``## Heading``) outside code fences open sections. A line
-    without ``id`` is called ``line-N``. An ``id`` may be a whole number, and so may a link to it.
+    ``text`` is plain text in which ATX headings (``## Heading``) outside code fences open sections. A record
+    without ``id`` gets ``line-N``. An ``id``, and a link to it, may be an integer.
     """
 
     format = "jsonl"
@@ -38,7 +37,7 @@ class JsonlSource:
         self.path: Path | str = STDIN if str(path) == STDIN else Path(path)
 
     def records(self) -> Iterator[JsonlRecord]:
-        """Yield every line that is not blank, never holding more than one."""
+        """Yield every line that is not blank, holding one at a time."""
         is_empty = True
         with open_bytes(self.path) as stream:
             for record in read_lines(stream):
@@ -50,7 +49,7 @@ class JsonlSource:
             raise SourceError(f"{name} has no records.")
 
     def parse(self, record: JsonlRecord) -> Iterator[SourceItem]:
-        """Turn one line into an article; ``RecordError`` names the line."""
+        """Turn one line into an article; raises ``RecordError`` with the line number."""
         where = f"line {record.line}"
         fields = _load(record, where)
         title = _text(fields, "title", where).strip()
@@ -73,7 +72,7 @@ class JsonlSource:
 
 
 def split_sections(text: str, title: str) -> tuple[SourceSection, ...]:
-    """Cut plain text at its ATX headings; a heading that repeats ``title`` at the top opens no section."""
+    """Split plain text at its ATX headings; an opening heading that repeats ``title`` does not open a section."""
     sections: list[SourceSection] = []
     headings: list[tuple[int, str]] = []
     lines: list[str] = []
@@ -106,7 +105,7 @@ def split_sections(text: str, title: str) -> tuple[SourceSection, ...]:
 
 
 def _heading(line: str) -> tuple[int, str] | None:
-    """Level and text of an ATX heading, less the marks that may close it."""
+    """Return the level and text of an ATX heading, without the closing marks."""
     match = _HEADING.fullmatch(line)
     if match is None or not match["text"].strip():
         return None
@@ -122,14 +121,14 @@ def _load(record: JsonlRecord, where: str) -> dict[str, Any]:
         text = record.data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise RecordError(
-            where, invalid_utf8(error), hint="Convert the file to UTF-8, for example with iconv."
+            where, describe_invalid_utf8(error), hint="Convert the file to UTF-8, for example with iconv."
         ) from error
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
-        raise RecordError(where, f"no JSON: {error.msg} at column {error.colno}") from error
+        raise RecordError(where, f"invalid JSON: {error.msg} at column {error.colno}") from error
     except (ValueError, RecursionError) as error:
-        raise RecordError(where, f"no JSON that can be read: {error}") from error
+        raise RecordError(where, f"unreadable JSON: {error}") from error
     if not isinstance(value, dict):
         raise RecordError(where, f"expected a JSON object, found {_kind(value)}")
     return value
@@ -145,12 +144,12 @@ def _checked(value: object, name: str, where: str) -> str:
     if not isinstance(value, str):
         raise RecordError(where, f"{name} must be a string, not {_kind(value)}")
     if _SURROGATE.search(value):
-        raise RecordError(where, f"{name} holds half of a surrogate pair, which is no character")
+        raise RecordError(where, f"{name} contains an unpaired surrogate, which is not a character")
     return _CONTROL.sub("", value)
 
 
 def _name(value: object, name: str, where: str) -> str:
-    """An id or what refers to one: a string or a whole number."""
+    """Return an id or a reference to one, which may be a string or an integer."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return _checked(value, name, where)

@@ -1,4 +1,4 @@
-"""A MediaWiki XML export: pages-articles dumps and the output of Special:Export."""
+"""Read MediaWiki XML exports: pages-articles dumps and the output of Special:Export."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mwxml.errors import MalformedXML
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
-from wikigr.sources.compression import open_bytes
+from wikigr.sources.streams import open_bytes
 from wikigr.sources.wikitext.page import WikiSite, parse_wikitext
 
 _REDIRECT = re.compile(r"\s*#\s*redirect(?:ion)?\s*:?\s*\[\[([^\]|\n]+)", re.IGNORECASE)
@@ -25,7 +25,7 @@ _TEXT_MODELS = (None, "wikitext")
 _DISAMBIGUATION_SUFFIX = "(disambiguation)"
 
 _READ_BYTES = 1 << 20
-# MediaWiki's database holds no text of more than 16 MiB. What is larger never ends, or is made to fill the memory.
+# MediaWiki stores at most 16 MiB of text per revision; anything far larger is broken or hostile.
 _MAX_ELEMENT_MIB = 64
 _MAX_TAGS = 1_000_000
 _PAGE_DEPTH = 2
@@ -33,9 +33,9 @@ _PAGE_DEPTH = 2
 
 @dataclass(frozen=True, slots=True)
 class WikiRecord:
-    """One page, as it is in the export: ``redirect`` is the target as the export states it.
+    """One page of the export; ``redirect`` is the target as the export states it.
 
-    Pages outside the main namespace come without their text.
+    ``text`` is empty for pages outside the main namespace.
     """
 
     page_id: str
@@ -51,8 +51,8 @@ class WikiRecord:
 class MediaWikiSource:
     """The pages of an export, plain or compressed; ``source_id`` is the page id.
 
-    Redirects become aliases. Pages of other namespaces, disambiguation pages and pages that are no wikitext
-    are skipped. Of a full history the last revision in the file counts.
+    Redirects become aliases. Pages in other namespaces, disambiguation pages and pages in other content models than
+    wikitext are skipped. Of a full history, the last revision in the file is read.
     """
 
     format = "mediawiki"
@@ -61,10 +61,10 @@ class MediaWikiSource:
         self.path = Path(path)
 
     def records(self) -> Iterator[WikiRecord]:
-        """Yield one record a page, in the order of the export.
+        """Yield one record per page, in the order of the export.
 
-        Raises ``SourceError`` when the file is missing, truncated, damaged, no MediaWiki export, or holds
-        bytes that are not UTF-8: MediaWiki never writes such, so the copy is damaged.
+        Raises ``SourceError`` when the file is missing, truncated, damaged, not a MediaWiki export or not UTF-8, the
+        only encoding that MediaWiki writes.
         """
         pages = 0
         try:
@@ -77,7 +77,7 @@ class MediaWikiSource:
         except (ParseError, MalformedXML) as error:
             raise self._malformed(error, pages) from error
         except (AssertionError, TypeError, ValueError, AttributeError) as error:
-            # What mwxml raises for an element that is empty or not a number where one must be.
+            # mwxml raises these when a required element is missing, empty or not a number.
             raise self._malformed(error, pages) from error
 
     def parse(self, record: WikiRecord) -> Iterator[SourceItem]:
@@ -95,9 +95,9 @@ class MediaWikiSource:
         try:
             page = parse_wikitext(record.text, record.title, record.site)
         except RecursionError as error:
-            raise RecordError(f"page {record.title!r}", "its markup is nested too deeply to be read") from error
+            raise RecordError(f"page {record.title!r}", "its markup is nested too deeply") from error
         except ParserError as error:
-            raise RecordError(f"page {record.title!r}", f"its markup cannot be parsed: {error}") from error
+            raise RecordError(f"page {record.title!r}", f"cannot parse its markup: {error}") from error
         if page.is_disambiguation or record.title.endswith(_DISAMBIGUATION_SUFFIX):
             yield Skipped(record.page_id, "disambiguation page")
         else:
@@ -118,8 +118,8 @@ class MediaWikiSource:
         root = ElementIterator(element, pointer)
         if root.tag != "mediawiki":
             raise SourceError(
-                f"{self.path} is XML, but no MediaWiki export: it begins with <{root.tag}>.",
-                hint="Give the pages-articles file of a dump, or what Special:Export wrote.",
+                f"{self.path} is XML but not a MediaWiki export: its root element is <{root.tag}>.",
+                hint="Use the pages-articles file of a dump or the output of Special:Export.",
             )
         try:
             dump = Dump.from_element(root)
@@ -127,20 +127,20 @@ class MediaWikiSource:
             if "<siteinfo>" not in str(error):
                 raise
             raise SourceError(
-                f"{self.path} is a MediaWiki export without <siteinfo>, which names the wiki's namespaces.",
-                hint="Export the pages again, or put the <siteinfo> of that wiki before its first <page>.",
+                f"{self.path} is a MediaWiki export without <siteinfo>, which lists the wiki's namespaces.",
+                hint="Export the pages again, or insert that wiki's <siteinfo> before the first <page>.",
             ) from error
         site = _site(dump.site_info)
         for page in dump.pages:
             yield _record(page, site)
-            # mwxml empties the pages it has read but leaves them in the tree, which grows with the dump.
+            # mwxml empties the pages it has read but keeps them in the tree, which would grow with the dump.
             root.element.clear()
 
     def _events(self, stream: BinaryIO) -> Iterator[tuple[str, Element]]:
-        """The starts and ends of the elements; ``SourceError`` when a revision or a tag is larger than any real one."""
+        """Yield the start and end events; raises ``SourceError`` when an element is larger than any real one."""
         parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
         depth = size = tags = 0
-        # The parser looks at a tag that has not ended again with every piece: large pieces keep that short.
+        # The parser rescans an unfinished tag with every chunk, so chunks are large.
         while data := stream.read(_READ_BYTES):
             parser.feed(data)
             size += len(data)
@@ -152,8 +152,8 @@ class MediaWikiSource:
                 yield event, element
             if size > _MAX_ELEMENT_MIB << 20 or tags > _MAX_TAGS:
                 raise SourceError(
-                    f"{self.path} cannot be read as a MediaWiki export: one of its elements has more than "
-                    f"{_MAX_ELEMENT_MIB} MiB or {_MAX_TAGS:,} tags in it, which no wiki writes.",
+                    f"Cannot read {self.path} as a MediaWiki export: one of its elements contains more than "
+                    f"{_MAX_ELEMENT_MIB} MiB or {_MAX_TAGS:,} tags, far beyond what a wiki writes.",
                     hint="Download or copy the file again and compare its size.",
                 )
         parser.close()
@@ -163,19 +163,19 @@ class MediaWikiSource:
         if isinstance(error, ParseError):
             reason = str(error)
             if "no element found" in reason or "unclosed token" in reason:
-                reason = f"the XML ends before it is complete ({reason}): the file is truncated"
+                reason = f"the XML is incomplete ({reason}), so the file is truncated"
             elif "invalid token" in reason:
-                reason = f"it holds a byte that is not UTF-8, or a stray character ({reason})"
+                reason = f"it contains a byte that is not UTF-8, or a stray character ({reason})"
         else:
-            reason = str(error) or "an element that must be there is missing"
+            reason = str(error) or "a required element is missing"
         return SourceError(
-            f"{self.path} cannot be read as a MediaWiki export: {reason}. {_progress(pages)}",
+            f"Cannot read {self.path} as a MediaWiki export: {reason}. {_progress(pages)}",
             hint="Download or copy the file again and compare its size.",
         )
 
 
 def _progress(pages: int) -> str:
-    return f"{pages:,} pages were read before that."
+    return f"{pages:,} pages were read before the error."
 
 
 def _site(info: Any) -> WikiSite:
@@ -209,7 +209,7 @@ def _record(page: Page, site: WikiSite) -> WikiRecord:
 def _redirect_target(record: WikiRecord) -> str:
     if record.redirect is not None:
         return record.site.title(record.redirect)
-    # Exports made before 2008 do not mark redirects.
+    # Exports from before 2008 do not mark redirects.
     match = _REDIRECT.match(record.text)
     return record.site.title(match[1]) if match else ""
 

@@ -1,7 +1,7 @@
-"""Lays out headings, paragraphs, lists and code as the plain text of ``SourceSection``.
+"""Lay out headings, paragraphs, lists, code and superscripts as the plain text of ``SourceSection``.
 
-The readers of marked-up formats (HTML, Markdown) drive it with events, so that the same structure gives the
-same text whatever it was written in.
+The readers of HTML, Markdown and wikitext drive ``PlainTextWriter`` with events, so that the same structure gives
+the same text in every format.
 """
 
 from __future__ import annotations
@@ -13,41 +13,71 @@ from wikigr.sources.article import SourceSection
 
 LINE_GAP = 1
 PARAGRAPH_GAP = 2
-# Of headings; entries are below them.
-_LOWEST_LEVEL = 6
+# The level of ``<h6>``; entries rank below every heading.
+_MAX_HEADING_LEVEL = 6
 
-# Control characters never carry text; taking them out of the input leaves two free for marks of our own.
+# Removing control characters from the input frees two of them for internal marks.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff]")
 _BREAK = "\x00"
 _REMOVED = "\x01"
 _SPACES = re.compile("[ \t\n\r\f\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
-# Tried only where a run of removals begins, and once.
+# The lookbehind and the possessive quantifier keep each search linear.
 _REMOVED_BEFORE_CLOSING = re.compile(f"(?<![ {_REMOVED}]) ?{_REMOVED}[ {_REMOVED}]*+(?=[.,;:!?)\\]])")
 _REMOVED_BETWEEN_SPACES = re.compile(f" {_REMOVED}[ {_REMOVED}]*")
 
 
 def collapse_spaces(text: str) -> str:
-    """``text`` on one line: every run of white space is one space, none at the ends."""
+    """Return ``text`` on one line, with runs of white space collapsed to one space and none at the ends."""
     return _SPACES.sub(" ", _CONTROL.sub("", text)).strip()
 
 
 def fold_title(text: str) -> str:
-    """The form in which a heading and a title are compared: NFKC, case folded, single spaces."""
+    """Return the form in which headings and titles are compared: NFKC, case-folded, single spaces."""
     return collapse_spaces(unicodedata.normalize("NFKC", text)).casefold()
+
+
+_EXPONENT = re.compile(r"(?P<sign>[-+−–])?\d+(?:[.,]\d+)*")
+_ORDINAL = re.compile(r"st|nd|rd|th", re.IGNORECASE)
+_ORDINAL_AFTER_NUMERAL = re.compile(r"e|er|re|ère|ème|eme|o|a")
+_NUMERALS = frozenset("0123456789IVXLC")
+_CHARGE = re.compile(r"\d{0,2}[-+−–]")
+_REFERENCE_MARK = re.compile(r"\[.*\]|[*†‡§¶#]+|[™®©℠]|TM|SM", re.DOTALL)
+
+
+def format_superscript(text: str, before: str) -> str:
+    """Return a superscript as plain text: ``m^2`` and ``e^{x+1}``, but ``19th`` and ``Ca2+``.
+
+    ``before`` is the character in front of it, ``""`` if there is none. Ordinals, charges, footnote marks and
+    trademark signs stay as they are, and so does text without a base, such as the mass number before an element. A
+    signed number is always an exponent.
+    """
+    text = collapse_spaces(text)
+    number = _EXPONENT.fullmatch(text)
+    if number is not None and number["sign"]:
+        return f"^{text}"
+    if not text or not _is_base(before) or _CHARGE.fullmatch(text) or _REFERENCE_MARK.fullmatch(text):
+        return text
+    if _ORDINAL.fullmatch(text) or (before in _NUMERALS and _ORDINAL_AFTER_NUMERAL.fullmatch(text)):
+        return text
+    return f"^{text}" if number is not None or len(text) == 1 else f"^{{{text}}}"
+
+
+def _is_base(character: str) -> bool:
+    return bool(character) and (character.isalnum() or character in "|‖′" or unicodedata.category(character) == "Pe")
 
 
 class PlainTextWriter:
     """Collects the sections of one article.
 
-    A heading that repeats ``title`` in the lead is the article's own and opens no section. Sections without
-    text are left out; their headings stay in the paths of the sections below them.
+    A heading in the lead that repeats ``title`` does not open a section. Sections without text are omitted, but
+    their headings stay in the paths of the sections below them.
     """
 
     def __init__(self, title: str) -> None:
         self._title = fold_title(title)
         self._sections: list[SourceSection] = []
         self._headings: list[tuple[int, str]] = []
-        # The levels of the open entries.
+        # Heading levels of the open entries.
         self._entries: list[int] = []
         self._parts: list[str] = []
         self._inline: list[str] = []
@@ -58,25 +88,25 @@ class PlainTextWriter:
         self._marker_column = 0
 
     def write(self, text: str) -> None:
-        """Add running text to the present line; white space is collapsed when the block ends."""
+        """Add running text to the current block; white space is collapsed when the block ends."""
         self._inline.append(_CONTROL.sub("", text))
 
     def line_break(self) -> None:
-        """Break the line inside a block."""
+        """Start a new line inside the current block."""
         self._inline.append(_BREAK)
 
     def removed(self) -> None:
-        """Note that an inline element was left out here: no space may stay before punctuation after it."""
+        """Mark the place of an omitted inline element, so that no space remains before punctuation after it."""
         self._inline.append(_REMOVED)
 
     def end_block(self, gap: int = PARAGRAPH_GAP) -> None:
-        """End the present block; the next is set off by at least ``gap`` newlines."""
+        """End the current block; at least ``gap`` newlines separate it from the next."""
         self._flush()
         if not self._gap_is_fixed:
             self._gap = max(self._gap, gap)
 
     def heading(self, level: int, text: str) -> None:
-        """Open the section under a heading of ``level`` (1 is the highest)."""
+        """Open a section under a heading of ``level`` (1 is the highest)."""
         self._flush()
         text = collapse_spaces(text)
         if not text:
@@ -86,32 +116,32 @@ class PlainTextWriter:
             self.end_block()
             return
         self._close_section()
-        # A heading in an entry is below its name.
+        # A heading inside an entry ranks below the entry's name.
         level += self._entries[-1] if self._entries else 0
         self._leave_headings(level)
         self._headings.append((level, text))
 
     def open_entry(self, name: str) -> None:
-        """Begin a section of its own below the present one, to which ``close_entry`` returns."""
+        """Open a subsection called ``name``; ``close_entry`` returns to the current section."""
         self._flush()
         self._close_section()
-        level = max(_LOWEST_LEVEL, self._headings[-1][0] if self._headings else 0) + 1
+        level = max(_MAX_HEADING_LEVEL, self._headings[-1][0] if self._headings else 0) + 1
         self._entries.append(level)
         self._headings.append((level, collapse_spaces(name)))
 
     def close_entry(self) -> None:
-        """End the entry begun last: what follows belongs to the section around it."""
+        """Close the innermost entry and return to the section around it."""
         self._flush()
         self._close_section()
         self._leave_headings(self._entries.pop())
 
     @property
     def is_indented(self) -> bool:
-        """Whether the present block stands in a list item or a definition."""
+        """Whether the current block is inside a list item or a definition."""
         return bool(self._indents)
 
     def verbatim(self, text: str) -> None:
-        """Add a block whose white space counts, such as code. Never indented, so that it can be copied."""
+        """Add a block whose white space is kept, such as code; it is never indented, so that it can be copied."""
         self.end_block()
         text = _CONTROL.sub("", text).strip("\n")
         if not text.strip():
@@ -123,7 +153,7 @@ class PlainTextWriter:
         self.end_block()
 
     def open_item(self, marker: str) -> None:
-        """Begin a list item: its first line starts with ``marker``, the others line up under its text."""
+        """Open a list item; its first line starts with ``marker``, and the others align with its text."""
         self.end_block(LINE_GAP)
         self._marker_column = sum(map(len, self._indents))
         self._marker = marker
@@ -131,7 +161,7 @@ class PlainTextWriter:
         self._indents.append(" " * len(marker))
 
     def close_item(self) -> None:
-        """End a list item; the next item follows on the next line."""
+        """Close a list item; the next item follows on the next line."""
         self._flush()
         self._marker = ""
         self._indents.pop()
@@ -139,30 +169,30 @@ class PlainTextWriter:
         self._gap_is_fixed = False
 
     def open_indent(self, width: int = 4) -> None:
-        """Begin a run of indented blocks."""
+        """Open a run of blocks that are indented by ``width`` spaces."""
         self.end_block(LINE_GAP)
         self._gap_is_fixed = True
         self._indents.append(" " * width)
 
     def close_indent(self) -> None:
-        """End the run of indented blocks begun last."""
+        """Close the innermost run of indented blocks."""
         self._flush()
         self._indents.pop()
         self._gap_is_fixed = False
 
     def sections(self) -> tuple[SourceSection, ...]:
-        """Everything written so far, in order."""
+        """Return everything written so far, in order."""
         self._flush()
         self._close_section()
         return tuple(self._sections)
 
     def _leave_headings(self, level: int) -> None:
-        """Leave the headings of ``level`` and below it."""
+        """Close the headings of ``level`` and below."""
         while self._headings and self._headings[-1][0] >= level:
             self._headings.pop()
 
     def _in_lead(self) -> bool:
-        """Whether all text so far stands before the first heading that has text."""
+        """Return whether no text stands under a heading yet."""
         return not self._sections and (not self._headings or not self._parts)
 
     def _flush(self) -> None:
@@ -178,7 +208,7 @@ class PlainTextWriter:
         if not lines:
             return
         if not self._sections and not self._headings and not self._parts and not self._marker:
-            # A page that shows its title in a plain box instead of a heading.
+            # Some pages show their title in a plain box instead of a heading.
             lines = lines[1:] if fold_title(lines[0]) == self._title else lines
             if not lines:
                 return

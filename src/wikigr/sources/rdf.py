@@ -1,4 +1,4 @@
-"""N-Triples and Turtle, read by pyoxigraph as a stream."""
+"""Read RDF graphs in N-Triples and Turtle as a stream, with pyoxigraph."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from urllib.parse import unquote
 
 from wikigr.errors import SourceError
 from wikigr.sources.article import SourceItem
-from wikigr.sources.compression import open_bytes
-from wikigr.sources.lines import TOO_LONG, Line, invalid_utf8, read_lines
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.statements import (
     MAX_NAME_LENGTH,
@@ -26,6 +24,7 @@ from wikigr.sources.statements import (
     gather,
     parse_graph_record,
 )
+from wikigr.sources.streams import TOO_LONG, Line, describe_invalid_utf8, open_bytes, read_lines
 from wikigr.text import fold
 
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -37,7 +36,7 @@ _DCT = "http://purl.org/dc/terms/"
 _DC = "http://purl.org/dc/elements/1.1/"
 _DBO = "http://dbpedia.org/ontology/"
 
-# Best first: the order is the priority.
+# In order of priority.
 _NAMES = (
     f"{_RDFS}label",
     f"{_SKOS}prefLabel",
@@ -65,20 +64,20 @@ _ROLES = {
 _BLANK = "_:"
 _BATCH_LINES = 1_000
 _BATCH_BYTES = 1 << 20
-# What the parser makes up for [] and lists: 128 random bits.
+# The parser labels [] and lists with 128 random bits.
 _RANDOM_ID = re.compile(r"[0-9a-f]{24,32}")
-# Not recognized inside a string, an IRI or anywhere else; after it the parser goes on with the next statement.
-_POISON = "\\q"
-# The parser's own limit; above it, it raises MemoryError.
-_MAX_TERM_LENGTH = "a name, value or comment is longer than 16 MiB, the limit for one"
+# Invalid in strings, IRIs and everywhere else; the parser reports it and resumes at the next statement.
+_INVALID_ESCAPE = "\\q"
+# The parser raises MemoryError above its limit.
+_TERM_TOO_LONG = "a name, value or comment is longer than the limit of 16 MiB"
 _POSITION = re.compile(r"^Parser error (?:at|between) line \d+ .*?: ")
 
 
 class RdfSource:
-    """A graph in N-Triples (``.nt``) or Turtle (any other name).
+    """A graph in N-Triples (``.nt``) or Turtle (any other suffix).
 
-    A subject is named by its label, else by the last part of its IRI. Labels, aliases and descriptions are taken
-    in English or without a language, else in the alphabetically first language that there is.
+    A subject is named by its label, otherwise by the last part of its IRI. Labels, aliases and descriptions are read
+    in English or without a language tag, otherwise in the alphabetically first language.
     """
 
     format = "rdf"
@@ -87,11 +86,11 @@ class RdfSource:
         self.path = path
 
     def records(self) -> Iterator[GraphRecord]:
-        """Yield every statement that cannot be read, then one record for each subject."""
+        """Yield every unreadable statement, then one record per subject."""
         yield from gather(self._statements(), _qualifiers)
 
     def parse(self, record: GraphRecord) -> Iterator[SourceItem]:
-        """Turn one subject into its article; ``RecordError`` names the line of a bad statement."""
+        """Turn one subject into its article; raises ``RecordError`` with the line of a bad statement."""
         key = record.key if isinstance(record, SubjectRecord) else ""
         return parse_graph_record(record, url=key if key.startswith(("http://", "https://")) else "")
 
@@ -108,11 +107,11 @@ class RdfSource:
 
 
 def _read_lines(stream: BinaryIO) -> Iterator[Any]:
-    """The triples of N-Triples; a bad line is never more than itself, which the parser alone does not see to."""
+    """Yield the triples of N-Triples; a bad line never affects other lines, unlike with the parser alone."""
     lines = read_lines(stream)
     while batch := _batch(lines):
         try:
-            # One call for many lines takes a tenth of the time.
+            # Parsing many lines in one call takes a tenth of the time.
             yield from list(_parse(b"\n".join(line.data for line in batch)))
         except (SyntaxError, MemoryError):
             for line in batch:
@@ -121,7 +120,7 @@ def _read_lines(stream: BinaryIO) -> Iterator[Any]:
                 except SyntaxError as error:
                     yield BadStatement(f"line {line.line}", _problem(line) or _POSITION.sub("", error.msg))
                 except MemoryError:
-                    yield BadStatement(f"line {line.line}", _MAX_TERM_LENGTH)
+                    yield BadStatement(f"line {line.line}", _TERM_TOO_LONG)
         for line in batch:
             if line.is_too_long:
                 yield BadStatement(f"line {line.line}", TOO_LONG)
@@ -143,9 +142,9 @@ def _parse(data: bytes) -> Iterator[Any]:
 
 
 def _read_turtle(stream: BinaryIO, path: Path) -> Iterator[Any]:
-    """The triples of Turtle; the parser goes on after a bad statement, unless a quote in it is never closed.
+    """Yield the triples of Turtle; the parser resumes after a bad statement unless a quote in it is never closed.
 
-    Raises ``SourceError`` where a term is too long: the parser then cannot tell where the next statement begins.
+    Raises ``SourceError`` for a term that is too long, because the parser cannot find the next statement then.
     """
     import pyoxigraph
 
@@ -165,25 +164,25 @@ def _read_turtle(stream: BinaryIO, path: Path) -> Iterator[Any]:
             yield BadStatement(f"line {error.lineno}", reason)
         except MemoryError as error:
             raise SourceError(
-                f"{path} cannot be read beyond line {lines.count:,}: {_MAX_TERM_LENGTH}.",
-                hint="Close the quote that is open there, or write the graph as N-Triples (.nt), where only that line "
-                "is skipped.",
+                f"Cannot read {path} beyond line {lines.count:,}: {_TERM_TOO_LONG}.",
+                hint="Close the open quote there, or write the graph as N-Triples (.nt), where only that line is "
+                "skipped.",
             ) from error
 
 
 def _problem(line: Line) -> str:
-    """Why a line is no text, if it is none."""
+    """Return why a line is unreadable, ``""`` if it is not."""
     if line.is_too_long:
         return TOO_LONG
     try:
         line.data.decode("utf-8")
     except UnicodeDecodeError as error:
-        return invalid_utf8(error)
+        return describe_invalid_utf8(error)
     return ""
 
 
 class _CheckedLines(io.RawIOBase):
-    """The lines of a stream, where one that cannot be read is made to fail in the parser, which then goes on."""
+    """The lines of a stream; an unreadable line is altered so that the parser rejects it and resumes after it."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.problems: dict[int, str] = {}
@@ -212,13 +211,13 @@ class _CheckedLines(io.RawIOBase):
         if not problem:
             return line.data
         self.problems[line.line] = problem
-        # In a comment the poison is harmless, and so is what was wrong.
+        # In a comment, neither the problem nor the invalid escape matters.
         text = line.data.decode("utf-8", "replace")
-        return text.replace("\ufffd", _POISON).encode() if text else _POISON.encode()
+        return text.replace("\ufffd", _INVALID_ESCAPE).encode() if text else _INVALID_ESCAPE.encode()
 
 
 class _BlankNodes:
-    """Keys of blank nodes: the label in the file, or a number by first appearance for those without."""
+    """Names blank nodes by their label in the file, or by a number in order of appearance."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -230,7 +229,7 @@ class _BlankNodes:
 
 
 def local_name(iri: str) -> str:
-    """The last part of an IRI, percent-decoded; what is left of a bare address when there is none."""
+    """Return the last part of an IRI, percent-decoded; the host for an IRI without a path."""
     bare = iri.rstrip("#/:")
     cut = max(bare.rfind("#"), bare.rfind("/"), bare.rfind(":") if "/" not in bare else -1)
     return collapse_spaces(unquote(bare[cut + 1 :])) or iri
@@ -242,7 +241,7 @@ def _named_node(iri: str) -> Node:
 
 
 def _qualifiers(key: str, name: str, spelled: str) -> tuple[str, str]:
-    """What tells nodes of one name apart: the last part of the IRI, unless that is the name; then the IRI."""
+    """Return what distinguishes nodes of the same name: the last part of the IRI unless it is the name, and the IRI."""
     del spelled
     if key.startswith(_BLANK):
         return key.removeprefix(_BLANK), key
@@ -261,7 +260,9 @@ def _statement(quad: Any, blank: _BlankNodes) -> Statement | BadStatement:
         return BadStatement(str(quad.subject)[:MAX_NAME_LENGTH], "a statement about a statement is not supported")
     for name in (subject.key, relation):
         if len(name) > MAX_NAME_LENGTH:
-            return BadStatement(f"{name[:60]}…", f"the IRI has {len(name):,} characters, more than {MAX_NAME_LENGTH}")
+            return BadStatement(
+                f"{name[:60]}…", f"the IRI has {len(name):,} characters, the limit is {MAX_NAME_LENGTH}"
+            )
     term = quad.object
     if not isinstance(term, pyoxigraph.Literal):
         node = _node(term, blank)
@@ -274,7 +275,7 @@ def _statement(quad: Any, blank: _BlankNodes) -> Statement | BadStatement:
     if not text.strip():
         return BadStatement(subject.key, f"the value of {relation} is empty")
     if role in (Role.NAME, Role.ALIAS) and (len(text) > MAX_NAME_LENGTH or not fold(collapse_spaces(text))):
-        # No name, but still something that is said.
+        # Unusable as a name, but still a fact.
         role, priority = Role.FACT, 0
     if role in (Role.NAME, Role.ALIAS):
         text = collapse_spaces(text)

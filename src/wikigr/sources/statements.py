@@ -1,4 +1,4 @@
-"""Statements of a knowledge graph, scattered over a file, gathered into one article for each subject."""
+"""Group the statements of a knowledge graph by subject and turn each subject into an article."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSec
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.text import fold
 
-# Characters. A longer cell or literal is text, which a section holds in full; an entity gets its beginning.
+# In characters. Longer cells and literals are text: the section holds all of it, the entity name is cut.
 MAX_NAME_LENGTH = 300
 FACTS = "Facts"
 
@@ -30,33 +30,33 @@ CREATE TABLE statement (
 CREATE TABLE spelling (key TEXT, name TEXT, uses INTEGER, PRIMARY KEY (key, name)) WITHOUT ROWID;
 CREATE TABLE node (key TEXT PRIMARY KEY, name TEXT, spelled TEXT, fold TEXT, has_article INTEGER) WITHOUT ROWID;
 """
-# What a node's ``has_article`` says: its own article, or, for a name, that of the thing so labeled.
+# Values of ``node.has_article``: the node has an article, or its name is the label of a node that has one.
 _OWN, _OF_THAT_NAME = 1, 2
 _ONE_ARTICLE = f"SELECT fold FROM node WHERE has_article = {_OWN} GROUP BY fold HAVING count(*) = 1"
 
 
 class Role(IntEnum):
-    """What a statement is for."""
+    """How a statement is used."""
 
     FACT = 0
-    TYPE = 1  # a fact that also is a category of its subject
+    TYPE = 1  # a fact that is also a category of its subject
     NAME = 2
     ALIAS = 3
     TEXT = 4
 
 
 class Kind(IntEnum):
-    """What an object is."""
+    """The kind of a statement's object."""
 
     LITERAL = 0
     NODE = 1
-    # A number or a date in a table: a literal, unless it is the subject of another row.
+    # A number or a date in a table: a literal unless it is the subject of another row.
     PERHAPS_NODE = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A thing in the graph: ``key`` tells it from others, ``name`` is what to call it without a label."""
+    """A node of the graph: ``key`` identifies it, ``name`` is its display name unless a label replaces it."""
 
     key: str
     name: str
@@ -64,9 +64,9 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One triple. ``object`` is a node or the text of a literal, whose language may be known.
+    """One triple; ``object`` is a node or the text of a literal, ``language`` the literal's language tag if any.
 
-    ``priority`` ranks the relations that give names or descriptions: the lowest wins.
+    ``priority`` ranks the relations that give names or descriptions; the lowest wins.
     """
 
     subject: Node
@@ -80,7 +80,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class BadStatement:
-    """A place in the input that is no triple, and why; it becomes a ``RecordError``."""
+    """A part of the input that is not a valid triple; it becomes a ``RecordError``."""
 
     where: str
     reason: str
@@ -88,8 +88,8 @@ class BadStatement:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """One statement about a subject, as its record holds it. ``has_article`` speaks of the object."""
+class SubjectStatement:
+    """One statement in a ``SubjectRecord``; ``has_article`` refers to the object."""
 
     role: Role
     priority: int
@@ -102,12 +102,12 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class SubjectRecord:
-    """All that is said of one subject. ``spelled`` is its name where no label replaces it."""
+    """All statements about one subject; ``spelled`` is the name that the input uses for it, apart from labels."""
 
     key: str
     title: str
     spelled: str
-    said: tuple[Said, ...]
+    statements: tuple[SubjectStatement, ...]
 
 
 GraphRecord = SubjectRecord | BadStatement
@@ -116,13 +116,14 @@ GraphRecord = SubjectRecord | BadStatement
 def gather(
     statements: Iterable[Statement | BadStatement], qualifiers: Callable[[str, str, str], Sequence[str]]
 ) -> Iterator[GraphRecord]:
-    """Yield the bad places as they come, then a record for each subject, ordered by title.
+    """Yield bad statements as they occur, then one record per subject, ordered by title.
 
-    The same statements in another order give the same records. ``qualifiers(key, name, spelled)`` says what tells
-    a node from another of the same name, best first. The statements wait in a temporary SQLite file (in
-    ``TMPDIR``), so that memory stays bounded by its cache and the largest subject.
+    The result does not depend on the order of the statements. ``qualifiers(key, name, spelled)`` returns two texts
+    that distinguish a node from others of the same name, the better one first. The statements are stored in a
+    temporary SQLite file in ``TMPDIR``, so memory is bounded by SQLite's cache and the largest subject. Raises
+    ``BuildError`` when that file cannot be written.
     """
-    # An empty name is SQLite's own temporary file, which vanishes with the process however it ends.
+    # With an empty name, SQLite makes a temporary file that disappears however the process ends.
     with closing(sqlite3.connect("", isolation_level=None)) as db:
         try:
             db.create_function("wikigr_fold", 1, fold, deterministic=True)
@@ -141,68 +142,70 @@ def gather(
             yield from _records(db)
         except sqlite3.OperationalError as error:
             raise BuildError(
-                f"The temporary file for the graph cannot be written: {error}.",
-                hint="Make space, or name another folder with the environment variable TMPDIR.",
+                f"Cannot write the temporary file of the graph: {error}.",
+                hint="Free disk space, or set the environment variable TMPDIR to another folder.",
             ) from error
 
 
 def parse_graph_record(record: GraphRecord, url: str = "") -> Iterator[SourceItem]:
-    """Turn what is said of one subject into its article: the description first, then a line for each fact."""
+    """Turn a subject into its article: the description first, then one line per fact.
+
+    Raises ``RecordError`` for a bad statement.
+    """
     if isinstance(record, BadStatement):
         raise RecordError(record.where, record.reason, hint=record.hint)
-    facts = [said for said in record.said if said.role in (Role.FACT, Role.TYPE)]
-    texts = _preferred(record.said, Role.TEXT)
+    facts = [statement for statement in record.statements if statement.role in (Role.FACT, Role.TYPE)]
+    texts = _preferred(record.statements, Role.TEXT)
     if not facts and not texts:
         yield Skipped(record.key, "a name without facts")
         return
-    lines = [_line(record.title, said) for said in facts]
+    lines = [_line(record.title, fact) for fact in facts]
     sections = []
     if texts:
         sections.append(SourceSection((), "\n\n".join(texts)))
     if lines:
         sections.append(SourceSection((FACTS,), "\n".join(dict.fromkeys(lines))))
-    nodes = [said for said in facts if said.kind is Kind.NODE]
-    names = [*_preferred(record.said, Role.NAME), *_preferred(record.said, Role.ALIAS)]
-    # What was typed stays a name when a label replaces it; a bare number would be "mentioned" everywhere.
+    names = [*_preferred(record.statements, Role.NAME), *_preferred(record.statements, Role.ALIAS)]
+    # The input's spelling stays an alias when a label replaces it. A bare number would match mentions everywhere.
     if any(character.isalpha() for character in record.spelled):
         names.append(record.spelled)
     yield SourceArticle(
         title=record.title,
         source_id=record.key,
         sections=tuple(sections),
-        links=tuple(dict.fromkeys(said.object for said in nodes if said.has_article)),
-        categories=tuple(dict.fromkeys(_capped(said.object) for said in facts if said.role is Role.TYPE)),
+        links=tuple(dict.fromkeys(fact.object for fact in facts if fact.kind is Kind.NODE and fact.has_article)),
+        categories=tuple(dict.fromkeys(_shorten(fact.object) for fact in facts if fact.role is Role.TYPE)),
         aliases=tuple(name for name in dict.fromkeys(names) if not _is_title(name, record.title)),
         url=url,
         triples=tuple(
             Triple(
                 record.title,
-                said.relation,
-                _capped(said.object),
-                said.object if said.kind is Kind.NODE else None,
+                fact.relation,
+                _shorten(fact.object),
+                fact.object if fact.kind is Kind.NODE else None,
                 line[:MAX_NAME_LENGTH],
             )
-            for said, line in zip(facts, lines, strict=True)
+            for fact, line in zip(facts, lines, strict=True)
         ),
     )
 
 
 def readable_relation(relation: str) -> str:
-    """``birthPlace`` and ``birth_place`` as words: ``birth place``."""
+    """Return a relation in words: ``birth place`` for ``birthPlace`` and ``birth_place``."""
     return collapse_spaces(_CAMEL.sub(lambda match: f" {match[1].lower()}", relation.replace("_", " ")))
 
 
 def _is_title(name: str, title: str) -> bool:
-    """Whether ``name`` is the title, or the title without what tells it from others of that name."""
+    """Return whether ``name`` is the title, with or without its qualifier in parentheses."""
     return fold(name) == fold(title) or title.startswith(f"{name} (")
 
 
-def _line(title: str, said: Said) -> str:
-    shown = collapse_spaces(said.object)
-    return f"{title} — {readable_relation(said.relation)}: {shown}" + ("" if shown.endswith((".", "!", "?")) else ".")
+def _line(title: str, fact: SubjectStatement) -> str:
+    value = collapse_spaces(fact.object)
+    return f"{title} — {readable_relation(fact.relation)}: {value}" + ("" if value.endswith((".", "!", "?")) else ".")
 
 
-def _capped(text: str) -> str:
+def _shorten(text: str) -> str:
     text = collapse_spaces(text)
     return text if len(text) <= MAX_NAME_LENGTH else text[: MAX_NAME_LENGTH - 1].rstrip() + "…"
 
@@ -213,10 +216,12 @@ def _language_rank(language: str) -> int:
     return 1 if language.startswith("en-") else 2 if not language else 3
 
 
-def _preferred(said: Iterable[Said], role: Role) -> list[str]:
-    """The texts of one role in English or without a language, best first; without any, those of one language."""
+def _preferred(statements: Iterable[SubjectStatement], role: Role) -> list[str]:
+    """Return the texts of one role, best first: in English or without a language tag, else in the first language."""
     chosen = sorted(
-        (_language_rank(s.language), s.language, s.priority, s.object) for s in said if s.role is role and s.object
+        (_language_rank(statement.language), statement.language, statement.priority, statement.object)
+        for statement in statements
+        if statement.role is role and statement.object
     )
     if chosen and chosen[0][0] == 3:
         chosen = [entry for entry in chosen if entry[1] == chosen[0][1]]
@@ -265,7 +270,7 @@ def _store(db: sqlite3.Connection, statements: Iterable[Statement | BadStatement
 
 
 def _name_nodes(db: sqlite3.Connection) -> None:
-    """Fill ``node``: every subject and object with a name that no other has, in whatever case it is written."""
+    """Fill the table ``node`` with every subject and object, each with a name that is unique after folding."""
     db.execute(
         "INSERT INTO node SELECT key, name, name, '', 0 FROM (SELECT key, name, row_number() OVER "
         "(PARTITION BY key ORDER BY uses DESC, name) AS place FROM spelling) WHERE place = 1"
@@ -283,13 +288,13 @@ def _name_nodes(db: sqlite3.Connection) -> None:
     db.executemany("UPDATE node SET name = ? WHERE key = ?", labels)
     db.execute("CREATE INDEX node_fold ON node (fold)")
     db.execute("UPDATE node SET fold = wikigr_fold(name)")
-    # Where keys are names, what has no label may be the name of something that has one.
+    # Where keys are names, a node without a label may be named like a labeled node.
     db.execute(
         f"UPDATE node SET has_article = ? WHERE has_article = 0 AND key = fold AND fold IN ({_ONE_ARTICLE})",
         (_OF_THAT_NAME,),
     )
     for attempt in (0, 1):
-        # Of several things of one name, the only one that has an article keeps it.
+        # Among nodes with the same name, one keeps it if it is the only one with an article.
         db.execute(
             "UPDATE node SET name = qualified(key, name, spelled, ?) WHERE key != fold AND fold IN "
             "(SELECT fold FROM node GROUP BY fold HAVING count(*) > 1) AND NOT "
@@ -307,14 +312,14 @@ def _records(db: sqlite3.Connection) -> Iterator[SubjectRecord]:
         "LEFT JOIN node o ON s.kind != 0 AND o.key = s.object ORDER BY n.name, s.subject"
     )
     for (key, title, spelled), group in groupby(rows, key=lambda row: (str(row[0]), str(row[1]), str(row[2]))):
-        # Sorted, so that neither the order nor the repetition of rows shows; ties are equal in all that counts.
-        said = sorted({tuple(row[3:]) for row in group}, key=lambda row: (row[0] > Role.TYPE, row[2], row[3], row))
+        # Removing duplicates and sorting makes the record independent of the order of the input.
+        unique = sorted({tuple(row[3:]) for row in group}, key=lambda row: (row[0] > Role.TYPE, row[2], row[3], row))
         yield SubjectRecord(
             key,
             title,
             spelled,
             tuple(
-                Said(Role(role), priority, relation, shown, Kind(kind), bool(has_article), language)
-                for role, priority, relation, shown, kind, has_article, language in said
+                SubjectStatement(Role(role), priority, relation, value, Kind(kind), bool(has_article), language)
+                for role, priority, relation, value, kind, has_article, language in unique
             ),
         )

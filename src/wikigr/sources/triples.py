@@ -1,4 +1,4 @@
-"""Tables of triples: a subject, a relation and an object in each row of a TSV or CSV file."""
+"""Read tables of triples: TSV or CSV files with a subject, a relation and an object in each row."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from wikigr.errors import SourceError
 from wikigr.sources.article import SourceItem
-from wikigr.sources.compression import open_bytes
-from wikigr.sources.lines import TOO_LONG, Line, invalid_utf8, read_lines
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.sources.statements import (
     MAX_NAME_LENGTH,
@@ -25,24 +23,25 @@ from wikigr.sources.statements import (
     gather,
     parse_graph_record,
 )
+from wikigr.sources.streams import TOO_LONG, Line, describe_invalid_utf8, open_bytes, read_lines
 from wikigr.text import fold
 
-# A quoted cell may go over several lines; one that never ends must not take the rest of the file with it.
+# A quoted cell may span several lines; the limit keeps one that is never closed from swallowing the file.
 MAX_ROW_BYTES = 16 * 1024 * 1024
 
-# The marks between cells, and how much of a file is read to find out which one it uses.
+# The possible delimiters, and how much of a file is read to detect which one it uses.
 _DELIMITERS = {"\t": "tabs", ",": "commas", ";": "semicolons"}
 _SAMPLE_ROWS = 20
 _SAMPLE_BYTES = 256 * 1024
 
-# How the columns may be called in a header, folded, likeliest first: a "source" beside a "subject" is none.
+# Column names in a header, folded, likeliest first: next to "subject", a column "source" is ignored.
 _COLUMNS = (
     ("subject", "head", "source", "from", "entity", "s"),
     ("relation", "predicate", "property", "attribute", "edge", "p"),
     ("object", "tail", "target", "to", "value", "o"),
 )
 
-# Relations, folded, that say something else than a fact. Bare "label" and "name" are facts: a record has a label.
+# Relations, folded, that are not plain facts. Bare "label" and "name" are facts: a music record has a label.
 _ROLES = {
     **dict.fromkeys(("rdfs:label", "skos:preflabel", "schema:name", "foaf:name"), Role.NAME),
     **dict.fromkeys(("alias", "skos:altlabel", "schema:alternatename"), Role.ALIAS),
@@ -61,7 +60,7 @@ _DATE_TIME = re.compile(r"[+-]?\d+(?:-\d\d){1,2}(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?")
 
 
 class Row(NamedTuple):
-    """The cells of a row that begins on ``line``, or why it has none."""
+    """The cells of a row that begins on ``line``, or the ``problem`` that makes it unreadable."""
 
     line: int
     cells: list[str]
@@ -69,12 +68,12 @@ class Row(NamedTuple):
 
 
 class TriplesSource:
-    """``subject, relation, object`` a row, as TSV or CSV; the first row may name the columns.
+    """One ``subject, relation, object`` per row, as TSV or CSV; the first row may name the columns.
 
-    The delimiter is a tab, a comma or a semicolon: the one that makes a header of the first row, else the one that
-    cuts most of the first rows in three. Without a header there are exactly three columns; with one they may come in
-    any order, and others are ignored. Names are told apart as look-ups do it, without regard to case, underscores and
-    Unicode form.
+    The delimiter is a tab, a comma or a semicolon: the one that makes the first row a header, otherwise the one that
+    splits most of the first rows into three cells. Without a header there must be exactly three columns; with one
+    they may be in any order, and other columns are ignored. Names are compared without regard to case, underscores
+    and Unicode form.
     """
 
     format = "triples"
@@ -83,11 +82,11 @@ class TriplesSource:
         self.path = path
 
     def records(self) -> Iterator[GraphRecord]:
-        """Yield every bad row, then one record for each subject; raises ``SourceError`` for a file without triples."""
+        """Yield every bad row, then one record per subject; raises ``SourceError`` for a file without triples."""
         yield from gather(self._statements(), lambda key, name, spelled: (spelled, key))
 
     def parse(self, record: GraphRecord) -> Iterator[SourceItem]:
-        """Turn one subject into its article; ``RecordError`` names the line of a bad row."""
+        """Turn one subject into its article; raises ``RecordError`` with the line of a bad row."""
         return parse_graph_record(record)
 
     def _statements(self) -> Iterator[Statement | BadStatement]:
@@ -110,13 +109,13 @@ class TriplesSource:
                     subject, relation, value = (row.cells[column] for column in columns or (0, 1, 2))
                     yield _statement(f"line {row.line}", subject, relation, value)
         if is_empty:
-            raise SourceError(f"{self.path} has no triples.", hint="A row is: subject, relation, object.")
+            raise SourceError(f"{self.path} has no triples.", hint="Each row is: subject, relation, object.")
 
 
 def read_rows(lines: Iterable[Line], name: str = "The table") -> Iterator[Row]:
-    """Yield the rows that are not blank. CSV cells may be quoted, and go over several lines; TSV has no quotes.
+    """Yield the rows that are not blank; CSV cells may be quoted and span lines, TSV cells are taken as they are.
 
-    Raises ``SourceError``, in which the file is called ``name``, where the delimiter is not clear.
+    Raises ``SourceError``, which calls the file ``name``, when the delimiter is ambiguous.
     """
     source = iter(lines)
     sample: list[Line] = []
@@ -146,7 +145,7 @@ def _rows(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
         if delimiter == "\t" or '"' not in text:
             yield Row(line.line, _trimmed(text.split(delimiter)))
             continue
-        # A quote that stays open takes more lines, up to the one that makes the number of quotes even.
+        # An open quote takes more lines, up to the next one with an odd number of quotes.
         taken = [line]
         parts = [text]
         length = len(line.data)
@@ -162,23 +161,23 @@ def _rows(lines: Iterable[Line], delimiter: str) -> Iterator[Row]:
         if isinstance(cells, list):
             yield Row(line.line, _trimmed(cells))
         else:
-            # Only this line is lost: those after it may be rows of their own.
+            # Skip only this line, because the following ones may be valid rows.
             waiting.extendleft(reversed(taken[1:]))
             yield Row(line.line, [], cells or "a quoted cell is never closed")
 
 
 def _decode(line: Line) -> tuple[str, str]:
-    """The text of a line, or why it has none."""
+    """Return the text of a line and the problem that makes it unreadable; one of the two is empty."""
     if line.is_too_long:
         return "", TOO_LONG
     try:
         return line.data.decode("utf-8"), ""
     except UnicodeDecodeError as error:
-        return "", invalid_utf8(error)
+        return "", describe_invalid_utf8(error)
 
 
 def _delimiter(sample: list[Line], name: str) -> str:
-    """The mark between the cells; ``csv.Sniffer`` does not know that there are three, nor says that two marks fit."""
+    """Detect the delimiter; unlike ``csv.Sniffer``, expect three columns and report ambiguity."""
     readable = [line for line in sample if not _decode(line)[1]]
     rows = {mark: list(islice(_rows(readable, mark), _SAMPLE_ROWS)) for mark in _DELIMITERS}
     if not rows["\t"]:
@@ -188,18 +187,18 @@ def _delimiter(sample: list[Line], name: str) -> str:
         if first is not None and _header(first.cells) is not None:
             return mark
     fit = {mark: sum(len(row.cells) == 3 and all(row.cells) for row in found) for mark, found in rows.items()}
-    # A mark that is none leaves quoted cells broken, so that there are more rows.
+    # Compare shares: a wrong delimiter breaks quoted cells into more rows.
     shares = {mark: count / len(rows[mark]) for mark, count in fit.items()}
     best = [mark for mark, share in shares.items() if share == max(shares.values())]
-    # Hardly a name has a tab in it.
+    # Names rarely contain tabs, so a tab wins a tie.
     if shares[best[0]] >= 0.5 and (len(best) == 1 or best[0] == "\t"):
         return best[0]
     if shares[best[0]] >= 0.5:
-        problem = f"{_DELIMITERS[best[0]]} and {_DELIMITERS[best[1]]} cut as many of its first rows in three"
+        problem = f"{_DELIMITERS[best[0]]} and {_DELIMITERS[best[1]]} split equally many of its first rows into three"
     else:
-        problem = "neither tabs nor commas nor semicolons cut most of its first rows in three"
+        problem = "neither tabs nor commas nor semicolons split most of its first rows into three"
     raise SourceError(
-        f"{name} is not clear about its columns: {problem}.",
+        f"Cannot detect the columns of {name}: {problem}.",
         hint="Put tabs between subject, relation and object, or name the columns in a first row: "
         "subject, relation, object.",
     )
@@ -210,7 +209,7 @@ def _is_open(text: str, delimiter: str) -> bool:
 
 
 def _split_quoted(text: str, delimiter: str) -> list[str] | str | None:
-    """The cells of a CSV row; a string says what is wrong, ``None`` that a quoted cell is still open."""
+    """Return the cells of a CSV row, a string that describes an error, or ``None`` if a quoted cell is still open."""
     cells: list[str] = []
     position = 0
     while True:
@@ -221,7 +220,7 @@ def _split_quoted(text: str, delimiter: str) -> list[str] | str | None:
             cells.append(match[1].replace('""', '"'))
             position = match.end()
             if position < len(text) and text[position] != delimiter:
-                return f"cell {len(cells)} goes on after its closing quote; write a quote inside it twice"
+                return f"cell {len(cells)} continues after its closing quote; double the quotes inside a quoted cell"
         else:
             end = text.find(delimiter, position)
             end = len(text) if end < 0 else end
@@ -233,7 +232,7 @@ def _split_quoted(text: str, delimiter: str) -> list[str] | str | None:
 
 
 def _trimmed(cells: list[str]) -> list[str]:
-    """Cells without space around them; empty ones after the third are what spreadsheets leave behind."""
+    """Strip the cells and drop empty ones after the third, which spreadsheets leave behind."""
     cells = [cell.strip() for cell in cells]
     while len(cells) > 3 and not cells[-1]:
         cells.pop()
@@ -241,7 +240,7 @@ def _trimmed(cells: list[str]) -> list[str]:
 
 
 def _header(cells: list[str]) -> tuple[int, int, int] | None:
-    """The columns of subject, relation and object, if the row names all three; the likeliest name wins."""
+    """Return the columns of subject, relation and object if the row names all three; the likeliest names win."""
     names = [fold(cell) for cell in cells]
     found = [next((names.index(name) for name in known if name in names), -1) for known in _COLUMNS]
     return (found[0], found[1], found[2]) if -1 not in found else None
@@ -249,10 +248,10 @@ def _header(cells: list[str]) -> tuple[int, int, int] | None:
 
 def _count_problem(cells: list[str], width: int, columns: tuple[int, int, int]) -> str:
     if len(cells) > width:
-        quote = "" if width != 3 else " (in CSV, quote a cell that holds the delimiter; other columns need a header)"
-        return f"{len(cells)} columns where {width} are expected{quote}"
+        advice = "" if width != 3 else " (in CSV, quote cells that contain the delimiter; other columns need a header)"
+        return f"expected {width} columns, found {len(cells)}{advice}"
     if len(cells) <= max(columns):
-        return f"{len(cells)} column{'s' * (len(cells) != 1)} where subject, relation and object are expected"
+        return f"expected subject, relation and object, found {len(cells)} column{'s' * (len(cells) != 1)}"
     return ""
 
 
@@ -262,7 +261,7 @@ def _statement(where: str, subject: str, relation: str, value: str) -> Statement
             return BadStatement(where, f"the {what} is empty")
         if len(name) > MAX_NAME_LENGTH:
             return BadStatement(
-                where, f"the {what} has {len(name):,} characters, more than the {MAX_NAME_LENGTH} of a name"
+                where, f"the {what} has {len(name):,} characters, the limit for a name is {MAX_NAME_LENGTH}"
             )
     if not fold(collapse_spaces(value)):
         return BadStatement(where, "the object is empty")
@@ -270,7 +269,7 @@ def _statement(where: str, subject: str, relation: str, value: str) -> Statement
     role = _ROLES.get(known, Role.FACT)
     if role in (Role.NAME, Role.ALIAS, Role.TEXT):
         if role is not Role.TEXT and len(value) > MAX_NAME_LENGTH:
-            return BadStatement(where, f"the name has {len(value):,} characters, more than {MAX_NAME_LENGTH}")
+            return BadStatement(where, f"the name has {len(value):,} characters, the limit is {MAX_NAME_LENGTH}")
         text = value if role is Role.TEXT else collapse_spaces(value)
         return Statement(_node(subject), relation, text, role, priority=_PRIORITIES[known])
     if len(value) > MAX_NAME_LENGTH or "\n" in value:
@@ -282,11 +281,11 @@ def _statement(where: str, subject: str, relation: str, value: str) -> Statement
 def _node(name: str) -> Node:
     name = collapse_spaces(name)
     if " " not in name and "://" not in name:
-        # Titles are shown with spaces; many tables write New_York.
+        # Many tables write New_York; titles have spaces.
         name = collapse_spaces(name.replace("_", " "))
     return Node(fold(name), name)
 
 
 def _is_value(text: str) -> bool:
-    """Whether a cell is a number, a date or the like rather than the name of something."""
+    """Return whether a cell is a number, a date or the like rather than a name."""
     return not any(character.isalpha() for character in text) or _DATE_TIME.fullmatch(text) is not None

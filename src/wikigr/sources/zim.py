@@ -1,4 +1,4 @@
-"""A ZIM file: Wikipedia and other sites packed for reading offline."""
+"""Read ZIM files: Wikipedia and other sites packaged for offline reading."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, SourceSection, Triple
 from wikigr.sources.html.text import HtmlPage, parse_html
 from wikigr.sources.plain_text import collapse_spaces
-from wikigr.sources.wiki_sections import is_apparatus
 from wikigr.sources.wikitext.infobox import is_fact, relation_name
+from wikigr.sources.wikitext.layout import is_apparatus
 from wikigr.text import fold
 
-# Files made before 2021 keep articles in a namespace of their own, which is part of the path.
+# In files made before 2021, the paths of articles begin with their namespace.
 _OLD_ARTICLES = "A/"
 _PAGE_TYPES = ("text/html", "application/xhtml+xml")
 _MAX_REDIRECT_STEPS = 10
 _MAX_PAGE_BYTES = 64 * 1024 * 1024
-# Offline copies of a wiki name the page and revision they were made from at the end.
+# Offline copies of a wiki link to the original page and revision in their footer.
 _FOOTER_BYTES = 4096
 _PERMANENT_LINK = re.compile(rb"href=[\"'](https?://[^\"']*[?&;]oldid=(\d+)[^\"']*)[\"']")
 _CANONICAL = re.compile(rb"<link\b[^>]*\brel=[\"']?canonical\b[^>]*>", re.IGNORECASE)
@@ -38,7 +38,7 @@ _MOSTLY_LINKS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class ZimRecord:
-    """One entry. ``alias_of`` is the title of the entry that it redirects to, or is a copy of."""
+    """One entry; ``alias_of`` is the title of the entry that it redirects to or duplicates."""
 
     path: str
     title: str
@@ -51,9 +51,9 @@ class ZimRecord:
 class ZimSource:
     """The HTML pages and redirects of a ZIM file; the path of an entry is its ``source_id``.
 
-    Links are paths too: those through a redirect name what it leads to, those out of the file are dropped.
-    The object of a fact is a title.
-    An entry whose title is another's gets its path in parentheses; a second copy of a page becomes an alias.
+    Links are paths too; redirects are followed, and links that leave the file are dropped. Objects of facts are
+    titles. When two entries share a title, the path follows the second one's title in parentheses. A duplicate of a
+    page becomes an alias.
     """
 
     format = "zim"
@@ -62,13 +62,13 @@ class ZimSource:
         self.path = Path(path)
 
     def records(self) -> Iterator[ZimRecord]:
-        """Yield a record for each page and redirect, sorted by path.
+        """Verify the checksum, then yield a record for each page and redirect, sorted by path.
 
-        Raises ``SourceError`` when the file is missing, truncated or corrupt; its checksum is verified first.
+        Raises ``SourceError`` when the file is missing, truncated or corrupt.
         """
         archive = _verified(self.path)
         main_page = _main_page(archive)
-        # User content comes first by path; what follows is metadata and indexes.
+        # User content comes first; metadata and indexes follow it.
         count = archive.entry_count if archive.has_new_namespace_scheme else archive.all_entry_count
         read = 0
         try:
@@ -82,12 +82,12 @@ class ZimSource:
                     read += 1
         except (RuntimeError, KeyError, UnicodeDecodeError) as error:
             raise SourceError(
-                f"{self.path} is damaged: {error}. {read:,} pages and redirects were read before that.",
+                f"{self.path} is damaged: {error}. {read:,} pages and redirects were read before the error.",
                 hint="Download or copy the file again.",
             ) from error
 
     def parse(self, record: ZimRecord) -> Iterator[SourceItem]:
-        """Turn one entry into an article or a redirect. Links are looked up in the file, which must be there."""
+        """Turn one entry into an article or a redirect; the file must exist, because links are looked up in it."""
         if record.problem:
             raise RecordError(record.path, record.problem)
         if record.alias_of is not None:
@@ -126,19 +126,19 @@ class ZimSource:
 
 
 class _Links:
-    """Resolves the hrefs of one page to paths of pages in the same file."""
+    """Resolves the hrefs of one page to pages in the same file."""
 
     def __init__(self, archive_path: Path, page_path: str) -> None:
         self._archive = _open(archive_path)
         self._page = page_path
 
     def path(self, href: str) -> str | None:
-        """The path of the page that ``href`` leads to, ``None`` for the page itself and all that is no page."""
+        """Return the path of the page that ``href`` leads to; ``None`` for the page itself and for other content."""
         target = self._target(href)
         return str(target.path) if target is not None else None
 
     def title(self, href: str) -> str | None:
-        """The title of that page: facts name their objects."""
+        """Return the title of the page that ``href`` leads to."""
         target = self._target(href)
         return _title(self._archive, target) if target is not None else None
 
@@ -149,7 +149,7 @@ class _Links:
             return None
         if parts.scheme or parts.netloc or not parts.path:
             return None
-        # A question mark in a title is escaped in an href; a query that is none is kept by some writers.
+        # ``urlsplit`` removes the query; question marks in titles are escaped.
         path = posixpath.normpath(posixpath.join("/", posixpath.dirname(self._page), unquote(parts.path)))[1:]
         entry = _entry(self._archive, path)
         target = _follow(entry) if entry is not None else None
@@ -164,7 +164,7 @@ def _without_apparatus(sections: tuple[SourceSection, ...]) -> tuple[SourceSecti
 
 @lru_cache(maxsize=1)
 def _open(path: Path) -> Archive:
-    """The archive, opened once in a process: a source itself is sent to the parsing processes as a path."""
+    """Open the archive, once per process: parsing processes get the source as a path."""
     try:
         return Archive(path)
     except RuntimeError as error:
@@ -172,16 +172,16 @@ def _open(path: Path) -> Archive:
             raise SourceError(f"{path} does not exist.", hint="Check the path of the source.") from error
         reason = str(error).rstrip(".")
         raise SourceError(
-            f"{path} cannot be opened as a ZIM file: {reason}. It is truncated, damaged, or something else.",
+            f"Cannot open {path} as a ZIM file: {reason}. The file is truncated, damaged or in another format.",
             hint="Download or copy the file again and compare its size.",
         ) from error
 
 
 def _verified(path: Path) -> Archive:
-    # The file may have changed since it was last opened in this process.
+    # The file may have changed since this process last opened it.
     _open.cache_clear()
     archive = _open(path)
-    # Damaged clusters can decompress to wrong text, so errors while reading are not enough.
+    # A damaged cluster can decompress to wrong text without an error.
     if archive.has_checksum and not archive.check():
         raise SourceError(
             f"{path} is damaged: its checksum does not match its content.",
@@ -222,7 +222,7 @@ def _is_page(entry: Entry) -> bool:
 
 
 def _follow(entry: Entry) -> Entry | None:
-    """The entry at the end of a chain of redirects, ``None`` when it goes round in circles."""
+    """Return the entry at the end of a chain of redirects; ``None`` for a cycle or a chain that is too long."""
     for _ in range(_MAX_REDIRECT_STEPS):
         if not entry.is_redirect:
             return entry
@@ -231,18 +231,18 @@ def _follow(entry: Entry) -> Entry | None:
 
 
 def _entry(archive: Archive, path: str) -> Entry | None:
-    # Asking before getting: a miss is an exception in between two languages, and links miss often.
+    # Links miss often, and a failed lookup would cost a C++ exception.
     return archive.get_entry_by_path(path) if archive.has_entry_by_path(path) else None
 
 
 def _name(path: str, archive: Archive) -> str:
-    """A path as a name: without the namespace, with spaces."""
+    """Return a path as a name: without the namespace, with spaces for underscores."""
     name = path if archive.has_new_namespace_scheme else path.removeprefix(_OLD_ARTICLES)
     return collapse_spaces(name.replace("_", " "))
 
 
 def _path_of(title: str, archive: Archive) -> str:
-    """The path that a wiki's page of this title has."""
+    """Return the path of a wiki page with this title."""
     return ("" if archive.has_new_namespace_scheme else _OLD_ARTICLES) + title.replace(" ", "_")
 
 
@@ -258,7 +258,7 @@ def _title(archive: Archive, entry: Entry) -> str:
 
 
 def _original_of_copy(archive: Archive, entry: Entry) -> Entry | None:
-    """The page that this one repeats: wikis saved a redirect as a page show the target under both names."""
+    """Return the page that ``entry`` duplicates, if any: some writers store a redirect as a copy of its target."""
     path = _path_of(entry.title, archive)
     if path == entry.path:
         return None
@@ -269,11 +269,11 @@ def _original_of_copy(archive: Archive, entry: Entry) -> Entry | None:
 
 
 def _origin(content: bytes) -> tuple[str, str]:
-    """URL and revision of the page on the web, each ``""`` when the page does not say."""
+    """Return the URL and the revision of the page on the web, ``""`` for what the page does not state."""
     match = _PERMANENT_LINK.search(content, max(0, len(content) - _FOOTER_BYTES))
     if match:
         url = html.unescape(match[1].decode("utf-8", "replace"))
-        # "/wiki/Title?oldid=1" is the page's own address with the revision added.
+        # "/wiki/Title?oldid=1" is the page's URL with the revision appended.
         plain, _, query = url.partition("?")
         return (plain if query.startswith("oldid=") else url), match[2].decode()
     link = _CANONICAL.search(content, 0, _HEAD_BYTES)

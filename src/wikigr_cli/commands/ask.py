@@ -1,4 +1,4 @@
-"""``wikigr ask``: an answer with citations, or the statement that the pack has none."""
+"""``wikigr ask``: answer questions with citations, or say that the pack does not cover them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import typer
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr_cli import options
-from wikigr_cli.environment import Environment, plain
+from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
-from wikigr_cli.render import answer as render_answer
-from wikigr_cli.render import output as render
+from wikigr_cli.render.answer import answer_document, failure_document, print_answer
+from wikigr_cli.render.output import print_json, print_json_line, print_trace
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from wikigr.pipeline.profile import Profile
 
 _NO_KEY = (
-    "No ANTHROPIC_API_KEY, so the answer quotes the pack; with a key, or ANTHROPIC_BASE_URL for a local server, a "
-    "model writes it. --offline says that you want it so."
+    "ANTHROPIC_API_KEY is not set, so the answer quotes the pack. Set it, or ANTHROPIC_BASE_URL for a local server, to "
+    "let a model write the answer; --offline silences this note."
 )
 
 
@@ -37,40 +37,46 @@ def ask(
     pack: Annotated[str | None, options.pack_option("ask")] = None,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     model: Annotated[
-        str | None, typer.Option(metavar="ID", help="The model that writes the answer; the profile's when left out.")
+        str | None, typer.Option(metavar="ID", help="The model that writes the answer. Default: that of the profile.")
     ] = None,
     offline: options.Offline = False,
     iterations: Annotated[
         int | None,
-        typer.Option(metavar="N", help="How often a profile with multi_strategy may plan: 1 to 10."),
+        typer.Option(
+            metavar="N", help="The maximum number of planning rounds, 1 to 10; only for a profile with multi_strategy."
+        ),
     ] = None,
     stream: Annotated[
         bool | None,
-        typer.Option("--stream/--no-stream", help="Print a model's answer as it comes; by default in a terminal."),
+        typer.Option(
+            "--stream/--no-stream", help="Print a model's answer while it is written. Default: in a terminal."
+        ),
     ] = None,
     max_cost: Annotated[
-        float | None, typer.Option(metavar="USD", help="Stop before the run has cost more than this, in US dollars.")
+        float | None, typer.Option(metavar="USD", help="Stop before the run costs more than this, in US dollars.")
     ] = None,
     show_prompt: Annotated[
-        bool, typer.Option("--show-prompt", help="Print what would be sent to the model, as JSON, and send nothing.")
+        bool, typer.Option("--show-prompt", help="Print the request to the model as JSON and send nothing.")
     ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when the pack does not cover it.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if the pack does not cover the question.")
+    ] = False,
     explain: Annotated[
         bool,
-        typer.Option("--explain", help="Show where every candidate's score came from and why it was dropped."),
+        typer.Option("--explain", help="Show the scores of every candidate and why it was dropped."),
     ] = False,
     receipt: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write what the answer stands on to FILE; `wikigr replay` checks it later."),
+        typer.Option(metavar="FILE", help="Write the evidence of the answer to FILE, for `wikigr replay`."),
     ] = None,
     batch: options.Batch = None,
     json_output: options.Json = False,
     embedding_model: options.EncoderModel = None,
 ) -> None:
-    """Answer a question from a pack, with numbered citations whose text is checked.
+    """Answer a question from a pack with numbered, verified citations.
 
-    Without an API key, or with --offline, the answer quotes the pack and nothing leaves this machine. With
-    ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL set, the question, the sections found for it and worked examples of the
+    Without an API key, or with --offline, the answer quotes the pack and nothing leaves this machine. If
+    ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL is set, the question, the sections found for it and worked examples of the
     pack are sent to that server, and its model writes the answer.
     """
     environment = context.ensure_object(Environment)
@@ -79,18 +85,18 @@ def ask(
             "Give either a question or --batch.",
             hint='Example: wikigr ask "Who found the electron?" --pack packs/physics',
         )
-    pack = options.named(pack)
+    pack = options.require_pack(pack)
     if receipt is not None:
         _check_receipt(receipt, batch, show_prompt=show_prompt)
 
     from wikigr.pack.open import Pack
     from wikigr.segmentation import load_segmenter
 
-    # While the engine reads the vectors.
+    # Load it while the engine reads the vectors.
     Thread(target=load_segmenter, daemon=True).start()
     purpose: Purpose = "query" if batch is None else "queries"
     with Pack(pack, encoder=embedding_model, purpose=purpose, preload=True) as opened:
-        # While the encoder loads.
+        # Imported while the encoder loads.
         from wikigr.pipeline.builder import build_pipeline
         from wikigr.profiles.files import load_profile
 
@@ -102,57 +108,57 @@ def ask(
             from wikigr.retrieval.trace import Trace
 
             if question is None:
-                raise UsageError("--show-prompt shows the prompt of one question.")
+                raise UsageError("--show-prompt takes one question, not --batch.")
             trace = Trace()
-            render.json_document(environment, pipeline.request(question, trace).to_dict())
-            render.trace(environment, trace)
+            print_json(environment, pipeline.request(question, trace).to_dict())
+            print_trace(environment, trace)
             return
         if batch is not None:
-            with _receipts(environment, receipt, pipeline, named, pack, lines=True) as keep:
+            with _receipts(environment, receipt, pipeline, named, pack, as_lines=True) as keep:
                 abstained, failed = _ask_batch(environment, pipeline, batch, keep, explain=explain)
             if failed:
                 raise WikigrError(f"{failed} of the questions could not be answered.")
         else:
             assert question is not None
-            live = (
-                client is not None and not json_output and (environment.stdout.isatty() if stream is None else stream)
-            )
-            with _receipts(environment, receipt, pipeline, named, pack, lines=False) as keep:
+            wants_stream = environment.stdout.isatty() if stream is None else stream
+            live = client is not None and not json_output and wants_stream
+            with _receipts(environment, receipt, pipeline, named, pack, as_lines=False) as keep:
                 answer = _answer_live(environment, pipeline, question) if live else pipeline.answer(question)
                 keep(answer, None)
-                render.trace(environment, answer.trace)
-                # An answer of which nothing could be verified is none to a script.
+                print_trace(environment, answer.trace)
+                # For --strict an answer without a verified citation counts as none.
                 abstained = answer.abstained or not answer.citations
                 if json_output:
-                    render.json_document(environment, render_answer.answer_document(answer, pipeline, explain=explain))
+                    print_json(environment, answer_document(answer, pipeline, explain=explain))
                 else:
-                    render_answer.print_answer(environment, answer, explain=explain, streamed=live)
+                    print_answer(environment, answer, explain=explain, streamed=live)
     if strict and abstained:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 
 
 def _answer_live(environment: Environment, pipeline: Pipeline, question: str) -> Answer:
-    """Print the answer as it comes; a message about one that broke off begins a line of its own."""
-    shown = False
+    """Print the answer while it is written; end its line before an error message."""
+    started = False
 
     def show(piece: str) -> None:
-        nonlocal shown
-        shown = True
+        nonlocal started
+        started = True
         environment.write_text(piece)
 
     try:
         return pipeline.answer(question, on_text=show)
     except WikigrError:
-        if shown:
+        if started:
             environment.print()
         raise
 
 
 def _check_receipt(path: Path, batch: str | None, *, show_prompt: bool) -> None:
+    """Raise ``UsageError`` if the receipt cannot be written to ``path``."""
     from wikigr.receipts.receipt_file import check_target
 
     if show_prompt:
-        raise UsageError("--show-prompt gives no answer that --receipt could be of.")
+        raise UsageError("--receipt needs an answer, and --show-prompt does not give one.")
     if batch is not None and batch != "-" and path.exists() and Path(batch).exists() and path.samefile(batch):
         raise UsageError(f"The receipts would replace the questions in {path}.", hint="Give --receipt another file.")
     check_target(path)
@@ -160,9 +166,9 @@ def _check_receipt(path: Path, batch: str | None, *, show_prompt: bool) -> None:
 
 @contextmanager
 def _receipts(
-    environment: Environment, path: Path | None, pipeline: Pipeline, named: Profile, pack: str, *, lines: bool
+    environment: Environment, path: Path | None, pipeline: Pipeline, named: Profile, pack: str, *, as_lines: bool
 ) -> Iterator[Callable[[Answer, str | int | None], None]]:
-    """Give what keeps the receipt of an answer, and write those that were kept, whatever ends the questions."""
+    """Yield a function that collects the receipt of an answer; write all of them at the end, even after an error."""
     if path is None:
         yield lambda answer, id_: None
         return
@@ -174,9 +180,9 @@ def _receipts(
         yield lambda answer, id_: kept.append(make_receipt(answer, pipeline, base=named, id_=id_))
     finally:
         if kept:
-            write_receipts(path, kept, lines=lines)
+            write_receipts(path, kept, lines=as_lines)
             command = ("wikigr", "replay", str(path), "--pack", pack)
-            environment.note(f"To check the receipt: {plain(shlex.join(command))}")
+            environment.note(f"To check the receipt: {shlex.join(command)}")
 
 
 def _ask_batch(
@@ -187,13 +193,12 @@ def _ask_batch(
     *,
     explain: bool,
 ) -> tuple[bool, int]:
-    """Answer the questions of a file or standard input; tell whether one was not covered, and how many failed.
+    """Answer a batch; return whether a question was not covered, and how many questions failed.
 
-    A question whose model fails gives a line with ``error``, and the next one is asked; a budget that is used up
-    ends the batch.
+    If a model fails, the line of its question holds ``error`` and the batch continues. An exhausted budget ends it.
     """
     from wikigr.llm.budget import BudgetError
-    from wikigr_cli.commands.batch import read_batch
+    from wikigr_cli.batch import read_batch
 
     abstained, failed = False, 0
     for item in read_batch(location, environment.stdin):
@@ -203,43 +208,43 @@ def _ask_batch(
             raise
         except WikigrError as error:
             failed += 1
-            environment.complain(f"wikigr: question {item.id}: {plain(error.message)}")
-            render.json_line(environment, render_answer.failure_document(item.id, item.question, error))
+            environment.print_error(f"wikigr: question {item.id}: {error.message}")
+            print_json_line(environment, failure_document(item.id, item.question, error))
             continue
-        render.trace(environment, answer.trace)
+        print_trace(environment, answer.trace)
         abstained = abstained or answer.abstained or not answer.citations
         keep(answer, item.id)
-        render.json_line(
-            environment, {"id": item.id, **render_answer.answer_document(answer, pipeline, explain=explain)}
-        )
+        print_json_line(environment, {"id": item.id, **answer_document(answer, pipeline, explain=explain)})
     return abstained, failed
 
 
 def _with_flags(profile: Profile, model: str | None, max_cost: float | None, iterations: int | None) -> Profile:
+    """Return ``profile`` with ``--model``, ``--max-cost`` and ``--iterations`` applied."""
     from wikigr.llm.options import BudgetOptions, SynthesisOptions
     from wikigr.retrieval.explore.stage import MultiStrategyOptions
 
     if model is not None:
         if not model.strip():
-            raise UsageError("--model names no model.")
+            raise UsageError("--model must not be empty.")
         profile = profile.override(SynthesisOptions, model=model)
     if max_cost is not None:
         if not 0.0 < max_cost <= 10_000.0:
-            raise UsageError(f"--max-cost must be a number of dollars above 0, not {max_cost:g}.")
+            raise UsageError(f"--max-cost must be above 0 and at most 10,000 US dollars, not {max_cost:g}.")
         profile = profile.override(BudgetOptions, max_cost_usd=max_cost)
     if iterations is not None:
         if not profile[MultiStrategyOptions].enabled:
             raise UsageError(
-                f"The profile {profile.name} does not use multi_strategy, so --iterations says nothing.",
+                f"--iterations has no effect: the profile {profile.name} does not use multi_strategy.",
                 hint="Add --profile multi-strategy.",
             )
         if not 1 <= iterations <= 10:
-            raise UsageError(f"--iterations must be 1 to 10, not {iterations}.")
+            raise UsageError(f"--iterations must be from 1 to 10, not {iterations}.")
         profile = profile.override(MultiStrategyOptions, iterations=iterations)
     return profile
 
 
 def _client(environment: Environment, profile: Profile, *, offline: bool, silent: bool) -> Claude | None:
+    """Return the client of the profile's model, or ``None`` without a model; note a missing API key."""
     if offline:
         return None
 

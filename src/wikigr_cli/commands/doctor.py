@@ -1,4 +1,4 @@
-"""``wikigr doctor``: is this machine ready, and if not, what mends it."""
+"""``wikigr doctor``: check whether this machine is ready."""
 
 from __future__ import annotations
 
@@ -7,19 +7,16 @@ import typer
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
-from wikigr_cli.render import output as render
+from wikigr_cli.render.output import all_passed, checks_document, print_checks, print_result
 
 
 def doctor(context: typer.Context, json_output: options.Json = False) -> None:
-    """Check Python, the engine and its extensions, the encoder, caches and key; print the mend beside each failure."""
+    """Check Python, the engine and its extensions, the encoder, caches and API key; print a fix for each failure."""
     environment = context.ensure_object(Environment)
 
     from wikigr.doctor import diagnose
 
     checks = diagnose(environment.variables)
-    if json_output:
-        render.json_document(environment, render.checks_document(checks))
-    else:
-        render.checks_list(environment, checks)
-    if any(check.required and not check.passed for check in checks):
+    print_result(environment, checks_document(checks), print_checks, as_json=json_output)
+    if not all_passed(checks):
         raise typer.Exit(ExitStatus.RUNTIME)

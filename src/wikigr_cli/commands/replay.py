@@ -1,4 +1,4 @@
-"""``wikigr replay``: whether an answer still holds, by its receipt."""
+"""``wikigr replay``: check by its receipt whether an answer still holds."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import typer
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
-from wikigr_cli.render import output as render
-from wikigr_cli.render import receipt as render_receipt
+from wikigr_cli.render.output import print_json
+from wikigr_cli.render.receipt import print_count, print_replay, print_summary, replay_document, replays_document
 
 
 def replay(
     context: typer.Context,
-    receipt: Annotated[Path, typer.Argument(metavar="FILE", help="What `wikigr ask --receipt FILE` wrote.")],
+    receipt: Annotated[Path, typer.Argument(metavar="FILE", help="A file written by `wikigr ask --receipt FILE`.")],
     pack: Annotated[str | None, options.pack_option("replay")] = None,
     json_output: options.Json = False,
 ) -> None:
-    """Check an answer again by its receipt: what still holds, and what no longer does.
+    """Check by its receipt whether an answer still holds.
 
-    Nothing leaves this machine, and no model is asked. Without --pack the installed pack of the receipt's name is
-    taken, else WIKIGR_PACK. Exits with 1 when something no longer holds.
+    Nothing leaves this machine and no model is called. Without --pack, the installed pack with the name in the receipt
+    is used, else WIKIGR_PACK. Exits with 1 if a check fails.
     """
     environment = context.ensure_object(Environment)
     source: Any = context.get_parameter_source("pack")
@@ -35,31 +35,30 @@ def replay(
 
     documents: list[dict[str, Any]] = []
     opened: Pack | None = None
-    where = None
+    location = None
     try:
         receipts = read_receipts(receipt)
-        read = next(receipts, None)
-        while read is not None:
-            wanted = find_receipts_pack(read.receipt.pack, given, pack)
-            if opened is None or wanted != where:
+        current = next(receipts, None)
+        while current is not None:
+            wanted = find_receipts_pack(current.receipt.pack, given, pack)
+            if opened is None or wanted != location:
                 if opened is not None:
                     opened.close()
-                opened, where = Pack(wanted.location), wanted
+                opened, location = Pack(wanted.location), wanted
             following = next(receipts, None)
-            checks = list(replay(read, opened))
-            document = render_receipt.replay_document(read, wanted, opened, checks)
-            if not json_output and following is None and not documents:
-                render_receipt.replayed(environment, document)
-            elif not json_output:
-                render_receipt.summary(environment, document)
+            checks = list(replay(current, opened))
+            document = replay_document(current, wanted, opened, checks)
+            if not json_output:
+                is_only = following is None and not documents
+                (print_replay if is_only else print_summary)(environment, document)
             documents.append(document)
-            read = following
+            current = following
     finally:
         if opened is not None:
             opened.close()
     if json_output:
-        render.json_document(environment, render_receipt.replays_document(documents))
+        print_json(environment, replays_document(documents))
     elif len(documents) > 1:
-        render_receipt.count(environment, documents)
+        print_count(environment, documents)
     if not all(document["passed"] for document in documents):
         raise typer.Exit(ExitStatus.FAILED_CHECK)

@@ -1,4 +1,4 @@
-"""``wikigr rerank``: results in another order; made for pipes."""
+"""``wikigr rerank``: reorder search results, usually in a pipe."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import typer
 from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.environment import Environment, strict_utf8
-from wikigr_cli.render import answer as render_answer
-from wikigr_cli.render import output as render
+from wikigr_cli.render.output import SCHEMA_VERSION, print_json_line, print_result, print_trace
+from wikigr_cli.render.search import print_reranked, rerank_document
 
 if TYPE_CHECKING:
     from wikigr.pipeline.profile import Profile
@@ -24,8 +24,8 @@ def rerank(
         str,
         typer.Argument(
             metavar="[RESULTS|-]",
-            help="A file, or - for standard input: what `wikigr search --json` or `--batch` prints, or a list of "
-            "{title, score, content?}.",
+            help="A file, or - for standard input, with the output of `wikigr search --json` or `--batch`, or with a "
+            "list of {title, score, content?}.",
         ),
     ] = "-",
     pack: Annotated[str | None, options.pack_option("rerank")] = None,
@@ -33,25 +33,29 @@ def rerank(
         str,
         typer.Option(
             metavar="METHOD",
-            help="How to rerank: graph mixes in PageRank, cross-encoder reads question and text, quality scores how "
-            "much a section says. Join several with +, such as graph+cross-encoder.",
+            help="How to rerank: graph mixes PageRank into the scores, cross-encoder reads the question with each "
+            "text, and quality scores the sections. Join several with +, such as graph+cross-encoder.",
         ),
     ] = "graph",
     profile: options.ProfileName = options.DEFAULT_PROFILE,
-    alpha: Annotated[float | None, typer.Option(help="Weight of the given score; the profile's when left out.")] = None,
-    beta: Annotated[float | None, typer.Option(help="Weight of PageRank; alpha and beta sum to 1.")] = None,
-    top_k: Annotated[int | None, typer.Option("--top-k", "-k", min=1, help="How many to keep; all by default.")] = None,
-    query: Annotated[str | None, typer.Option("--query", help="The question; the results' own when left out.")] = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="The weight of the given score. Default: that of the profile.")
+    ] = None,
+    beta: Annotated[float | None, typer.Option(help="The weight of PageRank. alpha and beta must sum to 1.")] = None,
+    top_k: Annotated[
+        int | None, typer.Option("--top-k", "-k", min=1, help="The maximum number of results. Default: all.")
+    ] = None,
+    query: Annotated[str | None, typer.Option("--query", help="The question. Default: that of the results.")] = None,
     offline: options.Offline = False,
     json_output: options.Json = False,
 ) -> None:
-    """Rerank results that were found before, and print them in the same shape with their old rank.
+    """Rerank search results and print them in the same form with their old ranks.
 
-    Nothing of the results leaves this machine; a cross-encoder is downloaded once, unless --offline is given.
+    The results do not leave this machine. A cross-encoder is downloaded once, unless --offline is given.
     """
     environment = context.ensure_object(Environment)
-    pack = options.named(pack)
-    documents, lines = _read(results, environment)
+    pack = options.require_pack(pack)
+    documents, is_lines = _read(results, environment)
 
     from wikigr.pack.open import Pack
     from wikigr.pipeline.builder import build_pipeline
@@ -72,7 +76,7 @@ def rerank(
         for document in documents:
             trace = Trace()
             found = document["results"]
-            # Nothing found is nothing to rerank, and no reason to break a pipe.
+            # An empty list is not an error: the search before the pipe may find nothing.
             reranked = found and rerank_results(
                 pipeline,
                 query or document.get("question") or "",
@@ -81,23 +85,22 @@ def rerank(
                 top_k=top_k or len(found),
                 trace=trace,
             )
-            render.trace(environment, trace)
-            printed = render_answer.rerank_document(document, reranked, method, trace)
-            if lines:
-                render.json_line(environment, printed)
-            elif json_output:
-                render.json_document(environment, printed)
+            print_trace(environment, trace)
+            printed = rerank_document(document, reranked, method, trace)
+            if is_lines:
+                print_json_line(environment, printed)
             else:
-                render_answer.reranked(environment, printed)
+                print_result(environment, printed, print_reranked, as_json=json_output)
 
 
 def _weighted(profile: Profile, alpha: float | None, beta: float | None) -> Profile:
+    """Return ``profile`` with ``--alpha`` and ``--beta`` applied; a missing one is 1 minus the other."""
     if alpha is None and beta is None:
         return profile
     first = alpha if alpha is not None else 1.0 - (beta or 0.0)
     second = beta if beta is not None else 1.0 - first
     if not (0.0 < first <= 1.0 and 0.0 < second <= 1.0 and abs(first + second - 1.0) <= 1e-6):
-        raise UsageError(f"--alpha and --beta must lie in (0, 1] and sum to 1, not {first:g} and {second:g}.")
+        raise UsageError(f"--alpha and --beta must be in (0, 1] and sum to 1, not {first:g} and {second:g}.")
 
     from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions
 
@@ -105,12 +108,12 @@ def _weighted(profile: Profile, alpha: float | None, beta: float | None) -> Prof
 
 
 def _read(location: str, environment: Environment) -> tuple[list[dict[str, Any]], bool]:
-    """Return the documents to rerank, and whether they were JSON Lines."""
+    """Return the documents to rerank, and whether they are JSON Lines."""
     name = "standard input" if location == "-" else location
     try:
         text = strict_utf8(environment.stdin).read() if location == "-" else Path(location).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The results {name} cannot be read: {error}.") from error
+        raise UsageError(f"Cannot read the results from {name}: {error}.") from error
     text = text.removeprefix("\ufeff")
     if not text.strip():
         raise UsageError(f"{name} holds no results.", hint="Example: wikigr search spin --json | wikigr rerank")
@@ -119,25 +122,25 @@ def _read(location: str, environment: Environment) -> tuple[list[dict[str, Any]]
     except (ValueError, RecursionError) as error:
         rows = [line for line in text.splitlines() if line.strip()]
         if len(rows) < 2:
-            raise UsageError(f"{name} is no JSON: {error}.") from error
+            raise UsageError(f"{name} is not valid JSON: {error}.") from error
     documents = []
     for number, row in enumerate(rows, start=1):
         try:
             documents.append(_document(json.loads(row), f"line {number} of {name}"))
         except (ValueError, RecursionError) as error:
-            raise UsageError(f"Line {number} of {name} is no JSON: {error}.") from error
+            raise UsageError(f"Line {number} of {name} is not valid JSON: {error}.") from error
     return documents, True
 
 
 def _document(value: Any, name: str) -> dict[str, Any]:
     if isinstance(value, list):
-        value = {"schema_version": render.SCHEMA_VERSION, "question": "", "results": value}
+        value = {"schema_version": SCHEMA_VERSION, "question": "", "results": value}
     if not isinstance(value, dict) or not isinstance(value.get("results"), list):
-        raise UsageError(f"{name} holds neither a list of results nor what `wikigr search --json` prints.")
+        raise UsageError(f"{name} holds neither a list of results nor the output of `wikigr search --json`.")
     if not all(isinstance(result, dict) for result in value["results"]):
-        raise UsageError(f"{name} holds a result that is no mapping.")
+        raise UsageError(f"{name} holds a result that is not an object.")
     if not isinstance(value.get("question", ""), str):
-        raise UsageError(f"The question in {name} is no text.")
+        raise UsageError(f"The question in {name} is not a string.")
 
     from wikigr.text import scrub
 

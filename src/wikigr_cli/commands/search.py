@@ -1,4 +1,4 @@
-"""``wikigr search``: the best sections for a question."""
+"""``wikigr search``: rank the sections of a pack for a question."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wikigr.errors import UsageError
+from wikigr_cli import options
+from wikigr_cli.environment import Environment
+from wikigr_cli.render.output import print_json_line, print_result, print_trace
+from wikigr_cli.render.search import print_results, search_document
 
 if TYPE_CHECKING:
     from wikigr.embeddings.loader import Purpose
     from wikigr.pipeline.profile import Profile
-from wikigr_cli import options
-from wikigr_cli.environment import Environment
-from wikigr_cli.render import answer as render_answer
-from wikigr_cli.render import output as render
 
 
 class Mode(StrEnum):
@@ -31,32 +31,33 @@ class Fusion(StrEnum):
 
 def search(
     context: typer.Context,
-    question: Annotated[str | None, typer.Argument(help="What to look for.", show_default=False)] = None,
+    question: Annotated[str | None, typer.Argument(help="The question.", show_default=False)] = None,
     pack: Annotated[str | None, options.pack_option("search")] = None,
-    top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=1000, help="How many sections.")] = 10,
+    top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=1000, help="The maximum number of sections.")] = 10,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     mode: Annotated[
         Mode | None,
-        typer.Option(help="Rank by vectors, BM25, or both, and by nothing else; the profile says otherwise."),
+        typer.Option(help="Rank only by vectors, BM25 or both. Default: the stages of the profile."),
     ] = None,
-    fusion: Annotated[Fusion | None, typer.Option(help="How hybrid fuses them: scores or reciprocal ranks.")] = None,
+    fusion: Annotated[
+        Fusion | None, typer.Option(help="How hybrid fuses them: by weighted scores or by reciprocal ranks.")
+    ] = None,
     offline: options.Offline = False,
     batch: options.Batch = None,
     json_output: options.Json = False,
     embedding_model: options.EncoderModel = None,
 ) -> None:
-    """Find the sections of a pack that are nearest to a question.
+    """Find the sections of a pack that best match a question.
 
-    Nothing leaves this machine, unless the profile asks for other wordings of the question (as `recall` does): these
-    are written by a model, to whose server the question is then sent. A cross-encoder (as in `precise`) is downloaded
-    once. --offline forbids both.
+    Nothing leaves this machine, unless the profile rewords the question (as `recall` does). In that case the question
+    is sent to the server of a model. A cross-encoder (as in `precise`) is downloaded once. --offline prevents both.
     """
     environment = context.ensure_object(Environment)
     if (question is None) == (batch is None):
         raise UsageError(
             "Give either a question or --batch.", hint='Example: wikigr search "spin" --pack packs/physics'
         )
-    pack = options.named(pack)
+    pack = options.require_pack(pack)
 
     from wikigr.pack.open import Pack
     from wikigr.profiles.files import load_profile
@@ -68,32 +69,28 @@ def search(
     with Pack(pack, encoder=embedding_model, purpose=purpose, preload=retrieval.uses_dense) as opened:
         from wikigr.pipeline.builder import build_pipeline, connect
         from wikigr.retrieval.trace import Trace
-        from wikigr_cli.commands.batch import read_batch
+        from wikigr_cli.batch import read_batch
 
-        asks_model = retrieval.multi_query and not offline
-        model = connect(chosen) if asks_model else None
+        model = connect(chosen) if retrieval.multi_query and not offline else None
         pipeline = build_pipeline(chosen, opened, model=model, offline=offline)
 
         def run(text: str) -> dict[str, object]:
             trace = Trace()
             evidence = pipeline.search(text, top_k=top_k, trace=trace)
-            render.trace(environment, trace)
-            return render_answer.search_document(text, evidence, trace, chosen.name)
+            print_trace(environment, trace)
+            return search_document(text, evidence, trace, chosen.name)
 
         if batch is not None:
             for item in read_batch(batch, environment.stdin):
-                render.json_line(environment, {"id": item.id, **run(item.question)})
+                print_json_line(environment, {"id": item.id, **run(item.question)})
             return
         assert question is not None
         document = run(question)
-    if json_output:
-        render.json_document(environment, document)
-    else:
-        render_answer.search_results(environment, document)
+    print_result(environment, document, print_results, as_json=json_output)
 
 
 def _with_flags(profile: Profile, mode: Mode | None, fusion: Fusion | None) -> Profile:
-    """Apply ``--mode`` and ``--fusion``; a ranker that is asked for by name is not reranked by other stages."""
+    """Return ``profile`` with ``--mode`` and ``--fusion`` applied. ``--mode`` turns every other ranking stage off."""
     if mode is None and fusion is None:
         return profile
 

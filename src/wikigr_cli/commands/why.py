@@ -1,4 +1,4 @@
-"""``wikigr why``: what became of an article that was expected for a question."""
+"""``wikigr why``: what every stage did with an expected article."""
 
 from __future__ import annotations
 
@@ -9,52 +9,49 @@ import typer
 from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
-from wikigr_cli.render import graph as render_graph
-from wikigr_cli.render import output as render
+from wikigr_cli.render.output import print_result, print_trace
+from wikigr_cli.render.why import print_why, why_document
 
 
 def why(
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question.")],
-    title: Annotated[str, typer.Argument(help="The article that was expected; case and underscores do not matter.")],
+    title: Annotated[str, typer.Argument(help="The expected article. Case and underscores do not matter.")],
     pack: Annotated[str | None, options.pack_option("why")] = None,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     section: Annotated[
-        str | None, typer.Option(metavar="S", help="Follow this one section of it: a heading or a section id.")
+        str | None, typer.Option(metavar="S", help="Follow only this section: a heading or a section id.")
     ] = None,
     offline: options.Offline = False,
     json_output: options.Json = False,
 ) -> None:
-    """Say for an expected article where every stage ranked it, and what dropped it.
+    """Show where every stage ranked an expected article, and what dropped it.
 
-    The question is answered as `wikigr ask` does it: where there is an API key or a server, its model is asked, unless
-    --offline is given.
+    The question is answered as by `wikigr ask`: a model is called if there is an API key or a server, unless --offline
+    is given.
     """
     environment = context.ensure_object(Environment)
-    pack = options.named(pack)
+    pack = options.require_pack(pack)
 
     from wikigr.pack.open import Pack
     from wikigr.profiles.files import load_profile
 
     chosen = load_profile(profile)
     with Pack(pack, preload=True) as opened:
-        from wikigr.graph.neighborhood import Neighborhood  # while the encoder loads
+        # Imported while the encoder loads.
+        from wikigr.graph.neighborhood import Neighborhood
         from wikigr.pipeline.builder import build_pipeline, connect
         from wikigr.pipeline.why import explain_article, find_section
-        from wikigr_cli.commands.graph import find_nodes
+        from wikigr_cli.linking import find_nodes
 
         pipeline = build_pipeline(chosen, opened, model=None if offline else connect(chosen), offline=offline)
         (node,) = find_nodes(environment, pipeline.resources.linker, Neighborhood(opened.graph), [title])
         if node.kind != "article":
             raise UsageError(
-                f"{node.label!r} is an entity, not an article.", hint="`wikigr graph neighbors` shows where it stands."
+                f"{node.label!r} is an entity, not an article.", hint="`wikigr graph neighbors` shows its edges."
             )
         section_id = None if section is None else find_section(opened, node.key, section)
         answer = pipeline.answer(question)
-        render.trace(environment, answer.trace)
+        print_trace(environment, answer.trace)
         explained = explain_article(answer, node.key, section_id)
-    document = render_graph.why_document(answer, explained)
-    if json_output:
-        render.json_document(environment, document)
-    else:
-        render_graph.why(environment, document)
+    print_result(environment, why_document(answer, explained), print_why, as_json=json_output)

@@ -1,4 +1,4 @@
-"""What the commands of ``wikigr eval`` print for a person."""
+"""The text output of the ``wikigr eval`` commands."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from wikigr_cli.render.output import counted
 if TYPE_CHECKING:
     from wikigr.evaluation.gate import GateResult
 
-# Tables of figures are laid out for a terminal of this width, whatever they are written to.
-_WIDTH = 80
-# A heading is broken into lines of so many characters at least.
-_NARROWEST = 10
+# The width of tables, in characters, also if the output is not a terminal.
+_MAX_WIDTH = 80
+# The minimum width to which a heading is wrapped.
+_MIN_HEADING_WIDTH = 10
 
 
 def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
-    """Print the report of a run for a person."""
+    """Print the report of a run."""
     from wikigr.evaluation.reports import text
 
     _table(environment, *text.profile_rows(document))
@@ -52,7 +52,7 @@ def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
 
 
 def comparison(environment: Environment, document: Mapping[str, Any]) -> None:
-    """Print one comparison for a person; of the effects that would show, that of the primary metric only."""
+    """Print one comparison, with the minimal detectable effect of the primary metric."""
     from wikigr.evaluation.reports.text import comparison_rows
 
     caveats(environment, document.get("caveats", ()))
@@ -60,26 +60,26 @@ def comparison(environment: Environment, document: Mapping[str, Any]) -> None:
     result = next((r for r in document["results"] if r["metric"] == document["primary"]), None)
     if result is not None and result["mde"]:
         effect = f"a difference in {document['primary']} of {result['mde']:.3f}"
-        environment.print(f"Four times in five, so many questions would show {effect}.", style="dim")
+        environment.print(f"This many questions detect {effect} with 80 % power.", style="dim")
     if document["unpaired"]:
         environment.print(f"Answered by one side only: {counted(document['unpaired'], 'questions')}.", style="yellow")
 
 
 def caveats(environment: Environment, found: Sequence[str]) -> None:
-    """Print, as part of the result, why two runs that were compared should not have been."""
+    """Print the reasons why the compared runs are not comparable."""
     if found:
-        text = f"Compared by force although {' and '.join(found)}: only questions of both count."
+        text = f"Compared with --force although {' and '.join(found)}: only common questions count."
         environment.print(text, style="yellow")
 
 
 def notices(environment: Environment, found: Sequence[str]) -> None:
-    """Print, as part of the result, what keeps its figures from being what they seem."""
+    """Print the reasons why the figures may mislead."""
     for notice in found:
         environment.print(_one_line(notice), style="yellow")
 
 
 def flips(environment: Environment, document: Mapping[str, Any], labels: tuple[str, str]) -> None:
-    """Print the questions that changed, worse ones first; ``labels`` tell the two sides apart."""
+    """Print the questions that changed, the worse ones first; ``labels`` name the two sides."""
     caveats(environment, document["caveats"])
     notices(environment, document["notices"])
     for flip in document["flips"]:
@@ -93,14 +93,14 @@ def flips(environment: Environment, document: Mapping[str, Any], labels: tuple[s
     if not document["paired"]:
         names = " and ".join(map(_one_line, labels))
         environment.print(
-            f"Nothing could change: no question has {document['primary']} under both {names}.", style="yellow"
+            f"Nothing to compare: no question has {document['primary']} under both {names}.", style="yellow"
         )
     elif not document["flips"]:
-        environment.note(f"No question changed, of {document['paired']:,}.")
+        environment.note(f"None of the {document['paired']:,} questions changed.")
 
 
 def gate(environment: Environment, result: GateResult, questions: Mapping[str, Mapping[str, Any]]) -> None:
-    """Print the outcome of a gate for a person."""
+    """Print the outcome of a gate."""
     outcome, style = ("passed", "green") if result.passed else ("failed", "red")
     environment.print(f"The gate for {_one_line(result.profile)}: {outcome}", style=style)
     for check in result.checks:
@@ -115,26 +115,26 @@ def gate(environment: Environment, result: GateResult, questions: Mapping[str, M
 
 
 def _one_line(text: str) -> str:
-    """Return ``text`` so that none of it can begin a line: on GitHub Actions a line may be a command."""
+    """Return ``text`` on one line: on GitHub Actions, a new line could be a workflow command."""
     return plain(" ".join(text.split()))
 
 
 def _table(environment: Environment, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table whose columns are aligned, the first to the left; what 80 columns cannot hold goes below it."""
+    """Print an aligned table; columns beyond 80 characters follow below, with the first column repeated."""
     cells = [[plain(cell) for cell in row] for row in rows]
     widths = [max((len(row[column]) for row in cells), default=0) for column in range(len(head))]
-    # A long name of a profile takes several lines, rather than the place of another column.
+    # A long profile name wraps, so that it does not widen its column.
     headings = [
-        wrap(plain(name), max(width, _NARROWEST), break_long_words=False)
+        wrap(plain(name), max(width, _MIN_HEADING_WIDTH), break_long_words=False)
         for name, width in zip(head, widths, strict=True)
     ]
     widths = [max([width, *map(len, lines)]) for width, lines in zip(widths, headings, strict=True)]
-    room = min(environment.width(environment.stdout) or _WIDTH, _WIDTH)
+    room = min(environment.width(environment.stdout) or _MAX_WIDTH, _MAX_WIDTH)
     for number, columns in enumerate(_blocks(widths, room)):
         if number:
             environment.print()
         height = max(len(headings[column]) for column in columns)
-        # A heading of fewer lines stands at the bottom, next to its column.
+        # Headings with fewer lines are aligned to the bottom.
         raised = [[""] * (height - len(headings[column])) + headings[column] for column in columns]
         for words in zip(*raised, strict=True):
             environment.print(_row(words, [widths[column] for column in columns]), style="bold", overflow="cut")
@@ -144,7 +144,7 @@ def _table(environment: Environment, head: Sequence[str], rows: Sequence[Sequenc
 
 
 def _blocks(widths: Sequence[int], room: int) -> list[list[int]]:
-    """Return which columns stand side by side in ``room`` columns: the first always, and at least one other."""
+    """Return the columns of each block of ``room`` characters: always the first column and at least one other."""
     blocks = [[0]]
     used = widths[0]
     for column in range(1, len(widths)):

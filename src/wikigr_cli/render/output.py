@@ -1,10 +1,10 @@
-"""What several commands print: JSON documents and lines, stages, checks, settings."""
+"""Output that several commands share: JSON, traces, checks and counts."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +12,14 @@ from wikigr_cli.environment import Environment, plain
 
 if TYPE_CHECKING:
     from wikigr.checks import Check
-    from wikigr.embeddings.models import PreparedModel
     from wikigr.retrieval.trace import Trace
 
 SCHEMA_VERSION = 1
-# YAML breaks a line after the word that reaches this column.
-_YAML_WIDTH = 68
 
-# Where it takes more than leaving out the s.
+# Singular forms that take more than removing the s.
 _SINGULAR = {"aliases": "alias", "entities": "entity"}
+
+Document = Mapping[str, Any]
 
 
 def counted(count: int, plural: str) -> str:
@@ -28,26 +27,54 @@ def counted(count: int, plural: str) -> str:
     return f"{count:,} {_SINGULAR.get(plural, plural.removesuffix('s')) if count == 1 else plural}"
 
 
-def json_document(environment: Environment, document: Mapping[str, Any]) -> None:
+def one_line(text: str, max_length: int) -> str:
+    """Return untrusted ``text`` on one line without control characters, cut to ``max_length`` characters."""
+    # Cut before joining the whitespace: a value can be a megabyte long.
+    line = plain(" ".join(text[: 4 * max_length].split()))
+    return line if max(len(line), len(text) // 4) <= max_length else line[: max_length - 1] + "…"
+
+
+def print_json(environment: Environment, document: Document) -> None:
+    """Print one indented JSON document."""
     environment.write_json(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
 
 
-def json_line(environment: Environment, document: Mapping[str, Any]) -> None:
+def print_json_line(environment: Environment, document: Document) -> None:
+    """Print one line of JSON Lines."""
     environment.write_json(json.dumps(document, ensure_ascii=False) + "\n")
 
 
-def trace(environment: Environment, trace: Trace) -> None:
-    """Say on stderr what the stages of a question warn of and, with ``-v``, what they did."""
+def print_result(
+    environment: Environment,
+    document: Document,
+    print_text: Callable[[Environment, Document], None],
+    *,
+    as_json: bool,
+) -> None:
+    """Print the result of a command: as JSON with ``--json``, else with ``print_text``."""
+    if as_json:
+        print_json(environment, document)
+    else:
+        print_text(environment, document)
+
+
+def print_trace(environment: Environment, trace: Trace) -> None:
+    """Print the warnings of a question on stderr and, with ``-v``, what every stage did."""
     if environment.verbosity > 0:
         environment.note("Stages")
-        for line in stage_lines(stages(trace)):
+        for line in stage_lines(stages_document(trace)):
             environment.note(line)
     for warning in trace.warnings:
-        environment.note(f"wikigr: {plain(warning)}")
+        print_warning(environment, warning)
 
 
-def stages(trace: Trace) -> list[dict[str, Any]]:
-    """Return what the stages of a question did, as JSON has it."""
+def print_warning(environment: Environment, warning: str) -> None:
+    """Print a warning of the library on stderr; ``-q`` silences it."""
+    environment.note(f"wikigr: {warning}")
+
+
+def stages_document(trace: Trace) -> list[dict[str, Any]]:
+    """Return what the stages of a question did, in the form of the JSON documents."""
     return [
         {
             "stage": record.stage,
@@ -60,8 +87,8 @@ def stages(trace: Trace) -> list[dict[str, Any]]:
     ]
 
 
-def stage_lines(stages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each stage that ``stages`` returned."""
+def stage_lines(stages: Sequence[Document]) -> Iterator[str]:
+    """Yield a line of text for each stage of ``stages_document``."""
     for stage in stages:
         notes = ", ".join(f"{name} {_note(value)}" for name, value in stage["notes"].items())
         line = f"  {stage['stage']:<16}{stage['ms']:8.1f} ms"
@@ -69,63 +96,41 @@ def stage_lines(stages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             line += f"  scored {stage['scored']}"
         if stage["dropped"]:
             reasons = Counter(stage["dropped"].values()).most_common()
-            told = "; ".join(f"{count}: {reason}" for reason, count in reasons)
-            line += f", dropped {len(stage['dropped'])} ({told})"
+            counts = "; ".join(f"{count}: {reason}" for reason, count in reasons)
+            line += f", dropped {len(stage['dropped'])} ({counts})"
         yield line + (f"  {notes}" if notes else "")
 
 
 def _note(value: object) -> str:
     if isinstance(value, Mapping):
-        told = (
+        parts = (
             f"{name} {', '.join(map(str, item)) if isinstance(item, list) else item}"
             for name, item in value.items()
             if item
         )
-        return f"({'; '.join(told)})"
+        return f"({'; '.join(parts)})"
     if isinstance(value, list | tuple):
         return "; ".join(map(str, value)) or "none"
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def value(item: object) -> str:
-    """Return a setting as YAML would write it."""
-    return "null" if item is None else str(item).lower() if isinstance(item, bool) else plain(str(item))
-
-
-def yaml_document(environment: Environment, document: Mapping[str, Any]) -> None:
-    """Print a mapping as YAML, its keys in their order."""
-    import yaml
-
-    environment.write(yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True, width=_YAML_WIDTH))
-
-
 def checks_document(checks: Sequence[Check]) -> dict[str, Any]:
     """Return what ``wikigr doctor --json`` and ``wikigr pack validate --json`` print."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "passed": all(check.passed or not check.required for check in checks),
-        "checks": [asdict(check) for check in checks],
-    }
+    return {"schema_version": SCHEMA_VERSION, "passed": all_passed(checks), "checks": [asdict(c) for c in checks]}
 
 
-def checks_list(environment: Environment, checks: Sequence[Check]) -> None:
-    """Print checks, each with its mend where it failed."""
-    for check in checks:
-        mark, style = ("ok", "green") if check.passed else ("FAILED", "red") if check.required else ("note", "yellow")
+def all_passed(checks: Sequence[Check]) -> bool:
+    """Return whether every required check passed."""
+    return all(check.passed or not check.required for check in checks)
+
+
+def print_checks(environment: Environment, document: Document) -> None:
+    """Print checks, one a line, and the fix below each one that failed."""
+    for check in document["checks"]:
+        mark, style = (
+            ("ok", "green") if check["passed"] else ("FAILED", "red") if check["required"] else ("note", "yellow")
+        )
         environment.print(f"{mark:<7}", style=style, end="")
-        environment.print(f"{check.name}: {plain(check.detail)}", hang=7)
-        if not check.passed and check.mend:
-            environment.print(f"       → {check.mend}", hang=9)
-
-
-def settings_table(environment: Environment, rows: Sequence[Mapping[str, Any]], *, origin: bool) -> None:
-    """Print the settings in force, one a line."""
-    for row in rows:
-        value = "" if row["value"] is None else plain(str(row["value"]))
-        line = f"{row['command']} --{row['option']} = {value}"
-        environment.print(f"{line:<60} {row['origin']}" if origin else line.rstrip(), hang=4)
-
-
-def model_document(prepared: PreparedModel) -> dict[str, Any]:
-    """Return what ``wikigr model prepare --json`` prints."""
-    return {"schema_version": SCHEMA_VERSION, "folder": str(prepared.folder), **asdict(prepared.identity)}
+        environment.print(f"{check['name']}: {check['detail']}", hang=7)
+        if not check["passed"] and check["mend"]:
+            environment.print(f"       → {check['mend']}", hang=9)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wikigr_cli.environment import Environment, plain
-from wikigr_cli.render.output import SCHEMA_VERSION, counted
+from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted
 from wikigr_cli.render.wrapping import cells, cut
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from wikigr.pack.layout import Layout
     from wikigr.pack.manifest import Manifest
 
-# Columns that the end of a path has at least.
-_NARROWEST = 10
+# Columns that a cut path keeps at least.
+_MIN_PATH_WIDTH = 10
 
 
 def build_document(report: BuildReport, folder: Path) -> dict[str, Any]:
@@ -34,11 +34,11 @@ def build_document(report: BuildReport, folder: Path) -> dict[str, Any]:
         "links_to_nowhere": report.lost_links,
         "embedded": report.embedded,
         "reused": report.reused,
-        "extraction": _extraction(report.extraction),
+        "extraction": _extraction_document(report.extraction),
     }
 
 
-def _extraction(report: ExtractionReport | None) -> dict[str, Any] | None:
+def _extraction_document(report: ExtractionReport | None) -> dict[str, Any] | None:
     if report is None:
         return None
     return {
@@ -54,17 +54,17 @@ def _extraction(report: ExtractionReport | None) -> dict[str, Any] | None:
     }
 
 
-def build_report(environment: Environment, document: Mapping[str, Any]) -> None:
-    """Print what a build did: the pack on stdout, what was left out on stderr."""
+def print_build(environment: Environment, document: Document) -> None:
+    """Print a finished build: the pack on stdout, what was left out on stderr."""
     for bad in document["bad_records"]:
-        environment.note(f"Left out {plain(bad['where'])}: {plain(bad['reason'])}")
+        environment.note(f"Left out {bad['where']}: {bad['reason']}")
     for reason, count in document["skipped"].items():
         environment.note(f"Skipped {count:,}: {reason}")
     if document["links_to_nowhere"]:
-        environment.note(f"Dropped {counted(document['links_to_nowhere'], 'hyperlinks')} to nothing in the pack.")
+        environment.note(f"Dropped {counted(document['links_to_nowhere'], 'hyperlinks')} to pages outside the pack.")
     extraction = document["extraction"]
     if extraction is not None:
-        _tell_extraction(environment, extraction)
+        _print_extraction(environment, extraction)
     counts = ", ".join(counted(count, name) for name, count in document["counts"].items() if count)
     environment.print(f"{document['pack']}: {counts}")
     environment.print(
@@ -74,17 +74,17 @@ def build_report(environment: Environment, document: Mapping[str, Any]) -> None:
     )
 
 
-def _tell_extraction(environment: Environment, extraction: Mapping[str, Any]) -> None:
+def _print_extraction(environment: Environment, extraction: Document) -> None:
     for failed in extraction["failed"]:
-        environment.note(f"Not read: {plain(failed['section_id'])}: {plain(failed['reason'])}")
+        environment.note(f"Could not extract from {failed['section_id']}: {failed['reason']}")
     for reason, count in extraction["dropped"].items():
-        environment.note(f"Not believed {count:,}: {reason}")
+        environment.note(f"Rejected {count:,}: {reason}")
     usage = extraction["usage"]
     price = "cost unknown" if usage["cost_usd"] is None else f"${usage['cost_usd']:.4f}"
-    read, calls = counted(extraction["sections"], "sections"), counted(extraction["asked"], "calls")
+    sections, calls = counted(extraction["sections"], "sections"), counted(extraction["asked"], "calls")
     environment.note(
-        f"{plain(extraction['model'])} read {read} ({extraction['kept']:,} in an earlier run, "
-        f"{extraction['cached']:,} from the cache of replies): {calls}, {price}."
+        f"{extraction['model']} read {sections} ({extraction['kept']:,} in an earlier run, "
+        f"{extraction['cached']:,} from the response cache): {calls}, {price}."
     )
 
 
@@ -93,9 +93,9 @@ def manifest_document(manifest: Manifest, layout: Layout) -> dict[str, Any]:
     return {"schema_version": SCHEMA_VERSION, "path": str(layout.root), **asdict(manifest)}
 
 
-def manifest(environment: Environment, document: Mapping[str, Any]) -> None:
-    """Print a manifest for a person."""
-    environment.print(f"{plain(document['name'])} {plain(document['version'])}", style="bold")
+def print_manifest(environment: Environment, document: Document) -> None:
+    """Print the manifest of a pack."""
+    environment.print(f"{document['name']} {document['version']}", style="bold")
     encoder = document["encoder"]
     rows = {
         "path": document["path"],
@@ -108,26 +108,26 @@ def manifest(environment: Environment, document: Mapping[str, Any]) -> None:
         + (" (bundled)" if document["bundled_encoder"] else ""),
         "engine": f"{document['engine']} {document['engine_version']} (storage {document['storage_version']})",
         "vectors": "index" if document["vector_index"] else "exact scan",
-        "extraction": _read_by(document["extraction"]),
+        "extraction": _extraction_text(document["extraction"]),
         "digest": document["digest"],
         "made by": f"wikigr {document['wikigr_version']}",
     }
     for label, value in rows.items():
         if value:
-            environment.print(f"  {label:<12} {plain(str(value))}", hang=15)
+            environment.print(f"  {label:<12} {value}", hang=15)
 
 
-def _read_by(extraction: Mapping[str, Any]) -> str:
+def _extraction_text(extraction: Document) -> str:
     if not extraction:
         return ""
     failed = f", {extraction['failed']} failed" if extraction.get("failed") else ""
     return f"{extraction.get('model')}, {counted(extraction.get('sections', 0), 'sections')} read{failed}"
 
 
-def pack_table(environment: Environment, packs: Sequence[Mapping[str, Any]], roots: Sequence[Path]) -> None:
-    """Print the packs found, one a line, by the name to use: of an installed pack that need not be its own."""
+def print_packs(environment: Environment, packs: Sequence[Document], folders: Sequence[Path]) -> None:
+    """Print packs, one a line, each by the name to use it by; an installed pack may also have a name of its own."""
     if not packs:
-        environment.note(f"No packs in {' or '.join(map(str, roots))}.")
+        environment.note(f"No packs in {' or '.join(map(str, folders))}.")
         return
     rows = [("name", "version", "articles", "sections", "path")]
     for pack in packs:
@@ -138,12 +138,12 @@ def pack_table(environment: Environment, packs: Sequence[Mapping[str, Any]], roo
         rows.append((name, plain(pack["version"]), *figures, plain(pack["path"])))
     names, versions, articles, sections = (max(cells(row[column]) for row in rows) for column in range(4))
     for number, row in enumerate(rows):
-        line = f"{_padded(row[0], names)}  {_padded(row[1], versions)}  {row[2]:>{articles}}  {row[3]:>{sections}}  "
+        line = f"{_pad(row[0], names)}  {_pad(row[1], versions)}  {row[2]:>{articles}}  {row[3]:>{sections}}  "
         width = environment.width(environment.stdout)
-        # The end of a path says more than its beginning.
-        path = row[4] if width is None else cut(row[4], max(width - cells(line), _NARROWEST), front=True)
+        # Cut the beginning of the path: the end matters more.
+        path = row[4] if width is None else cut(row[4], max(width - cells(line), _MIN_PATH_WIDTH), front=True)
         environment.print(line + path, style="" if number else "bold", overflow="keep")
 
 
-def _padded(text: str, width: int) -> str:
+def _pad(text: str, width: int) -> str:
     return text + " " * (width - cells(text))

@@ -1,4 +1,4 @@
-"""Progress of a build on stderr: a bar in a terminal, a line a stage elsewhere."""
+"""Progress of a long command on stderr: bars in a terminal, otherwise one line for each finished stage."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from wikigr_cli.render.output import counted
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-
-_GOES_ON = "The same command goes on where it stopped."
-# The rate of fewer units says nothing.
-_FEW = 10
+_RESUME_HINT = "Run the same command again to resume."
+# A rate over fewer units is not meaningful.
+_MIN_UNITS = 10
 
 
 class TerminalProgress:
-    """Draws ``wikigr.progress.Progress`` for a person.
+    """The ``wikigr.progress.Progress`` of a terminal.
 
-    ``resumes`` says that the same command would go on after an interruption. Raises ``Interrupted`` for Ctrl-C, once
-    the bars are ended.
+    After Ctrl-C it ends the bars and raises ``Interrupted``. Set ``resumes`` if the same command resumes an
+    interrupted run, so that the message can say so.
     """
 
     def __init__(self, environment: Environment, *, resumes: bool = False) -> None:
@@ -33,7 +32,7 @@ class TerminalProgress:
         self._stage: tuple[str, str, float, int] | None = None
 
     def __enter__(self) -> Self:
-        if self._environment.animates():
+        if self._environment.can_animate():
             from rich.progress import (
                 BarColumn,
                 MofNCompleteColumn,
@@ -47,7 +46,7 @@ class TerminalProgress:
             self._bars = Progress(
                 SpinnerColumn(),
                 TextColumn("{task.description:<11}"),
-                # Short enough that a ^C in the line of 80 columns does not make two lines of it.
+                # Short enough that the line still fits 80 columns when the terminal adds "^C".
                 BarColumn(bar_width=14),
                 MofNCompleteColumn(),
                 TextColumn("{task.fields[unit]} {task.fields[rate]}"),
@@ -66,7 +65,7 @@ class TerminalProgress:
         if self._bars is not None:
             self._bars.stop()
         if kind is not None and issubclass(kind, KeyboardInterrupt):
-            raise Interrupted(_GOES_ON if self._resumes else "") from error
+            raise Interrupted(_RESUME_HINT if self._resumes else "") from error
 
     def start(self, stage: str, total: int | None, unit: str, *, done: int = 0) -> None:
         self._finish()
@@ -77,24 +76,24 @@ class TerminalProgress:
     def advance(self, count: int) -> None:
         if self._stage is None:
             return
-        stage, unit, begun, done = self._stage
+        stage, unit, started, done = self._stage
         done += count
-        self._stage = (stage, unit, begun, done)
+        self._stage = (stage, unit, started, done)
         if self._bars is not None and self._task is not None:
-            self._bars.update(self._task, advance=count, rate=_rate(done, time.monotonic() - begun))
+            self._bars.update(self._task, advance=count, rate=_rate(done, time.monotonic() - started))
 
     def note(self, message: str) -> None:
         if self._bars is None or self._environment.verbosity < 0:
             self._environment.note(message)
         else:
-            # Above the bars: what is written past them is drawn over, or has them drawn twice.
+            # Rich prints it above the bars; writing to stderr directly would garble them.
             self._bars.console.print(plain(message))
 
     def _finish(self) -> None:
         if self._stage is None:
             return
-        stage, unit, begun, done = self._stage
-        elapsed = time.monotonic() - begun
+        stage, unit, started, done = self._stage
+        elapsed = time.monotonic() - started
         if self._bars is not None and self._task is not None:
             finished = self._bars.tasks[self._task]
             self._bars.update(self._task, total=finished.completed)
@@ -107,4 +106,4 @@ class TerminalProgress:
 
 
 def _rate(done: int, seconds: float) -> str:
-    return f"{done / max(seconds, 1e-9):,.0f}/s" if done >= _FEW else ""
+    return f"{done / max(seconds, 1e-9):,.0f}/s" if done >= _MIN_UNITS else ""

@@ -1,13 +1,13 @@
-"""What ``wikigr replay`` prints. All of a receipt is from outside, and so is all of a pack."""
+"""What ``wikigr replay`` prints. The texts of a receipt and of a pack are untrusted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from wikigr_cli.environment import Environment, plain
-from wikigr_cli.render.output import SCHEMA_VERSION
+from wikigr_cli.environment import Environment
+from wikigr_cli.render.output import SCHEMA_VERSION, Document, all_passed, one_line
 
 if TYPE_CHECKING:
     from wikigr.checks import Check
@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from wikigr.receipts.receipt_file import ReceiptRead
     from wikigr.receipts.replay import Whereabouts
 
-# Longer pieces are cut where people read them; --json has them whole.
-_LONGEST = 300
+# Longer texts are cut; --json has them whole.
+_MAX_LENGTH = 300
 _MAX_QUESTION_LENGTH = 100
+# How the pack of a receipt was found.
 _FOUND = {"--pack": "--pack", "installed": "installed", "default": "WIKIGR_PACK or the settings"}
 
 
 def replay_document(read: ReceiptRead, where: Whereabouts, pack: Pack, checks: Sequence[Check]) -> dict[str, Any]:
-    """Return what ``wikigr replay --json`` prints of one receipt."""
+    """Return what ``wikigr replay --json`` prints for one receipt."""
     receipt, manifest = read.receipt, pack.manifest
     return {
         "line": read.line,
@@ -37,13 +38,13 @@ def replay_document(read: ReceiptRead, where: Whereabouts, pack: Pack, checks: S
             "version": manifest.version,
             "digest": manifest.digest,
         },
-        "passed": all(check.passed or not check.required for check in checks),
+        "passed": all_passed(checks),
         "checks": [asdict(check) for check in checks],
     }
 
 
-def replays_document(documents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what ``wikigr replay --json`` prints: one document of all receipts, see ``replay_document``."""
+def replays_document(documents: Sequence[Document]) -> dict[str, Any]:
+    """Return what ``wikigr replay --json`` prints: one document with the ``replay_document`` of every receipt."""
     return {
         "schema_version": SCHEMA_VERSION,
         "passed": all(item["passed"] for item in documents),
@@ -53,8 +54,8 @@ def replays_document(documents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def replayed(environment: Environment, document: Mapping[str, Any]) -> None:
-    """Print all checks of one receipt for a person."""
+def print_replay(environment: Environment, document: Document) -> None:
+    """Print all checks of one receipt."""
     pack = document["pack"]
     environment.print(_line(document["question"]), style="bold")
     environment.print(f"{_line(document['query_type'])}, {_line(document['created'])}", style="dim")
@@ -68,13 +69,13 @@ def replayed(environment: Environment, document: Mapping[str, Any]) -> None:
     required = [check for check in document["checks"] if check["required"]]
     failed = sum(not check["passed"] for check in required)
     environment.print(
-        f"{failed} of {len(required)} checks no longer hold." if failed else f"All {len(required)} checks hold.",
+        f"{failed} of {len(required)} checks failed." if failed else f"All {len(required)} checks passed.",
         style="bold",
     )
 
 
-def summary(environment: Environment, document: Mapping[str, Any]) -> None:
-    """Print one line of a receipt among several: its question, and the names of what no longer holds."""
+def print_summary(environment: Environment, document: Document) -> None:
+    """Print one line for a receipt among several: its question and the names of its failed checks."""
     mark, style = ("✓", "green") if document["passed"] else ("✗", "red")
     environment.print(mark, style=style, end=" ")
     id_ = document["line"] if document["id"] is None else document["id"]
@@ -83,16 +84,13 @@ def summary(environment: Environment, document: Mapping[str, Any]) -> None:
     environment.print(f"{text} — {_line(', '.join(failed))}" if failed else text, hang=2)
 
 
-def count(environment: Environment, documents: Sequence[Mapping[str, Any]]) -> None:
-    """Print how many of several receipts hold, and the packs that were asked."""
+def print_count(environment: Environment, documents: Sequence[Document]) -> None:
+    """Print how many of several receipts hold, and which packs they were checked against."""
     held = sum(item["passed"] for item in documents)
     environment.print(f"{held} of {len(documents)} receipts hold.", style="bold")
     for path, found in dict.fromkeys((item["pack"]["path"], item["pack"]["found"]) for item in documents):
         environment.print(f"Pack: {_line(path)} ({_FOUND[found]})", style="dim")
 
 
-def _line(text: str, longest: int = _LONGEST) -> str:
-    """Return ``text`` as one line without anything that could drive a terminal, cut where it is long."""
-    # As many again: cutting before the spaces are joined keeps a megabyte from being worked through.
-    short = " ".join(plain(text[: 4 * longest]).split())
-    return short if len(short) <= longest and len(text) <= 4 * longest else f"{short[:longest]}…"
+def _line(text: str, max_length: int = _MAX_LENGTH) -> str:
+    return one_line(text, max_length)

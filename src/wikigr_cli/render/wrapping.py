@@ -1,4 +1,4 @@
-"""Lines that fit a terminal: broken between words, or cut. In a pipe a line stays as long as it is."""
+"""Break lines between words, or cut them, so that they fit a terminal."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _WORD = re.compile(r" *[^ ]+")
 
 
 def cells(text: str) -> int:
-    """Return how many columns of a terminal ``text`` takes."""
+    """Return the width of ``text`` in terminal columns."""
     if text.isascii():
         return len(text)
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def cut(line: str, width: int, *, front: bool = False) -> str:
-    """Return ``line`` in ``width`` columns at most, ``…`` in the place of its end (``front``: of its beginning)."""
+    """Return ``line`` in at most ``width`` columns, with ``…`` for the removed end (``front``: beginning)."""
     if cells(line) <= width:
         return line
     kept, used = 0, 1
@@ -31,21 +31,21 @@ def cut(line: str, width: int, *, front: bool = False) -> str:
 
 
 def breaks(text: str, width: int, hang: int | None = None) -> Iterator[tuple[int, int, int]]:
-    """Yield the lines that ``text`` makes in ``width`` columns, each as (indent, begin, end) with offsets in ``text``.
+    """Yield the lines of ``text`` wrapped at ``width`` columns, each as (indent, begin, end) with offsets in ``text``.
 
-    What does not fit goes on below, indented by ``hang`` or by the line's own leading blanks. A word that is longer
-    than a line stays whole, so that a path or a digest can be copied.
+    Continuation lines are indented by ``hang`` columns (default: by the line's own leading blanks). A word that is
+    longer than a line stays whole, so that a path or a digest can be copied.
     """
     begin = 0
     for line in text.split("\n"):
-        yield from ((indent, begin + one, begin + other) for indent, one, other in _breaks(line, width, hang))
+        yield from ((indent, begin + first, begin + last) for indent, first, last in _breaks(line, width, hang))
         begin += len(line) + 1
 
 
 def _breaks(line: str, width: int, hang: int | None) -> Iterator[tuple[int, int, int]]:
-    own = len(line) - len(line.lstrip(" "))
-    # Half of the width is left for words at least.
-    hang = min(own if hang is None else hang, width // 2)
+    leading = len(line) - len(line.lstrip(" "))
+    # Leave at least half of the width for words.
+    hang = min(leading if hang is None else hang, width // 2)
     indent = begin = end = used = 0
     for word in _WORD.finditer(line):
         size = cells(word[0])
@@ -61,7 +61,7 @@ def _breaks(line: str, width: int, hang: int | None) -> Iterator[tuple[int, int,
 
 
 def wrap_pieces(pieces: Sequence[tuple[str, str]], width: int, hang: int | None = None) -> list[list[tuple[str, str]]]:
-    """Return the lines that ``pieces`` of (text, style) make together in ``width`` columns, each in pieces again."""
+    """Wrap a line of (text, style) pieces at ``width`` columns; return the lines, each as pieces."""
     lines = []
     for indent, begin, end in breaks("".join(text for text, _ in pieces), width, hang):
         line = [(" " * indent, "")] if indent else []

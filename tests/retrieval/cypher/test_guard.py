@@ -1,4 +1,4 @@
-"""The tables of the guard: what it refuses, and what it must let through (``test_cypher`` runs those)."""
+"""Queries that the guard must reject, and queries that it must accept (``test_runner`` runs those)."""
 
 from __future__ import annotations
 
@@ -356,7 +356,7 @@ def test_a_harmless_query_passes_with_a_limit(cypher: str) -> None:
     assert check(text) == text
 
 
-def test_what_is_run_is_written_again() -> None:
+def test_the_query_is_rewritten_from_its_tokens() -> None:
     text = check("match /* x */ (set:Article)  where set.title='a  b' // y\n return set.title as DELETE;")
     assert text == "MATCH (`set`:Article) WHERE `set`.title='a  b' RETURN `set`.title AS `DELETE` LIMIT 11"
 
@@ -390,9 +390,9 @@ def test_every_branch_has_its_limit(cypher: str, limits: list[str]) -> None:
         ("RETURN $title", "the parameter $title has no value"),
         ("RETURN levenshtein('a', 'b')", "the function levenshtein() is not allowed"),
         ("RETURN 1 != 2", "write <>"),
-        ("MATCH (a) RETURN substring(a.title, 0, 3)", "counting starts at 1"),
-        ("MATCH (a) RETURN a.aliases[0]", "counting starts at 1"),
-        ("MATCH (a) RETURN substring(a.title, 1, size(a.title))", "a place, counted from 1, and a length"),
+        ("MATCH (a) RETURN substring(a.title, 0, 3)", "positions start at 1"),
+        ("MATCH (a) RETURN a.aliases[0]", "positions start at 1"),
+        ("MATCH (a) RETURN substring(a.title, 1, size(a.title))", "a position, counted from 1, and a length"),
         ("MATCH (a)-[r]->(b) RETURN type(r)", "the function type() is not allowed; write label(r)"),
         ("MATCH (n) WHERE exists((n)-[]->()) RETURN n", "write EXISTS { MATCH (n)-[:LINKS_TO]->(m) }"),
         ("MATCH (n) WHERE exists(n.url) RETURN n", "n.url IS NOT NULL"),
@@ -405,7 +405,7 @@ def test_every_branch_has_its_limit(cypher: str, limits: list[str]) -> None:
         ("MATCH (a) RETURN a.title WHERE", "WHERE"),
     ],
 )
-def test_the_reason_says_what_to_mend(cypher: str, words: str) -> None:
+def test_the_reason_says_what_to_fix(cypher: str, words: str) -> None:
     with pytest.raises(BlockedQueryError, match="not run") as refused:
         check(cypher)
     assert words in refused.value.message
@@ -419,6 +419,6 @@ def test_a_parameter_needs_a_value_that_will_be_passed() -> None:
 
 
 @pytest.mark.parametrize(("rows", "hops"), [(0, 1), (1, 0), (1, 31)])
-def test_limits_that_are_none(rows: int, hops: int) -> None:
+def test_limits_out_of_range_are_errors(rows: int, hops: int) -> None:
     with pytest.raises(ValueError, match="max_rows"):
         check_query("RETURN 1", max_rows=rows, max_hops=hops)

@@ -1,4 +1,4 @@
-"""Which facts the rules let an answer rest on: those that lead from what the question is about."""
+"""An answer by rules rests on facts that lead from the nodes of the question."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def ask(pack: Pack, question: str) -> Answer:
 
 
 def factual(answer: Answer) -> list[str]:
-    """The sections that were ranked first for a fact that they state."""
+    """Return the sections that were promoted for a fact."""
     return [candidate.section_id for candidate in answer.ranking if "fact" in candidate.scores]
 
 
-def test_the_sections_of_the_facts_that_answer_come_first(pack: Pack) -> None:
+def test_sections_of_answering_facts_come_first(pack: Pack) -> None:
     answer = ask(pack, "Who is the mayor of Kelburg?")
     assert factual(answer) == ["Kelburg#0"]
     assert [citation.quote for citation in answer.citations] == ["Kelburg — mayor: Otto Prim."]
@@ -59,7 +59,7 @@ def test_the_sections_of_the_facts_that_answer_come_first(pack: Pack) -> None:
         ("What was the first capital of Zorland?", False),
     ],
 )
-def test_a_fact_of_something_else_or_of_another_kind_answers_nothing(
+def test_facts_about_other_nodes_or_of_other_types_do_not_answer(
     pack: Pack, question: str, as_without_graph: bool
 ) -> None:
     answer = ask(pack, question)

@@ -1,4 +1,4 @@
-"""The profile multi-strategy: scripted conversations with a planner through loopback, and the rules without a model."""
+"""The profile multi-strategy: scripted conversations with a model on loopback, and the rules without a model."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
 from wikigr.profiles.files import load_profile
 from wikigr.retrieval.entity_linking import EntityLinker
-from wikigr.retrieval.explore import multi_strategy
+from wikigr.retrieval.explore import bounded_pruner
 from wikigr.retrieval.explore.multi_strategy import Limits, MultiStrategy
-from wikigr.retrieval.explore.planners import Plan, State
+from wikigr.retrieval.explore.planners import Plan, PlannerState
 from wikigr.retrieval.explore.rule_pruner import RulePruner
 from wikigr.retrieval.explore.stage import MultiStrategyOptions
 from wikigr.retrieval.explore.triplets import TripletRetriever
@@ -89,7 +89,7 @@ def built(folder: Path, name: str, encoder: Embedder) -> Path:
 
 @dataclass
 class Conversation:
-    """Answers the planner by a script and then with nothing new, the triplet chooser always alike, and writes."""
+    """Replies to the planner from a script, to the triplet pruner with constants, and writes the answer."""
 
     plans: list[Behavior] = field(default_factory=list)
     relations: str = "<relations>1, 2, 3, 4, 5</relations>"
@@ -141,11 +141,11 @@ def ask(films: Path, messages_server: MessagesServer) -> Iterator[Ask]:
             *plans: str | Behavior,
             question: str = BORN,
             model: str = "local",
-            chooser: dict[str, str] | None = None,
+            entities: str = "<entities></entities>",
             **options: Any,
         ) -> tuple[Answer, Conversation]:
             behaviors = [reply(plan) if isinstance(plan, str) else plan for plan in plans]
-            conversation = Conversation(behaviors, **(chooser or {}))
+            conversation = Conversation(behaviors, entities=entities)
             messages_server.always(conversation)
             profile = load_profile("multi-strategy")
             profile = profile.override(MultiStrategyOptions, **options).override(SynthesisOptions, model=model)
@@ -224,7 +224,7 @@ def test_duplicate_tags_count_together_and_once(ask: Ask) -> None:
 # -- the tool
 
 
-def test_the_tool_and_the_way_back_to_tags(ask: Ask) -> None:
+def test_the_tool_and_the_fallback_to_tags(ask: Ask) -> None:
     use = {"type": "tool_use", "id": "t", "name": "plan", "input": {"entities": ["The Iron Bell"], "finish": False}}
     answer, _ = ask(reply(use), reply({**use, "input": {"finish": True}}), model="claude-opus-4-6")
     assert (stopped(answer), answer.trace.degraded) == (("finish", 1), False)
@@ -235,7 +235,7 @@ def test_the_tool_and_the_way_back_to_tags(ask: Ask) -> None:
 # -- Cypher
 
 
-def test_a_query_is_mended_with_what_went_wrong(ask: Ask) -> None:
+def test_feedback_lets_the_planner_fix_a_query(ask: Ask) -> None:
     nothing = "MATCH (e:Entity) WHERE e.name = 'Nobody' RETURN e.name"
     answer, conversation = ask(
         cypher("MATCH (f:Film) RETURN f.name"),
@@ -245,15 +245,15 @@ def test_a_query_is_mended_with_what_went_wrong(ask: Ask) -> None:
         FINISH,
         iterations=9,
     )
-    first, failed, empty, blocked, mended = conversation.of("plan")
+    first, failed, empty, blocked, fixed = conversation.of("plan")
     assert "<query-feedback>" not in first
     assert "Failed with QueryError: MATCH (f:Film) RETURN f.name\n" in failed
     assert "Film does not exist" in failed
-    assert f"Ran, and found nothing: {nothing}" in empty
+    assert f"Returned no rows: {nothing}" in empty
     assert "Failed with" not in empty
-    assert "Blocked, never run: MATCH (e:Entity) DELETE e\n" in blocked
-    assert "<query-feedback>" not in mended
-    assert "a.name: The Iron Bell; b.name: Clara Voss" in mended
+    assert "Blocked, not run: MATCH (e:Entity) DELETE e\n" in blocked
+    assert "<query-feedback>" not in fixed
+    assert "a.name: The Iron Bell; b.name: Clara Voss" in fixed
     assert "a.name: The Iron Bell; b.name: Clara Voss" in answer.graph_context
     ran = answer.cypher_query.splitlines()
     assert [line.startswith(query) for line, query in zip(ran, (nothing, DIRECTORS), strict=True)] == [True, True]
@@ -276,7 +276,7 @@ def test_an_unknown_relation_of_a_metapath_gives_a_suggestion(ask: Ask) -> None:
         iterations=2,
     )
     feedback = conversation.of("plan")[1].split("<query-feedback>")[1]
-    assert "The metapath directr -> born_in cannot be followed" in feedback
+    assert "Cannot follow the metapath directr -> born_in:" in feedback
     assert "director" in feedback.replace("directr", "")
     assert "The Iron Bell -> director -> Clara Voss -> born_in -> Kelburg" in answer.graph_context
 
@@ -295,9 +295,9 @@ def test_the_end_of_a_path_can_still_be_explored(ask: Ask) -> None:
 
 @pytest.mark.parametrize("calls", [1, 2, 3, 4, 5])
 def test_never_one_call_more_than_the_budget(ask: Ask, calls: int) -> None:
-    chooser = {"entities": "<entities>1, 2, 3</entities>"}
+    entities = "<entities>1, 2, 3</entities>"
     plans = [f"<entity-extraction>{name}</entity-extraction>" for name in ("The Iron Bell", "Harbor Lane", "Ostia")]
-    answer, conversation = ask(*plans, chooser=chooser, iterations=9, max_calls=calls)
+    answer, conversation = ask(*plans, entities=entities, iterations=9, max_calls=calls)
     assert conversation.planning == calls
     assert stopped(answer)[0] == "budget"
     assert Counter(kind for kind, _ in conversation.asked)["write"] == 1
@@ -305,13 +305,13 @@ def test_never_one_call_more_than_the_budget(ask: Ask, calls: int) -> None:
     assert any("budget" in warning or "calls" in warning for warning in answer.trace.warnings)
 
 
-def test_what_the_budget_left_is_kept(ask: Ask) -> None:
+def test_results_before_the_budget_ran_out_are_kept(ask: Ask) -> None:
     # The planner, the relations, and no call for the entities.
     answer, _ = ask(BELL, max_calls=2)
     assert "The Iron Bell -> director -> Clara Voss" in answer.graph_context
 
 
-def test_seconds(ask: Ask) -> None:
+def test_max_seconds_ends_the_search(ask: Ask) -> None:
     answer, conversation = ask(slow(0.3, reply(BELL)), max_seconds=0.2, iterations=9)
     assert (stopped(answer), conversation.planning) == (("budget", 1), 1)
     assert answer.query_type == "synthesis"
@@ -323,13 +323,13 @@ SLOW = (
 )
 
 
-def test_a_query_has_the_seconds_that_are_left(ask: Ask) -> None:
+def test_a_query_gets_the_remaining_seconds(ask: Ask) -> None:
     answer, _ = ask("".join(cypher(SLOW.format(n)) for n in (1, 2, 3)), max_seconds=0.5, iterations=9)
     assert stopped(answer) == ("budget", 1)
     (feedback,) = stage(answer, "graph_1").notes["feedback"]
     assert feedback.startswith("Failed with QueryTimeoutError")
     assert answer.cypher_query == ""
-    assert any("0.5 s of the question were up" in warning for warning in answer.trace.warnings)
+    assert any("ran out of time (0.5 s per question)" in warning for warning in answer.trace.warnings)
 
 
 @dataclass
@@ -338,12 +338,12 @@ class Once:
 
     plan_: Plan
 
-    def plan(self, state: State) -> Plan:
+    def plan(self, state: PlannerState) -> Plan:
         return self.plan_ if state.iteration == 0 else Plan(finish=True)
 
 
-def test_the_time_is_looked_at_before_every_metapath_and_node(films: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a clock that goes on by a second whenever it is read."""
+def test_the_deadline_is_checked_before_every_metapath_and_node(films: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use a clock that advances by a second at every reading."""
     plan = Plan(
         nodes=(article("The Iron Bell"), article("Kelburg")),
         metapaths=("director -> spouse", "producer -> founded_by", "located_in"),
@@ -351,19 +351,19 @@ def test_the_time_is_looked_at_before_every_metapath_and_node(films: Path, monke
     found: list[tuple[str, bool, int]] = []
     with Pack(films, preload=True) as pack:
         around = Neighborhood(pack.graph)
-        chooser = RulePruner(pack.encoder, pack.graph)
+        pruner = RulePruner(pack.encoder, pack.graph)
         linker = EntityLinker(pack.graph_index, pack.lexical)
         for seconds in range(1, 60):
             ticks = count()
-            monkeypatch.setattr(multi_strategy, "time", SimpleNamespace(monotonic=lambda ticks=ticks: next(ticks)))
+            monkeypatch.setattr(bounded_pruner, "time", SimpleNamespace(monotonic=lambda ticks=ticks: next(ticks)))
             limits = Limits(seconds=seconds, iterations=2)
-            search = MultiStrategy(pack.graph, around, linker, chooser, lambda c: TripletRetriever(around, c), limits)
+            search = MultiStrategy(pack.graph, around, linker, pruner, lambda p: TripletRetriever(around, p), limits)
             explored = search.explore("Who founded the producer of The Iron Bell?", Once(plan), Trace())
             paths = sum(piece.strategy == "paths" for piece in explored.context.pieces)
             found.append((explored.stop_reason, bool(explored.explored), paths))
             if explored.stop_reason == "finish":
                 break
-    # One after another: nothing, the triplets, then path by path, then the planner's end.
+    # Longer limits add the triplets, then one path after another, until the planner finishes.
     assert list(dict.fromkeys(found)) == [
         ("budget", False, 0),
         ("budget", True, 0),
@@ -374,10 +374,10 @@ def test_the_time_is_looked_at_before_every_metapath_and_node(films: Path, monke
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
-def test_nodes(ask: Ask, most: int) -> None:
-    chooser = {"entities": "<entities>1, 2, 3</entities>"}
+def test_max_nodes_ends_the_search(ask: Ask, most: int) -> None:
+    entities = "<entities>1, 2, 3</entities>"
     plans = [f"<entity-extraction>{name}</entity-extraction>" for name in ("The Iron Bell", "Harbor Lane", "Kelburg")]
-    answer, _ = ask(*plans, chooser=chooser, iterations=9, max_nodes=most, max_calls=50)
+    answer, _ = ask(*plans, entities=entities, iterations=9, max_nodes=most, max_calls=50)
     explored = [label for name in stages(answer) for label in stage(answer, name).notes["explored"]]
     assert (len(explored), stopped(answer)[0]) == (most, "budget")
 
@@ -442,9 +442,9 @@ def test_nothing_is_explored_twice(ask: Ask, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(Neighborhood, "facts_at", counted)
     names = ("The Iron Bell", "The Glass Door", "Kelburg", "Emil Roth")
-    chooser = {"entities": "<entities>1, 2, 3, 4</entities>"}
+    entities = "<entities>1, 2, 3, 4</entities>"
     plans = [f"<entity-extraction>{name}\nThe Iron Bell</entity-extraction>" for name in names]
-    answer, _ = ask(*plans, chooser=chooser, iterations=9, max_calls=100, max_num_iterations=2)
+    answer, _ = ask(*plans, entities=entities, iterations=9, max_calls=100, max_num_iterations=2)
     assert len(explored) >= 4
     assert set(explored.values()) == {1}
     listed = [label for name in stages(answer) for label in stage(answer, name).notes["explored"]]
@@ -508,7 +508,7 @@ def test_no_model_is_asked_by_the_rules(films: Path, messages_server: MessagesSe
     assert "Clara Voss -> born_in -> Kelburg" in answer.graph_context
 
 
-def test_a_profile_that_insists_on_claude_needs_one(films: Path) -> None:
+def test_a_profile_that_requires_claude_needs_a_model(films: Path) -> None:
     profile = load_profile("multi-strategy")
     profile = profile.override(MultiStrategyOptions, planner="claude")
     with Pack(films) as pack, pytest.raises(UsageError, match="plans with Claude"):
@@ -586,7 +586,7 @@ def test_iterations_of_the_command(
         (("--iterations", "3"), "multi_strategy"),
     ],
 )
-def test_iterations_that_cannot_be(films: Path, no_model: None, flags: tuple[str, ...], said: str) -> None:
+def test_invalid_iterations_are_errors(films: Path, no_model: None, flags: tuple[str, ...], said: str) -> None:
     code, out, err = wikigr("ask", BORN, "--pack", str(films), *flags)
     assert (code, out, said in err) == (2, "", True)
 

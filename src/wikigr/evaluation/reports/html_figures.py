@@ -1,24 +1,19 @@
-"""Figures and verdicts as the HTML report writes them."""
+"""The number and text formats of the HTML report, used as template filters. Missing and infinite numbers are dashes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
-from wikigr.evaluation.reports.html_markup import Html, el, wrapping_name
+from markupsafe import Markup, escape
 
 NO_FIGURE = "–"
 NBSP = "\N{NO-BREAK SPACE}"
-# What a browser shows of one answer or quote: a model that rambles must not make the report unreadable.
-_LONGEST = 2_000
-MARKS = {"improved": "✓", "regressed": "✗", "equivalent": "≈", "inconclusive": "?"}
-
-Document = Mapping[str, Any]
+# Longer answers and quotations are cut, so that a rambling model does not make the report unreadable.
+MAX_TEXT_LENGTH = 2_000
 
 
 def finite(value: object) -> float | None:
-    """Return ``value`` as a number, or ``None`` where it is no finite one."""
+    """Return ``value`` as a float, or ``None`` if it is not a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -28,7 +23,7 @@ def finite(value: object) -> float | None:
 
 
 def fixed_point(value: object, digits: int = 1, *, sign: bool = False, trim: bool = False) -> str:
-    """Return a number with a real minus sign; ``trim`` leaves out zeros at the end."""
+    """Return a number with a real minus sign; ``trim`` removes trailing zeros."""
     number = finite(value)
     if number is None:
         return NO_FIGURE
@@ -41,7 +36,7 @@ def fixed_point(value: object, digits: int = 1, *, sign: bool = False, trim: boo
 
 
 def as_share(value: object) -> str:
-    """Return a metric's value: a share of 1 as a percentage, anything else as it is."""
+    """Return a metric's value: a share in [-1, 1] as a percentage, any other number with two decimals."""
     number = finite(value)
     if number is None:
         return NO_FIGURE
@@ -53,77 +48,44 @@ def as_whole(value: object) -> str:
     return fixed_point(value, 0)
 
 
+def as_points(value: object, digits: int = 1, *, sign: bool = False, trim: bool = True) -> str:
+    """Return a difference of shares in percentage points, without the unit."""
+    number = finite(value)
+    return NO_FIGURE if number is None else fixed_point(number * 100, digits, sign=sign, trim=trim)
+
+
 def as_p(value: object) -> str:
-    """Return a p-value with as many digits as say something."""
+    """Return a p-value with its significant digits."""
     number = finite(value)
     if number is None:
         return NO_FIGURE
     return "< 0.0001" if number < 0.0001 else f"{number:.4f}" if number < 0.01 else f"{number:.3f}"
 
 
-def p_in_words(value: object) -> str:
-    """Return a p-value as part of a sentence: "p = 0.035", "p < 0.0001"."""
-    text = as_p(value)
-    return f"p {text}" if text.startswith("<") else f"p = {text}"
+def as_milliseconds(value: object) -> str:
+    """Return a duration in milliseconds, with one decimal below 100."""
+    number = finite(value)
+    return NO_FIGURE if number is None else fixed_point(number, 0 if abs(number) >= 100 else 1)
+
+
+def without_unit(text: str) -> str:
+    """Return a percentage without its unit."""
+    return text.removesuffix(f"{NBSP}%")
 
 
 def count_of(number: object, noun: str) -> str:
-    """Return how many there are: "1 question", "2 questions"."""
+    """Return a count with its noun: "1 question", "2 questions"."""
     return f"{as_whole(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def clipped(text: object) -> str:
-    """Return the beginning of a long text, and how much of it is left out."""
+    """Return ``text``, cut to ``MAX_TEXT_LENGTH`` characters with a note on the number cut."""
     whole = str(text)
-    if len(whole) <= _LONGEST:
+    if len(whole) <= MAX_TEXT_LENGTH:
         return whole
-    return f"{whole[:_LONGEST]} … ({len(whole) - _LONGEST:,} more characters)"
+    return f"{whole[:MAX_TEXT_LENGTH]} … ({len(whole) - MAX_TEXT_LENGTH:,} more characters)"
 
 
-def less_is_better(document: Document, metric: object) -> bool:
-    """Tell whether of ``metric`` less is better, as the document says."""
-    return (document["metrics"].get(metric) or {}).get("higher_is_better") is False
-
-
-def verdict_of(result: Document) -> str:
-    """Return the verdict's name where it is one that is known, so that it can be a class."""
-    found = str(result.get("verdict"))
-    return found if found in MARKS else "inconclusive"
-
-
-def verdict_chip(verdict: str) -> Html:
-    """Return a verdict with its mark."""
-    return el("span", el("span", MARKS[verdict], aria_hidden="true"), f" {verdict}", class_=f"chip {verdict}")
-
-
-class ScaledResult:
-    """The figures of one paired result in points where its metric is a share of 1, and as they are where not."""
-
-    def __init__(self, result: Document) -> None:
-        interval = result.get("interval") or {}
-        means = (finite(result.get("mean_first")), finite(result.get("mean_second")))
-        self.difference = finite(result.get("difference"))
-        self.low, self.high = finite(interval.get("low")), finite(interval.get("high"))
-        self.level = fixed_point((finite(interval.get("level")) or 0.95) * 100, trim=True)
-        self.in_points = all(mean is None or -1.0 <= mean <= 1.0 for mean in means)
-        self._factor = 100.0 if self.in_points else 1.0
-        self.unit = " points" if self.in_points else ""
-
-    def text(self, value: float | None, *, sign: bool = True, trim: bool = False) -> str:
-        return NO_FIGURE if value is None else fixed_point(value * self._factor, 1, sign=sign, trim=trim)
-
-    def interval(self, *, trim: bool = False) -> str:
-        return f"{self.text(self.low, trim=trim)} to {self.text(self.high, trim=trim)}"
-
-    @property
-    def drawable(self) -> bool:
-        return self.in_points and None not in (self.difference, self.low, self.high)
-
-
-def metric_name(name: str, primary: str, lower: bool, below: object = None) -> Html:
-    """Return the heading of a metric's row: its name, what sets it apart, and what stands ``below``."""
-    tags = [
-        el("span", "primary", class_="tag") if name == primary else None,
-        el("span", "less is better", class_="tag soft") if lower else None,
-    ]
-    return el("th", el("span", wrapping_name(name), class_="name"), " ", *tags, below, scope="row")
+def breakable(name: object) -> Markup:
+    """Return a name that may wrap after its hyphens and underscores."""
+    return Markup(str(escape(name)).replace("-", "-<wbr>").replace("_", "_<wbr>"))

@@ -1,4 +1,4 @@
-"""Reports in text: a table for the terminal, Markdown for a summary, annotations for GitHub, XML for JUnit."""
+"""Text reports: tables for the terminal, Markdown, GitHub annotations and JUnit XML."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from wikigr.evaluation.gate import GateResult
 
 Document = Mapping[str, Any]
 Table = tuple[list[str], list[list[str]]]
-"""The headings of a table and its rows, whose first cell is the row's name."""
+"""The headings of a table and its rows; the first cell of a row is its name."""
 
 _NONE = "—"
 
 
 def profile_rows(document: Document) -> Table:
-    """Return the table of metrics: a heading for each profile, and a row for each metric with means and intervals."""
+    """Return the table of metrics: one column per profile, one row per metric, with means and intervals."""
     profiles = document["profiles"]
     metrics = list(dict.fromkeys(metric for profile in profiles for metric in profile["metrics"]))
     rows = []
@@ -31,7 +31,7 @@ def profile_rows(document: Document) -> Table:
 
 
 def legend(document: Document) -> str:
-    """Return what the marks in the table of metrics mean."""
+    """Return the legend of the table of metrics."""
     shown = {metric for profile in document["profiles"] for metric in profile["metrics"]}
     lower = any(not document["metrics"].get(metric, {}).get("higher_is_better", True) for metric in shown)
     return f"Means with 95 % intervals; * the primary metric{'; ↓ less is better' if lower else ''}."
@@ -46,7 +46,7 @@ def _with_interval(value: float, ends: Mapping[str, Any]) -> str:
 
 
 def abstention_rows(document: Document) -> Table | None:
-    """Return the table of how well the profiles abstained; None where no question is unanswerable."""
+    """Return the table of abstention, or None if no question is unanswerable."""
     profiles = [profile for profile in document["profiles"] if profile["abstention"] is not None]
     if not profiles:
         return None
@@ -67,12 +67,12 @@ def abstention_rows(document: Document) -> Table | None:
 
 ABSTENTION_LEGEND = (
     "Precision: abstentions that were right. Recall: unanswerable questions abstained from. "
-    "AUROC: more confidence in answerable ones than in others (0.5: none)."
+    "AUROC: higher confidence in answerable than in unanswerable questions (0.5 is chance)."
 )
 
 
 def latency_rows(document: Document) -> Table | None:
-    """Return the table of milliseconds: all of an answer, then the median of each stage, cached answers apart."""
+    """Return the table of latencies in milliseconds: whole answers, then stage medians; cached answers separately."""
     columns = [
         (profile["name"] + suffix, profile[key])
         for profile in document["profiles"]
@@ -92,7 +92,7 @@ def latency_rows(document: Document) -> Table | None:
 
 
 def repeat_rows(document: Document) -> Table | None:
-    """Return the table of what asking again changed; None where nothing was asked twice."""
+    """Return the table of the variation between repeats, or None for a single repeat."""
     profiles = [profile for profile in document["profiles"] if profile["repeats"] is not None]
     if not profiles:
         return None
@@ -101,7 +101,7 @@ def repeat_rows(document: Document) -> Table | None:
     primary = document["primary"]
     rows = [
         [
-            # Whichever way is better, less deviation is.
+            # A smaller deviation is better for every metric.
             _label(metric, primary, True),
             *(f"{item['deviations'][metric]:.4f}" if metric in item["deviations"] else _NONE for item in found),
         ]
@@ -117,17 +117,17 @@ def _unstable(item: Mapping[str, Any]) -> str:
 
 
 def repeat_legend(document: Document) -> str:
-    """Return what the table of ``repeat_rows`` shows."""
+    """Return the legend of the table of ``repeat_rows``."""
     return (
         f"Standard deviation between the means of {document['run']['repeat']} repeats; unstable: {document['primary']} "
-        "was not the same in all."
+        "differed between repeats."
     )
 
 
 def comparison_rows(comparison: Mapping[str, Any], *, compact: bool = False) -> Table:
-    """Return the table of one comparison: difference, interval, p, wins and losses, and the verdict.
+    """Return the table of one comparison: difference, interval, p-value, wins and losses, and the verdict.
 
-    The ``compact`` one fits into 80 columns; it lacks the smallest effect that would show.
+    The ``compact`` table fits into 80 columns; it leaves out the minimal detectable effect.
     """
     rows = []
     for result in comparison["results"]:
@@ -156,12 +156,12 @@ def headline(comparison: Mapping[str, Any]) -> str:
     result = next((r for r in comparison["results"] if r["metric"] == comparison["primary"]), None)
     if result is None:
         return (
-            f"{comparison['second']} cannot be told from {comparison['first']}: "
-            f"{comparison['primary']} applies to no question of both."
+            f"{comparison['second']} cannot be compared with {comparison['first']}: "
+            f"{comparison['primary']} applies to no question that both answered."
         )
     low, high = result["interval"]["low"], result["interval"]["high"]
     verb = {"improved": "is better than", "regressed": "is worse than", "equivalent": "is as good as"}.get(
-        result["verdict"], "cannot be told from"
+        result["verdict"], "is not clearly different from"
     )
     return (
         f"{comparison['second']} {verb} {comparison['first']} in {comparison['primary']}: "
@@ -171,14 +171,14 @@ def headline(comparison: Mapping[str, Any]) -> str:
 
 
 def judge_line(document: Document) -> str | None:
-    """Return what is to be known of the judge in one line; None for a run without one."""
+    """Return one line about the judge, or None for a run without a judge."""
     judge = document["judge"]
     if judge is None:
         return None
     cost = "price unknown" if judge["cost_usd"] is None else f"${judge['cost_usd']:.4f}"
     agreed = judge["agreement"]
     if agreed is None:
-        trust = "advisory: no agreement with human labels is known"
+        trust = "advisory: its agreement with human labels is unknown"
     elif judge["advisory"]:
         trust = f"advisory: {agreed['items']} labels give no kappa"
     else:
@@ -223,13 +223,13 @@ def markdown_report(document: Document) -> str:
 
 
 def _markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    # Names from outside stand in the head; the marks of the rows are our own.
-    named, told = [_inline(cell) for cell in head], [[_inline(cell, keep="*[]") for cell in row] for row in rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in (named, ["---"] * len(head), *told))
+    # The head contains untrusted profile names. The marks in the rows are our own.
+    titles, cells = [_inline(cell) for cell in head], [[_inline(cell, keep="*[]") for cell in row] for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in (titles, ["---"] * len(head), *cells))
 
 
 def _inline(text: str, *, keep: str = "") -> str:
-    """Return ``text`` for one line of Markdown: no mark-up, HTML or table in it, save the marks of ``keep``."""
+    """Return ``text`` as one line of Markdown with all markup escaped, except the marks in ``keep``."""
     marks = "".join(mark for mark in "\\`*[]<>|&" if mark not in keep)
     line = " ".join(text.split())
     return "".join(
@@ -239,7 +239,7 @@ def _inline(text: str, *, keep: str = "") -> str:
 
 
 def markdown_gate(result: GateResult, questions: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the outcome of a gate in Markdown, for a job's summary."""
+    """Return the outcome of a gate in Markdown, for a job summary."""
     parts = [f"# {'Passed' if result.passed else 'Failed'}: {_inline(result.profile)}"]
     parts.append(
         _markdown_table(
@@ -256,7 +256,7 @@ def markdown_gate(result: GateResult, questions: Mapping[str, Mapping[str, Any]]
 
 
 def github_report(document: Document) -> str:
-    """Return workflow commands: a notice for each comparison, and a warning for each question that got worse."""
+    """Return GitHub workflow commands: a notice per comparison and a warning per question that got worse."""
     path = _property(str(document["run"]["questions"]["path"]))
     lines = [f"::notice title=wikigr eval::{_command(notice)}" for notice in document["notices"]]
     lines += [f"::notice title=wikigr eval::{_command(headline(c))}" for c in document["comparisons"]]
@@ -270,7 +270,7 @@ def github_report(document: Document) -> str:
 
 
 def github_annotations(result: GateResult, questions: Mapping[str, Mapping[str, Any]], path: str) -> str:
-    """Return workflow commands: an error for the gate, and a warning with file and line for each regressed question."""
+    """Return GitHub workflow commands: an error per failed check and a warning per question that got worse."""
     lines = [
         f"::error title=wikigr eval gate::{_command(f'{result.profile}: {check.name}: {check.detail}')}"
         for check in result.checks
@@ -292,9 +292,7 @@ def _property(text: str) -> str:
 
 
 def junit_report(document: Document) -> str:
-    """Return the report as JUnit XML: a suite for each profile, a case for each question, right or not by the primary
-    metric.
-    """
+    """Return the report as JUnit XML: a suite per profile and a case per question, by the primary metric."""
     root = ElementTree.Element("testsuites", name="wikigr eval")
     best = 1.0 if document["metrics"].get(document["primary"], {}).get("higher_is_better", True) else 0.0
     for profile in document["profiles"]:
@@ -303,9 +301,9 @@ def junit_report(document: Document) -> str:
         ]
         suite = ElementTree.SubElement(root, "testsuite", name=_xml(profile["name"]), tests=str(len(cases)))
         if document["notices"]:
-            told = ElementTree.SubElement(suite, "properties")
+            properties = ElementTree.SubElement(suite, "properties")
             for notice in document["notices"]:
-                ElementTree.SubElement(told, "property", name="notice", value=_xml(notice))
+                ElementTree.SubElement(properties, "property", name="notice", value=_xml(notice))
         failures = errors = skipped = 0
         for question, sample in cases:
             name, group = _xml(question["id"]), _xml(profile["name"])
@@ -314,7 +312,7 @@ def junit_report(document: Document) -> str:
                 errors += 1
                 ElementTree.SubElement(case, "error", message=_xml(sample["error"]))
             elif document["primary"] not in sample["metrics"]:
-                # Neither right nor wrong: the metric does not apply, or its judge gave no grade.
+                # Neither right nor wrong: the metric does not apply, or the judge gave no grade.
                 skipped += 1
                 ElementTree.SubElement(case, "skipped", message=f"{document['primary']} does not apply")
             elif sample["metrics"][document["primary"]] != best:
@@ -329,7 +327,7 @@ def junit_report(document: Document) -> str:
 
 
 def _xml(text: str) -> str:
-    """Return ``text`` without the characters that XML 1.0 cannot hold."""
+    """Return ``text`` with the characters that XML 1.0 forbids replaced."""
     return "".join(
         c if c in "\t\n\r" or (ord(c) >= 0x20 and not 0xD800 <= ord(c) <= 0xDFFF and c not in "\ufffe\uffff") else "�"
         for c in text

@@ -1,18 +1,18 @@
-"""The words of LadybugDB's Cypher that the guard knows, and which of them it allows.
+"""The keywords, functions and operators of LadybugDB's Cypher, and the ones that the guard allows.
 
-The dialect is LadybugDB 0.15's (``src/antlr4/Cypher.g4`` of its sources).
+The dialect is that of LadybugDB 0.15 (``src/antlr4/Cypher.g4`` in its sources).
 """
 
 from __future__ import annotations
 
 ALLOWED = "MATCH, OPTIONAL MATCH, WHERE, WITH, UNWIND, RETURN, ORDER BY, SKIP, LIMIT, UNION"
 
-# Only to word refusals, and to know which words are quoted when they are names.
-WRITING = frozenset(
+# Used only to word error messages and to quote names that are keywords.
+WRITE_KEYWORDS = frozenset(
     "ADD ALTER ANALYZE ATTACH BEGIN CALL CHECKPOINT COMMENT COMMIT COPY CREATE DELETE DETACH DROP EXPLAIN EXPORT FORCE "
     "FOREACH IMPORT INSTALL LOAD MACRO MERGE PROFILE PROJECT REMOVE RENAME ROLLBACK SET UNINSTALL UPDATE USE".split()
 )
-READING = frozenset("MATCH OPTIONAL WHERE WITH UNWIND RETURN ORDER SKIP LIMIT UNION".split())
+READ_KEYWORDS = frozenset("MATCH OPTIONAL WHERE WITH UNWIND RETURN ORDER SKIP LIMIT UNION".split())
 RESERVED = frozenset(
     "ACYCLIC ALL AND ANY ASC ASCENDING CASE CAST COLUMN "
     "CREATE DBTYPE DEFAULT DESC DESCENDING DISTINCT ELSE END ENDS EXISTS "
@@ -21,8 +21,8 @@ RESERVED = frozenset(
     "PRIMARY PROFILE SHORTEST SINGLE STARTS TABLE THEN TRAIL TRUE UNION UNWIND WHEN WHERE WITH WSHORTEST XOR".split()
 )
 KEYWORDS = (
-    WRITING
-    | READING
+    WRITE_KEYWORDS
+    | READ_KEYWORDS
     | RESERVED
     | frozenset(
         "AS BY COMMIT_SKIP_CHECKPOINT CONTAINS COUNT CSR CYCLE DATABASE "
@@ -35,7 +35,8 @@ KEYWORDS = (
 WITHOUT_ARGUMENTS = frozenset({"PI"})
 AGGREGATES = frozenset("AVG COLLECT COUNT COUNT_IF MAX MIN SUM".split())
 
-# A collected list can be as long as the query's rows; these take one and build no larger thing for every row.
+# A collected list can have as many elements as the query has rows. These functions accept one, because they do not
+# build a larger value per row.
 TAKES_COLLECTED = frozenset(
     "ARRAY_EXTRACT CARDINALITY ELEMENT_AT LIST_ANY_VALUE "
     "LIST_DISTINCT LIST_ELEMENT LIST_EXTRACT LIST_PRODUCT "
@@ -46,7 +47,8 @@ SCALAR_OF_LIST = frozenset(
     "CARDINALITY LIST_ANY_VALUE LIST_ELEMENT LIST_EXTRACT ARRAY_EXTRACT "
     "ELEMENT_AT LIST_PRODUCT LIST_SUM LIST_UNIQUE SIZE".split()
 )
-# Compared, sorted or joined as if they were plain values, nodes, maps and arrays of a fixed size end the process.
+# The engine crashes when nodes, maps or fixed-size arrays are compared, sorted or concatenated like plain values. These
+# functions accept them.
 TAKES_GRAPH = frozenset(
     "COLLECT COUNT END_NODE ID IS_ACYCLIC IS_TRAIL KEYS LABEL LABELS LENGTH LIST_EXTRACT NODES "
     "PROPERTIES RELATIONSHIPS RELS SIZE START_NODE".split()
@@ -54,7 +56,7 @@ TAKES_GRAPH = frozenset(
 TAKES_ONLY_GRAPH = frozenset(
     "END_NODE ID IS_ACYCLIC IS_TRAIL KEYS LABEL LABELS NODES PROPERTIES RELATIONSHIPS RELS START_NODE".split()
 )
-GIVES_GRAPH = frozenset("END_NODE NODES RELATIONSHIPS RELS START_NODE LIST_EXTRACT COLLECT".split())
+RETURNS_GRAPH = frozenset("END_NODE NODES RELATIONSHIPS RELS START_NODE LIST_EXTRACT COLLECT".split())
 TAKES_ARRAY = frozenset(
     "ARRAY_COSINE_SIMILARITY ARRAY_CROSS_PRODUCT ARRAY_DISTANCE ARRAY_DOT_PRODUCT ARRAY_INNER_PRODUCT "
     "ARRAY_SQUARED_DISTANCE COLLECT COUNT SIZE".split()
@@ -63,9 +65,9 @@ REGULAR_EXPRESSIONS = frozenset("REGEXP_EXTRACT REGEXP_MATCHES".split())
 SPLITS = frozenset("STRING_SPLIT STRING_TO_ARRAY STR_SPLIT SPLIT_PART".split())
 PADS = frozenset({"LPAD", "RPAD", "REPEAT"})
 
-# Left out on purpose: what is slow for one row (levenshtein, factorial), grows without a bound (regexp_replace,
-# regexp_extract_all, regexp_split_to_array, list_reduce), changes something (nextval, setseed), is not the same twice
-# (random, uuids, the clock), ends the process on some arguments (internal_id) or only serves the engine.
+# Deliberately missing: functions that are slow for one row (levenshtein, factorial), grow without bounds
+# (regexp_replace, regexp_extract_all, regexp_split_to_array, list_reduce), have side effects (nextval, setseed), are
+# nondeterministic (random, uuids, the clock), crash on some arguments (internal_id) or are internal to the engine.
 FUNCTIONS = (
     AGGREGATES
     | TAKES_COLLECTED
@@ -100,8 +102,8 @@ FUNCTIONS = (
         "TO_UINT32 TO_UINT64 TO_UINT8 TYPEOF".split()
     )
 )
-# What other dialects call otherwise, or write as a function.
-INSTEAD = {
+# Equivalents of functions that only other dialects have.
+EQUIVALENTS = {
     "CHARACTER_LENGTH": "size(x)",
     "CHAR_LENGTH": "size(x)",
     "DATETIME": "timestamp('2020-01-31 12:00:00')",
@@ -120,10 +122,10 @@ INSTEAD = {
     "TOSTRING": "to_string(x)",
     "TYPE": "label(r)",
 }
-# Of a text the engine gives '' for the place 0, of a list an error.
-TAKES_PLACE = frozenset("ARRAY_EXTRACT LIST_ELEMENT LIST_EXTRACT SUBSTR SUBSTRING".split())
+# For position 0, the engine returns '' for a string and an error for a list.
+TAKES_POSITION = frozenset("ARRAY_EXTRACT LIST_ELEMENT LIST_EXTRACT SUBSTR SUBSTRING".split())
 
-YES_OR_NO = frozenset("CONTAINS ENDS_WITH STARTS_WITH PREFIX SUFFIX LIST_CONTAINS LIST_HAS LIST_HAS_ALL".split())
+PREDICATES = frozenset("CONTAINS ENDS_WITH STARTS_WITH PREFIX SUFFIX LIST_CONTAINS LIST_HAS LIST_HAS_ALL".split())
 
 TYPES = frozenset(
     "BOOL BOOLEAN DATE DOUBLE FLOAT INT INT128 INT16 "
@@ -131,6 +133,6 @@ TYPES = frozenset(
     "TIMESTAMP_SEC TIMESTAMP_TZ UINT16 UINT32 UINT64 UINT8 UUID".split()
 )
 
-BOOLEAN = frozenset("OR XOR AND = <> < <= > >= =~ IN STARTS ENDS CONTAINS IS".split())
-IDENTITY = frozenset({"=", "<>"})
-BINARY_SIGNS = frozenset("= <> < <= > >= =~ | & << >> + - * / % ^".split())
+BOOLEAN_OPERATORS = frozenset("OR XOR AND = <> < <= > >= =~ IN STARTS ENDS CONTAINS IS".split())
+IDENTITY_OPERATORS = frozenset({"=", "<>"})
+BINARY_OPERATORS = frozenset("= <> < <= > >= =~ | & << >> + - * / % ^".split())

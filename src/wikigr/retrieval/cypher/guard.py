@@ -1,12 +1,13 @@
-"""Which Cypher of a model or a user may run on a pack.
+"""The guard: decides whether Cypher from a model or a user may run on a pack.
 
-A database opened read-only is no sandbox: ``LOAD FROM``, ``COPY … TO``, ``ATTACH``, ``CALL`` and chained statements
-all run on it; its timeout interrupts neither one long function call (``range(1, 1e9)``) nor planning; and some calls
-end the whole process (``id(null)``). So a query is parsed here, by a grammar that holds reading and nothing else, and
-**written again from its tokens**: comments are gone, white space is single, and a word that is a keyword somewhere but
-a name here is back-ticked. What the engine reads is therefore what was checked. Every list of
-``cypher_dialect`` says what is allowed;
-nothing is looked up among things forbidden, except to word a refusal.
+Opening a database read-only is not a sandbox. ``LOAD FROM``, ``COPY … TO``, ``ATTACH``, ``CALL`` and chained statements
+all still run. The timeout interrupts neither a single long function call (``range(1, 1e9)``) nor query planning. Some
+calls crash the whole process (``id(null)``).
+
+The guard therefore parses each query with a grammar that contains only reading clauses, and **writes the query again
+from its tokens**: without comments, with single spaces, and with back-ticks around names that are keywords elsewhere.
+The engine reads exactly what was checked. The lists in ``dialect`` say what is allowed; known forbidden words only
+improve error messages.
 """
 
 from __future__ import annotations
@@ -18,68 +19,68 @@ from typing import NoReturn
 from wikigr.retrieval.cypher.dialect import (
     AGGREGATES,
     ALLOWED,
-    BINARY_SIGNS,
-    BOOLEAN,
+    BINARY_OPERATORS,
+    BOOLEAN_OPERATORS,
+    EQUIVALENTS,
     FUNCTIONS,
-    GIVES_GRAPH,
-    IDENTITY,
-    INSTEAD,
+    IDENTITY_OPERATORS,
     KEYWORDS,
     PADS,
-    READING,
+    PREDICATES,
+    READ_KEYWORDS,
     REGULAR_EXPRESSIONS,
     RESERVED,
+    RETURNS_GRAPH,
     SCALAR_OF_LIST,
     SPLITS,
     TAKES_COLLECTED,
-    TAKES_PLACE,
+    TAKES_POSITION,
     WITHOUT_ARGUMENTS,
-    WRITING,
-    YES_OR_NO,
+    WRITE_KEYWORDS,
 )
-from wikigr.retrieval.cypher.tokens import Token, blocked, read_tokens, shown
+from wikigr.retrieval.cypher.tokens import Token, blocked, read_tokens, visible
 from wikigr.retrieval.cypher.values import (
     GRAPH,
     MAX_ELEMENTS,
     ONE,
     Value,
-    are_whole,
+    are_integer_literals,
     check_kinds,
     check_pattern,
     check_plain,
     check_type,
-    counted_from_one,
-    join_values,
-    larger_value,
-    not_plain,
-    untyped_value,
+    combine_values,
+    merge_values,
+    not_plain_error,
+    position_zero_error,
+    untyped_error,
 )
 
 MAX_CHARACTERS = 8_000
-MAX_DEPTH = 12  # of brackets, CASE, NOT and minus signs; the engine's own parser has no limit and never ends at 5,000
-MAX_BRANCHES = 8  # of UNION
+MAX_DEPTH = 12  # brackets, CASE, NOT and minus signs; the engine's parser has no limit and hangs at 5,000
+MAX_BRANCHES = 8  # in a UNION
 MAX_CLAUSES = 24
-MAX_RELATIONSHIPS = 12  # planning time grows with every join, and no timeout watches it
+MAX_RELATIONSHIPS = 12  # planning time grows with every join, and the timeout does not cover it
 MAX_NODES = 16
-MAX_DOUBLINGS = 6  # the engine binds what is inside CASE and nullif() twice at each level: 20 levels take 5 s
-MAX_OPERATORS = 400  # binding n of them takes n² steps
-MAX_PADDING = 100  # of lpad(), rpad(), repeat()
+MAX_DOUBLINGS = 6  # the engine binds the arguments of CASE and nullif() twice per level: 20 levels take 5 s
+MAX_OPERATORS = 400  # binding time is quadratic
+MAX_PADDING = 100  # for lpad(), rpad() and repeat()
 MAX_SKIP = 10_000  # after ORDER BY
 
-_LARGEST = 10**18 - 1  # of SKIP and LIMIT
-_HOP_LIMIT = 30  # of the engine
+_MAX_LIMIT = 10**18 - 1  # for SKIP and LIMIT
+_MAX_ENGINE_HOPS = 30
 
 
-class _OtherwiseError(Exception):
-    """The tokens are no pattern; they may still be an expression."""
+class _SyntaxMismatchError(Exception):
+    """The tokens do not match the grammar; the parser may backtrack and try an expression."""
 
 
 @dataclass(frozen=True)
 class GuardedQuery:
     """A query that may run.
 
-    ``text`` is what to give the engine, with a limit on every branch of its UNION. Of the rows that come back the first
-    ``skip`` are to be left out, and what is beyond ``max_rows`` then.
+    ``text`` is the rewritten query, with a limit on every branch of a UNION. The caller drops the first ``skip`` rows
+    of the result, and then all rows beyond ``max_rows``.
     """
 
     text: str
@@ -91,28 +92,28 @@ class GuardedQuery:
 def check_query(
     cypher: str, *, max_rows: int, max_hops: int, parameters: Collection[str] = frozenset()
 ) -> GuardedQuery:
-    """Return the query to run in place of ``cypher``: it only reads, and each RETURN has a LIMIT.
+    """Return the rewritten, read-only query to run in place of ``cypher``, with a LIMIT on each RETURN.
 
-    The limit is ``max_rows`` + 1 (one more, so that the caller can tell that rows were left out), or the query's own
-    where that is smaller. A relationship may repeat at most ``max_hops`` times, all of a query together twice that.
-    ``parameters`` are the names whose values the caller will pass.
+    The limit is ``max_rows`` + 1, which lets the caller detect truncation, or the query's own limit if it is smaller. A
+    relationship may repeat at most ``max_hops`` times, and all relationships of a query together twice as often.
+    ``parameters`` are the names of the values that the caller passes.
 
-    Raises ``BlockedQueryError`` for all that is not a plain reading query, and ``ValueError`` for limits below 1.
+    Raises ``BlockedQueryError`` for anything but a plain read-only query, and ``ValueError`` for limits out of range.
     """
-    if max_rows < 1 or not 1 <= max_hops <= _HOP_LIMIT:
-        raise ValueError(f"max_rows must be at least 1 and max_hops from 1 to {_HOP_LIMIT}")
+    if max_rows < 1 or not 1 <= max_hops <= _MAX_ENGINE_HOPS:
+        raise ValueError(f"max_rows must be at least 1 and max_hops from 1 to {_MAX_ENGINE_HOPS}")
     if len(cypher) > MAX_CHARACTERS:
-        raise blocked(f"it has {len(cypher):,} characters, at most {MAX_CHARACTERS:,} are allowed")
+        raise blocked(f"it has {len(cypher):,} characters; at most {MAX_CHARACTERS:,} are allowed")
     parser = _Parser(read_tokens(cypher), max_rows + 1, max_hops, frozenset(parameters))
     try:
         text = parser.query()
-    except _OtherwiseError as error:
+    except _SyntaxMismatchError as error:
         raise blocked(str(error)) from None
     return GuardedQuery(text, max_rows, parser.skip, frozenset(parser.used_parameters))
 
 
 class _Parser:
-    """Recursive descent over the tokens; ``_out`` is the query as it is written again."""
+    """A recursive descent parser; ``_out`` collects the rewritten query."""
 
     def __init__(self, tokens: list[Token], limit: int, max_hops: int, parameters: frozenset[str]) -> None:
         self._tokens = tokens
@@ -155,7 +156,7 @@ class _Parser:
 
     def _take_sign(self, sign: str) -> bool:
         if self._is(sign):
-            if sign == ",":  # in ORDER BY the engine takes no white space before one
+            if sign == ",":  # in ORDER BY the engine rejects white space before a comma
                 self._out[-1] = self._out[-1].rstrip(" ")
             self._sign(sign, spaced=False if sign == "," else None)
             return True
@@ -176,21 +177,23 @@ class _Parser:
     def _unexpected(self, expected: str) -> NoReturn:
         token = self._token
         if token.kind == "end":
-            raise _OtherwiseError(f"it ends where {expected}")
-        if token.word in WRITING:
-            raise _OtherwiseError(f"{token.word} is not allowed: only {ALLOWED} are")
+            raise _SyntaxMismatchError(f"it ends where {expected}")
+        if token.word in WRITE_KEYWORDS:
+            raise _SyntaxMismatchError(f"{token.word} is not allowed: only {ALLOWED} are")
         if token.text == ";":
-            raise _OtherwiseError("only one statement is allowed")
-        raise _OtherwiseError(f"it has {shown(token.text)} where {expected}")
+            raise _SyntaxMismatchError("only one statement is allowed")
+        raise _SyntaxMismatchError(f"it has {visible(token.text)} where {expected}")
 
     def _name(self, what: str) -> str:
-        """Take a name where nothing but a name can stand."""
+        """Take a name where the grammar allows only a name."""
         token = self._token
         if token.kind == "tick":
             name, text = token.text[1:-1], token.text
         elif token.word:
             if token.word in RESERVED:
-                raise _OtherwiseError(f"{token.word} is a reserved word; as a name write `{token.text}` in back-ticks")
+                raise _SyntaxMismatchError(
+                    f"{token.word} is a reserved word; write `{token.text}` in back-ticks to use it as a name"
+                )
             name = token.text
             text = f"`{name}`" if token.word in KEYWORDS else name
         else:
@@ -204,7 +207,7 @@ class _Parser:
     def _deeper(self) -> None:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise blocked(f"it is nested more than {MAX_DEPTH} deep")
+            raise blocked(f"it is nested more than {MAX_DEPTH} levels deep")
 
     # statements
 
@@ -261,7 +264,7 @@ class _Parser:
         self._keyword("UNWIND")
         unwound = self._expression()
         if unwound.untyped:
-            raise untyped_value()
+            raise untyped_error()
         self._keyword("AS")
         self._declare(Value(copies=1, kind=unwound.kind))
         self._few_rows = False
@@ -276,8 +279,8 @@ class _Parser:
             else:
                 key, value = self._item()
                 if value.untyped and not final:
-                    raise untyped_value()
-                made[key] = larger_value(made.get(key, value), value)
+                    raise untyped_error()
+                made[key] = merge_values(made.get(key, value), value)
             if not self._take_sign(","):
                 break
         self._scope = {**self._scope, **made}
@@ -305,9 +308,9 @@ class _Parser:
             self._expression()
 
     def _skip(self, *, ordered: bool, final: bool) -> int:
-        """Take SKIP; return how many rows the caller has to leave out instead of the engine.
+        """Take SKIP; return the number of rows that the caller must drop instead of the engine.
 
-        The engine reads beyond its memory when it sorts fewer rows than it should skip (0.15.3).
+        The engine reads out of bounds when it sorts fewer rows than it should skip (0.15.3).
         """
         if not ordered:
             self._keyword("SKIP")
@@ -324,7 +327,7 @@ class _Parser:
         return self.skip
 
     def _item(self) -> tuple[str, Value]:
-        """Take one thing that is returned: its name and its value."""
+        """Take one item of a projection: its name and its value."""
         start = self._at
         value = self._expression()
         single = self._at - start == 1 and self._tokens[start].kind in ("word", "tick")
@@ -336,11 +339,11 @@ class _Parser:
         if token.kind != "number" or not token.text.isdigit():
             raise blocked(f"{clause} takes a whole number here")
         number = int(token.text) if most is None else min(int(token.text), most)
-        if number > _LARGEST:
-            raise blocked(f"{clause} {token.text} is too large; at most {_LARGEST} is allowed")
+        if number > _MAX_LIMIT:
+            raise blocked(f"{clause} {token.text} is too large; at most {_MAX_LIMIT} is allowed")
         self._emit(str(number + more), spaced=True)
-        if self._token.kind == "sign" and self._token.text in BINARY_SIGNS | {"."}:
-            raise blocked(f"{clause} takes a whole number here, not a calculation")
+        if self._token.kind == "sign" and self._token.text in BINARY_OPERATORS | {"."}:
+            raise blocked(f"{clause} takes a whole number here, not an expression")
         return number
 
     # patterns
@@ -377,7 +380,7 @@ class _Parser:
             raise blocked(f"its patterns have more than {MAX_NODES} nodes")
         if self._token.word and self._is("(", 1):
             raise blocked(
-                f"{shown(self._token.text)}() cannot hold a pattern; a shortest path is written "
+                f"{visible(self._token.text)}() cannot hold a pattern; a shortest path is written "
                 "(a)-[:REL* SHORTEST 1..3]-(b)"
             )
         self._sign("(")
@@ -398,7 +401,7 @@ class _Parser:
     def _table(self) -> None:
         self._name("the name of a table")
         if self._is("."):
-            raise blocked("a table of another database cannot be named")
+            raise blocked("tables of other databases are not allowed")
 
     def _relationship(self) -> None:
         self._relationships += 1
@@ -450,14 +453,14 @@ class _Parser:
             raise blocked(f"a path may have 1 to {self._max_hops} hops, not {lowest}..{most}")
         self._hops += most
         if self._hops > 2 * self._max_hops:
-            raise blocked(f"its paths may have {2 * self._max_hops} hops together, not {self._hops}")
+            raise blocked(f"its paths may have {2 * self._max_hops} hops in total, not {self._hops}")
         if self._is("("):
             self._comprehension()
 
     def _hop_count(self) -> int:
         token = self._token
         if not token.text.isdigit() or len(token.text) > 4:
-            raise blocked(f"{shown(token.text)} is no number of hops")
+            raise blocked(f"{visible(token.text)} is not a number of hops")
         self._emit(token.text, spaced=token.spaced or self._ahead(-1).kind == "word")
         return int(token.text)
 
@@ -499,7 +502,7 @@ class _Parser:
     # expressions
 
     def _expression(self, *, bar: bool = True) -> Value:
-        """Take an expression. Precedence decides nothing here, so operators are taken in a row."""
+        """Take an expression. Precedence is irrelevant here, so operators are taken in sequence."""
         self._deeper()
         values: list[Value] = []
         truth = signed = False
@@ -515,7 +518,7 @@ class _Parser:
             operator = self._operator(bar=bar)
             if operator == "":
                 break
-            truth |= operator in BOOLEAN
+            truth |= operator in BOOLEAN_OPERATORS
             operators.append(operator)
             if operator == "=~":
                 self._regular_expression(self._token)
@@ -525,21 +528,23 @@ class _Parser:
         self._depth -= 1
         if len(values) == 1:
             if values[0].kind and signed:
-                raise not_plain("be true or a number")
+                raise not_plain_error("be negated")
             return Value() if truth else values[0]
         if any(value.untyped for value in values):
-            raise untyped_value()
+            raise untyped_error()
         if any(value.collected for value in values):
             raise blocked(
-                "a list from collect() over any number of rows can be no part of a calculation or a comparison; put "
-                f"WITH … LIMIT {MAX_ELEMENTS} before the collect(), or UNWIND the list"
+                "a list from collect() over an unlimited number of rows cannot be part of a calculation or a "
+                f"comparison; put WITH … LIMIT {MAX_ELEMENTS} before the collect(), or UNWIND the list"
             )
         for i, value in enumerate(values):
             # a = b AND r <> s
             around = {operators[i], *operators[i + 1 : i + 2]}
-            if value.kind and (not around & IDENTITY or around - IDENTITY - {"", "AND", "OR", "XOR"}):
-                raise not_plain("be calculated with")
-        joined = join_values([Value(copies=value.copies) for value in values])
+            if value.kind and (
+                not around & IDENTITY_OPERATORS or around - IDENTITY_OPERATORS - {"", "AND", "OR", "XOR"}
+            ):
+                raise not_plain_error("be used in a calculation")
+        joined = combine_values([Value(copies=value.copies) for value in values])
         return Value(copies=min(joined.copies, 1)) if truth else joined
 
     def _prefixes(self) -> list[str]:
@@ -555,10 +560,10 @@ class _Parser:
         return signs
 
     def _operator(self, *, bar: bool) -> str:
-        """Take the operator that joins two operands; the empty string where there is none."""
+        """Take a binary operator; return an empty string if there is none."""
         token = self._token
         if token.kind == "sign":
-            if token.text not in BINARY_SIGNS or (token.text == "|" and not bar):
+            if token.text not in BINARY_OPERATORS or (token.text == "|" and not bar):
                 return ""
             self._sign(token.text)
             return token.text
@@ -575,7 +580,7 @@ class _Parser:
         value = self._atom()
         while True:
             if value.untyped and (self._is(".") or self._is("[")):
-                raise untyped_value()
+                raise untyped_error()
             if self._is("."):
                 self._sign(".")
                 named = "*" if self._take_sign("*") else self._name("the name of a property").lower()
@@ -605,13 +610,13 @@ class _Parser:
         self._sign("]")
         self._depth -= 1
         if not slices and parts[0].literal == 0:
-            raise counted_from_one()
-        if any(part.kind for part in parts) or (value.kind and slices) or (slices and not are_whole(parts)):
+            raise position_zero_error()
+        if any(part.kind for part in parts) or (value.kind and slices) or (slices and not are_integer_literals(parts)):
             raise blocked(
-                "a part of a list or a text needs whole numbers as its bounds, and no embedding or path has one"
+                "slices of lists and strings need integer literals as bounds, and embeddings and paths cannot be sliced"
             )
         kind = "graph" if value.kind == "graph" else ""
-        joined = join_values([Value(copies=one.copies) for one in (value, *parts)])
+        joined = combine_values([Value(copies=one.copies) for one in (value, *parts)])
         return Value(copies=max(1, joined.copies), collected=value.collected and slices, kind=kind)
 
     def _atom(self) -> Value:
@@ -639,11 +644,11 @@ class _Parser:
         if word in ("EXISTS", "COUNT") and self._is("{", 1):
             return self._subquery()
         if word in ("ALL", "ANY", "NONE", "SINGLE") and self._is("(", 1):
-            # On lists of more than 2,048 elements together these end the process, functions with a lambda too (0.15.3).
+            # These and functions with a lambda crash on lists with more than 2,048 elements in total (0.15.3).
             raise blocked(f"{word.lower()}() is not allowed; UNWIND the list, or write x IN list")
         if token.kind in ("word", "tick") and self._is("(", 1):
             return self._function()
-        if word in READING:
+        if word in READ_KEYWORDS:
             self._unexpected("a value was expected")
         name = self._name("a value").lower()
         value = self._scope.get(name, ONE)
@@ -653,22 +658,22 @@ class _Parser:
         token = self._token
         name = token.text[1:]
         if name not in self._parameters:
-            raise blocked(f"the parameter ${shown(name)} has no value; write the value itself")
+            raise blocked(f"the parameter ${visible(name)} has no value; write the value instead")
         if name.upper() in RESERVED:
-            raise blocked(f"${name} is a keyword of the engine; give the parameter another name")
+            raise blocked(f"${name} is a keyword of the engine; rename the parameter")
         self.used_parameters.add(name)
         self._emit(token.text, spaced=token.spaced)
         return ONE
 
     def _parenthesis(self) -> Value:
-        """Take ``(a)-[:LINKS_TO]->(b)``, or a value in brackets."""
+        """Take a pattern such as ``(a)-[:LINKS_TO]->(b)``, or an expression in parentheses."""
         saved = self._at, len(self._out), self._nodes, self._relationships, self._hops, dict(self._scope), self._depth
         counted = self._operators, self._elements, self._doublings
         try:
             if self._chain():
                 return Value()
-        except _OtherwiseError:
-            pass  # no pattern
+        except _SyntaxMismatchError:
+            pass  # not a pattern
         self._at, kept, self._nodes, self._relationships, self._hops, self._scope, self._depth = saved
         self._operators, self._elements, self._doublings = counted
         del self._out[kept:]
@@ -686,13 +691,13 @@ class _Parser:
         while not self._is("]"):
             values.append(self._expression())
             if self._ahead(0).word in ("IN", "WHERE"):
-                raise blocked("list comprehensions are not of this dialect; UNWIND the list")
+                raise blocked("this dialect has no list comprehensions; UNWIND the list")
             if not self._take_sign(","):
                 break
         self._sign("]")
         self._depth -= 1
         check_plain(values, "be put into a list")
-        joined = join_values(values, collected="be put into another list")
+        joined = combine_values(values, collected="be put into another list")
         return Value(copies=joined.copies, untyped=all(value.untyped for value in values))
 
     def _struct(self) -> Value:
@@ -711,17 +716,17 @@ class _Parser:
         self._sign("}")
         self._depth -= 1
         if any(value.untyped for value in values):
-            raise untyped_value()
-        return Value(copies=join_values(values, collected="be put into a map").copies, kind="map")
+            raise untyped_error()
+        return Value(copies=combine_values(values, collected="be put into a map").copies, kind="map")
 
-    def _doubled(self) -> None:
+    def _count_doubling(self) -> None:
         self._doublings += 1
         if self._doublings > MAX_DOUBLINGS:
-            raise blocked(f"CASE and nullif() are nested more than {MAX_DOUBLINGS} deep")
+            raise blocked(f"CASE and nullif() are nested more than {MAX_DOUBLINGS} levels deep")
 
     def _case(self) -> Value:
         self._deeper()
-        self._doubled()
+        self._count_doubling()
         self._keyword("CASE")
         conditions = []
         results = []
@@ -737,9 +742,9 @@ class _Parser:
         self._depth -= 1
         self._doublings -= 1
         if any(value.untyped for value in conditions) or all(value.untyped for value in results):
-            raise untyped_value()
-        check_plain([*conditions, *results], "stand in a CASE")
-        return Value(copies=join_values([*conditions, *results], collected="stand in a CASE").copies)
+            raise untyped_error()
+        check_plain([*conditions, *results], "be used in a CASE")
+        return Value(copies=combine_values([*conditions, *results], collected="be used in a CASE").copies)
 
     def _subquery(self) -> Value:
         self._deeper()
@@ -763,14 +768,14 @@ class _Parser:
         if name not in FUNCTIONS:
             raise blocked(
                 f"{name} is not allowed: only {ALLOWED} are"
-                if name in WRITING
-                else f"the function {shown(token.text)}() is not allowed"
-                + (f"; write {INSTEAD[name]}" if name in INSTEAD else "")
+                if name in WRITE_KEYWORDS
+                else f"the function {visible(token.text)}() is not allowed"
+                + (f"; write {EQUIVALENTS[name]}" if name in EQUIVALENTS else "")
             )
         self._deeper()
         self._operators += 1
         if name == "NULLIF":
-            self._doubled()
+            self._count_doubling()
         self._emit(token.text, spaced=token.spaced)
         self._sign("(")
         if name == "CAST":
@@ -788,68 +793,68 @@ class _Parser:
     def _call(self, name: str) -> Value:
         distinct = self._take_keyword("DISTINCT")
         if distinct and name not in AGGREGATES:
-            raise blocked(f"DISTINCT cannot stand in {name.lower()}()")
+            raise blocked(f"DISTINCT is not allowed in {name.lower()}()")
         values: list[Value] = []
         while not self._is(")"):
             values.append(self._expression())
             if not self._take_sign(","):
                 break
-        return self._checked_call(name, values)
+        return self._check_call(name, values)
 
-    def _checked_call(self, name: str, values: list[Value]) -> Value:
+    def _check_call(self, name: str, values: list[Value]) -> Value:
         literals = [value.literal for value in values]
         untyped = [value.untyped for value in values]
         if not values and name not in WITHOUT_ARGUMENTS:
             raise blocked(f"{name.lower()}() takes a value")
         if all(untyped) if name in ("COALESCE", "IFNULL") and values else any(untyped):
-            raise untyped_value()
+            raise untyped_error()
         check_kinds(name, values)
         if name == "COLLECT":
-            join_values(values, collected="be collected again")
+            combine_values(values, collected="be collected again")
             return Value(copies=1, collected=not self._few_rows, kind=values[0].kind)
-        if name in TAKES_PLACE and len(values) > 1 and literals[1] == 0:
-            raise counted_from_one()
-        if name in ("SUBSTRING", "SUBSTR") and not are_whole(values[1:]):
-            raise blocked(f"{name.lower()}() takes a place, counted from 1, and a length, both written out")
+        if name in TAKES_POSITION and len(values) > 1 and literals[1] == 0:
+            raise position_zero_error()
+        if name in ("SUBSTRING", "SUBSTR") and not are_integer_literals(values[1:]):
+            raise blocked(f"{name.lower()}() takes a position, counted from 1, and a length, both as integer literals")
         if name == "RANGE":
             return self._range(literals)
         if name in PADS:
             times = literals[1] if len(literals) > 1 else None
             if not isinstance(times, int) or times > MAX_PADDING:
-                raise blocked(f"{name.lower()}() takes a whole number of at most {MAX_PADDING}, written out")
-            copies = max(1, join_values(values).copies)
+                raise blocked(f"{name.lower()}() takes an integer literal of at most {MAX_PADDING}")
+            copies = max(1, combine_values(values).copies)
             written_out = isinstance(literals[0], str)
-            return join_values([Value(copies=copies if name != "REPEAT" or written_out else copies * max(1, times))])
+            return combine_values([Value(copies=copies if name != "REPEAT" or written_out else copies * max(1, times))])
         if name in REGULAR_EXPRESSIONS:
             check_pattern(literals[1] if len(literals) > 1 else None)
-            if not are_whole(values[2:]):
-                raise blocked("the group of a regular expression is a whole number, written out")
+            if not are_integer_literals(values[2:]):
+                raise blocked("the group of a regular expression must be an integer literal")
         if name in SPLITS:
             separator = literals[1] if len(literals) > 1 else None
             if not isinstance(separator, str) or len(separator) < 3:
-                raise blocked(f"{name.lower()}() takes its separator as text in quotes, and not an empty one")
+                raise blocked(f"{name.lower()}() takes a non-empty string literal as its separator")
         if name == "LIST_TO_STRING" and not isinstance(literals[0] if literals else None, str):
-            raise blocked("list_to_string() takes its separator first, as text in quotes")
+            raise blocked("list_to_string() takes a string literal as its first argument, the separator")
         if any(value.collected for value in values):
-            return self._of_collected(name, values)
-        kind = "graph" if name in GIVES_GRAPH and values and values[0].kind == "graph" else ""
+            return self._call_with_collected(name, values)
+        kind = "graph" if name in RETURNS_GRAPH and values and values[0].kind == "graph" else ""
         if name == "PROPERTIES" and "embedding" in str(literals[-1]).lower():
-            raise blocked("properties() gives no embeddings")
-        copies = join_values(values).copies
-        if name in AGGREGATES or name in YES_OR_NO or name in SCALAR_OF_LIST:
+            raise blocked("properties() cannot return embeddings")
+        copies = combine_values(values).copies
+        if name in AGGREGATES or name in PREDICATES or name in SCALAR_OF_LIST:
             return Value(copies=min(1, copies), kind=kind)
         return Value(copies=copies, kind=kind)
 
-    def _of_collected(self, name: str, values: list[Value]) -> Value:
+    def _call_with_collected(self, name: str, values: list[Value]) -> Value:
         if name not in TAKES_COLLECTED:
             raise blocked(
-                f"{name.lower()}() cannot take a list from collect() over any number of rows; put WITH … LIMIT "
-                f"{MAX_ELEMENTS} before the collect(), or UNWIND the list"
+                f"{name.lower()}() cannot take a list from collect() over an unlimited number of rows; put WITH … "
+                f"LIMIT {MAX_ELEMENTS} before the collect(), or UNWIND the list"
             )
         others = [value for value in values if not value.collected]
         if name == "LIST_SLICE" and any(not isinstance(value.literal, int) for value in others):
-            raise blocked("a part of a collected list needs whole numbers as its bounds")
-        copies = join_values(values).copies
+            raise blocked("a slice of a collected list needs integer literals as bounds")
+        copies = combine_values(values).copies
         if name in SCALAR_OF_LIST:
             return Value(copies=min(1, copies))
         return Value(copies=max(1, copies), collected=True, kind=values[0].kind)
@@ -857,13 +862,13 @@ class _Parser:
     def _range(self, literals: list[str | int | None]) -> Value:
         numbers = [literal for literal in literals if isinstance(literal, int)]
         if len(numbers) != len(literals) or len(numbers) not in (2, 3):
-            raise blocked("range() takes whole numbers, written out")
+            raise blocked("range() takes integer literals")
         step = numbers[2] if len(numbers) == 3 else 1
         if step == 0:
-            raise blocked("range() takes no step of 0")
+            raise blocked("the step of range() cannot be 0")
         self._elements += max(0, (numbers[1] - numbers[0]) // step + 1)
         if self._elements > MAX_ELEMENTS or max(map(abs, numbers)) > 2**62:
-            raise blocked(f"its ranges have more than {MAX_ELEMENTS:,} elements together")
+            raise blocked(f"its ranges have more than {MAX_ELEMENTS:,} elements in total")
         return ONE
 
     def _regular_expression(self, token: Token) -> None:
@@ -876,7 +881,7 @@ class _Parser:
         if self._take_sign(","):
             token = self._token
             if token.kind != "string":
-                raise blocked("CAST takes the name of a type")
+                raise blocked("CAST takes the name of a type as a string literal")
             array = check_type(token.text[1:-1])
             self._emit(token.text, spaced=token.spaced)
             return self._cast_value(value, array)
@@ -903,5 +908,5 @@ class _Parser:
 
     def _cast_value(self, value: Value, array: bool) -> Value:
         check_plain([value], "be cast")
-        copies = join_values([value], collected="be cast").copies
+        copies = combine_values([value], collected="be cast").copies
         return Value(copies=copies, kind="array" if array else "")

@@ -1,4 +1,4 @@
-"""Cypher of a model or a user, run on a pack: guarded, interrupted in time, cut to size, and ready for JSON."""
+"""Run Cypher from a model or a user on a pack: guarded, with a timeout, and with a bounded, JSON-ready result."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from typing import Any
 from wikigr.graph.engine import Graph, QueryError
 from wikigr.retrieval.cypher.guard import check_query
 
-MAX_TEXT = 2_000  # characters of one value; the content of an article can be megabytes
-MAX_ITEMS = 200  # elements of one list
-MAX_MESSAGE = 400
+MAX_TEXT = 2_000  # characters per value; the content of an article can be megabytes
+MAX_ITEMS = 200  # elements per list
+MAX_MESSAGE = 400  # characters of the engine's error messages
 
 _INTERNAL = frozenset({"_ID", "_LABEL", "_SRC", "_DST", "embedding"})
 _INTERRUPTED = re.compile(r"Interrupted\.?\Z")
 
 
 class QueryTimeoutError(QueryError):
-    """A query was interrupted because its time was up."""
+    """A query exceeded its timeout."""
 
 
 @dataclass(frozen=True)
 class QueryResult:
-    """The rows of a query, in the order that the query asks for (none, where it asks for none).
+    """The rows of a query, in the order of its ORDER BY, if any.
 
-    Every value is one of JSON: a node is ``{"label": …, its properties}``, a relationship too, a path
-    ``{"nodes": […], "relationships": […]}``, a date, a duration, a UUID or a decimal number text, bytes base64, and NaN
-    and the infinities null. Embeddings and properties without a value are left out of nodes.
-    A text longer than ``MAX_TEXT`` characters and a list longer than ``MAX_ITEMS`` are cut (a text then ends with
-    ``…``); ``cut`` counts them. ``truncated``: there are more rows. ``executed`` is what the
-    engine ran (a SKIP after ORDER BY is done here).
+    All values are JSON values. A node or a relationship is ``{"label": …, **properties}``, a path is
+    ``{"nodes": […], "relationships": […]}``. Dates, durations, UUIDs and decimals are strings, bytes are base64, NaN
+    and infinities are null. Nodes omit embeddings and properties without a value. Strings longer than ``MAX_TEXT``
+    characters and lists longer than ``MAX_ITEMS`` are cut, strings with a final ``…``; ``cut`` counts them.
+    ``truncated`` means that there are more rows. ``executed`` is the query that the engine ran, without a SKIP after
+    ORDER BY, which is applied afterwards.
     """
 
     columns: tuple[str, ...]
@@ -54,17 +54,17 @@ def run_query(
     timeout: float = 10.0,
     parameters: Mapping[str, Any] | None = None,
 ) -> QueryResult:
-    """Run one query that only reads, on a connection of its own.
+    """Run one read-only query on a separate connection.
 
-    ``timeout`` is in seconds; the engine looks at it between batches of rows, so a query may end a little later.
+    ``timeout`` is in seconds. The engine checks it between batches of rows, so a query may end slightly later.
 
-    Raises ``BlockedQueryError`` when the guard refuses the query, ``QueryTimeoutError`` when it was interrupted,
-    ``QueryError`` with the engine's words when it failed, and ``ValueError`` for limits that are none.
+    Raises ``BlockedQueryError`` if the guard rejects the query, ``QueryTimeoutError`` after the timeout, ``QueryError``
+    with the engine's message if the query fails, and ``ValueError`` for limits out of range.
     """
     if not (math.isfinite(timeout) and timeout > 0):
-        raise ValueError("timeout must be a number of seconds above 0")
+        raise ValueError("timeout must be a positive number of seconds")
     if any(value is None for value in (parameters or {}).values()):
-        raise ValueError("a parameter needs a value: the engine does not know the type of None")
+        raise ValueError("a parameter cannot be None, whose type the engine does not know")
     guarded = check_query(cypher, max_rows=max_rows, max_hops=max_hops, parameters=frozenset(parameters or ()))
     given = {name: value for name, value in (parameters or {}).items() if name in guarded.parameters}
     started = time.perf_counter()
@@ -72,9 +72,9 @@ def run_query(
     with graph.sibling(timeout) as own:
         try:
             table = own.arrow(guarded.text, given or None)
-            # Rows are read from Arrow, not by the engine's own cursor: that ends the process on a date after 9999.
+            # Read rows from Arrow, because the engine's cursor crashes on dates after the year 9999.
             columns = [_values(column.slice(guarded.skip, max_rows), reader) for column in table.columns]
-        # What the engine throws becomes one of these by its C++ class: a name in two cases is an IndexError.
+        # The binding maps C++ exceptions to these classes; a name in two spellings raises an IndexError, for example.
         except (
             QueryError,
             IndexError,
@@ -101,18 +101,18 @@ def _failure(graph: Graph, error: BaseException, timeout: float) -> QueryError:
     if _INTERRUPTED.match(text):
         return QueryTimeoutError(
             f"The query was interrupted after {timeout:g} s.",
-            hint="Name the labels and a starting node, shorten the paths, or allow more time.",
+            hint="Specify labels and a start node, shorten the paths, or increase the timeout.",
         )
     if isinstance(error, MemoryError) or "buffer pool is full" in text:
         return QueryError(
-            "The query needs more memory than it may have.",
+            "The query exceeds its memory limit.",
             hint="Match fewer nodes at once, shorten the paths, or put WITH … LIMIT before collecting.",
         )
     if graph.path is not None:
-        # A message may reach a model, which has no business with the folders of this machine.
+        # The message may reach a model, so it must not contain local paths.
         text = text.replace(str(graph.path), "the database").replace(str(graph.path.parent), "the pack")
     text = re.sub(r'Assertion failed in file "[^"]*" on line \d+', "Internal error of the engine", text)
-    # A parser's message goes on with every keyword that it knows.
+    # The parser's message lists every keyword that it expects.
     text = re.sub(r" expecting \{[^}]*\}?", "", text)
     if len(text) > MAX_MESSAGE:
         text = text[: MAX_MESSAGE - 1] + "…"
@@ -128,7 +128,7 @@ def _values(column: Any, reader: _Reader) -> list[Any]:
 
 
 class _Reader:
-    """Makes plain values of Arrow scalars, a part at a time: a list of millions is never a Python list."""
+    """Converts Arrow scalars to JSON values element by element, so that long lists never become Python lists."""
 
     def __init__(self) -> None:
         self.cut = 0
@@ -159,7 +159,7 @@ class _Reader:
         return str(scalar.as_py())  # decimal numbers, UUIDs
 
     def _text(self, scalar: Any) -> str:
-        # string_split() can cut a character in two.
+        # string_split() can split a multi-byte character.
         return self._short(scalar.as_buffer().to_pybytes().decode("utf-8", "replace"))
 
     def _short(self, text: str) -> str:
@@ -190,8 +190,8 @@ class _Reader:
             return {name: self.value(part) for name, part in parts}
         label = scalar[names.index("_LABEL")].as_py()
         if label is None or ("_ID" in names and not _found(scalar[names.index("_ID")])):
-            return None  # of an OPTIONAL MATCH that found nothing
-        # Of a node whose label was not named the engine gives the properties of every table.
+            return None  # an OPTIONAL MATCH without a match
+        # For a node matched without a label, the engine returns the properties of all tables.
         kept = {name: self.value(part) for name, part in parts if name not in _INTERNAL and part.is_valid}
         return {"label": label, **kept}
 
@@ -201,7 +201,7 @@ def _found(internal_id: Any) -> bool:
 
 
 def _moment(scalar: Any) -> str:
-    """Return a date, a time or a duration as text; beyond Python's years as the count that is stored."""
+    """Return a date, time or duration as text; values outside Python's range as the stored number."""
     try:
         value = scalar.as_py()
     except (OverflowError, ValueError):

@@ -1,4 +1,4 @@
-"""Cypher as tokens, none of which the engine could read otherwise than the guard does."""
+"""A strict Cypher tokenizer: it rejects everything that the engine might tokenize differently."""
 
 from __future__ import annotations
 
@@ -26,36 +26,34 @@ _ESCAPE = re.compile(r"\\(?:[\\'\"bBfFnNrRtT]|[xX][0-9A-Fa-f]{2}|u([0-9A-Fa-f]{4
 
 
 class BlockedQueryError(WikigrError):
-    """A query that is not run, and why; the reason is written for whoever wrote the query, a model or a person."""
+    """The guard rejected a query. The message explains why to its author, a model or a person."""
 
 
 def blocked(reason: str) -> BlockedQueryError:
-    """Return the refusal of a query; ``reason`` completes "The query was not run: …"."""
-    return BlockedQueryError(
-        f"The query was not run: {reason}.", hint=f"Write one query that only reads, from {ALLOWED}."
-    )
+    """Return the error for a rejected query; ``reason`` completes "The query was not run: …"."""
+    return BlockedQueryError(f"The query was not run: {reason}.", hint=f"Write one read-only query with {ALLOWED}.")
 
 
 @dataclass(frozen=True)
 class Token:
     kind: str
     text: str
-    spaced: bool  # white space or a comment stood before it
+    spaced: bool  # preceded by white space or a comment
 
     @property
     def word(self) -> str:
-        """The upper-case word; empty for anything else, a back-ticked name above all."""
+        """The word in upper case; empty for other tokens, including back-ticked names."""
         return self.text.upper() if self.kind == "word" else ""
 
 
-def shown(text: str) -> str:
-    """Return the beginning of ``text`` so that every character of it can be seen."""
-    visible = "".join(c if c.isprintable() and c.isascii() else f"U+{ord(c):04X}" for c in text[:40])
-    return visible + ("…" if len(text) > 40 else "")
+def visible(text: str) -> str:
+    """Return the beginning of ``text`` with invisible and non-ASCII characters as code points."""
+    printable = "".join(c if c.isprintable() and c.isascii() else f"U+{ord(c):04X}" for c in text[:40])
+    return printable + ("…" if len(text) > 40 else "")
 
 
 def read_tokens(cypher: str) -> list[Token]:
-    """Return the tokens without white space and comments; raises ``BlockedQueryError`` for what is none."""
+    """Return the tokens without white space and comments; raises ``BlockedQueryError`` for invalid text."""
     tokens = []
     at, spaced = 0, False
     while at < len(cypher):
@@ -72,7 +70,7 @@ def read_tokens(cypher: str) -> list[Token]:
         elif kind == "tick":
             _check_name(text)
         elif kind == "number" and (len(text) > 40 or re.match(r"0[0-9]", text)):
-            raise blocked(f"{shown(text)} is no number of this dialect")
+            raise blocked(f"{visible(text)} is not a number in this dialect")
         tokens.append(Token(kind, text, spaced))
         spaced = False
     return tokens
@@ -81,38 +79,39 @@ def read_tokens(cypher: str) -> list[Token]:
 def _unreadable(cypher: str, at: int) -> BlockedQueryError:
     character = cypher[at]
     if character in "'\"`":
-        return blocked(f"the {character} at character {at + 1} is never closed")
+        return blocked(f"the {character} at character {at + 1} is not closed")
     if cypher.startswith("/*", at):
-        return blocked(f"the comment at character {at + 1} is never closed")
+        return blocked(f"the comment at character {at + 1} is not closed")
     if not character.isascii():
         return blocked(
-            f"it has U+{ord(character):04X} outside quotes, at character {at + 1}; write ASCII there, and such a "
-            "name in back-ticks"
+            f"it has U+{ord(character):04X} outside quotes, at character {at + 1}; use ASCII, or put such a name in "
+            "back-ticks"
         )
     if character == "!":
         return blocked("! is not allowed; write <> for 'not equal'")
     if character == "$":
         return blocked("a parameter needs a name")
     if character.isdigit():
-        return blocked(f"it has a number that cannot be read at character {at + 1}")
-    return blocked(f"it has {shown(character)} at character {at + 1}")
+        return blocked(f"it has an invalid number at character {at + 1}")
+    return blocked(f"it has an unexpected {visible(character)} at character {at + 1}")
 
 
 def _check_string(text: str) -> None:
     inner = text[1:-1]
     for character in inner:
         if (character < " " and character not in "\t\n\r") or "\ud800" <= character <= "\udfff" or character == "\x7f":
-            raise blocked(f"a string holds the control character U+{ord(character):04X}")
+            raise blocked(f"a string contains the control character U+{ord(character):04X}")
     at = inner.find("\\")
     while at >= 0:
         found = _ESCAPE.match(inner, at)
         if found is None:
             raise blocked(
-                f"a string holds the escape {shown(inner[at : at + 2])}; write \\\\ for a backslash, \\' for a quote"
+                f"a string contains the escape {visible(inner[at : at + 2])}; write \\\\ for a backslash, "
+                "\\' for a quote"
             )
         code = int(found[1] or found[2] or "41", 16)
         if code == 0 or 0xD800 <= code <= 0xDFFF or code > 0x10FFFF:
-            raise blocked(f"a string holds the escape {found.group()}, which is no character")
+            raise blocked(f"a string contains the escape {found.group()}, which is not a character")
         at = inner.find("\\", found.end())
 
 
@@ -121,4 +120,4 @@ def _check_name(text: str) -> None:
         raise blocked("a back-ticked name is empty (a back-tick cannot be part of a name)")
     for character in text:
         if unicodedata.category(character)[0] == "C" or (character.isspace() and character != " "):
-            raise blocked(f"a back-ticked name holds U+{ord(character):04X}, which cannot be seen")
+            raise blocked(f"a back-ticked name contains the invisible character U+{ord(character):04X}")

@@ -12,12 +12,13 @@ from wikigr.index.candidate import Candidate
 from wikigr.llm.call_quota import CallQuota
 from wikigr.retrieval.entity_linking import Link
 from wikigr.retrieval.explore.graph_schema import describe_schema
+from wikigr.retrieval.explore.model_planner import ModelPlanner
 from wikigr.retrieval.explore.model_pruner import ModelPruner
 from wikigr.retrieval.explore.multi_strategy import Exploration, Limits, MultiStrategy
-from wikigr.retrieval.explore.planners import ModelPlanner, Planner, RulePlanner
+from wikigr.retrieval.explore.planners import Planner, RulePlanner
 from wikigr.retrieval.explore.rule_pruner import RulePruner
 from wikigr.retrieval.explore.stage import MultiStrategyOptions
-from wikigr.retrieval.explore.triplets import Chooser, TripletRetriever
+from wikigr.retrieval.explore.triplets import Pruner, TripletRetriever
 from wikigr.retrieval.state import Resources
 from wikigr.retrieval.trace import Trace
 from wikigr.stop_words import FUNCTION_WORDS
@@ -59,17 +60,17 @@ class Explorer:
     ) -> Exploration:
         """Return what the graph says; ``links`` are the question's, ``candidates`` (best first) what was found."""
         options = self._options
-        chooser: Chooser
+        pruner: Pruner
         planner: Planner
         if self._model is None:
-            chooser = self._rules
+            pruner = self._rules
             # A graph of links alone holds nothing that rules could tell from what the walk over it has found.
             found = [article(title) for title in _titles(candidates)[:_MAX_FOUND]]
             planner = RulePlanner(self._named(links), found) if self._has_facts else RulePlanner((), ())
         else:
             allowance = CallQuota(self._model, calls=options.max_calls, seconds=options.max_seconds)
             name = self._resources.synthesis.model
-            chooser = ModelPruner(allowance, name)
+            pruner = ModelPruner(allowance, name)
             planner = ModelPlanner(allowance, name, self._schema, self._patterns(question), trace)
         triplets = partial(
             TripletRetriever,
@@ -80,7 +81,7 @@ class Explorer:
             max_num_triplets=options.max_num_triplets,
         )
         limits = Limits(options.iterations, options.max_nodes, options.max_seconds, options.max_tokens)
-        search = MultiStrategy(self._pack.graph, self.neighborhood, self._resources.linker, chooser, triplets, limits)
+        search = MultiStrategy(self._pack.graph, self.neighborhood, self._resources.linker, pruner, triplets, limits)
         explored = search.explore(question, planner, trace)
         # The rules also start from articles that were found; what is true of these alone was not asked.
         return explored if self._is_asked(explored.chain, question, links) else replace(explored, chain=())

@@ -1,4 +1,4 @@
-"""What a pack's graph holds, for a person or a model that is to write a query: tables, properties, relations."""
+"""Describe the schema of a pack's graph to the author of a query: tables, properties and relations."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from wikigr.graph.neighborhood import STRUCTURAL, Neighborhood
 from wikigr.graph.schema import NODE_TABLES, REL_TABLES
 
 MAX_RELATIONS = 30
-# Names of more characters are not shown to a model: a relation can be a sentence or an attack.
+# Longer names are not shown to a model, since a relation can be a whole sentence or a prompt injection.
 MAX_RELATION_LENGTH = 60
-# Properties that are of no use in a result: numbers by the hundred.
+# Properties that are useless in a result.
 _HIDDEN = frozenset({"embedding"})
 
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A column: its type as the engine writes it; ``hidden`` is not to be returned by a query."""
+    """A column with the engine's name of its type. Queries should not return ``hidden`` columns."""
 
     name: str
     type: str
@@ -29,7 +29,7 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class NodeTable:
-    """A label, its number of nodes and its properties in the order of the table."""
+    """A node label, the number of its nodes, and its properties in table order."""
 
     name: str
     count: int
@@ -38,7 +38,7 @@ class NodeTable:
 
 @dataclass(frozen=True, slots=True)
 class RelationshipTable:
-    """A type of relationship, from nodes of one label to those of another."""
+    """A relationship type between two node labels."""
 
     name: str
     source: str
@@ -49,9 +49,9 @@ class RelationshipTable:
 
 @dataclass(frozen=True, slots=True)
 class GraphSchema:
-    """The tables, and the values of ``RELATED_TO.relation`` with their numbers of edges, the most frequent first.
+    """The tables, and the values of ``RELATED_TO.relation`` with their numbers of edges, most frequent first.
 
-    ``relations_total`` counts those that are left out too.
+    ``relations_total`` includes the relations that are not listed.
     """
 
     nodes: tuple[NodeTable, ...]
@@ -61,13 +61,13 @@ class GraphSchema:
 
     @property
     def truncated(self) -> bool:
-        """Whether there are more relations than are listed."""
+        """Whether some relations are not listed."""
         return len(self.relations) < self.relations_total
 
     def to_text(self) -> str:
-        """Return the schema as a prompt says it: one line a table, relations as Cypher strings, ASCII brackets escaped.
+        """Return the schema for a prompt: one line per table, relations as escaped Cypher strings.
 
-        Its length is bounded whatever the pack holds, and no name in it can end a line or open a tag.
+        Its length is bounded for any pack, and no name in it can end a line or open a tag.
         """
         lines = ["Nodes:"]
         lines += [f"(:{table.name} {_signature(table.properties)}) x {table.count}" for table in self.nodes]
@@ -79,16 +79,16 @@ class GraphSchema:
         if hidden:
             lines.append(f"Never return: {', '.join(hidden)}")
         if self.relations:
-            shown = [(name, count) for name, count in self.relations if len(name) <= MAX_RELATION_LENGTH]
-            listed = ", ".join(f"{cypher_string(name)} x {count}" for name, count in shown)
-            rest = self.relations_total - len(shown)
+            short = [(name, count) for name, count in self.relations if len(name) <= MAX_RELATION_LENGTH]
+            listed = ", ".join(f"{cypher_string(name)} x {count}" for name, count in short)
+            rest = self.relations_total - len(short)
             lines.append(
                 f"RELATED_TO.relation is one of: {listed or '(long names)'}" + (f" and {rest} more" if rest else "")
             )
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the schema as JSON has it."""
+        """Return the schema as a JSON object."""
         return {
             "nodes": [
                 {"label": table.name, "count": table.count, "properties": _dicts(table.properties)}
@@ -110,8 +110,8 @@ class GraphSchema:
         }
 
 
-def describe_schema(graph: Graph, neighborhood: Neighborhood, *, most_relations: int = MAX_RELATIONS) -> GraphSchema:
-    """Read the schema of a pack, with its ``most_relations`` most frequent relations; raises ``QueryError``."""
+def describe_schema(graph: Graph, neighborhood: Neighborhood, *, max_relations: int = MAX_RELATIONS) -> GraphSchema:
+    """Read the schema of a pack with its ``max_relations`` most frequent relations; raises ``QueryError``."""
     counts: Mapping[str, int] = neighborhood.relations
     facts = [(name, count) for name, count in counts.items() if name not in STRUCTURAL]
     present = {str(row[1]) for row in graph.rows("CALL show_tables() RETURN *")}
@@ -127,11 +127,11 @@ def describe_schema(graph: Graph, neighborhood: Neighborhood, *, most_relations:
             properties = _properties(graph, name)
             ends = sorted({(str(a), str(b)) for a, b, *_ in graph.rows(f"CALL show_connection('{name}') RETURN *")})
             relationships += [RelationshipTable(name, a, b, count, properties) for a, b in ends]
-    return GraphSchema(nodes, tuple(relationships), tuple(facts[:most_relations]), len(facts))
+    return GraphSchema(nodes, tuple(relationships), tuple(facts[:max_relations]), len(facts))
 
 
 def cypher_string(text: str) -> str:
-    """Return ``text`` as a string of Cypher on one line; brackets of tags and unseen characters are escaped."""
+    """Return ``text`` as a single-line Cypher string; angle brackets and invisible characters are escaped."""
     parts = []
     for character in text:
         if character in "\\'":
@@ -151,7 +151,7 @@ def _count(graph: Graph, pattern: str) -> int:
 
 def _properties(graph: Graph, table: str) -> tuple[Property, ...]:
     rows = sorted(graph.rows(f"CALL table_info('{table}') RETURN *"), key=lambda row: int(row[0]))
-    # Of a table of relationships the rows have no primary key but a storage direction.
+    # For relationship tables, the fifth column holds the storage direction instead of the primary key flag.
     return tuple(Property(str(row[1]), str(row[2]), row[4] is True, str(row[1]) in _HIDDEN) for row in rows)
 
 

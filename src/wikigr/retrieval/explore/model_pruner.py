@@ -1,4 +1,4 @@
-"""Where the search for triplets goes on, chosen by a language model that is shown what leads on."""
+"""A pruner for triplet retrieval that asks a language model to select relations and entities."""
 
 from __future__ import annotations
 
@@ -9,27 +9,28 @@ from typing import TypeVar
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Node, Step
 from wikigr.llm.call_quota import Completes
 from wikigr.llm.prompts import prompt
-from wikigr.retrieval.explore.triplets import Chosen, Guide, Option, Walked
+from wikigr.retrieval.explore.model_planner import find_tagged
+from wikigr.retrieval.explore.triplets import CandidateRelation, Hop, QuestionPruner, Selection
 
 _T = TypeVar("_T")
 
 MAX_QUESTION_CHARS = 2000
-# What is shown of names and lists, so that a prompt stays bounded whatever the pack holds.
-_NAME_CHARS = 120
-_SHOWN_OPTIONS = 200
-_SHOWN_TRIPLETS = 100
-_REPLY_TOKENS = 300
+# Limits on names and lists, which keep prompts bounded for any pack.
+_MAX_NAME_CHARS = 120
+_MAX_LISTED = 200
+_MAX_TRIPLETS = 100
+_MAX_REPLY_TOKENS = 300
 
 _NUMBER = re.compile(r"\d{1,6}")
-_CHOSEN = re.compile(r"<entities>.*?</entities>", re.DOTALL)
+_ENTITIES_TAG = re.compile(r"<entities>.*?</entities>", re.DOTALL)
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,6}[.):]\s)\s*")
 
 
 class ModelPruner:
-    """Asks a model for the relations and then the entities of each step: two calls at most for each iteration.
+    """Asks a model to select the relations and then the entities of each iteration: at most two calls per iteration.
 
-    The model's reply alone is read for tags, and only numbers and names that it was offered count. Raises from a call
-    what ``Claude.complete`` raises.
+    Tags are parsed from the model's reply alone, and only numbers and names that it was offered count. Calls raise what
+    ``Claude.complete`` raises.
     """
 
     always_links = True
@@ -38,93 +39,93 @@ class ModelPruner:
         self.client = client
         self.model = model
 
-    def begin(self, question: str, sources: Sequence[Node]) -> Guide:
-        return _ModelGuide(self, question)
+    def begin(self, question: str, sources: Sequence[Node]) -> QuestionPruner:
+        return _ModelQuestionPruner(self, question)
 
 
-class _ModelGuide:
-    def __init__(self, chooser: ModelPruner, question: str) -> None:
-        self._chooser = chooser
+class _ModelQuestionPruner:
+    def __init__(self, pruner: ModelPruner, question: str) -> None:
+        self._pruner = pruner
         self._question = question[:MAX_QUESTION_CHARS]
 
-    def relations(self, options: Sequence[Option], most: int) -> Chosen[Step]:
+    def prune_relations(self, candidates: Sequence[CandidateRelation], limit: int) -> Selection[Step]:
         counts: dict[Step, int] = {}
-        for option in options:
-            counts[option.step] = counts.get(option.step, 0) + option.edges
-        # The rarest first: what a thing has one of says more about it than what it has hundreds of.
-        steps = sorted(counts, key=lambda step: (step.relation in STRUCTURAL, counts[step], step))[:_SHOWN_OPTIONS]
-        here = dict.fromkeys(option.node.label for option in options)
+        for candidate in candidates:
+            counts[candidate.step] = counts.get(candidate.step, 0) + candidate.edges
+        # Rarest first: a relation with one edge is more specific than one with hundreds.
+        steps = sorted(counts, key=lambda step: (step.relation in STRUCTURAL, counts[step], step))[:_MAX_LISTED]
+        here = dict.fromkeys(candidate.node.label for candidate in candidates)
         reply = self._ask(
             "triplet_relations",
-            most,
-            ("entities-here", [_shown(label) for label in here]),
-            ("relations-offered", _numbered(_shown(str(step)) for step in steps)),
+            limit,
+            ("entities-here", [_display(label) for label in here]),
+            ("relations-offered", _numbered(_display(str(step)) for step in steps)),
         )
-        return Chosen(_named(_tagged(reply, "relations"), {i: (str(s), s) for i, s in enumerate(steps, 1)}))
+        return Selection(
+            _match_offered(find_tagged(reply, "relations"), {i: (str(s), s) for i, s in enumerate(steps, 1)})
+        )
 
-    def ranked(self, walked: Sequence[Walked]) -> Sequence[Walked]:
-        """One of each relation and node in turn, in the order that the model gave the relations."""
-        turns: dict[tuple[Node, Step], int] = {}
-        keyed = []
-        for item in walked:
-            turn = turns.get((item.node, item.step), 0)
-            turns[item.node, item.step] = turn + 1
-            keyed.append((turn, item))
-        return [item for _, item in sorted(keyed, key=lambda pair: pair[0])]
+    def rank_triplets(self, hops: Sequence[Hop]) -> Sequence[Hop]:
+        """Interleave the relations of each node, in the order in which the model listed the relations."""
+        counts: dict[tuple[Node, Step], int] = {}
+        turns = []
+        for hop in hops:
+            turn = counts.get((hop.node, hop.step), 0)
+            counts[hop.node, hop.step] = turn + 1
+            turns.append((turn, hop))
+        return [hop for _, hop in sorted(turns, key=lambda pair: pair[0])]
 
-    def entities(self, found: Sequence[Edge], walked: Sequence[Walked], most: int) -> Chosen[Node]:
-        nodes = list(dict.fromkeys(item.end for item in walked))[:_SHOWN_OPTIONS]
+    def prune_entities(self, found: Sequence[Edge], hops: Sequence[Hop], limit: int) -> Selection[Node]:
+        nodes = list(dict.fromkeys(hop.end for hop in hops))[:_MAX_LISTED]
         reply = self._ask(
             "triplet_entities",
-            most,
-            ("facts", [_shown(str(edge), 3 * _NAME_CHARS) for edge in found[-_SHOWN_TRIPLETS:]]),
-            ("entities-offered", _numbered(_shown(node.label) for node in nodes)),
+            limit,
+            ("facts", [_display(str(edge), 3 * _MAX_NAME_CHARS) for edge in found[-_MAX_TRIPLETS:]]),
+            ("entities-offered", _numbered(_display(node.label) for node in nodes)),
         )
-        # A name of the pack that the reply repeats finishes nothing.
-        completion = _tagged(_CHOSEN.sub("", reply), "task-completion")
+        # A FINISH tag among the entities may repeat a name from the pack, so it does not count.
+        completion = find_tagged(_ENTITIES_TAG.sub("", reply), "task-completion")
         if any(text.strip() == "FINISH" for text in completion):
-            return Chosen(finish=True)
-        return Chosen(_named(_tagged(reply, "entities"), {i: (n.label, n) for i, n in enumerate(nodes, 1)}))
+            return Selection(finish=True)
+        return Selection(
+            _match_offered(find_tagged(reply, "entities"), {i: (n.label, n) for i, n in enumerate(nodes, 1)})
+        )
 
-    def answer(self, found: Collection[Edge]) -> tuple[Edge, ...]:
-        # The model that writes the answer chooses among all that was found.
+    def answer_chain(self, found: Collection[Edge]) -> tuple[Edge, ...]:
+        # The model that writes the answer picks from all triplets.
         return ()
 
-    def _ask(self, name: str, most: int, *blocks: tuple[str, Sequence[str]]) -> str:
-        asked = [("question", [_unsteering(self._question)]), *blocks]
-        content = "\n\n".join(f"<{tag}>\n" + "\n".join(lines) + f"\n</{tag}>" for tag, lines in asked)
-        return self._chooser.client.complete(
-            model=self._chooser.model,
-            system=prompt(name).format(most=most),
+    def _ask(self, name: str, limit: int, *blocks: tuple[str, Sequence[str]]) -> str:
+        sections = [("question", [_escape(self._question)]), *blocks]
+        content = "\n\n".join(f"<{tag}>\n" + "\n".join(lines) + f"\n</{tag}>" for tag, lines in sections)
+        return self._pruner.client.complete(
+            model=self._pruner.model,
+            system=prompt(name).format(most=limit),
             messages=[{"role": "user", "content": content}],
-            max_tokens=_REPLY_TOKENS,
+            max_tokens=_MAX_REPLY_TOKENS,
         ).text
 
 
-def _unsteering(text: str) -> str:
-    """Text of a user or a pack, which can open or close no block."""
+def _escape(text: str) -> str:
+    """Escape text of a user or a pack so that it cannot open or close a block."""
     return text.replace("<", "‹").replace(">", "›")
 
 
-def _shown(text: str, chars: int = _NAME_CHARS) -> str:
-    # The arrows are ours.
+def _display(text: str, chars: int = _MAX_NAME_CHARS) -> str:
+    # Keep the arrows, which separate the parts of a fact.
     cut = text if len(text) <= chars else f"{text[: chars - 1]}…"
-    return " -> ".join(_unsteering(part) for part in cut.split(" -> "))
+    return " -> ".join(_escape(part) for part in cut.split(" -> "))
 
 
 def _numbered(lines: Iterable[str]) -> list[str]:
     return [f"{number}. {line}" for number, line in enumerate(lines, start=1)]
 
 
-def _tagged(reply: str, tag: str) -> list[str]:
-    return re.findall(rf"<{tag}>(.*?)</{tag}>", reply, re.DOTALL)
-
-
-def _named(texts: Sequence[str], offered: Mapping[int, tuple[str, _T]]) -> tuple[_T, ...]:
-    """What was offered and is named in ``texts``: by number, or by name on a line of its own. Others are dropped."""
+def _match_offered(texts: Sequence[str], offered: Mapping[int, tuple[str, _T]]) -> tuple[_T, ...]:
+    """Return the items of ``offered`` that ``texts`` list, by number or by name on a separate line; ignore others."""
     by_name: dict[str, _T] = {}
     for name, item in offered.values():
-        by_name.setdefault(_shown(name).casefold(), item)
+        by_name.setdefault(_display(name).casefold(), item)
     found: dict[_T, None] = {}
     for line in (line.strip() for text in texts for line in text.splitlines()):
         whole = _LIST_MARK.sub("", line).strip(" \"'").casefold()

@@ -1,7 +1,7 @@
-"""Triplets around given entities: a search that goes on, step by step, where a chooser says that the answer lies.
+"""Triplet retrieval: a beam search from the entities of a question, pruned at each step.
 
-reference/multi-strategy-retrieval.md, "Agentic triplet retrieval". ``rule_chooser`` needs no model, ``model_chooser``
-asks one.
+Think-on-Graph (Sun et al. 2024); reference/multi-strategy-retrieval.md, "Agentic triplet retrieval". ``rule_pruner``
+prunes without a model, ``model_pruner`` asks one.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
-    """A relation that leads on from a node, and how many edges it has there (at least, for links and mentions)."""
+class CandidateRelation:
+    """A relation that leads on from ``node``, with its number of ``edges`` there (a lower bound if structural)."""
 
     node: Node
     step: Step
@@ -30,8 +30,8 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Walked:
-    """A triplet as the search came to it: from ``node`` along ``edge``."""
+class Hop:
+    """A triplet in the direction of the search: from ``node`` along ``edge`` to ``end``."""
 
     node: Node
     edge: Edge
@@ -46,48 +46,51 @@ class Walked:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen(Generic[_T]):
-    """What a chooser chose, the best first; ``finish`` says that what was found is enough."""
+class Selection(Generic[_T]):
+    """What a pruner keeps, best first; ``finish`` means that the triplets found so far suffice."""
 
     items: tuple[_T, ...] = ()
     finish: bool = False
 
 
-class Guide(Protocol):
-    """Chooses for one question. What it returns beyond ``most``, or did not get, is left out."""
+class QuestionPruner(Protocol):
+    """Prunes the search for one question. The caller drops items beyond ``limit`` and items it did not offer."""
 
-    def relations(self, options: Sequence[Option], most: int) -> Chosen[Step]:
-        """Choose the relations whose triplets are to be read."""
+    def prune_relations(self, candidates: Sequence[CandidateRelation], limit: int) -> Selection[Step]:
+        """Select the relations whose triplets to read."""
         ...
 
-    def ranked(self, walked: Sequence[Walked]) -> Sequence[Walked]:
-        """Order the triplets of these relations, the best first."""
+    def rank_triplets(self, hops: Sequence[Hop]) -> Sequence[Hop]:
+        """Return the triplets of the selected relations, best first."""
         ...
 
-    def entities(self, found: Sequence[Edge], walked: Sequence[Walked], most: int) -> Chosen[Node]:
-        """Choose the entities to go on from among the ends of ``walked``, or finish with what was ``found``."""
+    def prune_entities(self, found: Sequence[Edge], hops: Sequence[Hop], limit: int) -> Selection[Node]:
+        """Select the entities to expand next among the ends of ``hops``, or finish with what was ``found``."""
         ...
 
-    def answer(self, found: Collection[Edge]) -> tuple[Edge, ...]:
-        """Return the way, along edges of ``found``, from a source to what most likely answers; empty if unknown."""
+    def answer_chain(self, found: Collection[Edge]) -> tuple[Edge, ...]:
+        """Return the edges of ``found`` from a source to the most likely answer; empty if unknown."""
         ...
 
 
-class Chooser(Protocol):
-    """Makes a guide for each question. ``always_links``: links are options even where there are facts enough."""
+class Pruner(Protocol):
+    """Creates a ``QuestionPruner`` per question.
+
+    With ``always_links``, structural relations (links, mentions) are candidates even where facts abound.
+    """
 
     @property
     def always_links(self) -> bool: ...
 
-    def begin(self, question: str, sources: Sequence[Node]) -> Guide: ...
+    def begin(self, question: str, sources: Sequence[Node]) -> QuestionPruner: ...
 
 
 @dataclass(frozen=True, slots=True)
 class TripletResult:
-    """``triplets`` and ``explored`` entities in the order found; ``last``: the ends of the last iteration's triplets.
+    """``triplets`` and ``explored`` entities, in the order found.
 
-    ``chain`` is the way from a source to what most likely answers the question, where the chooser can tell.
-    ``truncated`` says that a limit left triplets out of what was chosen.
+    ``last`` holds the ends of the last iteration's triplets. ``chain`` leads from a source to the most likely answer,
+    if the pruner knows it. ``truncated`` means that a limit cut selected triplets.
     """
 
     triplets: tuple[Edge, ...]
@@ -100,18 +103,18 @@ class TripletResult:
 
 
 class TripletRetriever:
-    """Explores the graph from the entities of a question and returns the triplets on the way.
+    """Explores the graph from the entities of a question and collects triplets.
 
-    Each iteration reads the relations at no more than ``max_num_entities`` entities that were not explored before,
-    follows no more than ``max_num_relations`` of them, and keeps the best of their triplets: all iterations together
-    ``max_num_triplets``, of which each may use an even share of what is left. At a node no more than
-    ``max_edges_per_relation`` edges of a relation are read. Raises ``UsageError`` for a limit below 1.
+    Each iteration expands at most ``max_num_entities`` unexplored entities along at most ``max_num_relations``
+    relations, reads at most ``max_edges_per_relation`` edges of a relation per node, and keeps the best triplets. All
+    iterations together keep at most ``max_num_triplets``; each one may use an even share of the remaining room.
+    Raises ``UsageError`` for a limit below 1.
     """
 
     def __init__(
         self,
         neighborhood: Neighborhood,
-        chooser: Chooser,
+        pruner: Pruner,
         *,
         max_num_relations: int = 5,
         max_num_entities: int = 5,
@@ -128,9 +131,9 @@ class TripletRetriever:
         }
         for name, limit in limits.items():
             if limit < 1:
-                raise UsageError(f"{name} cannot be {limit}: it is at least 1.")
+                raise UsageError(f"{name} must be at least 1, not {limit}.")
         self._neighborhood = neighborhood
-        self._chooser = chooser
+        self._pruner = pruner
         self.max_num_relations = max_num_relations
         self.max_num_entities = max_num_entities
         self.max_num_iterations = max_num_iterations
@@ -140,27 +143,27 @@ class TripletRetriever:
     def retrieve(
         self, question: str, source_entities: Sequence[Node], record: StageRecord | None = None
     ) -> TripletResult:
-        """Return the triplets found for ``question`` from ``source_entities``, the most important first.
+        """Return the triplets found for ``question`` from ``source_entities``, best first within each iteration.
 
-        Entities that are not in the pack are left out. ``record`` gets what was scored, and the outcome in its notes. A
-        budget that is used up ends the search with what it found (``stop_reason`` "budget"). Raises ``QueryError``, and
-        ``LlmError`` where a model is asked.
+        Skips entities that are not in the pack. ``record`` receives the number of scored triplets, and the outcome as
+        notes. An exhausted budget ends the search and keeps what it found (``stop_reason`` "budget"). Raises
+        ``QueryError``, and ``LlmError`` if the pruner asks a model.
         """
         stored = self._neighborhood.nodes((node.kind, node.key) for node in source_entities)
         sources = list(dict.fromkeys(self._neighborhood.unified(node) for node in stored))
-        search = _Search(self._chooser.begin(question, sources))
-        stop = self._search(search, sources)
+        state = _SearchState(self._pruner.begin(question, sources))
+        stop = self._search(state, sources)
         result = TripletResult(
-            tuple(search.found.values()),
-            tuple(search.explored),
-            search.last,
-            search.iterations,
-            search.truncated,
+            tuple(state.found.values()),
+            tuple(state.explored),
+            state.last,
+            state.iterations,
+            state.truncated,
             stop,
-            search.guide.answer(tuple(search.found.values())),
+            state.pruner.answer_chain(tuple(state.found.values())),
         )
         if record is not None:
-            record.scored += search.read
+            record.scored += state.read
             record.notes.update(
                 stop_reason=stop,
                 iterations=result.iterations,
@@ -170,93 +173,95 @@ class TripletRetriever:
             )
         return result
 
-    def _search(self, search: _Search, frontier: Sequence[Node]) -> StopReason:
+    def _search(self, state: _SearchState, frontier: Sequence[Node]) -> StopReason:
         for iteration in range(self.max_num_iterations):
-            search.truncated = search.truncated or len(frontier) > self.max_num_entities
+            state.truncated = state.truncated or len(frontier) > self.max_num_entities
             fresh = frontier[: self.max_num_entities]
             if not fresh:
                 return "no_progress"
-            options = self._options(fresh)
-            if not options:
-                search.explored.update(dict.fromkeys(fresh))
+            candidates = self._candidate_relations(fresh)
+            if not candidates:
+                state.explored.update(dict.fromkeys(fresh))
                 return "no_progress"
             try:
-                relations = search.guide.relations(options, self.max_num_relations)
+                relations = state.pruner.prune_relations(candidates, self.max_num_relations)
             except BudgetError:
                 return "budget"
             if relations.finish:
                 return "finish"
-            search.explored.update(dict.fromkeys(fresh))
-            search.iterations += 1
-            offered = {option.step for option in options}
+            state.explored.update(dict.fromkeys(fresh))
+            state.iterations += 1
+            offered = {candidate.step for candidate in candidates}
             steps = [step for step in dict.fromkeys(relations.items) if step in offered][: self.max_num_relations]
-            kept = self._keep(search, options, steps, self.max_num_iterations - iteration)
+            kept = self._keep_best(state, candidates, steps, self.max_num_iterations - iteration)
             if not kept:
-                return "max_triplets" if len(search.found) >= self.max_num_triplets else "no_progress"
-            if len(search.found) >= self.max_num_triplets:
+                return "max_triplets" if len(state.found) >= self.max_num_triplets else "no_progress"
+            if len(state.found) >= self.max_num_triplets:
                 return "max_triplets"
-            onwards = [walked for walked in kept if walked.end not in search.explored]
+            unexplored = [hop for hop in kept if hop.end not in state.explored]
             if iteration + 1 == self.max_num_iterations:
-                # Nobody needs the next entities, nor to be asked whether this is enough.
+                # No further iteration: skip the pruner's selection of entities.
                 return "max_iterations"
             try:
-                entities = search.guide.entities(list(search.found.values()), onwards, self.max_num_entities)
+                entities = state.pruner.prune_entities(list(state.found.values()), unexplored, self.max_num_entities)
             except BudgetError:
                 return "budget"
             if entities.finish:
                 return "finish"
-            reached = {walked.end for walked in onwards}
+            reached = {hop.end for hop in unexplored}
             frontier = [node for node in dict.fromkeys(entities.items) if node in reached]
         return "max_iterations"
 
-    def _options(self, nodes: Sequence[Node]) -> list[Option]:
-        """What leads on from the nodes: facts, then links where facts are few or the chooser wants them always."""
-        options = [
-            Option(node, step, count) for node in nodes for step, count in self._neighborhood.facts_at(node).items()
+    def _candidate_relations(self, nodes: Sequence[Node]) -> list[CandidateRelation]:
+        """Return the facts at ``nodes``, then structural relations if facts are few or the pruner always wants them."""
+        candidates = [
+            CandidateRelation(node, step, count)
+            for node in nodes
+            for step, count in self._neighborhood.facts_at(node).items()
         ]
-        if self._chooser.always_links or len({option.step for option in options}) < self.max_num_relations:
+        if self._pruner.always_links or len({candidate.step for candidate in candidates}) < self.max_num_relations:
             links = self._neighborhood.expand(nodes, relations=STRUCTURAL, most=self.max_edges_per_relation)
             for node in nodes:
                 counts: dict[Step, int] = {}
                 for edge in links.edges[node]:
                     step = edge.step_from(node)
                     counts[step] = counts.get(step, 0) + 1
-                options += (Option(node, step, count) for step, count in counts.items())
-        return options
+                candidates += (CandidateRelation(node, step, count) for step, count in counts.items())
+        return candidates
 
-    def _keep(
-        self, search: _Search, options: Sequence[Option], steps: Sequence[Step], iterations_left: int
-    ) -> list[Walked]:
-        """Read the triplets of the chosen relations, and keep the best that are new."""
-        walked: dict[tuple[Node, str, Node], Walked] = {}
+    def _keep_best(
+        self, state: _SearchState, candidates: Sequence[CandidateRelation], steps: Sequence[Step], iterations_left: int
+    ) -> list[Hop]:
+        """Read the triplets of the selected relations and keep the best new ones."""
+        hops: dict[tuple[Node, str, Node], Hop] = {}
         for step in steps:
-            nodes = [option.node for option in options if option.step == step]
+            nodes = [candidate.node for candidate in candidates if candidate.step == step]
             read = self._neighborhood.expand(
                 nodes, relations=[step.relation], inverse=step.inverse, most=self.max_edges_per_relation
             )
-            search.truncated = search.truncated or bool(read.cut)
+            state.truncated = state.truncated or bool(read.cut)
             for node in nodes:
                 for edge in read.edges[node]:
-                    search.read += 1
-                    if _key(edge) not in search.found:
-                        walked.setdefault(_key(edge), Walked(node, edge))
-        room = self.max_num_triplets - len(search.found)
+                    state.read += 1
+                    if _key(edge) not in state.found:
+                        hops.setdefault(_key(edge), Hop(node, edge))
+        room = self.max_num_triplets - len(state.found)
         share = max(1, room // iterations_left)
-        ranked = list(search.guide.ranked(list(walked.values())))
-        search.truncated = search.truncated or len(ranked) > share
+        ranked = list(state.pruner.rank_triplets(list(hops.values())))
+        state.truncated = state.truncated or len(ranked) > share
         kept = ranked[: min(share, room)]
-        search.found.update((_key(item.edge), item.edge) for item in kept)
+        state.found.update((_key(hop.edge), hop.edge) for hop in kept)
         if kept:
-            search.last = tuple(dict.fromkeys(item.end for item in kept))
+            state.last = tuple(dict.fromkeys(hop.end for hop in kept))
         return kept
 
 
 @dataclass(slots=True)
-class _Search:
-    """How far one search has come."""
+class _SearchState:
+    """The state of one search."""
 
-    guide: Guide
-    # By ends and relation: the same thing stated in two sections is one triplet.
+    pruner: QuestionPruner
+    # Keyed by ends and relation: a fact stated in two sections is one triplet.
     found: dict[tuple[Node, str, Node], Edge] = field(default_factory=dict)
     explored: dict[Node, None] = field(default_factory=dict)
     last: tuple[Node, ...] = ()

@@ -1,0 +1,1 @@
+"""HTML pages as plain text: content area, layout, tables, infoboxes and links."""

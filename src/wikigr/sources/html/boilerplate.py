@@ -1,18 +1,19 @@
-"""Which parts of a web page are its content, as CSS selectors.
+"""CSS selectors that separate the content of a web page from its boilerplate.
 
-One list serves every site: the class names are those of the common generators (Sphinx, DocBook, MediaWiki,
-MkDocs, Docusaurus, mdBook, Doxygen, Javadoc, rustdoc), and ARIA roles for the rest.
+They combine the class names of common generators (Sphinx, DocBook, MediaWiki, MkDocs, Docusaurus, mdBook, Doxygen,
+Javadoc, rustdoc) with ARIA roles for all other sites.
 """
 
 from __future__ import annotations
 
 import re
 
-# The content area whenever it holds any text.
+# The content area if it contains any text.
 CONTENT_AREAS = ("#mw-content-text",)
 
-# In order of preference, with the share of the body's text that each must hold; else the body is the content.
-# A main element says what it is, and on a short page footers outweigh it; the other names serve smaller things too.
+# Candidates in order of preference, with the share of the body's text that each must contain; without one, the body
+# is the content. The share of main elements is lower because footers outweigh them on short pages; the other names
+# are also used for smaller parts.
 MAIN_SHARE = 0.25
 LIKELY_SHARE = 0.5
 MAIN_AREAS = ("main", "[role=main]")
@@ -36,7 +37,7 @@ _ROLES = (
     "[role=navigation], [role=banner], [role=contentinfo], [role=search], [role=complementary], [role=menu], "
     "[role=menubar], [role=toolbar], [role=dialog]"
 )
-# A panel that waits for its tab to be chosen is content, and so is what the browser's own search may open.
+# Unselected tab panels are content, and so is what the browser's search can reveal.
 _HIDDEN = (
     ":is([hidden], [aria-hidden=true], [style*='display:none'], [style*='display: none'], "
     "[style*='visibility:hidden'], [style*='visibility: hidden'], .hidden, .sr-only, .visually-hidden, "
@@ -67,14 +68,14 @@ _WIKI = (
     "#jump-to-nav"
 )
 
-# Neither the text nor the links count.
+# Elements whose text and links are both ignored.
 BOILERPLATE = ", ".join((_ELEMENTS, _ROLES, _HIDDEN, _NAVIGATION, _MARKS, _WIKI))
 
-# In headings and summaries, a link with one of these texts leads to the heading itself or to a note on it.
+# Link texts in headings and summaries that mark a permalink or a note.
 HEADING_SIGNS = frozenset("#¶§🔗⚓ⓘ")
 
-# Asides stand beside the text, unless their role or class says that they are a note in it, or they are the
-# "sidebar" that the author of a reStructuredText document wrote: one with a title of this class.
+# Asides are skipped unless their role or class marks them as a note within the text, or they are the "sidebar" of a
+# reStructuredText document, which has a title of the class NOTE_TITLE_CLASS.
 ASIDES = "aside"
 NOTE_ROLE = "note"
 NOTE_CLASS = re.compile(
@@ -85,7 +86,7 @@ NOTE_CLASS = re.compile(
 
 NOTE_TITLE_CLASS = "sidebar-title"
 
-# Tables of contents: the author's links to the parts of a work, but no text of the page's own.
+# Tables of contents: their links count, their text does not.
 TABLES_OF_CONTENTS = (
     ".toc, #toc, .toctree-wrapper, .contents.topic, .contents.local, nav.contents, .mw-toc, "
     "#table-of-contents, .table-of-contents, [class^=tableOfContents], .localtoc, .minitoc"
@@ -93,6 +94,6 @@ TABLES_OF_CONTENTS = (
 
 INFOBOX = "table.infobox, table.infobox_v2, table.infobox_v3, .portable-infobox, div.infobox table"
 
-# The links in the list items of these areas, and these links anywhere.
+# Categories are the links in list items of these areas, and these links anywhere.
 CATEGORY_AREAS = "#catlinks, .catlinks"
 CATEGORY_LINKS = "a[rel~=category], a[rel~=tag]"

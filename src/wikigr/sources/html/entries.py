@@ -1,4 +1,4 @@
-"""Definition lists that document each term at length: the entries of an API reference or of a glossary."""
+"""Recognize the entries of API references and glossaries: definition lists that document each term at length."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from selectolax.lexbor import LexborNode
 from wikigr.sources.html.document import HtmlDocument, class_names
 from wikigr.sources.plain_text import collapse_spaces
 
-# Characters. What says less is a line of a list, and reads best among its neighbors.
+# In characters. Shorter definitions are lines of a list and stay together.
 _MIN_TEXT = 200
 _MAX_NAME_LENGTH = 120
-# Lists whose terms are marks in the text.
-_OF_MARKS = frozenset({"footnote", "footnotes", "citation"})
-# Sphinx marks the parts of a signature that are its name, DocBook each of several terms.
+# Classes of lists whose terms are footnote or citation marks.
+_REFERENCE_LISTS = frozenset({"footnote", "footnotes", "citation"})
+# Sphinx marks up the name within a signature, DocBook each of several terms.
 _SPHINX_NAME = ".sig-prename, .sig-name, .descclassname:not(.sig-prename), .descname:not(.sig-name)"
 _DOCBOOK_TERM = "span.term"
-# What follows a name: arguments, a type, a value.
+# Arguments, a type or a value after a name.
 _AFTER_NAME = re.compile(r"(?<=\w)(?:\s*\(|\s*:\s|\s+=\s|=).*", re.DOTALL)
 _LETTER = re.compile(r"[^\W\d_]")
 
 
 def entry_name(term: LexborNode, page: HtmlDocument) -> str:
-    """Return the name of the entry that ``term``, a ``<dt>``, begins; ``""`` where it begins none.
+    """Return the name of the entry that the ``<dt>`` ``term`` begins, ``""`` if it does not begin one.
 
-    Something else can link to the terms of an entry, and its text has at least 200 characters. The name is that of the
-    first term, without arguments, types, "class" and the like.
+    The terms of an entry are link targets, and its text has at least 200 characters. The name is the first term,
+    without arguments, types, "class" and the like.
     """
     parent = term.parent
     around = parent.parent if parent is not None and parent.tag == "div" else None
     lists = [node for node in (parent, around) if node is not None]
     if not any(node.tag == "dl" for node in lists):
         return ""
-    if any(not _OF_MARKS.isdisjoint(class_names(node)) for node in lists):
+    if any(not _REFERENCE_LISTS.isdisjoint(class_names(node)) for node in lists):
         return ""
     terms, definitions = _group(term, page)
     if not any(_is_target(node) for node in terms) or not _is_long(definitions, page):
@@ -43,8 +43,8 @@ def entry_name(term: LexborNode, page: HtmlDocument) -> str:
     return name if _LETTER.search(name) and len(name) <= _MAX_NAME_LENGTH else ""
 
 
-def is_out_of_sight(node: LexborNode, page: HtmlDocument) -> bool:
-    """Tell whether an element of a definition list is neither term nor text."""
+def is_ignored(node: LexborNode, page: HtmlDocument) -> bool:
+    """Return whether an element of a definition list is neither a term nor text."""
     return node.tag == "hr" or node.mem_id in page.skip
 
 
@@ -58,12 +58,12 @@ def _name(term: LexborNode, page: HtmlDocument) -> str:
 
 
 def _group(term: LexborNode, page: HtmlDocument) -> tuple[list[LexborNode], list[LexborNode]]:
-    """Return the terms that stand together from ``term`` on, and what defines them."""
+    """Return the consecutive terms from ``term`` on and their definitions."""
     terms: list[LexborNode] = [term]
     definitions: list[LexborNode] = []
     node = term.next
     while node is not None:
-        if node.is_element_node and not is_out_of_sight(node, page):
+        if node.is_element_node and not is_ignored(node, page):
             if node.tag == "dd":
                 definitions.append(node)
             elif node.tag == "dt" and not definitions:

@@ -1,4 +1,4 @@
-"""A folder of HTML documentation."""
+"""Read a folder of HTML pages, or one page."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from urllib.parse import urlsplit
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
 from wikigr.sources.folder import Folder, Pages, resolve_link, unique_titles
+from wikigr.sources.formats import format_named
 from wikigr.sources.html.text import HtmlPage, parse_html, parse_html_head
 from wikigr.text import fold
 
-SUFFIXES = (".html", ".htm", ".xhtml")
+SUFFIXES = format_named("html").suffixes
 
-# Pages that the common generators write beside the documentation: Sphinx, DocBook, Javadoc.
+# Index and search pages that Sphinx, DocBook and Javadoc generate.
 _INDEX_NAMES = ("genindex", "py-modindex", "modindex", "bookindex", "index-all", "allclasses", "ix01")
 _SEARCH_NAMES = ("search", "searchresults", "search-results")
-_LITTLE_PROSE = 150
-_SEARCH_PAGE_PROSE = 600
+# In characters of text that is not part of a link.
+_MIN_PROSE = 150
+_MIN_PROSE_OF_SEARCH_PAGE = 600
+# Link densities, 0 to 1: the share of the text that is part of a link.
 _MOSTLY_LINKS = 0.5
 _NEARLY_ALL_LINKS = 0.8
 _MANY_LINKS = 100
@@ -30,11 +33,11 @@ _MANY_LINKS = 100
 
 @dataclass(frozen=True, slots=True)
 class HtmlRecord:
-    """One file. ``title`` is unique in the folder; ``problem`` says why a file could not be read.
+    """One file; ``title`` is unique in the folder, ``problem`` says why the file is unreadable.
 
-    ``name`` is the title as the page has it, without what makes it unique. ``duplicate_of`` is the title of
-    the first page with the same bytes; ``redirect_to`` the title of the page that a meta refresh leads to,
-    ``""`` when that lies outside the folder.
+    ``name`` is the title on the page, without what makes it unique. ``duplicate_of`` is the title of the first page
+    with the same bytes. ``redirect_to`` is the title of the page that a meta refresh leads to, ``""`` if that page is
+    outside the folder.
     """
 
     source_id: str
@@ -55,10 +58,10 @@ class _Survey:
 
 
 class HtmlSource:
-    """HTML pages below a folder (or one page); the path of a page relative to the folder is its id.
+    """HTML pages below a folder, or one page; the path relative to the folder is the ``source_id``.
 
-    Links are resolved to such ids. The page's own categories count, else the folder it lies in. Pages that
-    only list links, and pages with the bytes of an earlier one, are skipped.
+    Links are resolved to such ids. A page without categories gets its folder's name as category. Pages that only
+    list links and duplicates of earlier pages are skipped.
     """
 
     format = "html"
@@ -69,7 +72,7 @@ class HtmlSource:
         self._pages: Pages | None = None
 
     def records(self) -> Iterator[HtmlRecord]:
-        """Yield one record a file, sorted by path; reads every file twice, for titles have to be unique."""
+        """Yield one record per file, sorted by path; every file is read twice, because titles must be unique."""
         source_ids = self._folder.source_ids()
         self._pages = Pages(source_ids, SUFFIXES)
         survey = self._survey(source_ids)
@@ -91,7 +94,7 @@ class HtmlSource:
             )
 
     def parse(self, record: HtmlRecord) -> Iterator[SourceItem]:
-        """Turn one page into an article; a moved page into redirects."""
+        """Turn one page into an article, or a moved or duplicate page into a redirect."""
         if record.problem:
             raise RecordError(record.source_id, record.problem)
         if record.duplicate_of is not None:
@@ -119,13 +122,13 @@ class HtmlSource:
         )
 
     def _known_pages(self) -> Pages:
-        """The pages that links may lead to; a process that only parses lists the folder once."""
+        """Return the pages that links may lead to; a process that only parses lists the folder once."""
         if self._pages is None:
             self._pages = Pages(self._folder.source_ids(), SUFFIXES)
         return self._pages
 
     def _survey(self, source_ids: list[str]) -> _Survey:
-        """What can only be known from all pages: which titles are shared, which pages are equal or moved."""
+        """Read all pages and find shared titles, duplicates and redirects."""
         titles: dict[str, str] = {}
         headings: dict[str, str] = {}
         originals: dict[str, str] = {}
@@ -136,7 +139,7 @@ class HtmlSource:
                 data = self._folder.read(source_id)
                 head = parse_html_head(data)
             except SourceError:
-                # Reported by ``parse`` as the error of this record.
+                # ``parse`` reports the error for this record.
                 continue
             titles[source_id] = head.title or posixpath.splitext(posixpath.basename(source_id))[0]
             headings[source_id] = head.heading
@@ -153,11 +156,11 @@ class HtmlSource:
                     redirects[source_id] = ""
         # Only pages that become articles compete for a title.
         articles = {key: title for key, title in titles.items() if key not in originals and key not in redirects}
-        names = _tell_apart(articles, headings)
+        names = _replace_shared_titles(articles, headings)
         return _Survey(titles | _unique_names(articles, names), names, originals, redirects)
 
     def _redirect_title(self, source_id: str, survey: _Survey) -> str | None:
-        """The title at the end of a chain of moved pages; ``""`` when it leaves the folder or is a ring."""
+        """Return the title at the end of a chain of redirects; ``""`` if it leaves the folder or is a cycle."""
         if source_id not in survey.redirects:
             return None
         seen = {source_id}
@@ -170,8 +173,11 @@ class HtmlSource:
         return survey.titles.get(survey.originals.get(target, target), "")
 
 
-def _tell_apart(titles: dict[str, str], headings: dict[str, str]) -> dict[str, str]:
-    """Titles by ``source_id``, where the page's heading replaces one that more pages share: that is the site's name."""
+def _replace_shared_titles(titles: dict[str, str], headings: dict[str, str]) -> dict[str, str]:
+    """Return the titles by ``source_id``, with a page's heading instead of a title that more pages share.
+
+    Such a title is the name of the site.
+    """
     title_uses = Counter(fold(title) for title in titles.values())
     heading_uses = Counter(fold(headings[source_id]) for source_id in titles)
 
@@ -183,13 +189,13 @@ def _tell_apart(titles: dict[str, str], headings: dict[str, str]) -> dict[str, s
 
 
 def _unique_names(titles: dict[str, str], names: dict[str, str]) -> dict[str, str]:
-    """``names`` that differ; a page that kept its title shares it with no page that took it from a heading."""
+    """Return ``names`` made unique; pages named by a heading do not change the titles of the others."""
     kept = {source_id: name for source_id, name in names.items() if name == titles[source_id]}
     return unique_titles(names) | unique_titles(kept)
 
 
 def _resolve(source_id: str, base: str, href: str, pages: Pages) -> str | None:
-    """The ``source_id`` that ``href`` leads to on a page whose ``<base>`` is ``base``."""
+    """Return the ``source_id`` that ``href`` leads to on a page whose ``<base>`` is ``base``."""
     try:
         site, own = urlsplit(base), urlsplit(href)
     except ValueError:
@@ -198,7 +204,7 @@ def _resolve(source_id: str, base: str, href: str, pages: Pages) -> str | None:
         return resolve_link(source_id, href, SUFFIXES, pages)
     if site.scheme or site.netloc:
         return None
-    # The root of a site is taken to be the folder that was read.
+    # The source folder is taken to be the root of the site.
     root = "../" * source_id.count("/") if site.path.startswith("/") else ""
     address = posixpath.join(root + posixpath.dirname(site.path).lstrip("/"), href)
     return resolve_link(source_id, address, SUFFIXES, pages)
@@ -211,8 +217,8 @@ def _reason_to_skip(source_id: str, page: HtmlPage) -> str | None:
     has_list_of_links = page.link_density > _MOSTLY_LINKS or page.contents_links > 0
     if (
         name.startswith(_INDEX_NAMES)
-        or (name in _SEARCH_NAMES and prose < _SEARCH_PAGE_PROSE)
-        or (prose < _LITTLE_PROSE and has_list_of_links)
+        or (name in _SEARCH_NAMES and prose < _MIN_PROSE_OF_SEARCH_PAGE)
+        or (prose < _MIN_PROSE and has_list_of_links)
         or (page.link_density >= _NEARLY_ALL_LINKS and len(page.links) >= _MANY_LINKS)
     ):
         return "index page"

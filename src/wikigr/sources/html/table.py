@@ -1,4 +1,4 @@
-"""The grid of an HTML table: a cell that spans rows or columns stands in each of them."""
+"""Expand the grid of an HTML table: a cell that spans rows or columns is repeated in each of them."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
-# "Algorithm for processing rows" in the HTML standard: longer spans are cut to these.
+# Limits of spans in the HTML standard, "Algorithm for processing rows".
 _MAX_COLUMNS = 1000
 _MAX_ROWS = 65534
-# Both together let a page of a few kilobytes fill the memory: what all repetitions in a page may add.
+# With both spans at their limits, a page of a few kilobytes could fill the memory.
 _MAX_REPEATED_CHARACTERS = 1_000_000
 _SEPARATOR = 3
-# By column: for how many rows more, and the text.
+# Maps a column to the number of remaining rows and the text.
 _Spanning = dict[int, tuple[int, str]]
 _NUMBER = re.compile(r"\s*\+?(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """``texts`` holds one text a column; ``only_cell`` is the cell of a row that is nothing but this cell."""
+    """``texts`` holds one text per column; ``only_cell`` is the cell of a row that has just one."""
 
     texts: list[str]
     only_cell: LexborNode | None
 
 
 class SpanBudget:
-    """How many characters the spanning cells of one page may still add; past that they stand once."""
+    """Limits the characters that the spanning cells of one page may add; beyond it, they are not repeated."""
 
     def __init__(self, characters: int = _MAX_REPEATED_CHARACTERS) -> None:
         self._left = characters
 
     def allows(self, text: str) -> bool:
-        """Take one repetition of ``text`` off the budget; False when it is spent."""
+        """Charge one repetition of ``text``; returns False when the budget is spent."""
         self._left -= len(text) + _SEPARATOR
         return self._left >= 0
 
@@ -42,18 +42,18 @@ class SpanBudget:
 def table_rows(
     rows: Sequence[tuple[LexborNode, list[LexborNode]]], read: Callable[[LexborNode], str], budget: SpanBudget
 ) -> Iterator[TableRow]:
-    """Read ``rows``, each with its cells, where ``read`` gives the text of a cell.
+    """Read ``rows``, each given with its cells; ``read`` returns the text of a cell.
 
-    A cell repeats in all the columns and rows that it spans, down to the end of its row group at most. A row
-    that has one cell in all is a heading or a paragraph across the table: it stands once. So do the cells of
-    a table of one row, which has no columns to fill.
+    A cell is repeated in all the columns and rows that it spans, at most to the end of its row group. The cell of a
+    one-cell row, which is a heading or a paragraph across the table, is not repeated. Neither are the cells of a
+    one-row table.
     """
     above: _Spanning = {}
     group: int | None = None
     for row, cells in rows:
         parent = row.parent.mem_id if row.parent is not None else None
         if parent != group:
-            # "rowspan" ends with the <thead> or <tbody>.
+            # A row span ends with its <thead> or <tbody>.
             above = {}
             group = parent
         if len(cells) == 1 and not above and rowspan(cells[0]) == 1:
@@ -66,12 +66,12 @@ def table_rows(
 
 
 def colspan(cell: LexborNode) -> int:
-    """How many columns ``cell`` spans, 1 to 1,000."""
+    """Return the number of columns that ``cell`` spans, 1 to 1,000."""
     return min(_number(cell, "colspan") or 1, _MAX_COLUMNS)
 
 
 def rowspan(cell: LexborNode) -> int:
-    """How many rows ``cell`` spans, 1 to 65,534; ``rowspan=0`` is all that are left."""
+    """Return the number of rows that ``cell`` spans, 1 to 65,534; ``rowspan=0`` spans all remaining rows."""
     number = _number(cell, "rowspan")
     return _MAX_ROWS if number == 0 else min(number or 1, _MAX_ROWS)
 
@@ -82,7 +82,7 @@ def _number(cell: LexborNode, name: str) -> int | None:
 
 
 def _fill_row(cells: list[tuple[LexborNode, str]], above: _Spanning, budget: SpanBudget) -> tuple[list[str], _Spanning]:
-    """The texts of one row, with those of the cells above that reach into it, and what reaches into the next."""
+    """Return the texts of one row, including those of cells above that span it, and the cells that span the next."""
     texts: list[str] = []
     below: _Spanning = {}
 
@@ -107,7 +107,7 @@ def _fill_row(cells: list[tuple[LexborNode, str]], above: _Spanning, budget: Spa
                 break
             place(column, text, rows - 1)
             column += 1
-    # Cells that reach in beyond a gap close up to the rest: a column that no cell fills is none.
+    # Columns that no cell fills are omitted, so spanning cells beyond a gap move up.
     for beyond in sorted(key for key in above if key >= column):
         repeat(beyond)
     return texts, below

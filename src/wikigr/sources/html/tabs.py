@@ -1,4 +1,4 @@
-"""Tabs of an HTML page: which label belongs to which panel."""
+"""Match the labels and panels of tabs on an HTML page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
-# List of labels, label, panel: ARIA's roles (Docusaurus, sphinx-tabs, Starlight), then MkDocs Material.
+# Selectors of tab list, tab and panel: ARIA roles (Docusaurus, sphinx-tabs, Starlight), then MkDocs Material.
 _TAB_SETS = (
     ("[role=tablist]", "[role=tab]", "[role=tabpanel]"),
     (".tabbed-labels", "label", ".tabbed-block"),
@@ -16,7 +16,7 @@ _LEVELS_UP = 2
 
 
 def tab_sets(root: LexborNode) -> Iterator[tuple[LexborNode, list[tuple[LexborNode, LexborNode]]]]:
-    """Each list of labels below ``root`` whose panels follow it, with its pairs of label and panel."""
+    """Yield each tab list below ``root`` that is followed by its panels, with the pairs of tab and panel."""
     for list_selector, tab_selector, panel_selector in _TAB_SETS:
         panels = {node.mem_id for node in root.css(panel_selector)}
         tab_lists = root.css(list_selector) if panels else []
@@ -24,13 +24,13 @@ def tab_sets(root: LexborNode) -> Iterator[tuple[LexborNode, list[tuple[LexborNo
         for tab_list in tab_lists:
             tabs = tab_list.css(tab_selector)
             found = _panels_after(tab_list, panels, list_ids)
-            # A set with a label too many cannot be told apart from tabs that work without panels.
+            # With a different number of panels, the tabs may not belong to them.
             if len(found) == len(tabs):
                 yield tab_list, list(zip(tabs, found, strict=True))
 
 
 def _panels_after(tab_list: LexborNode, panels: set[int], tab_lists: set[int]) -> list[LexborNode]:
-    """The panels beside ``tab_list`` or in an element beside it, up to the next list of labels."""
+    """Return the panels among or directly below the siblings after ``tab_list``, up to the next tab list."""
     node: LexborNode | None = tab_list
     for _ in range(_LEVELS_UP):
         if node is None:

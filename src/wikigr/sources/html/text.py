@@ -1,4 +1,4 @@
-"""One HTML page to plain text: finds the content, drops what surrounds it, keeps the structure as text."""
+"""Extract the content of an HTML page as plain text that keeps its structure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from wikigr.sources.html.document import (
     replacement_text,
     visible_children,
 )
-from wikigr.sources.html.entries import entry_name, is_out_of_sight
+from wikigr.sources.html.entries import entry_name, is_ignored
 from wikigr.sources.html.table import SpanBudget, table_rows
 from wikigr.sources.html.title import strip_numbering
 from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter, collapse_spaces, fold_title
@@ -32,7 +32,7 @@ from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter, 
 
 @dataclass(frozen=True, slots=True)
 class HtmlHead:
-    """What identifies a page, without its text: cheap to get. ``heading`` is that of its content, or ``""``."""
+    """The title and redirect of a page, read without its text; ``heading`` is that of its content, or ``""``."""
 
     title: str
     is_redirect_to: str | None
@@ -43,12 +43,12 @@ class HtmlHead:
 class HtmlPage:
     """The content of one page.
 
-    ``links`` are raw hrefs of the content area in document order, without fragment and duplicates, not
-    resolved. ``language`` is the page's own ``lang`` or ``""``. ``is_redirect_to`` is the target of a meta
-    refresh. ``infobox`` holds (field, value, href of the value when it is a link); a cell with several values
-    gives a row for each. ``link_density`` is the share of the text's characters that are link text, 0 to 1;
-    ``contents_links`` counts the links to other pages in the page's tables of contents, whose text is left
-    out. ``base`` is the raw address that ``links`` are relative to, ``""`` for that of the page.
+    ``links`` are the unresolved hrefs of the content area in document order, without fragments and duplicates.
+    ``language`` is the page's ``lang`` attribute or ``""``. ``is_redirect_to`` is the target of a meta refresh.
+    ``infobox`` holds (field, value, href if the value is a link); a cell with several values gives several rows.
+    ``link_density`` is the share of the text's characters that belong to links, 0 to 1. ``contents_links`` counts the
+    links to other pages in tables of contents, whose text is omitted. ``base`` is the raw URL that ``links`` are
+    relative to, ``""`` for the page's own.
     """
 
     title: str
@@ -68,10 +68,10 @@ def parse_html(
 ) -> HtmlPage:
     """Extract the content of ``markup``.
 
-    Bytes are decoded by BOM, ``<meta>``, XML declaration, as UTF-8 or as windows-1252. ``title`` takes the
-    place of the page's own. ``strip_title_suffix`` takes the site's name off the end of that and a manual's
-    numbering ("25.1. ", "Chapter 3. ") off its start. Any input gives a page, if need be without sections, but
-    one whose elements are nested thousands deep: that is a ``RecordError`` at ``where``.
+    The encoding of bytes comes from a BOM, ``<meta>`` or an XML declaration, otherwise it is UTF-8 or windows-1252.
+    ``title`` replaces the page's own title. ``strip_title_suffix`` removes the site's name from the end of the page's
+    title and a manual's numbering ("25.1. ", "Chapter 3. ") from its start. Any input gives a page, possibly without
+    sections, except markup that exceeds the limits of ``prepare_markup``, which raises ``RecordError`` at ``where``.
     """
     page = HtmlDocument(markup, where)
     title = title or page.title(strip_decorations=strip_title_suffix)
@@ -92,13 +92,13 @@ def parse_html(
 
 
 def parse_html_head(markup: bytes | str, *, strip_title_suffix: bool = True, where: str = "HTML") -> HtmlHead:
-    """The title and redirect target that ``parse_html`` would give, without extracting the text."""
+    """Return the title, redirect target and heading without extracting the text; raises as ``parse_html`` does."""
     page = HtmlDocument(markup, where)
     return HtmlHead(page.title(strip_decorations=strip_title_suffix), page.redirect_target(), page.heading())
 
 
 def write_html_fragment(markup: str, writer: PlainTextWriter, where: str = "HTML") -> tuple[str, ...]:
-    """Append a piece of HTML from another format to ``writer``; returns its raw hrefs without fragment."""
+    """Append HTML embedded in another format to ``writer``; returns its raw hrefs without fragments."""
     page = HtmlDocument(markup, where)
     walker = _Walker(page, "", writer)
     walker.walk(page.content)
@@ -106,7 +106,7 @@ def write_html_fragment(markup: str, writer: PlainTextWriter, where: str = "HTML
 
 
 class _Walker:
-    """Drives a ``PlainTextWriter`` over the content. Iterative: nesting depth is the page's to choose."""
+    """Drives a ``PlainTextWriter`` over the content, iteratively because pages may nest deeply."""
 
     def __init__(self, page: HtmlDocument, title: str, writer: PlainTextWriter) -> None:
         self._page = page
@@ -120,7 +120,7 @@ class _Walker:
         self._open_links = 0
         self._open_lists: list[int | None] = []
         self._open_admonitions = 0
-        # The parents of the entries that are open, by ``mem_id``, the innermost last.
+        # The ``mem_id`` of the parent of each open entry, the innermost last.
         self._open_entries: list[int] = []
         self._span_budget = SpanBudget()
 
@@ -151,13 +151,13 @@ class _Walker:
             self.link_characters += length
 
     def _enter(self, node: LexborNode) -> bool:
-        """Begin an element; False when its children are done with or not wanted."""
+        """Begin an element; returns False when its children need no visit."""
         tag = node.tag or ""
         if node.mem_id in self._page.infoboxes:
             self._read_infobox(node)
             return False
         if node.mem_id in self._page.contents_tables:
-            self._note_links(node)
+            self._add_links(node)
             self.contents_links += sum(bool(_link_target(link)) for link in node.css("a[href]"))
             return False
         if node.mem_id in self._page.skip and not is_math(node):
@@ -190,7 +190,7 @@ class _Walker:
         if tag == "br":
             self.writer.line_break()
         elif tag == "a":
-            self._open_links += self._note_link(node)
+            self._open_links += self._add_link(node)
         elif tag == "q":
             self.writer.write('"')
         elif tag in ("ul", "ol", "menu", "dir"):
@@ -244,28 +244,28 @@ class _Walker:
         self.writer.end_block(PARAGRAPH_GAP)
 
     def _previous_tag(self, node: LexborNode) -> str | None:
-        """The tag of the element before ``node`` among those that are shown."""
+        """Return the tag of the visible element before ``node``."""
         previous = node.prev
-        while previous is not None and (not previous.is_element_node or is_out_of_sight(previous, self._page)):
+        while previous is not None and (not previous.is_element_node or is_ignored(previous, self._page)):
             previous = previous.prev
         return previous.tag if previous is not None else None
 
     def _close_entry_in(self, node: LexborNode | None) -> None:
-        if self._is_of_entry(node):
+        if self._is_entry_parent(node):
             self._open_entries.pop()
             self.writer.close_entry()
 
-    def _is_of_entry(self, parent: LexborNode | None) -> bool:
+    def _is_entry_parent(self, parent: LexborNode | None) -> bool:
         return bool(self._open_entries) and parent is not None and self._open_entries[-1] == parent.mem_id
 
     def _enter_definition(self, node: LexborNode) -> None:
-        if self._is_of_entry(node.parent):
+        if self._is_entry_parent(node.parent):
             self.writer.end_block(PARAGRAPH_GAP)
         else:
             self.writer.open_indent()
 
     def _leave_definition(self, node: LexborNode) -> None:
-        if self._is_of_entry(node.parent):
+        if self._is_entry_parent(node.parent):
             self.writer.end_block(PARAGRAPH_GAP)
         else:
             self.writer.close_indent()
@@ -278,23 +278,23 @@ class _Walker:
         self._open_lists[-1] = number + 1
         return f"{number}. "
 
-    def _note_link(self, node: LexborNode) -> bool:
-        """Keep the target of an ``<a>``; whether it is a link at all."""
+    def _add_link(self, node: LexborNode) -> bool:
+        """Keep the target of an ``<a>``; returns whether it is a link at all."""
         target = _link_target(node)
         if target:
             self.links.setdefault(target)
         return bool((node.attributes.get("href") or "").strip())
 
-    def _note_links(self, node: LexborNode) -> None:
+    def _add_links(self, node: LexborNode) -> None:
         skip = self._page.skip
         for link in node.css("a[href]"):
             if link.mem_id not in skip:
-                self._note_link(link)
+                self._add_link(link)
 
     def _enter_heading(self, node: LexborNode, level: int) -> None:
         text = self._page.flat_text(node)
-        self._note_links(node)
-        # The title may have lost its number; the heading that repeats it has not.
+        self._add_links(node)
+        # The heading that repeats the title may still have the number that the title lost.
         if _NUMBERED.match(text) and fold_title(_NUMBERED.sub("", text, count=1)) == self._title:
             text = _NUMBERED.sub("", text, count=1)
         elif fold_title(strip_numbering(text)) == self._title:
@@ -302,13 +302,13 @@ class _Walker:
         self.writer.heading(level, text)
 
     def _enter_page_header(self, node: LexborNode) -> None:
-        """The header of a page or of the article that it shows: its headings count, bylines and buttons do not."""
+        """Read the headings of a page's or an article's header; skip bylines and buttons."""
         for heading in outermost(node, HEADINGS):
             if heading.mem_id not in self._page.skip:
                 self._enter_heading(heading, HEADING_LEVELS[heading.tag or "h1"])
 
     def _is_header_of_part(self, node: LexborNode) -> bool:
-        """Whether a header introduces a part of the article, with a heading of its own: all of it is text."""
+        """Return whether a header introduces a part of the article under its own heading; all of it is text then."""
         headings = [heading for heading in outermost(node, HEADINGS) if heading.mem_id not in self._page.skip]
         if not headings or any(self._is_title(heading) for heading in headings):
             return False
@@ -334,13 +334,13 @@ class _Walker:
                 pieces.append("\n")
             elif current.is_element_node and (current is node or current.mem_id not in self._page.skip):
                 stack.extend(reversed(visible_children(current)))
-        self._note_links(node)
+        self._add_links(node)
         text = "".join(pieces)
         self._count(text)
         self.writer.verbatim(text)
 
     def _is_layout(self, table: LexborNode) -> bool:
-        """Whether a table only places blocks: its cells are then read as running text."""
+        """Return whether a table is only used for layout; its cells are read as running text then."""
         if table.attributes.get("role") in ("presentation", "none"):
             return True
         if table.css_first("table table, h1, h2, h3, h4, pre") is not None:
@@ -368,20 +368,20 @@ class _Walker:
                 self._write_row(blocks)
             else:
                 self._write_row([" | ".join(table_row.texts)] if any(table_row.texts) else [])
-        self._note_links(table)
+        self._add_links(table)
         if not self._open_links:
             links = [link for link in table.css("a[href]") if link.mem_id not in skip]
             self.link_characters += sum(_length(self._page.flat_text(link)) for link in links)
         self.writer.end_block()
 
     def _read_cell(self, cell: LexborNode) -> str:
-        """The text of a cell, counted once however many rows and columns it spans."""
+        """Return the text of a cell; it counts once towards the link density, however many cells it spans."""
         text = self._page.flat_text(cell)
         self._count(text)
         return text
 
     def _write_row(self, lines: list[str]) -> None:
-        """One row; a single cell with several blocks (a signature and what it does) reads as a paragraph."""
+        """Write one row; several blocks in a single cell, such as a signature and its description, are a paragraph."""
         gap = PARAGRAPH_GAP if len(lines) > 1 else LINE_GAP
         self.writer.end_block(gap)
         for line in lines:
@@ -390,8 +390,8 @@ class _Walker:
         self.writer.end_block(gap)
 
     def _read_infobox(self, table: LexborNode) -> None:
-        self._note_links(table)
-        # A nested table counts by its own rows, so that no text is read once for each table around it.
+        self._add_links(table)
+        # Rows of nested tables are read separately, so that no text is read once per enclosing table.
         stack = [table]
         while stack:
             node = stack.pop()
@@ -405,17 +405,17 @@ class _Walker:
                 stack.extend(reversed([child for child in node.iter() if child.is_element_node]))
 
     def _cell_values(self, cell: LexborNode) -> Iterator[tuple[str, str | None]]:
-        """The values of an infobox cell, which stand in list items or on lines of their own."""
+        """Yield the values of an infobox cell, one per list item or line."""
         for block, links in self._cell_blocks(cell):
             text = block.strip(",;·• ")
-            # A value that merely mentions a link ("13 November 1914 in New York") is no entity.
+            # A value that merely contains a link ("13 November 1914 in New York") is not an entity.
             covered = len(links) == 1 and 2 * len(self._page.flat_text(links[0])) >= len(text)
             href = _link_target(links[0]) if covered else ""
             if text:
                 yield text, href or None
 
     def _cell_blocks(self, cell: LexborNode) -> Iterator[tuple[str, list[LexborNode]]]:
-        """The text of each block of a cell on one line, with its links."""
+        """Yield the text of each block of a cell on one line, with its links."""
         blocks: list[tuple[list[str], list[LexborNode]]] = [([], [])]
         stack: list[LexborNode | None] = [cell]
         while stack:
@@ -442,7 +442,7 @@ class _Walker:
 
 
 def _elements_below(node: LexborNode) -> Iterator[LexborNode]:
-    """The elements below ``node`` in document order."""
+    """Yield the elements below ``node`` in document order."""
     stack = list(reversed(list(node.iter())))
     while stack:
         current = stack.pop()
@@ -451,7 +451,7 @@ def _elements_below(node: LexborNode) -> Iterator[LexborNode]:
 
 
 def _link_target(link: LexborNode) -> str:
-    """The href of an ``<a>`` without fragment; empty for a link within the page."""
+    """Return the href of an ``<a>`` without its fragment; empty for a link within the page."""
     return (link.attributes.get("href") or "").partition("#")[0].strip()
 
 
@@ -463,7 +463,7 @@ def _cells(row: LexborNode) -> list[LexborNode]:
     return [node for node in row.iter() if node.tag in ("td", "th")]
 
 
-# A class, its methods, what a method names.
+# A class, its methods and their entries.
 _MAX_ENTRY_DEPTH = 3
 _NUMBERED = re.compile(r"^\d+\.\s+")
 _ADMONITIONS = frozenset(
@@ -472,7 +472,7 @@ _ADMONITIONS = frozenset(
 
 
 def _is_admonition(node: LexborNode) -> bool:
-    """Whether headings inside are labels ("Note") of a box, which opens no section."""
+    """Return whether ``node`` is a box whose headings ("Note") are labels and do not open sections."""
     return node.tag == "aside" or not _ADMONITIONS.isdisjoint(class_names(node))
 
 

@@ -1,4 +1,4 @@
-"""What a page is called: the part of ``<title>`` that is not the site's name or a chapter number."""
+"""Find the title of a page: ``<title>`` without the site's name and the chapter number."""
 
 from __future__ import annotations
 
@@ -18,25 +18,24 @@ _SITE_WORDS = re.compile(
 
 
 def choose_title(full: str, own: Sequence[str], top: Sequence[str], *, strip_decorations: bool) -> str:
-    """The title of a page whose ``<title>`` is ``full``.
+    """Return the title of a page whose ``<title>`` is ``full``, ``""`` if nothing names the page.
 
-    ``own`` are the headings of the content area, ``top`` the first-level headings of the whole page. A
-    heading that ``full`` repeats is the title; else ``full`` less what is recognizably the site's name. Empty
-    when there is none.
+    ``own`` are the headings of the content area, ``top`` the top-level headings of the whole page. A heading that
+    ``full`` begins or ends with is the title; otherwise it is ``full`` without a recognizable site name.
     """
     if full.startswith(_SPHINX_NO_TITLE):
         full = ""
     headings = [heading for heading in dict.fromkeys([*own, *top]) if heading]
     if not full:
         return next(iter(headings), "")
-    # "Page - Site" is far more common than "Site - Page", and the site's name may be a heading as well.
+    # "Page - Site" is far more common than "Site - Page", and the site's name may be a heading too.
     for heading in headings:
         if _begins(full, heading):
             return heading
     match = _SUFFIX.match(full)
     has_site = match is not None and (match["mark"] == "|" or _SITE_WORDS.search(match["site"]) is not None)
     for heading in headings:
-        # In front of the content, "Site documentation" is what stands over all pages of the site.
+        # A heading outside the content such as "Site documentation" is the same on all pages.
         if _ends(full, heading) and not (has_site and heading not in own):
             return heading
     return match["page"] if match is not None and has_site and strip_decorations else full
@@ -55,9 +54,9 @@ def _ends(full: str, heading: str) -> bool:
 
 
 def strip_numbering(title: str, headings: Sequence[str] = ()) -> str:
-    """Take a manual's numbering ("25.1. ", "Appendix B. ") off the start of a title.
+    """Remove a manual's numbering ("25.1. ", "Appendix B. ") from the start of a title.
 
-    A plain number ("4. ") may belong to a name; it goes only when ``headings`` go on with it ("4.1. ").
+    A plain number ("4. ") may be part of a name, so it is removed only when ``headings`` continue it ("4.1. ").
     """
     match = _CHAPTER_NUMBER.match(title)
     if match and any(heading.startswith(match["number"] + ".1") for heading in headings):

@@ -1,4 +1,4 @@
-"""The YAML block at the top of a Markdown file."""
+"""Read the YAML block at the top of a Markdown file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ABSENT = frozenset({"", "~", "null"})
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What a note says about itself; empty where it says nothing."""
+    """The metadata of a note; absent fields are empty."""
 
     title: str = ""
     categories: tuple[str, ...] = ()
@@ -22,19 +22,19 @@ class FrontMatter:
 
 
 def parse_front_matter(text: str, where: str) -> FrontMatter:
-    """Read the YAML between the ``---`` lines, which begins on line 2 of the file ``where``.
+    """Parse the YAML between the ``---`` lines, which begins on line 2 of the file ``where``.
 
-    ``categories`` joins ``category``, ``categories`` and ``tags``. Scalars are taken as written (``2001`` and
-    ``Yes`` are titles). Raises ``RecordError`` with the line for YAML that is broken or no mapping.
+    ``categories`` combines ``category``, ``categories`` and ``tags``. Scalars are kept as written, so ``2001`` and
+    ``Yes`` are valid titles. Raises ``RecordError`` with the line number for YAML that is invalid or not a mapping.
     """
     try:
-        # The base loader makes strings of all scalars and builds no objects.
+        # The base loader reads every scalar as a string and constructs no objects.
         fields = yaml.load(text, Loader=yaml.BaseLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 2 if mark is not None else 2
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "not readable"
-        raise RecordError(f"{where}, line {line}", f"the front matter is no valid YAML: {problem}") from error
+        raise RecordError(f"{where}, line {line}", f"the front matter is not valid YAML: {problem}") from error
     except RecursionError as error:
         raise RecordError(f"{where}, line 2", "the front matter is nested too deeply") from error
     if fields is None or fields == "":
@@ -42,8 +42,8 @@ def parse_front_matter(text: str, where: str) -> FrontMatter:
     if not isinstance(fields, dict):
         raise RecordError(
             f"{where}, line 2",
-            "the front matter is no mapping of keys to values",
-            hint="If the file only begins with a horizontal rule, write it as ***.",
+            "the front matter is not a mapping of keys to values",
+            hint="If the file begins with a horizontal rule instead of front matter, write the rule as ***.",
         )
     categories = [name for key in ("category", "categories", "tags") for name in _names(fields, key, where)]
     return FrontMatter(
@@ -64,7 +64,7 @@ def _text(fields: dict[object, object], key: str, where: str) -> str:
 def _names(fields: dict[object, object], key: str, where: str) -> list[str]:
     value = fields.get(key, "")
     if isinstance(value, str):
-        # One category may hold a comma; the plural keys list several.
+        # The singular keys hold one name, which may contain a comma; the plural keys hold a list.
         values: list[object] = [value] if key in ("category", "alias") else [*value.split(",")]
     elif isinstance(value, list):
         values = value

@@ -1,4 +1,4 @@
-"""Which note a ``[[wiki link]]`` means: notes are linked by title, by file name or by path, as in Obsidian."""
+"""Resolve ``[[wiki links]]`` between notes by title, file name or path, as Obsidian does."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import posixpath
 from collections.abc import Iterable, Sequence
 
 from wikigr.sources.folder import Pages
+from wikigr.sources.formats import format_named
 from wikigr.text import fold
 
-SUFFIXES = (".md", ".markdown")
+SUFFIXES = format_named("markdown").suffixes
 
 
 class Notes:
-    """The notes of one folder. ``names`` are their titles and aliases, ``pages`` the notes by path."""
+    """The notes of one folder; ``names`` are their titles and aliases, ``pages`` looks them up by path."""
 
     def __init__(self, source_ids: Sequence[str], names: Iterable[str]) -> None:
         self.pages = Pages(source_ids, SUFFIXES)
@@ -27,12 +28,12 @@ class Notes:
                 self._ending_in.setdefault("/".join(parts[start:]), source_id)
 
     def resolve(self, source_id: str, target: str) -> str:
-        """Return what ``[[target]]`` on the note ``source_id`` leads to: a name, else a ``source_id``.
+        """Return the name or, for paths, the ``source_id`` that ``[[target]]`` on the note ``source_id`` refers to.
 
-        A title or an alias comes first. A path counts from the folder or any folder in it, with or without suffix;
-        from the note if it begins with ``./`` or ``../``. Of several notes it means the one at exactly that path,
-        else the one beside this note, else the one in the fewest folders, the first by path. A target that is
-        nothing of all this is returned as it is.
+        Titles and aliases come first. A path, with or without suffix, may be relative to the source folder or to any
+        folder in it; ``./`` and ``../`` are relative to the note. If several notes match, the one at exactly that
+        path wins, then the one in this note's folder, then the one with the fewest parent folders, then the first by
+        path. An unknown target is returned unchanged.
         """
         if fold(target) in self._names:
             return target
@@ -42,12 +43,12 @@ class Notes:
         key = _key(posixpath.normpath(target))
         if target.startswith("/"):
             return self._at.get(key.lstrip("/"), target)
-        # A name alone says nothing of the folder: a note in the first folder is no better than one beside this.
-        there = self._at.get(key) if "/" in key else None
-        return there or self._at.get(_key(posixpath.join(here, key))) or self._ending_in.get(key, target)
+        # A bare name does not imply the top folder, so a note there has no priority.
+        exact = self._at.get(key) if "/" in key else None
+        return exact or self._at.get(_key(posixpath.join(here, key))) or self._ending_in.get(key, target)
 
 
 def _key(path: str) -> str:
-    """The form in which paths are compared: folded, without the suffix of a note."""
+    """Return the form in which paths are compared: folded, without the suffix of a note."""
     suffix = next((suffix for suffix in SUFFIXES if path.lower().endswith(suffix)), "")
     return fold(path[: len(path) - len(suffix)])

@@ -1,4 +1,4 @@
-"""A folder of Markdown notes, or one note."""
+"""Read a folder of Markdown notes, or one note."""
 
 from __future__ import annotations
 
@@ -22,10 +22,8 @@ from wikigr.sources.folder import Folder, resolve_link, unique_titles
 from wikigr.sources.html.text import parse_html_head, write_html_fragment
 from wikigr.sources.markdown.front_matter import FrontMatter, parse_front_matter
 from wikigr.sources.markdown.links import SUFFIXES, Notes
-from wikigr.sources.markdown.syntax import COMMENT, FOOTNOTE_REFERENCE, note_plugin
-from wikigr.sources.markdown.wikilink import WIKILINK, wikilink_plugin
-from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter
-from wikigr.sources.superscript import superscript
+from wikigr.sources.markdown.syntax import COMMENT, FOOTNOTE_REFERENCE, WIKILINK, note_plugin, wikilink_plugin
+from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter, format_superscript
 from wikigr.text import fold
 
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".pdf")
@@ -35,15 +33,15 @@ _MAX_SUPERSCRIPT_DEPTH = 4
 
 _NO_NOTES = Notes((), ())
 
-# Names that say where a file lies, not what it is about.
-_PLACE_NAMES = frozenset({"readme", "index", "_index"})
+# File names that say nothing about the content.
+_INDEX_NAMES = frozenset({"readme", "index", "_index"})
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownRecord:
-    """One file. ``title`` is unique in the folder; ``alias`` is its name where links may go by it.
+    """One file; ``title`` is unique in the folder, ``alias`` is the file's name if links may use it.
 
-    ``problem`` says why a file could not be read. ``notes`` resolves links; all records of a folder share it.
+    ``problem`` says why the file is unreadable. ``notes`` resolves links; all records of a folder share it.
     """
 
     source_id: str
@@ -56,7 +54,7 @@ class MarkdownRecord:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What a note calls itself: ``heading`` is the one that its text need not repeat, ``""`` if there is none."""
+    """The names that a note gives itself; ``heading`` is the heading that its text need not repeat, or ``""``."""
 
     title: str = ""
     heading: str = ""
@@ -64,10 +62,10 @@ class _Names:
 
 
 class MarkdownSource:
-    """Markdown files below a folder (or one file); the path relative to the folder is the id.
+    """Markdown files below a folder, or one file; the path relative to the folder is the ``source_id``.
 
-    The title is the front matter's, else the first first-level heading, else the file's name. Relative links
-    become ids, and so do ``[[wiki links]]`` that are no note's title or alias, but its path or file name.
+    The title comes from the front matter, the first top-level heading or the file name, in this order. Relative links
+    become ids, and so do ``[[wiki links]]`` that name a note by its path or file name instead of a title or alias.
     """
 
     format = "markdown"
@@ -77,21 +75,21 @@ class MarkdownSource:
         self._folder = Folder(self.path, SUFFIXES, "Markdown")
 
     def records(self) -> Iterator[MarkdownRecord]:
-        """Yield one record a file, sorted by path; reads every file twice, for titles have to be unique."""
+        """Yield one record per file, sorted by path; every file is read twice, because titles must be unique."""
         source_ids = self._folder.source_ids()
         names: dict[str, _Names] = {}
         for source_id in source_ids:
             try:
                 names[source_id] = _scan_names(source_id, self._folder.read(source_id))
             except SourceError:
-                # Reported by ``parse`` as the error of this record.
+                # ``parse`` reports the error for this record.
                 names[source_id] = _Names()
         titles = unique_titles({source_id: names[source_id].title or _stem(source_id) for source_id in source_ids})
         files = Counter(fold(_stem(source_id)) for source_id in source_ids)
         file_aliases: dict[str, str] = {}
         for source_id in source_ids:
             name = _stem(source_id)
-            is_name = files[fold(name)] == 1 and name.casefold() not in _PLACE_NAMES
+            is_name = files[fold(name)] == 1 and name.casefold() not in _INDEX_NAMES
             file_aliases[source_id] = name if is_name and fold(name) != fold(titles[source_id]) else ""
         aliases = [alias for own in names.values() for alias in own.aliases]
         notes = Notes(source_ids, filter(None, [*titles.values(), *file_aliases.values(), *aliases]))
@@ -105,7 +103,7 @@ class MarkdownSource:
                 yield MarkdownRecord(source_id, data, title, alias, notes=notes)
 
     def parse(self, record: MarkdownRecord) -> Iterator[SourceItem]:
-        """Turn one file into an article; ``RecordError`` names the file and, where one is known, the line."""
+        """Turn one file into an article; raises ``RecordError`` with the file and, if known, the line."""
         if record.problem:
             raise RecordError(record.source_id, record.problem)
         env: dict[str, Any] = {}
@@ -133,14 +131,14 @@ class MarkdownSource:
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    # Formulas are kept as written; without the plugin their underscores and backslashes would be markup.
+    # Formulas are kept as written; without the plugin, their underscores and backslashes would be markup.
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False)
     return parser.use(front_matter_plugin).use(wikilink_plugin).use(note_plugin)
 
 
 @cache
 def _block_parser() -> MarkdownIt:
-    """Finds headings without parsing what is inside paragraphs, at a fraction of the time."""
+    """Return a parser that finds headings but does not parse inline text, which is much faster."""
     return MarkdownIt("commonmark").disable(["inline", "text_join"]).use(front_matter_plugin).use(note_plugin)
 
 
@@ -168,10 +166,10 @@ def _scan_names(source_id: str, data: bytes) -> _Names:
 
 def _names(tokens: Sequence[Token], matter: FrontMatter, source_id: str, env: dict[str, Any]) -> _Names:
     heading = _title_heading(tokens, source_id, env)
-    # A front matter title takes the place of a heading that opens the text; the heading stays a name.
+    # The title in the front matter replaces a heading that opens the text; the heading becomes an alias.
     if matter.title and _opens_with_heading(tokens):
-        other = (heading,) if heading and fold(heading) != fold(matter.title) else ()
-        return _Names(matter.title, heading, (*matter.aliases, *other))
+        alias = (heading,) if heading and fold(heading) != fold(matter.title) else ()
+        return _Names(matter.title, heading, (*matter.aliases, *alias))
     title = matter.title or heading
     return _Names(title, title, matter.aliases)
 
@@ -183,10 +181,10 @@ def _front_matter(tokens: Sequence[Token], source_id: str) -> FrontMatter:
 
 
 def _title_heading(tokens: Sequence[Token], source_id: str, env: dict[str, Any]) -> str:
-    """The text of the first first-level heading, in Markdown or HTML; ``env`` holds what the text defines for it."""
+    """Return the text of the first top-level heading in Markdown or HTML; ``env`` holds link definitions."""
     for position, token in enumerate(tokens):
         if token.type == "heading_open" and token.tag == "h1":
-            # The children are missing when only blocks were parsed.
+            # The block parser leaves inline text unparsed.
             (inline,) = _parser().parseInline(tokens[position + 1].content, env)
             text = _inline_text(inline.children or [])
             if text:
@@ -199,7 +197,7 @@ def _title_heading(tokens: Sequence[Token], source_id: str, env: dict[str, Any])
 
 
 def _opens_with_heading(tokens: Sequence[Token]) -> bool:
-    """Whether the text begins with a first-level heading and has no other."""
+    """Return whether the text begins with its only top-level heading."""
     blocks = [token for token in tokens if token.type != "front_matter"]
     top = [token for token in blocks if token.type == "heading_open" and token.tag == "h1"]
     return len(top) == 1 and blocks[0] is top[0]
@@ -211,7 +209,7 @@ class _Renderer:
     def __init__(self, source_id: str, title: str, notes: Notes, superscripts: int = 0) -> None:
         self._source_id = source_id
         self._notes = notes
-        # How many superscripts are around the tokens.
+        # The number of superscripts around the tokens.
         self._superscripts = superscripts
         self.writer = PlainTextWriter(title)
         self.links: dict[str, None] = {}
@@ -224,7 +222,7 @@ class _Renderer:
             token = tokens[position]
             if token.type == "heading_open":
                 inline = tokens[position + 1]
-                self._note_links(inline)
+                self._add_links(inline)
                 self.writer.heading(int(token.tag[1]), _inline_text(inline.children or []))
                 position += 3
             elif token.type == "tr_open":
@@ -242,7 +240,8 @@ class _Renderer:
             case "math_block" | "math_block_label":
                 self.writer.verbatim(f"$${token.content}$$")
             case "html_block":
-                self._note(write_html_fragment(token.content, self.writer, self._source_id))
+                for href in write_html_fragment(token.content, self.writer, self._source_id):
+                    self._add_href(href)
                 self.writer.end_block()
             case "bullet_list_open":
                 self._open_list(None)
@@ -275,12 +274,12 @@ class _Renderer:
         return f"{number}. "
 
     def _row(self, tokens: Sequence[Token], position: int) -> int:
-        """Write one table row on a line; returns the position after it."""
+        """Write a table row on one line; returns the position after it."""
         cells: list[str] = []
         while tokens[position].type != "tr_close":
             token = tokens[position]
             if token.type == "inline":
-                self._note_links(token)
+                self._add_links(token)
                 cells.append(_inline_text(token.children or []))
             position += 1
         self.writer.end_block(LINE_GAP)
@@ -297,8 +296,8 @@ class _Renderer:
             position += 1
             if (end := ends.get(position - 1)) is not None:
                 inner = children[position:end]
-                self.writer.write(superscript(_inline_text(inner, self._superscripts + 1), before))
-                self._note_links(Token("inline", "", 0, children=list(inner)))
+                self.writer.write(format_superscript(_inline_text(inner, self._superscripts + 1), before))
+                self._add_links(Token("inline", "", 0, children=list(inner)))
                 position = end + 1
                 continue
             before = token.content[-1:] if token.content and token.type != "html_inline" else before
@@ -322,7 +321,7 @@ class _Renderer:
                 case "image":
                     self._inline(token.children or [])
                 case "link_open":
-                    self._note_href(str(token.attrGet("href") or ""))
+                    self._add_href(str(token.attrGet("href") or ""))
                 case _ if token.type == WIKILINK:
                     self._wikilink(token)
                 case _ if token.type in (COMMENT, FOOTNOTE_REFERENCE):
@@ -330,29 +329,25 @@ class _Renderer:
 
     def _wikilink(self, token: Token) -> None:
         target = str(token.meta["target"])
-        # ![[picture.png]] shows a file; ![[Note]] and ![[v1.2 notes]] point to a page.
+        # ![[picture.png]] embeds a file; ![[Note]] and ![[v1.2 notes]] link to a page.
         if token.meta["is_embed"] and target.lower().endswith(_PICTURES + _RECORDINGS):
             self.writer.removed()
             return
         self.writer.write(token.content)
-        self._note_wikilink(target)
+        self._add_wikilink(target)
 
-    def _note_links(self, inline: Token) -> None:
+    def _add_links(self, inline: Token) -> None:
         for token in inline.children or []:
             if token.type == "link_open":
-                self._note_href(str(token.attrGet("href") or ""))
+                self._add_href(str(token.attrGet("href") or ""))
             elif token.type == WIKILINK:
-                self._note_wikilink(str(token.meta["target"]))
+                self._add_wikilink(str(token.meta["target"]))
 
-    def _note_wikilink(self, target: str) -> None:
+    def _add_wikilink(self, target: str) -> None:
         if target:
             self.links.setdefault(self._notes.resolve(self._source_id, target))
 
-    def _note(self, hrefs: Sequence[str]) -> None:
-        for href in hrefs:
-            self._note_href(href)
-
-    def _note_href(self, href: str) -> None:
+    def _add_href(self, href: str) -> None:
         target = resolve_link(self._source_id, href, SUFFIXES, self._notes.pages)
         if target is not None:
             self.links.setdefault(target)
@@ -363,7 +358,7 @@ def _is_tag(token: Token, tag: str) -> bool:
 
 
 def _superscript_ends(children: Sequence[Token]) -> dict[int, int]:
-    """The position of the ``</sup>`` of each ``<sup>``."""
+    """Return the position of the matching ``</sup>`` for the position of each ``<sup>``."""
     ends: dict[int, int] = {}
     open_: list[int] = []
     for position, token in enumerate(children):
@@ -375,7 +370,7 @@ def _superscript_ends(children: Sequence[Token]) -> dict[int, int]:
 
 
 def _inline_text(children: Sequence[Token], superscripts: int = 0) -> str:
-    """Inline tokens as one line of text without markup; ``superscripts`` of them are around it."""
+    """Return inline tokens as one line of text without markup; ``superscripts`` counts the enclosing ones."""
     renderer = _Renderer("", "", _NO_NOTES, superscripts)
     renderer.render([Token("inline", "", 0, children=list(children))])
     return " ".join(section.text.replace("\n", " ") for section in renderer.writer.sections())

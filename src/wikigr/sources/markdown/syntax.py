@@ -1,8 +1,9 @@
-"""Markup of notes beyond CommonMark, for markdown-it: what a reader of the note does not see is taken out.
+"""Rules for markdown-it that parse the syntax of notes beyond CommonMark.
 
-Footnotes, and from Obsidian comments (``%% … %%``), block ids (``^id``), highlights (``==x==``) and callouts
-(``> [!note] Title``); from Pandoc and Docusaurus the attributes of a heading (``## H {#id}``). Code is out of reach
-of every rule here: its content is no inline text, and a block rule never opens inside a block of code.
+From Obsidian: wiki links (``[[target|label]]``), comments (``%% … %%``), block ids (``^id``), highlights (``==x==``)
+and callouts (``> [!note] Title``). From Pandoc and Docusaurus: footnotes and the attributes of a heading
+(``## H {#id}``). What a reader of the note does not see is removed. No rule applies to code: its content is not
+parsed as inline text, and block rules never start inside a code block.
 """
 
 from __future__ import annotations
@@ -18,15 +19,19 @@ from markdown_it.rules_inline.state_inline import Delimiter
 from markdown_it.token import Token
 from mdit_py_plugins.footnote import footnote_plugin
 
-# Token types: the mark of a footnote, and a comment inside a paragraph. Both have no text.
-# The first is also the name of the plugin's rule.
+# Token types. A wiki link has its label as ``content``; footnote marks and comments have no text.
+WIKILINK = "wikilink"
+# Also the name of the plugin's rule.
 FOOTNOTE_REFERENCE = "footnote_ref"
 COMMENT = "comment"
+
+# The target may not contain "[[", which keeps the cost of unclosed brackets linear.
+_WIKILINK = re.compile(r"(!?+)\[\[((?:[^\[\]\n]++|\[(?!\[)|\](?!\]))*+)\]\]")
 
 _FOOTNOTE_REFERENCE = re.compile(r"\[\^([^\s\[\]]++)\]")
 _COMMENT_MARK = "%%"
 _HIGHLIGHT_MARK = "=="
-# A letter and a second character, or "2 ^n" and "2 ^10" would lose their exponents.
+# Requires a letter and a second character, so that "2 ^n" and "2 ^10" keep their exponents.
 _BLOCK_ID = re.compile(r"\^(?=[0-9-]*+[A-Za-z])[A-Za-z0-9-]{2,}+[ \t]*+(?=\n|\Z)")
 _CALLOUT = re.compile(r"\[!(?P<kind>[A-Za-z][\w-]*+)(?:\|[^\[\]\n]*+)?\][+-]?(?:[ \t]++(?P<title>[^\n]*+))?(?:\n|\Z)")
 _HEADING_ATTRIBUTES = re.compile(
@@ -35,9 +40,9 @@ _HEADING_ATTRIBUTES = re.compile(
 
 
 def note_plugin(md: MarkdownIt) -> None:
-    """Add all rules; footnotes stay at the place of their definition.
+    """Add all rules but wiki links; footnotes stay where they are defined.
 
-    The rules for blocks work in a parser without inline rules too, so that both find the same headings.
+    The block rules also work in a parser without inline rules, so that both parsers find the same headings.
     """
     footnote_plugin(md, inline=False, move_to_end=False)
     md.inline.ruler.at(FOOTNOTE_REFERENCE, _footnote_reference)
@@ -50,8 +55,35 @@ def note_plugin(md: MarkdownIt) -> None:
     md.inline.ruler2.after("balance_pairs", "highlight", _remove_highlight_marks)
 
 
+def wikilink_plugin(md: MarkdownIt) -> None:
+    """Add the inline rule for ``[[target]]``, ``[[target|label]]``, ``[[target#heading]]`` and ``![[embed]]``.
+
+    Its tokens have the type ``WIKILINK``. ``content`` is the text to show, ``meta["target"]`` the page without its
+    heading (``""`` for a heading of the same page), ``meta["is_embed"]`` whether an exclamation mark precedes it.
+    """
+    md.inline.ruler.before("link", WIKILINK, _wikilink)
+
+
+def _wikilink(state: StateInline, silent: bool) -> bool:
+    match = _WIKILINK.match(state.src, state.pos, state.posMax)
+    if match is None or not match[2].strip():
+        return False
+    target, _, label = match[2].partition("|")
+    # Table cells escape the bar; outside of tables the backslash remains.
+    page, _, heading = target.removesuffix("\\").partition("#")
+    page, content = page.strip(), label.strip() or page.strip() or heading.strip()
+    if not content:
+        return False
+    if not silent:
+        token = state.push(WIKILINK, "", 0)
+        token.content = content
+        token.meta = {"target": page, "is_embed": bool(match[1])}
+    state.pos = match.end()
+    return True
+
+
 def _comment_block(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """A comment that begins a line and ends on a later one, blank lines included; what follows its end is text."""
+    """Parse a comment that begins a line and ends on a later one; text after its end is kept."""
     start = state.bMarks[start_line] + state.tShift[start_line]
     if not state.src.startswith(_COMMENT_MARK, start):
         return False
@@ -59,7 +91,7 @@ def _comment_block(state: StateBlock, start_line: int, end_line: int, silent: bo
         return False
     for line in range(start_line + 1, end_line):
         if not state.isEmpty(line) and state.sCount[line] < state.blkIndent:
-            # The list item or quotation ends before the comment does.
+            # The enclosing list item or quotation ends before the comment.
             return False
         mark = state.src.find(_COMMENT_MARK, state.bMarks[line], state.eMarks[line])
         if mark < 0:
@@ -77,7 +109,7 @@ def _comment_block(state: StateBlock, start_line: int, end_line: int, silent: bo
 
 
 def _footnote_reference(state: StateInline, silent: bool) -> bool:
-    """As the plugin's rule, whose time grows with the square of the unclosed brackets (mdit-py-plugins 0.7)."""
+    """Replace the plugin's rule, whose time is quadratic in unclosed brackets (mdit-py-plugins 0.7)."""
     match = _FOOTNOTE_REFERENCE.match(state.src, state.pos, state.posMax)
     if match is None or f":{match[1]}" not in state.env.get("footnotes", {}).get("refs", {}):
         return False
@@ -89,7 +121,7 @@ def _footnote_reference(state: StateInline, silent: bool) -> bool:
 
 def _comment(state: StateInline, silent: bool) -> bool:
     start = state.pos
-    # "50%% to 60%%" is no comment.
+    # "50%% to 60%%" is not a comment.
     if not state.src.startswith(_COMMENT_MARK, start) or (start and state.src[start - 1].isalnum()):
         return False
     end = state.src.find(_COMMENT_MARK, start + 2, state.posMax)
@@ -112,19 +144,19 @@ def _block_id(state: StateInline, silent: bool) -> bool:
 
 
 def _highlight(state: StateInline, silent: bool) -> bool:
-    """Note a mark as one that may open or close; ``balance_pairs`` finds the pairs."""
+    """Record a mark that may open or close a highlight; ``balance_pairs`` finds the pairs."""
     if silent or state.src[state.pos] != "=":
         return False
     scanned = state.scanDelims(state.pos, True)
     if scanned.length != len(_HIGHLIGHT_MARK):
         if scanned.length > len(_HIGHLIGHT_MARK):
-            # As a whole, or its end would be taken for a mark.
+            # Skip the whole run, because its end would look like a mark.
             state.pending += "=" * scanned.length
             state.pos += scanned.length
             return True
         return False
     after = state.pos + scanned.length
-    # "x==1 and y==2" is no highlight. In scripts without spaces a highlight does stand between letters.
+    # "x==1 and y==2" is not a highlight, but in scripts without spaces a highlight may touch letters.
     opens = scanned.can_open and not (state.pos and _is_ascii_word(state.src[state.pos - 1]))
     closes = scanned.can_close and not (after < state.posMax and _is_ascii_word(state.src[after]))
     token = state.push("text", "", 0)
@@ -156,7 +188,7 @@ def _heading_attributes(state: StateCore) -> None:
 
 
 def _callouts(state: StateCore) -> None:
-    """Make the first line of a callout a paragraph: its title, else what kind it is, as a reader is shown."""
+    """Turn the first line of a callout into a paragraph with its title or, without one, its kind."""
     tokens: list[Token] = []
     for position, token in enumerate(state.tokens):
         in_quote = [earlier.type for earlier in state.tokens[max(position - 2, 0) : position]] == [

@@ -1,0 +1,1 @@
+"""MediaWiki wikitext as plain text: templates, tables, infoboxes and links."""

@@ -1,4 +1,4 @@
-"""Infobox fields as facts."""
+"""Extract facts from the fields of infoboxes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from wikigr.sources.article import Triple
 from wikigr.sources.plain_text import collapse_spaces
-from wikigr.sources.wikitext.marks import BREAK, LINK, LINK_OPEN, LIST, REMOVED, mend_parentheses, strip_marks
+from wikigr.sources.wikitext.marks import BREAK, LINK, LINK_OPEN, LIST, REMOVED, clean_parentheses, strip_marks
 from wikigr.text import fold
 
 _INFOBOX_NAMES = frozenset(
@@ -16,7 +16,7 @@ _INFOBOX_NAMES = frozenset(
         *("planetbox", "speciesbox", "starbox", "subspeciesbox", "taxobox", "taxobox begin"),
     )
 )
-# Words of field names that say how the box looks or where it points, not what its subject is.
+# Words in the names of fields that control the layout of the box or hold media, notes and links.
 _LAYOUT_WORDS = frozenset(
     (
         *("alt", "background", "bgcolor", "border", "caption", "captions", "colwidth", "coord", "coordinates"),
@@ -28,26 +28,11 @@ _LAYOUT_WORDS = frozenset(
     )
 )
 _LAYOUT_FIELDS = frozenset(
-    (
-        *("color", "colour", "textcolor", "text_color", "header_color", "nocat", "module", "child", "subbox"),
-        *(
-            "display_parents",
-            "status_system",
-            "cover",
-            "flag",
-            "seal",
-            "symbol",
-            "coat",
-            "flaglink",
-            "seallink",
-            "coatlink",
-            "logolink",
-            "type_color",
-            "autoconvert",
-            "color_text",
-            "box_width",
-        ),
-    )
+    """
+    color colour textcolor text_color header_color nocat module child subbox display_parents status_system
+    cover flag seal symbol coat flaglink seallink coatlink logolink type_color autoconvert color_text
+    box_width
+    """.split()
 )
 _POSITION = re.compile(r"(?:lat|long?|latitude|longitude)(?:_?(?:[dmsnwe]|ns|ew|deg|min|sec|dir|degrees|minutes))?")
 _NOT_A_WORD = re.compile(r"[\W_]+")
@@ -57,27 +42,27 @@ _VALUE_BREAK = re.compile(f"[\n{BREAK}]|\\s·\\s")
 _BETWEEN_LINKS = re.compile(r"(?:[\s,;/&·•–-]|\band\b)*")
 _QUOTES = "\"'“”‘’«»"
 _AFTER_FIRST_LINK = re.compile(rf"[{_QUOTES}]*(?:\s*[,(;:–—-]|\s+in\b|\s*$)")
-# One pair of parentheses, with others in it.
+# A pair of parentheses, possibly with one nested level.
 _PARENTHESES = re.compile(r"\(((?:[^()]++|\([^()]*\))*+)\)")
 _REMARK = re.compile(rf"\s*{_PARENTHESES.pattern}")
-# A field that begins with an asterisk is a list to MediaWiki; the parser sees one only where a line begins.
+# MediaWiki reads an asterisk at the beginning of a field as a list item; the parser requires a new line.
 _ITEM = re.compile(f"(?:{LIST}.|[*•](?=[\\s{LINK_OPEN}])|\\s)+")
 _BEFORE_PUNCTUATION = re.compile(f" ?{REMOVED} ?(?=[,;:])")
 _EDGES = " ,;·•"
 
 
 def is_infobox(name: str) -> bool:
-    """Whether a template of this name (lower case, single spaces) describes the subject of the article."""
+    """Return whether a template of this name (lower case, single spaces) describes the subject of the article."""
     return name.startswith(("infobox", "geobox|")) or name.endswith(" infobox") or name in _INFOBOX_NAMES
 
 
 def relation_name(field: str) -> str:
-    """A field's name as a relation: ``"Birth place"`` and ``"birth-place"`` give ``"birth_place"``."""
+    """Return a field's name as a relation: ``"birth_place"`` for ``"Birth place"`` and ``"birth-place"``."""
     return _NOT_A_WORD.sub("_", strip_marks(field).strip().lower().replace("(s)", "")).strip("_")
 
 
 def is_fact(relation: str) -> bool:
-    """Whether a field states something about the subject, rather than laying out the box."""
+    """Return whether a field states a fact about the subject; layout fields do not."""
     if not relation or relation.isdigit() or relation in _LAYOUT_FIELDS or _POSITION.fullmatch(relation):
         return False
     words = {word.rstrip("0123456789") for word in relation.split("_")}
@@ -85,14 +70,14 @@ def is_fact(relation: str) -> bool:
 
 
 def infobox_triples(subject: str, relation: str, value: str, targets: Sequence[str]) -> Iterator[Triple]:
-    """The facts of one field: one for each line, list item or link of a list of links.
+    """Yield the facts of one field: one per line, list item or link in a list of links.
 
-    ``value`` is rendered text in which links are marked; ``targets`` holds what their numbers stand for.
+    ``value`` is rendered text with marked links; their numbers index ``targets``.
     """
     seen: set[tuple[str, str | None]] = set()
     for line in _VALUE_BREAK.split(value):
-        # Notes and flags are no words: a link beside them still begins, and ends, its value.
-        line = _BEFORE_PUNCTUATION.sub("", mend_parentheses(line)).replace(REMOVED, "")
+        # Omitted notes and flags do not count as words before or after a link.
+        line = _BEFORE_PUNCTUATION.sub("", clean_parentheses(line)).replace(REMOVED, "")
         for text, target in _values(line, targets):
             plain = collapse_spaces(text).strip(_EDGES)
             if not plain or plain.lower() in _SWITCHES or _FILE_NAME.fullmatch(plain):
@@ -111,7 +96,7 @@ def _values(line: str, targets: Sequence[str]) -> Iterator[tuple[str, str | None
     if LINK_OPEN in line:
         line = _unwrapped(line)
     links = list(LINK.finditer(line))
-    # Links in a remark qualify the value before it; they are no values.
+    # Links in parentheses qualify the value before them; they are not values.
     outside = list(LINK.finditer(_PARENTHESES.sub(_blank, line)))
     if len(links) > 1 and outside and _BETWEEN_LINKS.fullmatch(_without_remarks(LINK.sub("", line))):
         for match in outside:
@@ -125,7 +110,7 @@ def _values(line: str, targets: Sequence[str]) -> Iterator[tuple[str, str | None
 
 
 def _one_value(line: str, links: list[re.Match[str]], targets: Sequence[str]) -> tuple[str, str | None]:
-    """A value that is a link, or begins with its one link ("Pretoria, Union of South Africa")."""
+    """Return a value and the target of its only link if it begins with it ("Pretoria, Union of South Africa")."""
     text = strip_marks(LINK.sub(r"\2", line))
     if len(links) != 1:
         return text, None
@@ -135,7 +120,7 @@ def _one_value(line: str, links: list[re.Match[str]], targets: Sequence[str]) ->
 
 
 def _unwrapped(line: str) -> str:
-    """``line`` less its parentheses where all of it stands in them: without a value before it, that is no remark."""
+    """Remove the parentheses around the whole line; without a value before them, they do not hold a remark."""
     masked = LINK.sub(_blank, line)
     if any(character.isalnum() for character in _PARENTHESES.sub("", masked)):
         return line
@@ -152,8 +137,8 @@ def _remark_after(line: str, position: int) -> str:
 
 
 def _split_at_commas(line: str) -> list[str]:
-    """The parts between commas; none inside parentheses or a link's label counts."""
-    # Blanked to the same length, so that offsets in one are offsets in the other.
+    """Split at commas, except those inside parentheses or a link's label."""
+    # Masking keeps the length, so that offsets are valid in both texts.
     masked = _PARENTHESES.sub(_blank, LINK.sub(_blank, line))
     ends = [match.start() for match in re.finditer(",", masked)]
     return [line[start:end] for start, end in zip([0, *(end + 1 for end in ends)], [*ends, None], strict=True)]
@@ -164,5 +149,5 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _is_list_with_links(line: str) -> bool:
-    """Whether every part between commas is short enough for an item of a list."""
+    """Return whether every part between commas is short enough for a list item."""
     return all(len(LINK.sub(r"\2", part).split()) <= 4 for part in _split_at_commas(line))

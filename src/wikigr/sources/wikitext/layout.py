@@ -1,4 +1,9 @@
-"""Lines of text with marks to the sections of an article."""
+"""Turn rendered wikitext, lines of text with marks, into the sections of an article.
+
+The sections that make up an encyclopedia article's apparatus (lists of works and links) are dropped: they match
+questions by the words of titles but answer none. "Bibliography" is as often a reading list as the subject's own works;
+the latter are usually under "Works" or "Publications", which are kept.
+"""
 
 from __future__ import annotations
 
@@ -16,21 +21,46 @@ from wikigr.sources.wikitext.marks import (
     PREFORMATTED,
     REMOVED,
     ROW,
-    mend_parentheses,
+    clean_parentheses,
     strip_marks,
 )
 
 _LIST_PREFIX = re.compile(f"[ {REMOVED}]*((?:{LIST}[*#:;] ?)+)")
 _LIST_MARK = re.compile(f"{LIST}(.)")
 _BLOCK_LINE = re.compile(f"{BLOCK}(\\d+)\ue002")
-# Lines of a table or template whose brackets did not match.
+# Lines of a table or template with unbalanced brackets.
 _TABLE_MARKUP = re.compile(r"^\s*(?:\|-|\{\||\|\}|\|\+)")
 _ORPHANED_ARGUMENT = re.compile(r"^\s*\|\s*[\w -]{1,40}=")
 _ORPHANED_CELL = re.compile(r"^\s*[|!]+\s*")
+_APPARATUS = frozenset(
+    (
+        *("references", "external links", "external link", "further reading", "see also", "notes", "bibliography"),
+        *("footnotes", "citations", "sources", "notes and references", "references and notes", "works cited"),
+        *("notes and citations", "footnotes and references", "endnotes", "general references", "general sources"),
+        *("cited references", "references and sources", "sources and references", "literature cited", "weblinks"),
+        *("citations and notes", "references and further reading", "further reading and references", "gallery"),
+        *("references and external links", "external links and references", "further reading and external links"),
+    )
+)
+_SEE_ALSO = "see also"
+
+
+def is_apparatus(heading: str) -> bool:
+    """Return whether the text under ``heading`` is dropped."""
+    return _normalize_heading(heading) in _APPARATUS
+
+
+def has_article_links(heading: str) -> bool:
+    """Return whether the links under a dropped heading are the author's links to other articles."""
+    return _normalize_heading(heading) == _SEE_ALSO
+
+
+def _normalize_heading(heading: str) -> str:
+    return heading.casefold().strip(" :")
 
 
 def lay_out(text: str, verbatim: Sequence[str], title: str) -> tuple[SourceSection, ...]:
-    """Sections from rendered wikitext; ``verbatim`` holds the code and formulas that its placeholders index."""
+    """Return the sections of rendered wikitext; its placeholders index ``verbatim``, the code and formulas."""
     layout = _Layout(verbatim, title)
     for line in text.split("\n"):
         layout.add(line)
@@ -69,7 +99,7 @@ class _Layout:
         if self._preformatted:
             self._end_paragraph()
         if not line.strip() or not line.replace(REMOVED, "").strip():
-            # A line that held only a template does not end a paragraph; an empty line does.
+            # An empty line ends a paragraph, but a line from which everything was omitted does not.
             if not line.strip():
                 self._end_paragraph()
         elif line.startswith(ROW):
@@ -127,7 +157,7 @@ class _Layout:
         while common < min(len(levels), len(self._items)) and levels[common] == self._items[common]:
             common += 1
         if common == len(levels):
-            # The next item of a list that is open.
+            # The next item of an open list.
             common -= 1
             number = self._counts[common] + 1
             self._close_items(common)
@@ -159,8 +189,8 @@ class _Layout:
         return strip_marks(PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], text))
 
     def _write(self, text: str) -> None:
-        """Running text: its marks become what the writer knows."""
-        for line_number, line in enumerate(mend_parentheses(text).split(BREAK)):
+        """Write running text and translate its marks into calls of the writer."""
+        for line_number, line in enumerate(clean_parentheses(text).split(BREAK)):
             if line_number:
                 self._writer.line_break()
             for piece_number, piece in enumerate(line.split(REMOVED)):

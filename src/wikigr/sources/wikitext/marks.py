@@ -1,6 +1,6 @@
-"""Private-use characters that stand for structure while wikitext is on its way to plain text.
+"""Private-use characters that represent structure while wikitext is converted to plain text.
 
-Input is cleared of them first, so that what an author typed can never be taken for structure.
+They are removed from the input first, so that an author's text cannot imitate structure.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ INLINE = "\ue001"
 END = "\ue002"
 # A line break inside a paragraph.
 BREAK = "\ue003"
-# Something inline was left out here.
+# Something inline was omitted here.
 REMOVED = "\ue004"
 SUP_OPEN = "\ue005"
 SUP_CLOSE = "\ue006"
-# Starts a line that the author set off with a leading space (preformatted text).
+# Starts a line that begins with a space in the source (preformatted text).
 PREFORMATTED = "\ue007"
 # Starts a heading line (followed by level and K or D, kept or dropped) or a table row.
 HEADING = "\ue008"
 ROW = "\ue009"
-# Comes before each character of a list prefix.
+# Precedes each character of a list prefix.
 LIST = "\ue00a"
-# Link label in an infobox value: LINK_OPEN index LINK_LABEL label LINK_CLOSE.
+# A link in an infobox value: LINK_OPEN index LINK_LABEL label LINK_CLOSE.
 LINK_OPEN = "\ue00b"
 LINK_LABEL = "\ue00c"
 LINK_CLOSE = "\ue00d"
@@ -33,17 +33,17 @@ ALL_MARKS = re.compile("[\ue000-\ue00f]")
 PLACEHOLDER = re.compile(f"[{BLOCK}{INLINE}](\\d+){END}")
 LINK = re.compile(f"{LINK_OPEN}(\\d+){LINK_LABEL}([^{LINK_OPEN}{LINK_CLOSE}]*){LINK_CLOSE}")
 
-# Bounded repetition: each of these is tried at every position of a line.
+# Bounded repetition, because each pattern is tried at every position of a line.
 _REMOVED_RUN = re.compile(f"{REMOVED}(?:\\s*{REMOVED})+")
 _EMPTY_PARENTHESES = re.compile(f" ?\\([\\s;,:{REMOVED}]{{0,20}}\\)")
 _AFTER_PARENTHESIS = re.compile(f"\\([\\s;,:]{{0,20}}{REMOVED}[\\s;,:{REMOVED}]{{0,20}}")
 _BEFORE_PARENTHESIS = re.compile(f"[\\s;,]{{0,20}}{REMOVED}[\\s;,{REMOVED}]{{0,20}}\\)")
 
 
-def mend_parentheses(text: str) -> str:
-    """Take out parentheses, and separators in them, that are left over where something was left out.
+def clean_parentheses(text: str) -> str:
+    """Remove empty parentheses, and stray separators inside parentheses, that omitted elements left behind.
 
-    ``REMOVED`` stays wherever something else may depend on it.
+    ``REMOVED`` is kept where later steps may depend on it.
     """
     if REMOVED not in text:
         return text
@@ -54,5 +54,5 @@ def mend_parentheses(text: str) -> str:
 
 
 def strip_marks(text: str) -> str:
-    """``text`` without any mark; for names and keys, where marks have no meaning."""
+    """Return ``text`` without marks, for names and keys."""
     return ALL_MARKS.sub("", text)

@@ -1,4 +1,4 @@
-"""One page of wikitext to sections, hyperlinks, categories and facts."""
+"""Parse a page of wikitext into sections, hyperlinks, categories and facts."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from mwparserfromhell.nodes import Argument, ExternalLink, Heading, HTMLEntity, 
 from mwparserfromhell.wikicode import Wikicode
 
 from wikigr.sources.article import SourceSection, Triple
-from wikigr.sources.plain_text import collapse_spaces
-from wikigr.sources.superscript import superscript
-from wikigr.sources.wiki_sections import has_article_links, is_apparatus
+from wikigr.sources.plain_text import collapse_spaces, format_superscript
 from wikigr.sources.wikitext.infobox import infobox_triples, is_fact, is_infobox, relation_name
-from wikigr.sources.wikitext.layout import lay_out
+from wikigr.sources.wikitext.layout import has_article_links, is_apparatus, lay_out
 from wikigr.sources.wikitext.marks import (
     BREAK,
     HEADING,
@@ -38,7 +36,7 @@ from wikigr.sources.wikitext.templates import TemplateCall, expand_template, is_
 
 CATEGORY_NAMESPACE = 14
 _MEDIA_NAMESPACES = (6, -2)
-# Names that MediaWiki knows whatever the language of the wiki; exports list only the local ones.
+# Names that MediaWiki accepts in every language; exports list only the local ones.
 _CANONICAL_NAMESPACES = {
     "media": -2,
     "special": -1,
@@ -95,16 +93,16 @@ _QUOTE_MARKS = re.compile(r"'{2,}")
 _SUPERSCRIPT = re.compile(f"{SUP_OPEN}([^{SUP_OPEN}{SUP_CLOSE}]*){SUP_CLOSE}")
 _MAX_EXPONENT_DEPTH = 4
 _LEFT_TEMPLATE = re.compile(r"\{\{[^{}]*\}\}")
-# Emphasis that carries a quotation's own apostrophe: four quotes are one and bold, more than five the rest.
+# The literal apostrophes in a run of quotes: four are one apostrophe and bold, beyond five the rest is literal.
 _APOSTROPHES = {2: "", 3: "", 4: "'", 5: ""}
 
 
 @dataclass(frozen=True, slots=True)
 class WikiSite:
-    """What the reading of a page depends on: ``namespaces`` maps names in lower case to numbers.
+    """The properties of a wiki that affect parsing.
 
-    ``page_url`` is the URL of a page less its title, ``""`` when unknown; ``first_letter`` says that the first
-    letter of titles is always a capital.
+    ``namespaces`` maps names in lower case to numbers. ``first_letter`` means that titles always begin with a capital
+    letter. ``page_url`` is the URL of a page without its title, ``""`` if unknown.
     """
 
     namespaces: Mapping[str, int]
@@ -112,7 +110,7 @@ class WikiSite:
     page_url: str = ""
 
     def title(self, written: str) -> str:
-        """The title of the page that a link target means, ``""`` for a link within the page."""
+        """Return the title of the page that a link target refers to, ``""`` for a link within the page."""
         text = html.unescape(strip_marks(written)).partition("#")[0]
         if "%" in text:
             text = unquote(text)
@@ -120,7 +118,7 @@ class WikiSite:
         return text[:1].upper() + text[1:] if self.first_letter else text
 
     def namespace(self, target: str) -> tuple[int, str]:
-        """The namespace number (0 for articles) of a target and its name without prefix."""
+        """Return the namespace number (0 for articles) of a link target and its name without prefix."""
         prefix, colon, rest = target.partition(":")
         if not colon:
             return 0, target
@@ -143,10 +141,9 @@ class WikiPage:
 
 
 def parse_wikitext(wikitext: str, title: str, site: WikiSite) -> WikiPage:
-    """Read the source text of the page ``title``.
+    """Parse the source text of the page ``title``, in time linear in its length.
 
-    Time is linear in the length, whatever the brackets look like. Raises ``RecursionError`` or
-    ``mwparserfromhell.parser.ParserError`` only where the parser itself fails.
+    Raises ``RecursionError`` or ``mwparserfromhell.parser.ParserError`` when the parser itself fails.
     """
     prepared = prepare(wikitext)
     renderer = _Renderer(title, site, prepared.verbatim)
@@ -162,7 +159,7 @@ def parse_wikitext(wikitext: str, title: str, site: WikiSite) -> WikiPage:
 
 
 def _finish(text: str) -> str:
-    """Take out the markup that the parser could not read."""
+    """Remove the markup that the parser could not read and resolve superscripts."""
     while True:
         text, count = _LEFT_TEMPLATE.subn(REMOVED, text)
         if not count:
@@ -179,11 +176,11 @@ def _superscript(match: re.Match[str]) -> str:
     text = match[1].replace(REMOVED, "")
     start = match.start()
     before = match.string[start - 1 : start] if start else ""
-    return superscript(text, before) + REMOVED * (REMOVED in match[1])
+    return format_superscript(text, before) + REMOVED * (REMOVED in match[1])
 
 
 class _Renderer:
-    """Turns nodes into text with marks, and gathers what is no text on the way."""
+    """Renders nodes as text with marks and collects links, categories and facts."""
 
     def __init__(self, title: str, site: WikiSite, verbatim: list[str]) -> None:
         self._title = title
@@ -200,11 +197,11 @@ class _Renderer:
         self._value_targets: list[str] | None = None
 
     def render(self, code: Wikicode) -> str:
-        """The text of ``code``."""
+        """Return the text of ``code``."""
         return "".join([self._node(node) for node in code.nodes])
 
     def _nested(self, code: Wikicode) -> str:
-        """The text of a template argument, table cell or label."""
+        """Return the text of a template argument, table cell or label."""
         self._depth += 1
         try:
             return self.render(code).replace(PREFORMATTED, " ")
@@ -266,12 +263,12 @@ class _Renderer:
             if number == CATEGORY_NAMESPACE and (category := self._site.title(name)):
                 self.categories.setdefault(category)
             if number == CATEGORY_NAMESPACE or number in _MEDIA_NAMESPACES:
-                # Captions with their links go too.
+                # Image captions are dropped with their links.
                 return ""
-        shown = self._nested(node.text) if node.text is not None else None
-        if shown is not None and not strip_marks(shown).strip():
-            shown = _pipe_trick(name)
-        label = written.replace("_", " ") if shown is None else shown
+        text = self._nested(node.text) if node.text is not None else None
+        if text is not None and not strip_marks(text).strip():
+            text = _pipe_trick(name)
+        label = written.replace("_", " ") if text is None else text
         if number:
             return label
         prefix, colon, _ = written.partition(":")
@@ -281,9 +278,9 @@ class _Renderer:
                 return ""
             if is_language or prefix.strip().lower() in _INTERWIKI:
                 return label
-        return self._note_link(written, label)
+        return self._add_link(written, label)
 
-    def _note_link(self, written: str, label: str) -> str:
+    def _add_link(self, written: str, label: str) -> str:
         target = self._site.title(written)
         if not target:
             return label.lstrip("#") if label.startswith("#") else label
@@ -292,23 +289,23 @@ class _Renderer:
         if self._value_targets is None:
             return label
         self._value_targets.append(target)
-        # A label is one value, on however many lines it is shown.
+        # A label is one value, even if it is shown on several lines.
         label = _LINE_BREAKS.sub(" ", label)
         return f"{LINK_OPEN}{len(self._value_targets) - 1}{LINK_LABEL}{label}{LINK_CLOSE}"
 
     def _link_to_title(self, target: str, label: str) -> str:
-        """A link that a template makes from its argument, which may hold one already."""
+        """Record the link that a template makes from an argument, unless that already contains a link."""
         if LINK_OPEN in target or LINK_OPEN in label:
             return label
         number, _ = self._site.namespace(strip_marks(target))
-        return label if number else self._note_link(target, label)
+        return label if number else self._add_link(target, label)
 
     def _template(self, node: Template) -> str:
         name = self._name(node)
         if self._depth == 0 and _is_disambiguation_template(name):
             self.is_disambiguation = True
             return ""
-        # Wherever the box stands on the page, it describes the subject; what stands in one is read with its fields.
+        # An infobox describes the subject wherever it is on the page; nested boxes are read with its fields.
         if self._value_targets is None and is_infobox(name):
             self._infobox(node)
             return "\n"
@@ -352,7 +349,7 @@ def _emphasis(match: re.Match[str]) -> str:
 
 
 def _pipe_trick(name: str) -> str:
-    """What ``[[name|]]`` shows: the name without its qualifier."""
+    """Return the text of ``[[name|]]``: the name without its qualifier."""
     before, parenthesis, qualifier = name.removesuffix(")").rpartition("(")
     if name.endswith(")") and parenthesis and ")" not in qualifier:
         return before.rstrip()

@@ -1,7 +1,7 @@
-"""Readies wikitext for the parser: extension tags out, HTML to wikitext or marks, brackets balanced.
+"""Prepare wikitext for the parser: remove extension tags, convert HTML, balance brackets.
 
-MediaWiki does the same before it parses (its "strip markers"). It also bounds the cost: mwparserfromhell takes
-minutes for some kilobytes of brackets that never close, and a moment for the same text once it is balanced.
+MediaWiki does the same before it parses (its "strip markers"). It also bounds the cost: mwparserfromhell needs minutes
+for a few kilobytes of unclosed brackets, but is fast on balanced text.
 """
 
 from __future__ import annotations
@@ -24,41 +24,24 @@ from wikigr.sources.wikitext.marks import (
 
 # Real pages nest up to a dozen levels; the parser gives up at 40.
 _MAX_DEPTH = 25
-# How many unclosed brackets a closing one looks through for its partner.
-_FARTHEST = 100
+# The number of unclosed brackets that are searched for the partner of a closing one.
+_MAX_DISTANCE = 100
 
-# Possessive where a shorter match could only fail too, which keeps each search linear.
+# Possessive quantifiers keep each search linear.
 _TAG = re.compile(r"<!--|<(/?+)([A-Za-z][A-Za-z0-9]*+)([^<>]*+)>")
 _TAG_WITHOUT_CONTENT = frozenset(
-    (
-        "categorytree",
-        "gallery",
-        "graph",
-        "hiero",
-        "imagemap",
-        "includeonly",
-        "indicator",
-        "inputbox",
-        "mapframe",
-        "maplink",
-        "ref",
-        "references",
-        "score",
-        "section",
-        "templatedata",
-        "templatestyles",
-        "timeline",
-    )
+    """
+    categorytree gallery graph hiero imagemap includeonly indicator inputbox mapframe maplink ref references
+    score section templatedata templatestyles timeline
+    """.split()
 )
 _BLOCK_VERBATIM = frozenset(("pre", "source", "syntaxhighlight"))
 _INLINE_VERBATIM = frozenset(("ce", "chem", "math", "nowiki"))
 _TRANSPARENT = frozenset(
-    (
-        *("abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins"),
-        *("kbd", "mark", "noinclude", "nobr", "onlyinclude", "poem", "q", "rb", "rp", "rt", "rtc", "ruby", "s"),
-        *("samp", "small", "span", "strike", "strong", "sub", "time", "tt", "u", "var", "wbr", "tbody", "thead"),
-        *("tfoot", "dl", "img", "a", "caption"),
-    )
+    """
+    abbr b bdi bdo big cite code data del dfn em font i ins kbd mark noinclude nobr onlyinclude poem q rb rp
+    rt rtc ruby s samp small span strike strong sub time tt u var wbr tbody thead tfoot dl img a caption
+    """.split()
 )
 _PARAGRAPH = frozenset(("blockquote", "hr", "p"))
 _LINE = frozenset(("center", "div"))
@@ -82,14 +65,14 @@ _TEMPLATE_NAME = re.compile(r"[^\n|\[\]{}]{0,60}\|")
 
 @dataclass(slots=True)
 class PreparedWikitext:
-    """``text`` for the parser, with the marks of ``wikitext_marks``; ``verbatim`` holds what they index."""
+    """``text`` for the parser, with the marks of ``marks.py``; ``verbatim`` holds the texts that they index."""
 
     text: str
     verbatim: list[str] = field(default_factory=list)
 
 
 def prepare(wikitext: str) -> PreparedWikitext:
-    """Ready one page for the parser, in time linear in its length."""
+    """Prepare one page for the parser, in time linear in its length."""
     wikitext = ALL_MARKS.sub("", wikitext).replace("\r\n", "\n")
     scanner = _TagScanner()
     text = scanner.scan(wikitext)
@@ -102,7 +85,7 @@ class _TagScanner:
     def __init__(self) -> None:
         self.verbatim: list[str] = []
         self._lists: list[str] = []
-        # The closing mark found last for each name (None: no more follow), so that none is looked for twice.
+        # The last closing tag found for each name, None if no more follow; avoids repeated searches.
         self._closers: dict[str, re.Match[str] | None] = {}
         self._comments_end = True
 
@@ -131,7 +114,7 @@ class _TagScanner:
         return "".join(out)
 
     def _scan_part(self, text: str) -> str:
-        """Scan a piece of the page on its own: what closes in the rest is of no account."""
+        """Scan a part of the page separately; closing tags after it do not count."""
         closers, comments_end = self._closers, self._comments_end
         self._closers, self._comments_end = {}, True
         try:
@@ -142,7 +125,7 @@ class _TagScanner:
     def _skip_comment(self, text: str, match: re.Match[str], out: list[str]) -> int:
         end = text.find("-->", match.end()) if self._comments_end else -1
         self._comments_end = end >= 0
-        # One that never closes would hide the rest of the article: only the mark goes.
+        # A comment that is never closed would hide the rest of the article, so only its mark is removed.
         position = match.end() if end < 0 else end + 3
         alone = (not out or not out[-1] or out[-1].endswith("\n")) and text[position : position + 1] == "\n"
         return position + 1 if alone else position
@@ -207,7 +190,7 @@ class _TagScanner:
 
 
 def _escape(segment: str, is_start: bool) -> str:
-    """Text between tags: a ``<`` left in it opens no tag; leading spaces of its lines are the author's."""
+    """Escape each remaining ``<`` in the text between tags, and mark lines that begin with a space."""
     if "<" in segment:
         segment = segment.replace("<", "&lt;")
     if is_start:
@@ -219,9 +202,9 @@ def _escape(segment: str, is_start: bool) -> str:
 
 
 def _balance(text: str) -> str:
-    """Take out every bracket that has no partner, and those nested deeper than any real page nests."""
+    """Remove every bracket without a partner, and those nested deeper than ``_MAX_DEPTH``."""
     stack: list[tuple[str, int, int]] = []
-    dead: list[tuple[int, int]] = []
+    unmatched: list[tuple[int, int]] = []
     position = 0
     while match := _BRACKETS.search(text, position):
         token, start, position = match[0], match.start(), match.end()
@@ -229,25 +212,25 @@ def _balance(text: str) -> str:
             stack.extend(("{{", at, at + 2) for at in range(start + len(token) % 2, position, 2))
         elif token[0] == "}":
             for at in range(start, position - 1, 2):
-                _close(stack, dead, "{{", at, at + 2)
+                _close(stack, unmatched, "{{", at, at + 2)
         elif token == "[[":
             stack.append(("[[", start, position))
         elif token == "]]":
-            _close(stack, dead, "[[", start, position)
+            _close(stack, unmatched, "[[", start, position)
         elif token.endswith("{|"):
             stack.append(("{|", start, position))
-        elif any(kind == "{|" for kind, _, _ in stack[-_FARTHEST:]):
-            _close(stack, dead, "{|", start, position)
+        elif any(kind == "{|" for kind, _, _ in stack[-_MAX_DISTANCE:]):
+            _close(stack, unmatched, "{|", start, position)
         else:
-            # No table is open: the brace may belong to the end of a template.
+            # Without an open table, the brace may belong to the end of a template.
             position = start + token.index("|") + 1
-    dead.extend(_dead_opener(text, kind, start, end) for kind, start, end in stack)
-    if not dead:
+    unmatched.extend(_unmatched_opener(text, kind, start, end) for kind, start, end in stack)
+    if not unmatched:
         return text
-    dead.sort()
+    unmatched.sort()
     out: list[str] = []
     position = 0
-    for start, end in dead:
+    for start, end in unmatched:
         if start > position:
             out.append(text[position:start])
         position = max(position, end)
@@ -255,27 +238,29 @@ def _balance(text: str) -> str:
     return "".join(out)
 
 
-# What a closing bracket may reach through, leaving it without a partner.
-_REACHES_THROUGH = {"{{": ("[[",), "[[": (), "{|": ("[[", "{{")}
+# For each kind of bracket, the kinds of unclosed brackets that it may enclose.
+_MAY_ENCLOSE = {"{{": ("[[",), "[[": (), "{|": ("[[", "{{")}
 
 
-def _close(stack: list[tuple[str, int, int]], dead: list[tuple[int, int]], kind: str, start: int, end: int) -> None:
+def _close(
+    stack: list[tuple[str, int, int]], unmatched: list[tuple[int, int]], kind: str, start: int, end: int
+) -> None:
     depth = len(stack) - 1
-    lowest = max(0, len(stack) - _FARTHEST)
-    while depth >= lowest and stack[depth][0] in _REACHES_THROUGH[kind]:
+    lowest = max(0, len(stack) - _MAX_DISTANCE)
+    while depth >= lowest and stack[depth][0] in _MAY_ENCLOSE[kind]:
         depth -= 1
     if depth < lowest or stack[depth][0] != kind:
-        dead.append((start, end))
+        unmatched.append((start, end))
         return
-    dead.extend((left, right) for _, left, right in stack[depth + 1 :])
+    unmatched.extend((left, right) for _, left, right in stack[depth + 1 :])
     _, left, right = stack[depth]
     del stack[depth:]
     if depth >= _MAX_DEPTH:
-        dead.extend(((left, right), (start, end)))
+        unmatched.extend(((left, right), (start, end)))
 
 
-def _dead_opener(text: str, kind: str, start: int, end: int) -> tuple[int, int]:
-    """What to take out with an opening bracket that never closes: names and attributes are no prose."""
+def _unmatched_opener(text: str, kind: str, start: int, end: int) -> tuple[int, int]:
+    """Return the range to remove for an opening bracket that is never closed, including names and attributes."""
     if kind == "[[":
         return start, end
     at_line_start = start == 0 or text[start - 1] == "\n"

@@ -1,4 +1,4 @@
-"""Wikitext tables as lines of text."""
+"""Render wikitext tables as lines of text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wikigr.sources.wikitext.marks import BLOCK, BREAK, HEADING, LINK, LIST, ROW
 
 Render = Callable[[Wikicode], str]
 
-# Boxes that navigate or lay out; an infobox written as a table has no fields to read.
+# Classes of boxes for navigation or layout. Infoboxes written as tables have no fields to read.
 _SKIPPED_CLASSES = re.compile(
     r"\b(?:navbox|vertical-navbox|infobox|sidebar|metadata|ambox|noprint|toc|mbox|succession-box)", re.IGNORECASE
 )
@@ -21,10 +21,10 @@ _ITEM = re.compile(f"\\s*+(?:(?:{LIST}.)++|{ROW})")
 
 
 def render_table(table: Tag, render: Render) -> str:
-    """One line for each row, cells separated by `` | ``; a table that only places blocks as those blocks.
+    """Return one line per row, with cells separated by `` | ``; a layout table is rendered as its blocks.
 
-    A cell that spans rows or columns is repeated in each, so that the values after it stay under their column.
-    Where none comes after it (a title over the table, a remark at a row's end) it stands once. Navigation boxes
+    A cell that spans rows or columns is repeated in each, so that the values after it stay in their columns. It is
+    not repeated if no cell follows, as with a title above the table or a remark at the end of a row. Navigation boxes
     and infoboxes give ``""``.
     """
     classes = _attribute(table, "class")
@@ -35,7 +35,7 @@ def render_table(table: Tag, render: Render) -> str:
     carried: dict[int, tuple[int, str]] = {}
     for row in _rows(table):
         if row and str(row[0]).startswith("|+"):
-            # The parser takes a caption for a cell.
+            # The parser reads a caption as a cell.
             lines.append(ROW + _flat(render(row[0].contents).strip().removeprefix("+")))
             row = row[1:]
         cells = [(cell, render(cell.contents) if cell.contents else "") for cell in row]
@@ -58,7 +58,7 @@ def _span(cell: Tag, name: str) -> int:
 
 
 def _rows(table: Tag) -> Iterator[list[Tag]]:
-    """The cells of each row; those before the first row mark are a row too."""
+    """Yield the cells of each row; those before the first row mark are a row too."""
     first: list[Tag] = []
     for node in table.contents.nodes:
         if isinstance(node, Tag) and node.tag in ("td", "th"):
@@ -74,7 +74,7 @@ def _rows(table: Tag) -> Iterator[list[Tag]]:
 
 
 def _spread(cells: list[tuple[Tag, str]], carried: dict[int, tuple[int, str]]) -> Iterator[str]:
-    """The texts of a row, with those of cells above that reach into it in their columns."""
+    """Yield the texts of a row, including those of cells above that span it."""
     column = 0
     last = len(cells) - 1
     is_header = last > 0 and all(cell.tag == "th" for cell, _ in cells)
@@ -84,13 +84,13 @@ def _spread(cells: list[tuple[Tag, str]], carried: dict[int, tuple[int, str]]) -
             column += 1
         flat = _flat(text)
         rows = _span(cell, "rowspan")
-        # A bound on the width of the table too: a few wide cells must not fill the memory.
+        # Limits the width of the table too, because a few wide cells could fill the memory.
         columns = min(_span(cell, "colspan"), max(1, _MAX_SPAN - column))
         if index == last and not is_header and not any(other > column for other in carried):
             columns = 1
         for spanned in range(columns):
             if rows > 1:
-                # Carried into the rows below, not this one; in those once, for what repeats both ways multiplies.
+                # Repeat the text in only one column of the rows below, because repetition both ways multiplies.
                 carried[column + spanned] = (rows - 1, "" if spanned else flat)
             yield flat
         column += columns
@@ -111,7 +111,7 @@ def _is_block(text: str, is_data: bool) -> bool:
 
 
 def _flat(text: str) -> str:
-    """A cell on one line: list items and nested rows are separated by semicolons."""
+    """Return a cell on one line, with list items and nested rows separated by semicolons."""
     pieces: list[str] = []
     is_item = False
     for line in text.replace(BREAK, " ").split("\n"):

@@ -1,0 +1,319 @@
+"""One HTTP GET request to a server that is not trusted.
+
+``httpx2`` speaks HTTP and TLS. This module adds what it leaves open: the host of every hop is resolved and checked
+(``addresses``), and the connection goes to the checked address, while the certificate is verified against the host
+name. Redirects are therefore followed here. The number of redirects, the time to the end of the headers, and the rate
+of the body are limited.
+
+Proxies from the environment are ignored: a proxy resolves the name itself, so its address could not be checked.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from wikigr import __version__
+from wikigr.distribution.addresses import is_loopback, resolve
+from wikigr.errors import UsageError, WikigrError
+
+if TYPE_CHECKING:
+    import httpx2
+
+DOWNLOAD_MANUALLY = "Download the file with another tool, then install it from disk."
+
+_MAX_REDIRECTS = 5
+_CONNECT_SECONDS = 10.0
+# For one read.
+_READ_SECONDS = 30.0
+# From the connection to the end of the headers, however slowly the server sends them.
+_HEADER_SECONDS = 30.0
+# A body is refused when fewer than _STALL_BYTES arrive in _STALL_SECONDS.
+_STALL_SECONDS = 60.0
+_STALL_BYTES = 16 * 1024
+_TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_INVALID_URL_CHARACTER = re.compile(r"[\x00-\x20\x7f-\x9f\\]")
+_TOO_SLOW = "the server takes too long to answer"
+
+
+class DownloadError(WikigrError):
+    """A download failed, or the server broke a rule."""
+
+
+class Interrupted(Exception):  # noqa: N818 -- internal: becomes a DownloadError after the last attempt
+    """The connection failed or the server is busy; another attempt may succeed."""
+
+
+def is_url(text: str) -> bool:
+    """Return whether ``text`` is a URL rather than a path."""
+    return "://" in text
+
+
+def redact_url(url: str) -> str:
+    """Return ``url`` without the parts that may be secret: user, password, query and fragment."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def parse_url(url: str) -> SplitResult:
+    """Split ``url`` into its parts; raises ``UsageError`` unless it is a plain HTTP or HTTPS URL."""
+    if _INVALID_URL_CHARACTER.search(url) or not url.isascii():
+        raise UsageError(
+            "The URL contains spaces, control characters or letters that must be written as %XX.",
+            hint="Percent-encode the URL.",
+        )
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise UsageError(f"Cannot parse the URL: {error}.") from error
+    if parts.scheme not in ("https", "http"):
+        raise UsageError(f"Packs are downloaded over https, not {parts.scheme!r}.", hint=DOWNLOAD_MANUALLY)
+    if not host:
+        raise UsageError("The URL has no host.")
+    if parts.username is not None or parts.password is not None:
+        raise UsageError(
+            f"The URL {redact_url(url)} contains a user or a password, which would end up in files and logs.",
+            hint=DOWNLOAD_MANUALLY,
+        )
+    return parts
+
+
+@contextmanager
+def open_response(url: str, headers: Mapping[str, str], *, allow_private: bool) -> Iterator[httpx2.Response]:
+    """Request ``url``, follow redirects with the same checks on every hop, and yield the response with its body unread.
+
+    Its status is 200, 206 or 416. Raises ``Interrupted`` when another attempt may succeed, and ``DownloadError``,
+    ``AddressError`` or ``UsageError`` when it cannot.
+    """
+    here = url
+    for _ in range(_MAX_REDIRECTS + 1):
+        with _request_hop(here, headers, allow_private) as response:
+            if response.status_code not in _REDIRECTS:
+                _check_status(response, url)
+                yield response
+                return
+            location = response.headers.get("Location")
+        if not location:
+            raise DownloadError(
+                f"{redact_url(here)} redirects without a target (status {response.status_code}).",
+                hint=DOWNLOAD_MANUALLY,
+            )
+        here = _redirect_target(here, location)
+    raise DownloadError(f"{redact_url(url)} redirects more than {_MAX_REDIRECTS} times.", hint="Check the URL.")
+
+
+def _redirect_target(here: str, location: str) -> str:
+    """Return the absolute URL of a redirect; raises ``DownloadError`` for one that must not be followed."""
+    try:
+        target = urljoin(here, location)
+        if parse_url(target).scheme == "http" and urlsplit(here).scheme == "https":
+            raise UsageError("It downgrades https to http, which anyone on the network path can change.")
+    except (UsageError, ValueError) as error:
+        why = error.message if isinstance(error, UsageError) else f"Cannot parse the URL: {error}."
+        raise DownloadError(
+            f"{redact_url(here)} redirects to a URL that is not allowed: {why}", hint=DOWNLOAD_MANUALLY
+        ) from error
+    return target
+
+
+@contextmanager
+def _request_hop(url: str, headers: Mapping[str, str], allow_private: bool) -> Iterator[httpx2.Response]:
+    """Send one request to a checked address of the host and yield the response once its headers have arrived."""
+    import httpx2
+
+    addresses = _checked_addresses(url, allow_private)
+    try:
+        target = httpx2.URL(url)
+    except httpx2.InvalidURL as error:
+        raise UsageError(f"Cannot parse the URL: {error}.") from error
+    # A bare transport: a client would add cookies, credentials of the environment and a log line with the URL.
+    with httpx2.HTTPTransport(verify=_ssl_context(), trust_env=False) as transport:
+        response = _send(transport, target, addresses, headers)
+        try:
+            yield response
+        finally:
+            response.close()
+
+
+def _checked_addresses(url: str, allow_private: bool) -> list[str]:
+    """Return the addresses to connect to; raises ``AddressError`` or ``UsageError`` when one is not allowed."""
+    parts = parse_url(url)
+    host, secure = parts.hostname or "", parts.scheme == "https"
+    port = parts.port or (443 if secure else 80)
+    # A URL that is refused anyway causes no DNS lookup.
+    addresses = resolve(host, port, allow_private=allow_private) if secure or allow_private else []
+    if not secure and not (allow_private and all(map(is_loopback, addresses))):
+        raise UsageError(
+            f"{redact_url(url)} uses plain http, which anyone on the network path can change.",
+            hint="Use https. --allow-private permits http to this machine only.",
+        )
+    return addresses
+
+
+def _ssl_context() -> ssl.SSLContext:
+    import httpx2
+
+    try:
+        # The system's certificate store, on macOS as well; SSL_CERT_FILE and SSL_CERT_DIR take precedence.
+        return httpx2.create_ssl_context()
+    except OSError as error:
+        raise DownloadError(
+            f"Cannot read the trusted certificates: {error.strerror or error}.",
+            hint="Check SSL_CERT_FILE and SSL_CERT_DIR.",
+        ) from error
+
+
+class _HeaderDeadline:
+    """Shuts a connection down when the response headers take longer than ``_HEADER_SECONDS`` in total.
+
+    ``httpx2`` limits the time of each read only, so a server could send its headers byte by byte without end.
+    """
+
+    def __init__(self) -> None:
+        self.expired = False
+        self._stream: Any = None
+        self._timer = threading.Timer(_HEADER_SECONDS, self._expire)
+        self._timer.daemon = True
+
+    def trace(self, event: str, info: Mapping[str, Any]) -> None:
+        """Receive the connection's stream (the ``trace`` extension of a request)."""
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            if self._stream is None:
+                self._timer.start()
+            self._stream = info["return_value"]
+
+    def _expire(self) -> None:
+        self.expired = True
+        with suppress(OSError):
+            self._stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+
+    def cancel(self) -> None:
+        self._timer.cancel()
+
+
+def _send(
+    transport: httpx2.HTTPTransport, url: httpx2.URL, addresses: list[str], headers: Mapping[str, str]
+) -> httpx2.Response:
+    """Send the request to the first of ``addresses`` that accepts a connection."""
+    import httpx2
+
+    host = url.raw_host.decode("ascii")
+    failure = "the host has no address"
+    for address in addresses:
+        deadline = _HeaderDeadline()
+        request = httpx2.Request(
+            "GET",
+            url.copy_with(host=address, fragment=None),
+            headers={
+                "Host": url.netloc.decode("ascii"),
+                "User-Agent": f"wikigr/{__version__}",
+                "Accept-Encoding": "identity",
+                "Connection": "close",
+                **headers,
+            },
+            extensions={
+                "sni_hostname": host,  # the certificate is verified against this name
+                "timeout": httpx2.Timeout(_READ_SECONDS, connect=_CONNECT_SECONDS).as_dict(),
+                "trace": deadline.trace,
+            },
+        )
+        try:
+            response = transport.handle_request(request)
+        except httpx2.HTTPError as error:
+            cause = _root_cause(error)
+            if isinstance(cause, ssl.SSLCertVerificationError):
+                raise DownloadError(
+                    f"{host} has no certificate that can be trusted: {cause.verify_message.rstrip('.')}.",
+                    hint="If you run the server yourself, set SSL_CERT_FILE to the certificate of its authority.",
+                ) from error
+            failure = _TOO_SLOW if deadline.expired else _reason(error)
+            if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+                continue
+            raise Interrupted(failure) from error
+        finally:
+            deadline.cancel()
+        if deadline.expired:
+            response.close()
+            raise Interrupted(_TOO_SLOW)
+        return response
+    raise Interrupted(failure)
+
+
+def read_body(response: httpx2.Response) -> Iterator[bytes]:
+    """Yield the body as it arrives, not decoded. It may end before ``Content-Length``: the caller compares.
+
+    Raises ``Interrupted`` when the connection fails, and ``DownloadError`` when the server sends too slowly.
+    """
+    import httpx2
+
+    begun, received = time.monotonic(), 0
+    try:
+        for data in response.iter_raw():
+            yield data
+            received += len(data)
+            now = time.monotonic()
+            if now - begun >= _STALL_SECONDS:
+                if received < _STALL_BYTES:
+                    raise DownloadError(
+                        f"The server sent only {received:,} bytes in {now - begun:.0f} s.",
+                        hint="Run the same command again later to resume.",
+                    )
+                begun, received = now, 0
+    except httpx2.HTTPError as error:
+        if not isinstance(error, httpx2.RemoteProtocolError) or "Content-Length" not in response.headers:
+            raise Interrupted(_reason(error)) from error
+
+
+def _check_status(response: httpx2.Response, url: str) -> None:
+    """Raise ``Interrupted`` or ``DownloadError`` for a response that is not a file."""
+    status, headers = response.status_code, response.headers
+    if status in _TEMPORARY:
+        raise Interrupted(f"the server answered with status {status}")
+    if status in (401, 403, 407):
+        raise DownloadError(f"{redact_url(url)} requires permission (status {status}).", hint=DOWNLOAD_MANUALLY)
+    if status in (404, 410):
+        raise DownloadError(f"{redact_url(url)} does not exist (status {status}).", hint="Check the URL.")
+    if status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+        return
+    if status not in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT):
+        raise DownloadError(
+            f"{redact_url(url)} answered with status {status} instead of a file.", hint=DOWNLOAD_MANUALLY
+        )
+    if headers.get("Content-Type", "").partition(";")[0].strip().lower() == "text/html":
+        raise DownloadError(
+            f"{redact_url(url)} is a web page, not a pack.", hint="Use the URL of the file itself (often 'raw')."
+        )
+    encoding = headers.get("Content-Encoding", "identity").lower()
+    if encoding != "identity":
+        raise DownloadError(
+            f"{redact_url(url)} sends the file with an encoding that was not requested ({encoding[:80]!r}).",
+            hint=DOWNLOAD_MANUALLY,
+        )
+
+
+def _root_cause(error: BaseException) -> BaseException:
+    # httpx2 hides the socket's error from tracebacks (``from None``), so the cause alone does not lead to it.
+    while (cause := error.__cause__ or error.__context__) is not None:
+        error = cause
+    return error
+
+
+def _reason(error: httpx2.HTTPError) -> str:
+    """Return why a connection failed, as a clause of one line."""
+    import httpx2
+
+    if isinstance(error, httpx2.TimeoutException):
+        return "the server does not answer"
+    cause = _root_cause(error)
+    text = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(error)
+    return " ".join(text.split())[:200].rstrip(".") or type(error).__name__

@@ -1,0 +1,148 @@
+"""Human labels for a judge's grades, and the agreement of judge and humans."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikigr.errors import SourceError, UsageError
+from wikigr.evaluation.judge import SCORES
+from wikigr.evaluation.samples import Sample
+from wikigr.evaluation.statistics.bootstrap import bootstrap_statistic_interval
+from wikigr.sources.jsonl import JsonlSource
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A person's grade of one answer: a step of the rubric."""
+
+    question_id: str
+    profile: str
+    repeat: int
+    label: str
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """The key of the graded sample."""
+        return self.profile, self.question_id, self.repeat
+
+
+def read_labels(
+    path: Path | str, *, questions: Collection[str], profiles: Collection[str], repeats: int
+) -> list[Label]:
+    """Read human grades: JSON Lines of ``{question_id, profile, repeat?, label}``; ``repeat`` defaults to 0.
+
+    Raises ``UsageError`` for a file that cannot be read. Raises it with the line number for an invalid label, an
+    unknown question, profile or repeat, and a second label for the same answer.
+    """
+    found: dict[tuple[str, str, int], int] = {}
+    labels = []
+    try:
+        for record in JsonlSource(path).records():
+            where = f"{path}, line {record.line}"
+            label = _label(record.data, where)
+            for value, known, name in (
+                (label.question_id, questions, "question"),
+                (label.profile, profiles, "profile"),
+                (label.repeat, range(repeats), "repeat"),
+            ):
+                if value not in known:
+                    raise UsageError(f"{where}: the run has no {name} {value!r}.")
+            if label.label not in SCORES:
+                raise UsageError(f"{where}: {label.label!r} is not a label.", hint=f"Use {', '.join(SCORES)}.")
+            first = found.setdefault(label.key, record.line)
+            if first != record.line:
+                raise UsageError(f"{where}: the same answer already has a label on line {first}.")
+            labels.append(label)
+    except SourceError as error:
+        raise UsageError(f"Cannot read the labels: {error.message}", hint=error.hint) from error
+    return labels
+
+
+def _label(line: bytes, where: str) -> Label:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{where}: invalid JSON: {error}.") from error
+    if not isinstance(row, dict):
+        raise UsageError(f"{where}: not a JSON object.")
+    unknown = row.keys() - {"question_id", "profile", "repeat", "label"}
+    if unknown:
+        raise UsageError(f"{where}: a label has no field {sorted(unknown)[0]!r}.")
+    for name in ("question_id", "profile", "label"):
+        if not isinstance(row.get(name), str):
+            raise UsageError(f"{where}: {name} is missing or not a string.")
+    repeat = row.get("repeat", 0)
+    if isinstance(repeat, bool) or not isinstance(repeat, int):
+        raise UsageError(f"{where}: repeat is not an integer.")
+    return Label(row["question_id"], row["profile"], repeat, row["label"])
+
+
+def agreement(
+    samples: Sequence[Sample], labels: Sequence[Label], *, seed: int, resamples: int = 9999
+) -> dict[str, Any]:
+    """Return the agreement of the judge and the human labels on the answers that both graded.
+
+    ``items`` is the number of these answers. ``kappa`` is Cohen's unweighted kappa, or ``None`` if it is undefined (no
+    items, or both gave every answer the same grade). ``interval`` is its 95 % bootstrap interval over whole questions,
+    or ``None`` if the items do not vary.
+    """
+    judged = {s.key: str(s.judgment["verdict"]) for s in samples if s.judgment is not None}
+    both = [label for label in labels if judged.get(label.key) in SCORES]
+    undefined = {"items": len(both), "kappa": None, "interval": None}
+    if not both:
+        return undefined
+    machine, people = [judged[label.key] for label in both], [label.label for label in both]
+    kappa = cohens_kappa(machine, people)
+    if math.isnan(kappa):
+        return undefined
+    steps = list(SCORES)
+    cells = np.zeros((len(both), len(steps), len(steps)))
+    for place, (one, other) in enumerate(zip(machine, people, strict=True)):
+        cells[place, steps.index(one), steps.index(other)] = 1.0
+    interval = bootstrap_statistic_interval(
+        lambda weights: _kappas(weights @ cells.reshape(len(both), -1), len(steps)),
+        len(both),
+        seed=seed,
+        resamples=resamples,
+        clusters=[label.question_id for label in both],
+    )
+    ends = None if interval.method == "degenerate" else [interval.low, interval.high]
+    return {"items": len(both), "kappa": kappa, "interval": ends}
+
+
+def cohens_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
+    """Return the agreement of two raters beyond chance, in [-1, 1]: Cohen (1960), "A Coefficient of Agreement".
+
+    ``(observed - expected) / (1 - expected)``, with the agreement expected of raters who use each label as often as
+    these do, but at random. NaN if both raters give every item the same label. Raises ``ValueError`` for empty or
+    unequally long labels.
+    """
+    if not first or len(first) != len(second):
+        raise ValueError(f"{len(first)} labels do not pair with {len(second)}")
+    n = len(first)
+    # Both agreements are multiplied by n * n, which makes them integers.
+    observed = sum(one == other for one, other in zip(first, second, strict=True)) * n
+    counts: dict[Hashable, list[int]] = {}
+    for rater, labels in enumerate((first, second)):
+        for label in labels:
+            counts.setdefault(label, [0, 0])[rater] += 1
+    expected = sum(one * other for one, other in counts.values())
+    return (observed - expected) / (n * n - expected) if expected < n * n else math.nan
+
+
+def _kappas(counts: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
+    """Return Cohen's kappa of each row of ``counts``, of shape ``(k, steps * steps)``; NaN where it is undefined."""
+    tables = counts.reshape(-1, steps, steps)
+    n = tables.sum(axis=(1, 2))
+    observed = np.trace(tables, axis1=1, axis2=2) * n
+    expected = (tables.sum(axis=1) * tables.sum(axis=2)).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(expected < n * n, (observed - expected) / (n * n - expected), np.nan)

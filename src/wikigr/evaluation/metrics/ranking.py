@@ -1,0 +1,83 @@
+"""Ranking metrics over articles and sections: recall@k, nDCG@k and the reciprocal rank.
+
+They are NaN for a question without relevant items. If an item occurs again in a ranking, only the first one counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence, Set
+from typing import TypeVar
+
+from wikigr.evaluation.metrics.answered import AnsweredQuestion
+
+Item = TypeVar("Item", bound=Hashable)
+
+
+def measure_recall(answered: AnsweredQuestion, k: int) -> float:
+    """Return ``recall_at`` over articles."""
+    return recall_at(answered.articles, answered.gold_articles, k)
+
+
+def measure_ndcg(answered: AnsweredQuestion, k: int) -> float:
+    """Return ``ndcg_at`` over articles."""
+    return ndcg_at(answered.articles, answered.gold_articles, k)
+
+
+def measure_reciprocal_rank(answered: AnsweredQuestion) -> float:
+    """Return ``reciprocal_rank`` over articles."""
+    return reciprocal_rank(answered.articles, answered.gold_articles)
+
+
+def measure_section_recall(answered: AnsweredQuestion, k: int) -> float:
+    """Return ``recall_at`` over sections."""
+    return recall_at(answered.sections, answered.gold_sections, k)
+
+
+def measure_section_ndcg(answered: AnsweredQuestion, k: int) -> float:
+    """Return ``ndcg_at`` over sections."""
+    return ndcg_at(answered.sections, answered.gold_sections, k)
+
+
+def measure_section_reciprocal_rank(answered: AnsweredQuestion) -> float:
+    """Return ``reciprocal_rank`` over sections."""
+    return reciprocal_rank(answered.sections, answered.gold_sections)
+
+
+def recall_at(ranking: Sequence[Item], relevant: Set[Item], k: int) -> float:
+    """Return the share of ``relevant`` among the first ``k`` of ``ranking``, in [0, 1]; NaN if nothing is relevant.
+
+    Raises ``ValueError`` if ``k`` is below 1.
+    """
+    found = relevant & set(_first(ranking, k))
+    return len(found) / len(relevant) if relevant else math.nan
+
+
+def ndcg_at(ranking: Sequence[Item], relevant: Set[Item], k: int) -> float:
+    """Return the normalized discounted cumulative gain at ``k``, in [0, 1]; NaN if nothing is relevant.
+
+    Gains are 0 or 1 and discounted by log2(rank + 1) (Järvelin and Kekäläinen 2002, as trec_eval computes it).
+    Raises ``ValueError`` if ``k`` is below 1.
+    """
+    first = _first(ranking, k)
+    if not relevant:
+        return math.nan
+    gain = sum(1 / math.log2(rank + 1) for rank, item in enumerate(first, start=1) if item in relevant)
+    return gain / sum(1 / math.log2(rank + 1) for rank in range(1, min(k, len(relevant)) + 1))
+
+
+def reciprocal_rank(ranking: Sequence[Item], relevant: Set[Item]) -> float:
+    """Return 1 / rank of the first relevant item, in [0, 1]; 0 if none is ranked, NaN if nothing is relevant.
+
+    The mean over questions is the MRR (Voorhees 1999).
+    """
+    if not relevant:
+        return math.nan
+    ranks = (rank for rank, item in enumerate(dict.fromkeys(ranking), start=1) if item in relevant)
+    return 1 / next(ranks, math.inf)
+
+
+def _first(ranking: Sequence[Item], k: int) -> list[Item]:
+    if k < 1:
+        raise ValueError(f"k must be at least 1, not {k}")
+    return list(dict.fromkeys(ranking))[:k]

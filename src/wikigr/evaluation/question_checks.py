@@ -1,0 +1,168 @@
+"""The checks of ``wikigr eval validate``: a table of rules, each of which lists the questions that break it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, NoReturn
+
+from wikigr.evaluation.metrics.accuracy import accuracy
+from wikigr.evaluation.questions import Gold, GoldQuestion, Problem, ProblemKind
+from wikigr.index.candidate import Section
+from wikigr.text import fold, words
+
+if TYPE_CHECKING:
+    from wikigr.answer.answer import Answer
+    from wikigr.pack.open import Pack
+
+
+@dataclass(frozen=True, slots=True)
+class PackLookup:
+    """The questions that the rules ask a pack.
+
+    ``find_title`` returns the title in the pack for a gold title, or None. ``sections`` returns the sections of an
+    article by its title in the pack. ``answer`` answers a question offline.
+    """
+
+    find_title: Callable[[str], str | None]
+    sections: Callable[[str], Sequence[Section]]
+    answer: Callable[[str], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule about gold questions. ``find`` yields each offending question with a message.
+
+    An advisory rule has justified exceptions, so that its findings are warnings and not problems.
+    """
+
+    kind: ProblemKind
+    find: Callable[[Sequence[GoldQuestion], PackLookup], Iterator[tuple[GoldQuestion, str]]]
+    needs_pack: bool = True
+    advisory: bool = False
+
+
+def check_questions(questions: Sequence[GoldQuestion], pack: PackLookup | None = None) -> list[Problem]:
+    """Return the findings of all rules in the order of ``questions``; without a pack, skip the rules that need one."""
+    lookup = pack or PackLookup(_no_pack, _no_pack, _no_pack)
+    place = {question.id: place for place, question in enumerate(questions)}
+    found = [
+        Problem(rule.kind, question.id, question.line, message)
+        for rule in RULES
+        if pack is not None or not rule.needs_pack
+        for question, message in rule.find(questions, lookup)
+    ]
+    return sorted(found, key=lambda problem: place[problem.question_id])
+
+
+def look_up(pack: Pack, answer: Callable[[str], Answer]) -> PackLookup:
+    """Return the lookup of an open pack, whose questions ``answer`` answers."""
+
+    @cache
+    def sections(title: str) -> list[Section]:
+        rows = pack.graph.rows(
+            "MATCH (a:Article {title: $title})-[:HAS_SECTION]->(s:Section) RETURN s.section_id, a.title, s.title, "
+            "s.content, s.source_id, s.position ORDER BY s.position",
+            {"title": title},
+        )
+        return [Section(*row) for row in rows]
+
+    return PackLookup(pack.find_title, sections, answer)
+
+
+def _no_pack(_: str) -> NoReturn:
+    raise LookupError("there is no pack to look this up in")
+
+
+def _duplicates(questions: Sequence[GoldQuestion], _: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
+    """Two questions have the same words; case, punctuation and Unicode form do not matter."""
+    seen: dict[str, GoldQuestion] = {}
+    for question in questions:
+        # A question without words ("?!") is a duplicate only of the same characters.
+        key = " ".join(words(fold(question.question))) or question.question
+        first = seen.setdefault(key, question)
+        if first is not question:
+            yield question, f"asks the same as {first.id!r} on line {first.line}"
+
+
+def _missing_titles(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
+    """The pack has no article for a gold title."""
+    for question in questions:
+        for gold in question.gold:
+            if pack.find_title(gold.title) is None:
+                yield question, f"the pack has no article {gold.title!r}"
+
+
+def _missing_sections(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
+    """The article of a gold place does not have its section."""
+    for question in questions:
+        for gold in question.gold:
+            title = pack.find_title(gold.title)
+            if title is not None and gold.section is not None:
+                headings = {fold(section.heading) for section in pack.sections(title)}
+                if fold(gold.section) not in headings:
+                    yield question, f"the article {title!r} has no section {gold.section!r}"
+
+
+def _answered(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
+    """The pack answers a question that is marked as unanswerable."""
+    for question in questions:
+        if not question.answerable:
+            given = pack.answer(question.question)
+            if not given.abstained:
+                yield question, f"is marked as unanswerable, but the pack answers: {' '.join(given.text.split())}"
+
+
+def _answers_in_questions(questions: Sequence[GoldQuestion], _: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
+    """The question itself contains an accepted answer."""
+    for question in questions:
+        for answer in question.answers:
+            if accuracy(question.question, [answer]):
+                yield question, f"the question contains its answer {answer!r}"
+
+
+def _answers_outside_gold(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
+    """An accepted answer occurs in none of the gold places."""
+    for question in questions:
+        texts = [text for gold in question.gold if (text := _gold_text(gold, pack))]
+        for answer in question.answers if texts else ():
+            if not any(accuracy(text, [answer]) for text in texts):
+                yield question, f"no gold place contains the accepted answer {answer!r}"
+
+
+def _single_hops(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
+    """Several gold articles contain the answer, so that one of them may be enough."""
+    for question in questions:
+        texts: dict[str, str] = {}
+        for gold in question.gold:
+            texts[fold(gold.title)] = f"{texts.get(fold(gold.title), '')}\n{_gold_text(gold, pack)}"
+        holding = sum(bool(accuracy(text, question.answers)) for text in texts.values())
+        if holding > 1:
+            yield question, f"{holding} of its gold articles contain the answer, so one of them may be enough"
+
+
+def _gold_text(gold: Gold, pack: PackLookup) -> str:
+    """Return the text of a gold place, or an empty string if the pack does not have it."""
+    title = pack.find_title(gold.title)
+    return "\n".join(
+        section.content
+        for section in (() if title is None else pack.sections(title))
+        if gold.section is None or fold(section.heading) == fold(gold.section)
+        if gold.source_id is None or section.source_id == gold.source_id
+    )
+
+
+RULES = (
+    Rule("duplicate", _duplicates, needs_pack=False),
+    Rule("missing-title", _missing_titles),
+    Rule("missing-section", _missing_sections),
+    Rule("answered", _answered),
+    Rule("answer-in-question", _answers_in_questions, needs_pack=False, advisory=True),
+    Rule("answer-outside-gold", _answers_outside_gold, advisory=True),
+    Rule("single-hop", _single_hops, advisory=True),
+)
+"""Every rule, in the order in which the problems of one question are listed."""
+
+ADVISORY = frozenset(rule.kind for rule in RULES if rule.advisory)
+"""The kinds of problems that are warnings."""

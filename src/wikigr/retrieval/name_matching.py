@@ -1,0 +1,148 @@
+"""Match names with the titles, aliases and entity names of a pack, exactly or with typos."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from wikigr.graph.graph_index import GraphIndex
+from wikigr.names import bare_name, name_key
+from wikigr.text import fold
+
+# One typo is tolerated per this many letters, up to the maximum.
+LETTERS_PER_TYPO = 5
+_MAX_TYPOS = 2
+# Lengths of names that are compared with aliases.
+_MIN_ALIAS_LENGTH = 6
+_MAX_ALIAS_LENGTH = 20
+# Likeness of a surname to the full name.
+_SURNAME_LIKENESS = 0.5
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+# Suggestions for an unknown name: their number, the minimum similarity (0 to 100), and the number that is ranked.
+MAX_SUGGESTIONS = 3
+_MIN_SIMILARITY = 70.0
+_MAX_RANKED = 100
+# Names can be plain values of a megabyte; only this many characters are compared.
+MAX_COMPARED_CHARS = 200
+
+_POSSESSIVE = re.compile(r"['’]s?$")
+
+
+def strip_possessive(word: str) -> str:
+    """Return ``word`` without a final "'s" or "'"."""
+    return _POSSESSIVE.sub("", word)
+
+
+class NameMatcher:
+    """Finds the nodes of a graph index that bear a name. Nodes are given as node numbers."""
+
+    def __init__(self, index: GraphIndex) -> None:
+        self.index = index
+
+    def named(self, name: str) -> list[int]:
+        """Return the nodes whose title, alias or name is ``name``, ignoring case, underscores and punctuation."""
+        return self.index.named(fold(name)) or self.index.named(name_key(name))
+
+    def misspelled(self, name: str, *, aliases: bool) -> tuple[list[int], float]:
+        """Return the nodes that the capitalized ``name`` may mean, and the likeness of the spelling.
+
+        The name may contain typos or be the surname of a single node. Typos in aliases cost hundreds of look-ups and
+        are considered only with ``aliases``.
+        """
+        near, likeness = self.nearest_names(name)
+        if not near and aliases:
+            near, likeness = self._nearest_aliases(name)
+        if not near:
+            near, likeness = self._surnames.get(strip_possessive(name_key(name)), []), _SURNAME_LIKENESS
+        return (near, likeness) if len(near) == 1 or likeness != _SURNAME_LIKENESS else ([], 0.0)
+
+    def nearest_names(self, name: str, max_typos: int = _MAX_TYPOS) -> tuple[list[int], float]:
+        """Return the nodes whose names are the fewest typos away from ``name``, and the likeness of the spelling.
+
+        The distance is optimal string alignment. One typo is allowed per five letters, at most ``max_typos``.
+        """
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        key = strip_possessive(name_key(name))
+        max_typos = min(max_typos, len(key) // LETTERS_PER_TYPO)
+        if not max_typos:
+            return [], 0.0
+        keys, numbers = self._spellings
+        within = process.extract(key, keys, scorer=OSA.distance, score_cutoff=max_typos, limit=None)
+        # A different number is a different thing ("Apollo 11"), not a typo.
+        digits = _digits(key)
+        found = [hit for hit in within if _digits(hit[0]) == digits]
+        if not found:
+            return [], 0.0
+        fewest = min(typos for _, typos, _ in found)
+        if not fewest:
+            # The exact match was rejected before, as part of a longer name.
+            return [], 0.0
+        near = [numbers[place] for _, typos, place in found if typos == fewest]
+        return near, 1.0 - fewest / len(key)
+
+    def suggest(self, name: str) -> list[str]:
+        """Return the labels of the names most similar to ``name``, best first, ties by label."""
+        from rapidfuzz import fuzz, process
+
+        key = name_key(name)[:MAX_COMPARED_CHARS]
+        keys, numbers = self._spellings
+        # A token set matches a name of several words by any of them; the plain ratio then prefers short names.
+        found = process.extract(key, keys, scorer=fuzz.token_set_ratio, score_cutoff=_MIN_SIMILARITY, limit=_MAX_RANKED)
+        best = sorted(
+            (-similarity, -fuzz.ratio(key, near), self.index.node(numbers[place]).label)
+            for near, similarity, place in found
+        )
+        return list(dict.fromkeys(label for *_, label in best))[:MAX_SUGGESTIONS]
+
+    def _nearest_aliases(self, name: str) -> tuple[list[int], float]:
+        """Return the nodes with an alias one typo away from ``name``, a single word.
+
+        The index stores hashes of aliases, so every possible spelling is looked up.
+        """
+        key = strip_possessive(name_key(name))
+        if not _MIN_ALIAS_LENGTH <= len(key) <= _MAX_ALIAS_LENGTH or " " in key:
+            return [], 0.0
+        return self.index.named_any(_one_typo_away(key)), 1.0 - 1.0 / len(key)
+
+    @cached_property
+    def _spellings(self) -> tuple[list[str], list[int]]:
+        """The key of every name, with and without its qualifier, and the node that bears it."""
+        keys, numbers = [], []
+        for number, name in enumerate(self.index.names):
+            for key in dict.fromkeys((name_key(name), name_key(bare_name(name)))):
+                keys.append(key)
+                numbers.append(number)
+        return keys, numbers
+
+    @cached_property
+    def _surnames(self) -> dict[str, list[int]]:
+        """The nodes by the last word of their names, if the name has several words."""
+        found: dict[str, list[int]] = {}
+        for key, number in zip(*self._spellings, strict=True):
+            *first, last = key.split() or [""]
+            if first and len(last) >= LETTERS_PER_TYPO and number not in found.get(last, ()):
+                found.setdefault(last, []).append(number)
+        return found
+
+
+def _one_typo_away(key: str) -> list[str]:
+    """Return all spellings of ``key`` with one letter added, removed, replaced or swapped with the next."""
+    near: dict[str, None] = {}
+    for place in range(len(key) + 1):
+        before, after = key[:place], key[place:]
+        near.update((before + letter + after, None) for letter in _LETTERS)
+        if not after or after[0].isdigit():
+            continue
+        near[before + after[1:]] = None
+        near.update((before + letter + after[1:], None) for letter in _LETTERS)
+        if len(after) > 1 and not after[1].isdigit():
+            near[before + after[1] + after[0] + after[2:]] = None
+    near.pop(key, None)
+    return list(near)
+
+
+def _digits(key: str) -> list[str]:
+    return [character for character in key if character.isdigit()]

@@ -1,0 +1,58 @@
+"""Look up one node by name, as a command line argument gives it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from wikigr.errors import UsageError
+from wikigr.graph.neighborhood import Neighborhood, Node
+from wikigr.retrieval.name_matching import MAX_COMPARED_CHARS, MAX_SUGGESTIONS, NameMatcher
+from wikigr.text import fold
+
+_MAX_NODES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class NodeMatch:
+    """The node that a name was resolved to, and ``others`` that bear the same name."""
+
+    node: Node
+    method: Literal["exact", "fuzzy"]
+    others: tuple[Node, ...] = ()
+
+
+def find_node(name: str, matcher: NameMatcher, neighborhood: Neighborhood) -> NodeMatch:
+    """Return the node that ``name`` as a whole means.
+
+    Matches titles, aliases and names, ignoring case and underscores. Of several nodes, one that bears the name without
+    a qualifier wins, then the one with the most neighbors. If none match, a single name within two typos is accepted.
+    Raises ``UsageError`` with the most similar names if there is none.
+    """
+    folded = fold(name)
+    exact = matcher.named(name)
+    if exact:
+        index = matcher.index
+        nodes = {number: index.node(number) for number in dict.fromkeys(exact)}
+        order = sorted(
+            nodes,
+            key=lambda n: (nodes[n].name != name, fold(nodes[n].name) != folded, -int(index.degrees[n]), nodes[n]),
+        )
+        found = list(dict.fromkeys(neighborhood.unified(nodes[n]) for n in order[:_MAX_NODES]))
+        return NodeMatch(found[0], "exact", tuple(found[1:]))
+    # Plain values are entities, but the index does not contain them.
+    stored = neighborhood.nodes([("entity", folded)] if folded else [])
+    if stored:
+        return NodeMatch(neighborhood.unified(stored[0]), "exact")
+    near, _ = matcher.nearest_names(name)
+    candidates = list(dict.fromkeys(neighborhood.unified(matcher.index.node(number)) for number in near))
+    if len(candidates) == 1:
+        return NodeMatch(candidates[0], "fuzzy")
+    suggestions = [node.label for node in candidates[:MAX_SUGGESTIONS]] or matcher.suggest(name)
+    shown = name if len(name) <= MAX_COMPARED_CHARS else f"{name[:MAX_COMPARED_CHARS]}…"
+    raise UsageError(
+        f"Nothing in the pack is called {shown!r}.",
+        hint=f"Did you mean {', '.join(map(repr, suggestions))}?"
+        if suggestions
+        else "`wikigr graph link` finds the names that a text mentions.",
+    )

@@ -1,0 +1,184 @@
+"""The registry of source formats: how to recognize each one, which class reads it, and what its links mean.
+
+Adding a format takes one module with a reader (see ``article.Source``) and one row in ``FORMATS``. Detection, the
+reader that ``open_source`` returns, ``--format`` and its help text, link resolution during a build and the reference
+page all read this table. The module imports no parser, so the command line can afford it at startup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wikigr.errors import UsageError
+
+if TYPE_CHECKING:
+    from wikigr.sources.article import Source
+
+# The number of (decompressed) bytes that the sniffing functions see.
+HEAD_BYTES = 64 * 1024
+
+_COMPRESSION_SUFFIXES = (".gz", ".bz2", ".xz")
+# A headerless table is recognized when this many rows have three columns.
+_SNIFFED_ROWS = 10
+
+
+class LinkTarget(Enum):
+    """What an entry of ``SourceArticle.links`` refers to. The value describes it in the reference."""
+
+    TITLE = "the title of another page (a number is a title too, never a page id)"
+    PATH = "the path of another page, resolved from its `href`"
+    NOTE = "the path of another note, or the title or alias in a `[[wiki link]]`"
+    RECORD = "the title, an alias or the `id` of another record"
+    NODE = "another subject of the graph, taken from the statements about this one"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFormat:
+    """One format that a pack can be built from.
+
+    ``sniff`` gets the first ``HEAD_BYTES`` bytes of a file, decompressed and without a byte order mark.
+    ``content_decides`` means that only ``sniff`` identifies the format, and does so whatever the file is called; for
+    all other formats the suffix comes first. ``reader`` is ``module:class``, imported on first use. ``parses_slowly``
+    marks formats whose parsing costs much more than sending a record to another process.
+    """
+
+    name: str
+    description: str
+    suffixes: tuple[str, ...]
+    reader: str
+    links: LinkTarget
+    sniff: Callable[[bytes], object] | None = None
+    content_decides: bool = False
+    reads_folders: bool = False
+    reads_stdin: bool = False
+    parses_slowly: bool = False
+
+    def has_suffix(self, name: str) -> bool:
+        """Return whether the file name ends like this format's; single-file formats may be compressed."""
+        name = name.lower()
+        if not self.reads_folders:
+            name = next((name.removesuffix(end) for end in _COMPRESSION_SUFFIXES if name.endswith(end)), name)
+        return name.endswith(self.suffixes)
+
+    def open(self, location: Path | str) -> Source:
+        """Return the reader for ``location``."""
+        module, _, reader = self.reader.partition(":")
+        source: Source = getattr(import_module(module), reader)(location)
+        return source
+
+
+# Atomic and possessive, so that no prefix is tried twice.
+_PROLOGUE = rb"\s*+(?:<\?xml[^>]*+>\s*+)?+(?><!--.*?-->\s*+)*+"
+_MEDIAWIKI = _PROLOGUE + rb"<mediawiki[\s>]"
+_HTML = _PROLOGUE + rb"<(?:!doctype\s+html|html[\s>])"
+_RDF = rb"(?>\s*+(?:#[^\n]*+\n)?+)*+(?:@prefix\s|@base\s|(?i:PREFIX)\s[^\n]*<|<[^<>\s]++>\s*<[^<>\s]++>\s)"
+_JSON_OBJECT = rb'\s*\{\s*(?:"|\})'
+
+
+def _begins_with(pattern: bytes, flags: int = 0) -> Callable[[bytes], object]:
+    # Compiling the patterns on first use keeps the startup of the command line fast.
+    return lambda head: re.match(pattern, head, flags)
+
+
+def _begins_with_json_object(head: bytes) -> bool:
+    import json
+
+    line, newline, _ = head.lstrip().partition(b"\n")
+    if not newline and len(head) >= HEAD_BYTES:
+        # The first line is longer than the head, so only its beginning can be checked.
+        return re.match(_JSON_OBJECT, line) is not None
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _has_three_columns(head: bytes) -> bool:
+    """Return whether the first rows have two tabs each, as in benchmark graphs called ``train.txt``."""
+    rows = head.splitlines()[:_SNIFFED_ROWS]
+    if len(head) >= HEAD_BYTES and len(rows) < _SNIFFED_ROWS:
+        rows = rows[:-1]
+    return bool(rows) and all(row.count(b"\t") == 2 and all(map(bytes.strip, row.split(b"\t"))) for row in rows)
+
+
+# Sniffing goes down this list, and so does the tie between two formats with the same number of files in a folder.
+FORMATS = (
+    SourceFormat(
+        name="mediawiki",
+        description="a MediaWiki XML export",
+        suffixes=(".xml",),
+        reader="wikigr.sources.mediawiki:MediaWikiSource",
+        links=LinkTarget.TITLE,
+        sniff=_begins_with(_MEDIAWIKI, re.DOTALL),
+        content_decides=True,
+        parses_slowly=True,
+    ),
+    SourceFormat(
+        name="zim",
+        description="a ZIM file",
+        suffixes=(".zim",),
+        reader="wikigr.sources.zim:ZimSource",
+        links=LinkTarget.PATH,
+        sniff=_begins_with(rb"ZIM\x04"),
+        content_decides=True,
+        parses_slowly=True,
+    ),
+    SourceFormat(
+        name="markdown",
+        description="a folder of Markdown notes, or one note",
+        suffixes=(".md", ".markdown"),
+        reader="wikigr.sources.markdown.source:MarkdownSource",
+        links=LinkTarget.NOTE,
+        reads_folders=True,
+    ),
+    SourceFormat(
+        name="html",
+        description="a folder of HTML pages, or one page",
+        suffixes=(".html", ".htm", ".xhtml"),
+        reader="wikigr.sources.html.source:HtmlSource",
+        links=LinkTarget.PATH,
+        sniff=_begins_with(_HTML, re.DOTALL | re.IGNORECASE),
+        reads_folders=True,
+        parses_slowly=True,
+    ),
+    SourceFormat(
+        name="jsonl",
+        description="JSON Lines, one article or passage per line (- for standard input)",
+        suffixes=(".jsonl", ".ndjson"),
+        reader="wikigr.sources.jsonl:JsonlSource",
+        links=LinkTarget.RECORD,
+        sniff=_begins_with_json_object,
+        reads_stdin=True,
+    ),
+    SourceFormat(
+        name="rdf",
+        description="an RDF graph in N-Triples or Turtle",
+        suffixes=(".nt", ".ttl", ".turtle"),
+        reader="wikigr.sources.rdf:RdfSource",
+        links=LinkTarget.NODE,
+        sniff=_begins_with(_RDF),
+    ),
+    SourceFormat(
+        name="triples",
+        description="a TSV or CSV table of subject, relation and object",
+        suffixes=(".tsv", ".tab", ".csv"),
+        reader="wikigr.sources.triples:TriplesSource",
+        links=LinkTarget.NODE,
+        sniff=_has_three_columns,
+    ),
+)
+FORMAT_NAMES = tuple(row.name for row in FORMATS)
+
+
+def format_named(name: str) -> SourceFormat:
+    """Return the row of ``name``; raises ``UsageError`` for an unknown name."""
+    for row in FORMATS:
+        if row.name == name:
+            return row
+    raise UsageError(f"There is no source format {name!r}. Formats: {', '.join(FORMAT_NAMES)}.")

@@ -1,0 +1,158 @@
+"""Prepare the markup of an HTML page for the parser: decode it, fix XHTML, and reject pages of unbounded cost."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections import Counter
+
+from wikigr.errors import RecordError
+
+_XHTML = re.compile(rb"^\s*<\?xml|<html[^>]*\sxmlns=", re.IGNORECASE)
+_SELF_CLOSED = re.compile(
+    r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)\b)"
+    r"([a-z][a-z0-9]*)((?:\s+[a-z_:][\w:.-]*\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'))*)\s*/>",
+    re.IGNORECASE,
+)
+_SELF_CLOSED_BYTES = re.compile(_SELF_CLOSED.pattern.encode(), re.IGNORECASE)
+_META_CHARSET = re.compile(rb"<meta\b[^<>]*\bcharset\s*=", re.IGNORECASE)
+_XML_ENCODING = re.compile(rb"\s*<\?xml\b[^<>]*?\bencoding\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+# Codecs of Python that are not encodings of web pages.
+_NO_CHARSETS = frozenset(("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"))
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+# The HTML standard looks for a declaration in this many bytes.
+_DECLARATION_BYTES = 1024
+
+# Elements that stay open until they are closed. Parsing time is quadratic in the depth.
+_NESTING = re.compile(
+    rb"<(/?+)(?:address|article|aside|blockquote|center|details|dir|div|dl|fieldset|figure|footer|form|header|main|"
+    rb"menu|nav|ol|section|span|sub|sup|table|ul)(?=[\s/>])",
+    re.IGNORECASE,
+)
+_MAX_NESTING_DEPTH = 5000
+# The parser reopens an unclosed formatting element in every following block: a <b> left open in each of n paragraphs
+# makes n * n / 2 elements, which is 900 MB for a page of 30 KB.
+_TAG = re.compile(rb"<(/?+)([a-zA-Z][^\s/<>]*+)([^<>]*+)")
+_FORMATTING = frozenset(b"b big code em font i s small strike strong tt u".split())
+# An element of these kinds closes an open one, so at most one is reopened.
+_FORMATTING_ONCE = frozenset((b"a", b"nobr"))
+_INLINE = frozenset(
+    b"abbr bdi bdo br cite data del dfn img input ins kbd label link mark meta q samp script span style sub sup time "
+    b"var wbr".split()
+)
+# The number of equal formatting elements that the parser reopens.
+_MAX_REOPENED_ALIKE = 3
+_MIN_TAGS = 1_000
+_MAX_UNCLOSED = 10_000
+_MAX_REOPENED = 1_000_000
+_REOPENED_PER_TAG = 8
+# The parser compares every attribute of a tag with all previous ones: 20,000 take half a second, 200,000 a minute.
+_LONG_TAG = re.compile(rb"<[a-zA-Z][^<>]{20000,}")
+_MAX_ATTRIBUTES = 20_000
+
+
+def prepare_markup(markup: bytes | str, where: str) -> bytes | str:
+    """Return ``markup`` in a form that the parser decodes and parses correctly in bounded time.
+
+    Raises ``RecordError`` at ``where`` for markup whose nesting, attributes or unclosed elements exceed the limits.
+    """
+    markup = _open_self_closed(_decode(markup))
+    data = markup.encode("utf-8", "replace") if isinstance(markup, str) else markup
+    if _is_nested_too_deeply(data):
+        raise RecordError(where, f"its elements are nested too deeply (more than {_MAX_NESTING_DEPTH:,} levels)")
+    if any(len(tag.group().split()) > _MAX_ATTRIBUTES for tag in _LONG_TAG.finditer(data)):
+        raise RecordError(where, f"one of its tags has more than {_MAX_ATTRIBUTES:,} attributes")
+    if _has_too_much_unclosed(data):
+        raise RecordError(where, "too many of its formatting elements (<b>, <i>, <font> etc.) are never closed")
+    return markup
+
+
+def _decode(markup: bytes | str) -> bytes | str:
+    """Decode what the parser would decode wrong: encodings in XML declarations and undeclared windows-1252.
+
+    The order is that of the HTML standard: byte order mark, ``<meta>``, XML declaration, a guess.
+    """
+    if (
+        isinstance(markup, str)
+        or markup.startswith(_BYTE_ORDER_MARKS)
+        or _META_CHARSET.search(markup[:_DECLARATION_BYTES])
+    ):
+        return markup
+    encoding = _xml_encoding(markup)
+    if encoding is not None:
+        return markup if encoding == "utf-8" else markup.decode(encoding, "replace")
+    try:
+        markup.decode("utf-8")
+    except UnicodeDecodeError:
+        text = markup.decode("utf-8", "replace")
+        damaged = text.count("\ufffd")
+        # Mostly valid UTF-8 is damaged UTF-8.
+        is_utf8 = sum(character > "\x7f" for character in text) > 2 * damaged
+        return markup if is_utf8 else markup.decode("windows-1252", "replace")
+    return markup
+
+
+def _xml_encoding(markup: bytes) -> str | None:
+    """Return Python's name of the encoding in an XML declaration; ``None`` if it is absent or unknown."""
+    declaration = _XML_ENCODING.match(markup[:_DECLARATION_BYTES])
+    if declaration is None:
+        return None
+    try:
+        name = codecs.lookup(declaration[1].decode("ascii", "replace")).name
+        if name in _NO_CHARSETS:
+            return None
+        # Fails for Python's codecs from bytes to bytes, such as base64.
+        b" ".decode(name, "replace")
+    except LookupError:
+        return None
+    if name.startswith("utf"):
+        # A declaration that is readable byte by byte cannot be UTF-16.
+        return "utf-8"
+    # The standard reads these labels as windows-1252, which differs only in control characters.
+    return "windows-1252" if name in ("iso8859-1", "ascii") else name
+
+
+def _open_self_closed(markup: bytes | str) -> bytes | str:
+    """Rewrite ``<script/>`` in XHTML as ``<script></script>``, because an HTML parser ignores the slash."""
+    if isinstance(markup, str):
+        is_xhtml = _XHTML.search(markup[:2000].encode("utf-8", "replace"))
+        return _SELF_CLOSED.sub(r"<\1\2></\1>", markup) if is_xhtml else markup
+    return _SELF_CLOSED_BYTES.sub(rb"<\1\2></\1>", markup) if _XHTML.search(markup[:2000]) else markup
+
+
+def _is_nested_too_deeply(data: bytes) -> bool:
+    if data.count(b"<") <= _MAX_NESTING_DEPTH:
+        return False
+    depth = 0
+    for match in _NESTING.finditer(data):
+        depth = max(0, depth - 1) if match[1] else depth + 1
+        if depth > _MAX_NESTING_DEPTH:
+            return True
+    return False
+
+
+def _has_too_much_unclosed(data: bytes) -> bool:
+    tags = data.count(b"<")
+    if tags <= _MIN_TAGS:
+        return False
+    unclosed: dict[bytes, list[bytes]] = {}
+    alike: Counter[bytes] = Counter()
+    count = reopened = live = 0
+    for match in _TAG.finditer(data):
+        name = match[2].lower()
+        if name in _FORMATTING:
+            stack = unclosed.setdefault(name, [])
+            if not match[1]:
+                stack.append(name + match[3])
+                count += 1
+                alike[stack[-1]] += 1
+                live += alike[stack[-1]] <= _MAX_REOPENED_ALIKE
+            elif stack:
+                count -= 1
+                live -= alike[stack[-1]] <= _MAX_REOPENED_ALIKE
+                alike[stack.pop()] -= 1
+        elif match[1] or not (name in _INLINE or name in _FORMATTING_ONCE):
+            reopened += live
+        if count > _MAX_UNCLOSED or reopened > _MAX_REOPENED + _REOPENED_PER_TAG * tags:
+            return True
+    return False

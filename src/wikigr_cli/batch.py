@@ -1,0 +1,58 @@
+"""The questions of ``--batch``: lines of text, or JSON Lines with ``id`` and ``question``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from wikigr.errors import UsageError
+from wikigr_cli.environment import strict_utf8
+
+
+@dataclass(frozen=True, slots=True)
+class BatchQuestion:
+    """A question with its id, or with the number of its line if it has none."""
+
+    id: str | int
+    question: str
+
+
+def read_batch(location: str, stdin: TextIO) -> Iterator[BatchQuestion]:
+    """Yield the questions of a file, or of standard input if it is ``-``, as they arrive; blank lines are skipped.
+
+    Raises ``UsageError`` for an unreadable file, and with its number for a malformed line.
+    """
+    name = "on standard input" if location == "-" else f"in {location}"
+    with ExitStack() as stack:
+        if location == "-":
+            lines: TextIO = strict_utf8(stdin)
+        else:
+            try:
+                lines = stack.enter_context(Path(location).open(encoding="utf-8"))
+            except OSError as error:
+                raise UsageError(f"Cannot read the questions {name}: {error.strerror}.") from error
+        try:
+            for number, line in enumerate(lines, start=1):
+                text = line.removeprefix("\ufeff").strip()
+                if text:
+                    yield _parse(number, text)
+        except UnicodeDecodeError as error:
+            raise UsageError(f"The questions {name} are not UTF-8 text: {error.reason}.") from error
+
+
+def _parse(number: int, line: str) -> BatchQuestion:
+    if not line.startswith("{"):
+        return BatchQuestion(str(number), line)
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"Line {number} of the questions is not valid JSON: {error}.") from error
+    question = fields.get("question")
+    if not isinstance(question, str) or not question.strip():
+        raise UsageError(f'Line {number} of the questions has no "question".')
+    given = fields.get("id")
+    return BatchQuestion(given if isinstance(given, str | int) else str(number), question)

@@ -1,0 +1,21 @@
+"""``wikigr eval``: the evaluation commands, one module each."""
+
+from __future__ import annotations
+
+from wikigr_cli.command_table import group
+from wikigr_cli.commands.eval import bless, calibrate, compare, flips, gate, report, run, trec, validate
+
+app = group(
+    "Score profiles on gold questions, tell real differences from noise, and gate CI jobs.",
+    {
+        "run": run.run,
+        "report": report.report,
+        "trec": trec.trec,
+        "compare": compare.compare,
+        "flips": flips.flips,
+        "gate": gate.gate,
+        "bless": bless.bless,
+        "calibrate": calibrate.calibrate,
+        "validate": validate.validate,
+    },
+)

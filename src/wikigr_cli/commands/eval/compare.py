@@ -1,0 +1,94 @@
+"""``wikigr eval compare``: compare two runs; the checks here also serve ``wikigr eval flips``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from wikigr.errors import UsageError
+from wikigr_cli.commands.eval import options
+from wikigr_cli.environment import Environment
+from wikigr_cli.options import Json
+from wikigr_cli.render import evaluation as render_evaluation
+from wikigr_cli.render.output import SCHEMA_VERSION, print_json
+
+if TYPE_CHECKING:
+    from wikigr.evaluation.stored_run import StoredRun
+
+
+def compare(
+    context: typer.Context,
+    first: options.RunFolder,
+    second: Annotated[Path, typer.Argument(metavar="OTHER", help="The run to compare it with.")],
+    profile: options.OneProfile = None,
+    primary: options.Primary = None,
+    margin: options.Margin = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Compare runs even over different questions or packs, and say so.")
+    ] = False,
+    json_output: Json = False,
+) -> None:
+    """Compare one profile of two runs over the same questions."""
+    environment = context.ensure_object(Environment)
+
+    from wikigr.evaluation.comparison import compare as compare_samples
+    from wikigr.evaluation.reports.document import comparison_document
+    from wikigr.evaluation.stored_run import load_run
+
+    one, other = load_run(first), load_run(second)
+    caveats = check_comparable(one, other, force=force)
+    left, right = options.profile_of(one, profile), options.profile_of(other, profile)
+    primary, margin = options.deciding(one, primary, margin)
+    comparison = compare_samples(
+        one.samples_of(left),
+        other.samples_of(right),
+        names=side_labels((first, left), (second, right)),
+        seed=one.run.seed,
+        primary=primary,
+        margin=margin,
+        clusters=one.clusters,
+    )
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "caveats": caveats,
+        "notices": choice_notices(one, other, primary, margin),
+        **comparison_document(comparison),
+    }
+    if json_output:
+        print_json(environment, document)
+    else:
+        render_evaluation.notices(environment, document["notices"])
+        render_evaluation.comparison(environment, document)
+
+
+def check_comparable(one: StoredRun, other: StoredRun, *, force: bool) -> list[str]:
+    """Return the reasons why two runs are not comparable; without ``force``, raise ``UsageError`` if there are any."""
+    from wikigr.evaluation.run import differences
+
+    caveats = differences(one.run, other.run)
+    if caveats and not force:
+        raise UsageError(
+            f"The runs are not comparable: {', '.join(caveats)}.", hint="--force compares them nevertheless."
+        )
+    return caveats
+
+
+def side_labels(*sides: tuple[Path, str]) -> tuple[str, str]:
+    """Return a distinct ``FOLDER/PROFILE`` label for each side; equal folder names become full paths."""
+    folders = [folder.name for folder, _ in sides]
+    if len(set(folders)) < len(sides):
+        folders = [str(folder) for folder, _ in sides]
+    before, after = (f"{folder}/{profile}" for folder, (_, profile) in zip(folders, sides, strict=True))
+    return before, after
+
+
+def choice_notices(one: StoredRun, other: StoredRun, primary: str, margin: float | None) -> list[str]:
+    """Return one sentence per choice that was not declared before both runs."""
+    from wikigr.evaluation.run import late_choices
+
+    choices = [(str(stored.folder), late_choices(stored.run, primary, margin)) for stored in (one, other)]
+    if choices[0][1] == choices[1][1]:
+        return [f"{choice}." for choice in choices[0][1]]
+    return [f"{folder}: {choice}." for folder, late in choices for choice in late]

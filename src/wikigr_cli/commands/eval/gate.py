@@ -1,0 +1,145 @@
+"""``wikigr eval gate``: hold a run against requirements; ``wikigr eval run`` gates its run with the same functions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from wikigr.errors import UsageError
+from wikigr_cli.commands.eval import options
+from wikigr_cli.commands.eval.options import FailOn
+from wikigr_cli.environment import Environment
+from wikigr_cli.exit_codes import ExitStatus
+from wikigr_cli.options import Json
+from wikigr_cli.render import evaluation as render_evaluation
+from wikigr_cli.render.output import SCHEMA_VERSION, print_json
+
+if TYPE_CHECKING:
+    from wikigr.evaluation.gate import Baseline, GateResult, Requirements
+    from wikigr.evaluation.stored_run import StoredRun
+
+
+def gate(
+    context: typer.Context,
+    folder: options.RunFolder,
+    profile: options.OneProfile = None,
+    floors: options.Floors = None,
+    baseline: options.BaselineFile = None,
+    fail_on: options.FailOnOption = None,
+    max_errors: options.MaxErrors = None,
+    primary: options.Primary = None,
+    margin: options.Margin = None,
+    json_output: Json = False,
+) -> None:
+    """Exit 0 if a run meets its requirements, 1 if it does not, and 3 if there is nothing to judge.
+
+    On GitHub Actions, it also writes a summary and an annotation for each question that got worse.
+    """
+    environment = context.ensure_object(Environment)
+
+    from wikigr.evaluation.gate import read_baseline
+    from wikigr.evaluation.reports.document import gate_document
+    from wikigr.evaluation.stored_run import load_run
+
+    stored = load_run(folder)
+    if not is_gated(floors, baseline, fail_on, max_errors):
+        raise UsageError(
+            "The gate has no requirement.", hint="Give --baseline FILE, --min METRIC=VALUE or --max-errors SHARE."
+        )
+    wanted = requirements(floors, fail_on, max_errors, *options.deciding(stored, primary, margin))
+    result = judge(stored, profile, wanted, None if baseline is None else read_baseline(baseline))
+    if json_output:
+        document = {
+            "schema_version": SCHEMA_VERSION,
+            "run": str(folder),
+            "primary": wanted.primary,
+            "margin": wanted.margin,
+            **gate_document(result),
+        }
+        print_json(environment, document)
+    finish(environment, result, stored, as_json=json_output)
+
+
+def is_gated(floors: list[str] | None, baseline: Path | None, fail_on: FailOn | None, max_errors: float | None) -> bool:
+    """Return whether any gate option was given."""
+    return bool(floors) or any(given is not None for given in (baseline, fail_on, max_errors))
+
+
+def requirements(
+    floors: list[str] | None, fail_on: FailOn | None, max_errors: float | None, primary: str, margin: float
+) -> Requirements:
+    """Return the requirements of a gate; raise ``UsageError`` for one that no run could meet."""
+    from wikigr.evaluation.gate import Requirements
+    from wikigr.evaluation.metrics import known_metric
+
+    options.check_margin(margin)
+    if max_errors is not None and math.isnan(max_errors):
+        raise UsageError(f"--max-errors takes a share from 0 to 1, not {max_errors}.")
+    return Requirements(
+        _parse_floors(floors or []),
+        (fail_on or FailOn.REGRESSION).value,
+        margin,
+        max_errors or 0.0,
+        known_metric(primary),
+    )
+
+
+def _parse_floors(given: list[str]) -> dict[str, float]:
+    from wikigr.evaluation.metrics import known_metric
+
+    floors = {}
+    for item in given:
+        metric, _, value = item.partition("=")
+        try:
+            floor = float(value)
+        except ValueError as error:
+            raise UsageError(f"--min takes METRIC=VALUE, not {item!r}.", hint="Example: --min accuracy=0.8") from error
+        # All metrics lie in this range. A floor outside would always hold, or never.
+        if not 0.0 <= floor <= 1.0:
+            raise UsageError(f"--min takes a value from 0 to 1, not {item!r}.", hint="Example: --min accuracy=0.8")
+        floors[known_metric(metric.strip())] = floor
+    return floors
+
+
+def judge(stored: StoredRun, profile: str | None, wanted: Requirements, baseline: Baseline | None) -> GateResult:
+    """Return the outcome of the gate for one profile of a run."""
+    from wikigr.evaluation.gate import check_gate
+    from wikigr.evaluation.run import late_choices
+
+    judged = options.profile_of(stored, profile)
+    result = check_gate(stored.run, stored.samples, judged, wanted, baseline, clusters=stored.clusters)
+    late = late_choices(stored.run, wanted.primary, wanted.margin)
+    return replace(result, caveats=(*result.caveats, *late))
+
+
+def finish(environment: Environment, result: GateResult, stored: StoredRun, *, as_json: bool) -> None:
+    """Print the outcome, unless it is already in a JSON document, and raise ``Exit`` if the gate failed."""
+    if not as_json:
+        render_evaluation.gate(environment, result, stored.questions)
+    _annotate_github(environment, result, stored, to_stderr=as_json)
+    if not result.passed:
+        raise typer.Exit(ExitStatus.FAILED_CHECK)
+
+
+def _annotate_github(environment: Environment, result: GateResult, stored: StoredRun, *, to_stderr: bool) -> None:
+    """On GitHub Actions, add to the job summary and annotate the questions that got worse."""
+    if environment.variables.get("GITHUB_ACTIONS") != "true":
+        return
+    from wikigr.evaluation.reports.text import github_annotations, markdown_gate
+
+    annotations = github_annotations(result, stored.questions, str(stored.run.questions["path"]))
+    if not to_stderr:
+        environment.write_text(annotations)
+    elif annotations:
+        environment.print_error(annotations.rstrip("\n"), overflow="keep")
+    summary = environment.variables.get("GITHUB_STEP_SUMMARY")
+    if summary:
+        try:
+            with Path(summary).open("a", encoding="utf-8") as file:
+                file.write(markdown_gate(result, stored.questions))
+        except OSError as error:
+            environment.print_error(f"wikigr: Cannot write the summary {summary}: {error.strerror}.")

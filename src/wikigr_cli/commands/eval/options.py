@@ -1,0 +1,92 @@
+"""Options and checks that several ``wikigr eval`` commands share."""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from wikigr.errors import UsageError
+
+if TYPE_CHECKING:
+    from wikigr.evaluation.stored_run import StoredRun
+
+
+class FailOn(StrEnum):
+    REGRESSION = "regression"
+    INCONCLUSIVE = "inconclusive"
+    NEVER = "never"
+
+
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
+# Both default to what was declared when the run was made.
+Primary = Annotated[
+    str | None,
+    typer.Option("--primary", metavar="METRIC", help="The metric that decides; by default the declared one."),
+]
+Margin = Annotated[
+    float | None,
+    typer.Option(
+        "--margin", help="Differences up to this size do not matter; by default the declared one.", min=0.0, max=1.0
+    ),
+]
+Questions = Annotated[
+    Path | None,
+    typer.Option("--questions", metavar="FILE", help="Gold questions; by default the pack's eval/questions.jsonl."),
+]
+Split = Annotated[str | None, typer.Option("--split", help="Use only the questions of this split.")]
+Floors = Annotated[
+    list[str] | None,
+    typer.Option("--min", metavar="METRIC=VALUE", help="A floor, such as accuracy=0.8. Repeatable."),
+]
+BaselineFile = Annotated[
+    Path | None, typer.Option("--baseline", metavar="FILE", help="A blessed baseline; the run must not be worse.")
+]
+FailOnOption = Annotated[
+    FailOn | None,
+    typer.Option("--fail-on", help="The verdict against the baseline that fails; regression by default."),
+]
+MaxErrors = Annotated[
+    float | None,
+    typer.Option(
+        "--max-errors", metavar="SHARE", min=0.0, max=1.0, help="The share of samples that may fail; 0 by default."
+    ),
+]
+JudgeLabels = Annotated[
+    Path | None,
+    typer.Option("--judge-labels", metavar="FILE", help="Human grades (JSON Lines) to compare the judge with."),
+]
+OneProfile = Annotated[
+    str | None,
+    typer.Option(
+        "--profile",
+        metavar="NAME",
+        help="The profile to judge; by default the last one or, of an ablation, the full one.",
+    ),
+]
+
+
+def check_margin(margin: float | None) -> float | None:
+    """Return ``margin``; raise ``UsageError`` for NaN, which the range of the option lets through."""
+    if margin is not None and not math.isfinite(margin):
+        raise UsageError(f"The margin must be a number from 0 to 1, not {margin}.")
+    return margin
+
+
+def profile_of(stored: StoredRun, name: str | None) -> str:
+    """Return the profile ``name`` of a run, or its subject; raise ``UsageError`` for an unknown profile."""
+    names = list(stored.run.profiles)
+    if name is not None and name not in names:
+        raise UsageError(f"The run {stored.folder} has no profile {name!r}.", hint=f"It has {', '.join(names)}.")
+    return name or stored.subject
+
+
+def deciding(stored: StoredRun, primary: str | None, margin: float | None) -> tuple[str, float]:
+    """Return the metric and the margin that decide: those given, or those declared for the run."""
+    from wikigr.evaluation.metrics import known_metric
+
+    given = check_margin(margin)
+    return known_metric(primary or stored.run.primary), stored.run.margin if given is None else given

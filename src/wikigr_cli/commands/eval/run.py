@@ -1,0 +1,178 @@
+"""``wikigr eval run``: ask gold questions under several profiles and compare them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wikigr.errors import UsageError, WikigrError
+from wikigr_cli import options
+from wikigr_cli.commands.eval import gate
+from wikigr_cli.commands.eval.options import (
+    BaselineFile,
+    FailOnOption,
+    Floors,
+    JudgeLabels,
+    MaxErrors,
+    Questions,
+    Split,
+)
+from wikigr_cli.commands.eval.report import ReportFormat, print_report
+from wikigr_cli.environment import Environment
+from wikigr_cli.render.output import counted
+
+
+class JudgeKind(StrEnum):
+    NONE = "none"
+    CLAUDE = "claude"
+
+
+def run(
+    context: typer.Context,
+    pack: Annotated[str | None, options.pack_option("eval_run")] = None,
+    questions: Questions = None,
+    profiles: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--profile",
+            metavar="NAME",
+            help="A profile. The others are compared with the first one. Repeatable.",
+            autocompletion=options.complete_profiles,
+        ),
+    ] = None,
+    split: Split = None,
+    ablate: Annotated[
+        bool, typer.Option("--ablate", help="Switch off each enhancement of one profile in turn.")
+    ] = False,
+    offline: options.Offline = False,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the bootstrap and the permutation tests.")] = 0,
+    repeat: Annotated[int, typer.Option(min=1, max=100, help="How many times to ask every question.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="How many questions to ask in parallel.")] = 1,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse to run if few-shot examples leak answers.")] = False,
+    primary: Annotated[
+        str, typer.Option("--primary", metavar="METRIC", help="The metric that decides, declared before the run.")
+    ] = "accuracy",
+    margin: Annotated[
+        float,
+        typer.Option(
+            "--margin", help="Differences up to this size do not matter, declared before the run.", min=0.0, max=1.0
+        ),
+    ] = 0.02,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="DIR", help="The folder of the run; by default named after its content."
+        ),
+    ] = None,
+    floors: Floors = None,
+    baseline: BaselineFile = None,
+    fail_on: FailOnOption = None,
+    max_errors: MaxErrors = None,
+    judge: Annotated[JudgeKind, typer.Option("--judge", help="Who else grades the answers.")] = JudgeKind.NONE,
+    judge_model: Annotated[
+        str | None,
+        typer.Option("--judge-model", metavar="ID", help="The model of the judge; claude-opus-4-6 by default."),
+    ] = None,
+    judge_max_cost: Annotated[
+        float | None,
+        typer.Option("--judge-max-cost", metavar="USD", min=0.0, help="The maximum cost of the judge."),
+    ] = None,
+    judge_labels: JudgeLabels = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Ask models again for cached replies and cache the new ones.")
+    ] = False,
+    json_output: options.Json = False,
+) -> None:
+    """Ask every question under every profile and compare the profiles. The same command resumes an interrupted run.
+
+    With --min, --baseline, --fail-on or --max-errors, the exit code is 1 unless the last profile (of an ablation, the
+    full one) passes the gate.
+    """
+    environment = context.ensure_object(Environment)
+    pack = options.require_pack(pack)
+    names = profiles or ["baseline", "enhanced"]
+    if ablate and len(names) != 1:
+        raise UsageError("--ablate needs exactly one profile.", hint="Example: --profile enhanced --ablate")
+
+    if judge is JudgeKind.NONE and any(given is not None for given in (judge_model, judge_max_cost, judge_labels)):
+        raise UsageError("--judge-model, --judge-max-cost and --judge-labels need a judge.", hint="Add --judge claude.")
+    wanted = gate.requirements(floors, fail_on, max_errors, primary, margin)
+
+    from wikigr.evaluation.agreement import read_labels
+    from wikigr.evaluation.gate import read_baseline
+    from wikigr.evaluation.judge import JUDGED, MODEL, NO_JUDGE, JudgeOptions
+    from wikigr.evaluation.questions import load_questions, question_file, question_set_hash
+    from wikigr.evaluation.runner import Evaluation, ablations, evaluate
+    from wikigr.evaluation.stored_run import load_run
+    from wikigr.pack.locate import find_pack
+    from wikigr.profiles.files import load_profile
+    from wikigr_cli.render.progress import TerminalProgress
+
+    if judge is JudgeKind.NONE and wanted.by_judge:
+        raise UsageError(f"The metric {JUDGED} needs a judge.", hint="Add --judge claude.")
+    file = questions or question_file(find_pack(pack).root)
+    loaded = load_questions(file, split=split)
+    chosen = [load_profile(name) for name in names]
+    options_of_judge = None if judge is JudgeKind.NONE else JudgeOptions(judge_model or MODEL, judge_max_cost)
+    blessed = None
+    if baseline is not None:
+        judge_id = NO_JUDGE if options_of_judge is None else options_of_judge.identity
+        blessed = read_baseline(baseline)
+        blessed.require_comparable(wanted, question_set_hash(loaded), len(loaded), judge_id)
+    evaluation = Evaluation(
+        pack=pack,
+        questions=loaded,
+        questions_path=str(file),
+        split=split,
+        profiles=ablations(chosen[0]) if ablate else chosen,
+        seed=seed,
+        repeat=repeat,
+        offline=offline,
+        jobs=jobs,
+        strict=strict,
+        fresh=fresh,
+        judge=options_of_judge,
+        subject=chosen[0].name if ablate else chosen[-1].name,
+        primary=primary,
+        margin=margin,
+        sources={profile.name: name for profile, name in zip(chosen, names, strict=True)},
+    )
+    # Fail before any model is paid.
+    labels = None
+    if judge_labels is not None:
+        labels = read_labels(
+            judge_labels,
+            questions={question.id for question in loaded},
+            profiles={profile.name for profile in evaluation.profiles},
+            repeats=repeat,
+        )
+    total = len(loaded) * len(evaluation.profiles) * repeat
+    with TerminalProgress(environment, resumes=True) as progress:
+        if evaluation.judge is None:
+            progress.start("asking", total, "questions")
+        else:
+            progress.start("asking and judging", 2 * total, "calls")
+        done, folder = evaluate(evaluation, output, advance=progress.advance, warn=progress.note)
+    for leak in done.leaks:
+        environment.note(
+            f"wikigr: few-shot example {leak['example']} gives question {leak['question_id']} away and was left out."
+        )
+    stored = load_run(folder)
+    environment.note(f"{folder}: {counted(len(stored.samples), 'samples')}")
+    broken = next(
+        (name for name in stored.run.profiles if all(s.error is not None for s in stored.samples_of(name))), None
+    )
+    gated = gate.is_gated(floors, baseline, fail_on, max_errors)
+    if not json_output:
+        # Print the report first, because the gate may raise an error.
+        print_report(environment, stored, primary, margin, ReportFormat.TEXT, labels=labels)
+    result = gate.judge(stored, None, wanted, blessed) if gated and broken is None else None
+    if json_output:
+        print_report(environment, stored, primary, margin, ReportFormat.JSON, labels=labels, gate=result)
+    if broken is not None:
+        raise WikigrError(f"Every question failed under {broken}: {stored.samples_of(broken)[0].error}")
+    if result is not None:
+        gate.finish(environment, result, stored, as_json=json_output)

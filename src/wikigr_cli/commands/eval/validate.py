@@ -1,0 +1,67 @@
+"""``wikigr eval validate``: check a file of gold questions."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wikigr_cli import options
+from wikigr_cli.commands.eval.options import Split
+from wikigr_cli.environment import Environment, plain
+from wikigr_cli.exit_codes import ExitStatus
+from wikigr_cli.render.output import SCHEMA_VERSION, counted, print_json
+
+
+def validate(
+    context: typer.Context,
+    questions: Annotated[Path, typer.Argument(metavar="QUESTIONS", help="A file of gold questions.")],
+    pack: Annotated[str | None, options.pack_option("eval_validate")] = None,
+    split: Split = None,
+    json_output: options.Json = False,
+) -> None:
+    """Check gold questions for mistakes of form, duplicates and answers in the question. With a pack, also check for
+    missing gold places, gold places without the answer, and unanswerable questions that the pack answers.
+
+    Problems give exit code 1. Warnings, about answers that seem to be in the wrong place, do not.
+    """
+    environment = context.ensure_object(Environment)
+
+    from wikigr.evaluation.question_checks import ADVISORY, check_questions, look_up
+    from wikigr.evaluation.questions import Problem, load_questions
+
+    found: list[Problem] = []
+    loaded = load_questions(questions, split=split, problems=found)
+    if pack is None:
+        found += check_questions(loaded)
+    else:
+        from wikigr.pack.open import Pack
+        from wikigr.pipeline.builder import build_pipeline
+        from wikigr.pipeline.profile import Profile
+
+        with Pack(pack, preload=True) as opened:
+            pipeline = build_pipeline(Profile(), opened, offline=True)
+            found += check_questions(loaded, look_up(opened, lambda question: pipeline.answer(question)))
+    found.sort(key=lambda problem: problem.line)
+    problems = [problem for problem in found if problem.kind not in ADVISORY]
+    warnings = [problem for problem in found if problem.kind in ADVISORY]
+    if json_output:
+        document = {
+            "schema_version": SCHEMA_VERSION,
+            "questions": len(loaded),
+            "problems": [asdict(problem) for problem in problems],
+            "warnings": [asdict(warning) for warning in warnings],
+        }
+        print_json(environment, document)
+    else:
+        for problem in found:
+            note = "warning: " if problem.kind in ADVISORY else ""
+            environment.print(f"{questions}:{problem.line}: {note}{plain(problem.message)}", hang=2)
+        counts = [counted(len(loaded), "questions"), counted(len(problems), "problems")]
+        if warnings:
+            counts.append(counted(len(warnings), "warnings"))
+        environment.print(", ".join(counts))
+    if problems:
+        raise typer.Exit(ExitStatus.FAILED_CHECK)

@@ -1,0 +1,89 @@
+"""``wikigr graph cypher`` and ``wikigr graph schema``: read-only queries, and the schema to write them for."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import typer
+
+from wikigr.errors import UsageError
+from wikigr_cli import options
+from wikigr_cli.environment import Environment, strict_utf8
+from wikigr_cli.linking import note_truncation
+from wikigr_cli.render.graph import print_rows, print_schema, rows_document
+from wikigr_cli.render.output import SCHEMA_VERSION, print_result
+
+_MAX_TIMEOUT = 3600.0
+# The engine reports a malformed query with these words. Every other failure is a run-time error.
+_MALFORMED = re.compile(r"The query failed: (?:Binder|Parser) exception: ")
+
+
+def cypher(
+    context: typer.Context,
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY|-", help="A read-only query, or - to read it from standard input.")
+    ],
+    pack: Annotated[str | None, options.pack_option("graph_cypher")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="The maximum number of rows.")] = 100,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Interrupt the query after this time.")] = 10.0,
+    json_output: options.Json = False,
+) -> None:
+    """Run a read-only Cypher query on the pack. Queries that write or have no bound are refused (exit 2).
+
+    A result wider than 80 columns is printed with one value on each line.
+    """
+    environment = context.ensure_object(Environment)
+    pack = options.require_pack(pack)
+    if not 0.0 < timeout <= _MAX_TIMEOUT:
+        raise UsageError(f"--timeout must be above 0 and at most {_MAX_TIMEOUT:g} seconds, not {timeout:g}.")
+
+    from wikigr.graph.engine import QueryError
+    from wikigr.pack.open import Pack
+    from wikigr.retrieval.cypher.runner import run_query
+    from wikigr.retrieval.cypher.tokens import BlockedQueryError
+    from wikigr.text import scrub
+
+    try:
+        text = scrub(strict_utf8(environment.stdin).read() if query == "-" else query)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"The query on standard input is not UTF-8 text: {error.reason}.") from error
+    with Pack(pack) as opened:
+        try:
+            result = run_query(opened.graph, text, max_rows=limit, timeout=timeout)
+        except BlockedQueryError as error:
+            raise UsageError(error.message, hint=error.hint) from error
+        except QueryError as error:
+            if not _MALFORMED.match(error.message):
+                raise
+            hint = error.hint or "`wikigr graph schema` shows labels, properties and relations."
+            raise UsageError(error.message, hint=hint) from error
+    print_result(environment, rows_document(result), print_rows, as_json=json_output)
+    note_truncation(environment, "--limit shows more rows.", truncated=result.truncated)
+    if result.cut:
+        environment.note("Long texts and lists are cut, marked with an ellipsis (…).")
+    if environment.verbosity > 0:
+        environment.note(f"Executed in {result.milliseconds:.1f} ms: {result.executed}")
+
+
+def schema(
+    context: typer.Context,
+    pack: Annotated[str | None, options.pack_option("graph_schema")] = None,
+    most: Annotated[
+        int, typer.Option("--relations", min=0, help="The maximum number of the pack's relations to list.")
+    ] = 30,
+    json_output: options.Json = False,
+) -> None:
+    """Show what a query can use: labels, properties, relationships and the most frequent relations."""
+    environment = context.ensure_object(Environment)
+    pack = options.require_pack(pack)
+
+    from wikigr.graph.neighborhood import Neighborhood
+    from wikigr.pack.open import Pack
+    from wikigr.retrieval.explore.graph_schema import describe_schema
+
+    with Pack(pack) as opened:
+        described = describe_schema(opened.graph, Neighborhood(opened.graph), max_relations=most)
+    document = {"schema_version": SCHEMA_VERSION, **described.to_dict()}
+    print_result(environment, document, print_schema, as_json=json_output)
+    note_truncation(environment, "--relations lists more relations.", truncated=described.truncated)

@@ -1,0 +1,48 @@
+"""``wikigr graph link``: the articles and entities that a question names."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from wikigr_cli import options
+from wikigr_cli.environment import Environment
+from wikigr_cli.linking import Question, link_question, note_truncation, print_warnings
+from wikigr_cli.render.graph import links_document, print_links
+from wikigr_cli.render.output import print_result
+
+
+def link(
+    context: typer.Context,
+    question: Question,
+    pack: Annotated[str | None, options.pack_option("graph_link")] = None,
+    fuzzy: Annotated[bool, typer.Option("--fuzzy/--no-fuzzy", help="Also match capitalized names with a typo.")] = True,
+    semantic: Annotated[
+        int, typer.Option(metavar="N", min=0, max=1000, help="Add the N articles whose vectors are nearest.")
+    ] = 0,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="The maximum number of links.")] = 50,
+    json_output: options.Json = False,
+) -> None:
+    """Show the articles and entities that a question names, with the score of each link."""
+    environment = context.ensure_object(Environment)
+    pack = options.require_pack(pack)
+
+    from wikigr.pack.open import Pack
+    from wikigr.question.question import checked
+    from wikigr.retrieval.entity_linking import fits_linker
+
+    question = checked(question)
+    with Pack(pack, preload=semantic > 0) as opened:
+        links = link_question(opened, question, fuzzy=fuzzy)
+        if semantic:
+            from wikigr.retrieval.entity_linking import link_by_meaning, nearest_articles
+
+            links += link_by_meaning(question, nearest_articles(question, opened, semantic))
+        warnings = print_warnings(environment, opened)
+    if not fits_linker(question):
+        warnings.append("The question is long: only its beginning was searched for names.")
+        environment.note(warnings[-1])
+    document = links_document(question, links, limit, warnings)
+    print_result(environment, document, print_links, as_json=json_output)
+    note_truncation(environment, "--limit shows more links.", truncated=document["truncated"])

@@ -1,0 +1,74 @@
+"""``wikigr graph triplets``: explore relations from the nodes that a question names."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from wikigr_cli import options
+from wikigr_cli.environment import Environment
+from wikigr_cli.linking import (
+    Question,
+    find_nodes,
+    link_question,
+    note_truncation,
+    open_linker,
+    print_warnings,
+)
+from wikigr_cli.render.graph import print_triplets, triplets_document
+from wikigr_cli.render.output import print_result
+
+
+def triplets(
+    context: typer.Context,
+    question: Question,
+    pack: Annotated[str | None, options.pack_option("graph_triplets")] = None,
+    sources: Annotated[
+        list[str] | None,
+        typer.Option("--from", metavar="NAME", help="Start from this article or entity. Repeatable."),
+    ] = None,
+    max_relations: Annotated[
+        int, typer.Option(min=1, help="The maximum number of relations to follow in an iteration.")
+    ] = 5,
+    max_entities: Annotated[
+        int, typer.Option(min=1, help="The maximum number of entities to explore in an iteration.")
+    ] = 5,
+    max_iterations: Annotated[
+        int, typer.Option(min=1, max=100, help="The maximum number of iterations; each one goes a hop further.")
+    ] = 3,
+    max_triplets: Annotated[int, typer.Option(min=1, help="The maximum number of triplets in total.")] = 60,
+    json_output: options.Json = False,
+) -> None:
+    """Explore the relations most similar to a question, from the nodes that it names. Calls no model."""
+    environment = context.ensure_object(Environment)
+    pack = options.require_pack(pack)
+
+    from wikigr.graph.neighborhood import Neighborhood
+    from wikigr.pack.open import Pack
+    from wikigr.question.question import checked
+
+    question = checked(question)
+    with Pack(pack, preload=True) as opened:
+        from wikigr.retrieval.explore.rule_pruner import RulePruner
+        from wikigr.retrieval.explore.triplets import TripletRetriever
+
+        neighborhood = Neighborhood(opened.graph)
+        if sources:
+            starts = find_nodes(environment, open_linker(opened), neighborhood, sources)
+        else:
+            links = sorted(link_question(opened, question), key=lambda link: (-link.score, link.start, link.node))
+            starts = list(dict.fromkeys(neighborhood.unified(link.node) for link in links))
+        retriever = TripletRetriever(
+            neighborhood,
+            RulePruner(opened.encoder, opened.graph),
+            max_num_relations=max_relations,
+            max_num_entities=max_entities,
+            max_num_iterations=max_iterations,
+            max_num_triplets=max_triplets,
+        )
+        result = retriever.retrieve(question, starts)
+        warnings = print_warnings(environment, opened)
+    document = triplets_document(question, starts, result, warnings)
+    print_result(environment, document, print_triplets, as_json=json_output)
+    note_truncation(environment, "raise the --max-... limits to explore further.", truncated=result.truncated)

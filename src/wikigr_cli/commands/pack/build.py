@@ -1,0 +1,158 @@
+"""``wikigr pack build``: turn a source into a pack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from wikigr.errors import PackError, UsageError
+from wikigr_cli import options
+from wikigr_cli.environment import Environment
+from wikigr_cli.render.output import print_result
+from wikigr_cli.render.pack import build_document, print_build
+from wikigr_cli.source_options import SOURCE_HELP, SourceFormat
+
+if TYPE_CHECKING:
+    from wikigr.ingest.extraction import Extractor
+    from wikigr.pack.manifest import Manifest
+
+
+def build(
+    context: typer.Context,
+    source: Annotated[
+        str,
+        typer.Argument(help=SOURCE_HELP),
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder of the pack.")],
+    source_format: SourceFormat = None,
+    name: Annotated[
+        str | None,
+        typer.Option(help="The pack's name. Default: the name of the pack in DIR, else the name of the folder."),
+    ] = None,
+    pack_version: Annotated[
+        str | None,
+        typer.Option(
+            "--pack-version",
+            help="The pack's semantic version. Default: the version of the pack in DIR, else 1.0.0.",
+        ),
+    ] = None,
+    description: Annotated[
+        str | None,
+        typer.Option(help="A one-line description. Default: that of the pack in DIR."),
+    ] = None,
+    license_name: Annotated[
+        str | None,
+        typer.Option("--license", help="The license of the text. Default: that of the pack in DIR."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Stop after this many articles.")] = None,
+    embedding_model: Annotated[
+        str, typer.Option(metavar="ID", help="The encoder: a model id, or the folder of a prepared model.")
+    ] = "sentence-transformers/all-MiniLM-L6-v2",
+    bundle_encoder: Annotated[
+        bool,
+        typer.Option("--bundle-encoder", help="Copy the encoder into the pack, so that no other copy is needed."),
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume/--no-resume", help="Resume an interrupted build, or start over.")
+    ] = True,
+    keep_going: options.KeepGoing = False,
+    jobs: Annotated[
+        int, typer.Option(min=1, help="The number of parser processes.", show_default="the number of processors")
+    ] = options.PROCESSORS,
+    extract: Annotated[
+        bool,
+        typer.Option(
+            "--extract", help="Let Claude extract entities and relations from every section. This costs money."
+        ),
+    ] = False,
+    extract_model: Annotated[
+        str | None,
+        typer.Option("--extract-model", metavar="ID", help="The model of --extract. Default: claude-haiku-4-5."),
+    ] = None,
+    extract_max_cost: Annotated[
+        float | None,
+        typer.Option(
+            "--extract-max-cost",
+            metavar="USD",
+            help="The budget of --extract in US dollars, including interrupted runs; inf for no limit. Default: 5.",
+        ),
+    ] = None,
+    json_output: options.Json = False,
+) -> None:
+    """Build a pack from SOURCE. An existing pack stays in use until the new one is complete.
+
+    A rebuilt pack keeps its name, version, description and license unless an option changes them.
+    """
+    environment = context.ensure_object(Environment)
+    pack_version = options.check_version(pack_version)
+
+    from wikigr.embeddings.loader import open_encoder
+    from wikigr.ingest.build import BuildOptions, build_pack
+    from wikigr.sources.detect import open_source
+    from wikigr_cli.render.progress import TerminalProgress
+
+    if output.exists() and not output.is_dir():
+        raise UsageError(f"{output} is a file, but -o takes a folder.")
+    extractor = _extractor(environment, extract_model, extract_max_cost, is_enabled=extract)
+    opened = open_source(source, source_format)
+    encoder = open_encoder(embedding_model, purpose="bulk")
+    bundle = None
+    if bundle_encoder:
+        from wikigr.embeddings.models import find_prepared
+
+        bundle = find_prepared(embedding_model).folder
+    before = _read_manifest(environment, output)
+    labels = (before.name, before.version, before.description, before.license) if before else ("", "1.0.0", "", "")
+    chosen = (name or None, pack_version, description, license_name)
+    kept_name, version, kept_description, kept_license = (
+        old if new is None else new for new, old in zip(chosen, labels, strict=True)
+    )
+    build_options = BuildOptions(
+        name=kept_name or output.resolve().name,
+        version=version,
+        description=kept_description,
+        license=kept_license,
+        limit=limit,
+        jobs=jobs,
+        resume=resume,
+        keep_going=keep_going,
+    )
+    with TerminalProgress(environment, resumes=resume) as progress:
+        report = build_pack(
+            opened, source, output, encoder, build_options, bundle=bundle, progress=progress, extractor=extractor
+        )
+    print_result(environment, build_document(report, output), print_build, as_json=json_output)
+
+
+def _read_manifest(environment: Environment, folder: Path) -> Manifest | None:
+    """Return the manifest of the pack in ``folder``, or ``None`` if there is no readable one."""
+    from wikigr.pack import layout
+    from wikigr.pack.manifest import read_manifest
+
+    found = layout.Layout(folder)
+    try:
+        return read_manifest(found.part(layout.MANIFEST)) if found.exists() else None
+    except PackError as error:
+        environment.note(f"The name, version, description and license of the old pack are lost: {error.message}")
+        return None
+
+
+def _extractor(
+    environment: Environment, model: str | None, max_cost: float | None, *, is_enabled: bool
+) -> Extractor | None:
+    """Return the extractor of entities and relations if ``is_enabled``; otherwise load nothing of a model."""
+    if not is_enabled:
+        if model is not None or max_cost is not None:
+            raise UsageError("--extract-model and --extract-max-cost need --extract.", hint="Add --extract.")
+        return None
+
+    from wikigr.ingest.extraction import MAX_COST_USD, MODEL, ExtractionOptions, Extractor
+    from wikigr.llm.response_cache import ResponseCache
+    from wikigr.settings import cache_folder
+
+    cache = ResponseCache(cache_folder() / "responses", warn=environment.note)
+    return Extractor(
+        ExtractionOptions(MODEL if model is None else model, MAX_COST_USD if max_cost is None else max_cost), cache
+    )

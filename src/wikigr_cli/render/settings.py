@@ -1,0 +1,61 @@
+"""What ``wikigr config``, ``wikigr profile`` and ``wikigr model`` print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from wikigr_cli.environment import Environment, plain
+from wikigr_cli.render.output import SCHEMA_VERSION, Document
+
+if TYPE_CHECKING:
+    from wikigr.embeddings.models import PreparedModel
+
+# YAML breaks a line after the word that reaches this column.
+_YAML_WIDTH = 68
+
+
+def print_settings(environment: Environment, rows: Sequence[Document], *, origin: bool) -> None:
+    """Print the settings in force, one a line, with their origins if ``origin``."""
+    for row in rows:
+        value = "" if row["value"] is None else plain(str(row["value"]))
+        line = f"{row['command']} --{row['option']} = {value}"
+        environment.print(f"{line:<60} {row['origin']}" if origin else line.rstrip(), hang=4)
+
+
+def print_profiles(environment: Environment, document: Document) -> None:
+    """Print the profiles, one a line, with their descriptions."""
+    for profile in document["profiles"]:
+        environment.print(f"{profile['name']:<14} ", style="bold", end="")
+        environment.print(profile["description"], hang=15)
+
+
+def print_profile(environment: Environment, document: Document) -> None:
+    """Print a profile as YAML that can be saved to a file; a profile file does not hold its own name."""
+    import yaml
+
+    values = {key: value for key, value in document["profile"].items() if key != "name"}
+    environment.write(yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=_YAML_WIDTH))
+
+
+def print_differences(environment: Environment, document: Document, *, first: str, second: str) -> None:
+    """Print the keys in which the profiles ``first`` and ``second`` differ, one a line, with both values."""
+    for row in document["differences"]:
+        environment.print(f"{row['key']:<32} {_yaml_value(row[first])} → {_yaml_value(row[second])}", hang=33)
+    if not document["differences"]:
+        environment.note("The profiles do not differ.")
+
+
+def _yaml_value(value: object) -> str:
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def model_document(prepared: PreparedModel) -> dict[str, Any]:
+    """Return what ``wikigr model prepare --json`` prints."""
+    return {"schema_version": SCHEMA_VERSION, "folder": str(prepared.folder), **asdict(prepared.identity)}
+
+
+def print_model(environment: Environment, document: Document) -> None:
+    """Print a prepared model with its dimension and its folder."""
+    environment.print(f"{document['model_id']}: {document['dimension']} dimensions, in {document['folder']}", hang=2)

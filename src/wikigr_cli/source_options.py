@@ -1,0 +1,16 @@
+"""Options about the source of a pack; apart from the other options, because questions do without the formats."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from wikigr.sources.formats import FORMAT_NAMES, FORMATS
+
+SOURCE_HELP = f"What to read: {'; '.join(row.description for row in FORMATS)}."
+
+SourceFormat = Annotated[
+    str | None,
+    typer.Option("--format", help=f"The source's format: {', '.join(FORMAT_NAMES)}. Default: detected."),
+]

@@ -1,0 +1,30 @@
+"""``wikigr eval compare``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ..conftest import Wikigr
+from .conftest import Run
+
+
+def test_runs_over_other_questions_refuse_to_be_compared(run: Run, wikigr: Wikigr, questions: Path) -> None:
+    run("one", "--profile", "enhanced")
+    same = run("two", "--profile", "fast")
+    assert same.code == 0
+    assert wikigr("eval", "compare", "one", "two").code == 0
+    questions.write_text("".join(questions.read_text().splitlines(keepends=True)[1:]))
+    run("three", "--profile", "enhanced")
+    refused = wikigr("eval", "compare", "one", "three")
+    assert (refused.code, "question sets differ" in refused.err) == (2, True)
+    forced = wikigr("eval", "compare", "one", "three", "--force", "--json")
+    assert json.loads(forced.out)["caveats"] == ["the question sets differ"]
+    # A report says so itself: what is said beside it is lost when it is kept in a file.
+    said = "Compared with --force although the question sets differ"
+    for command in ("compare", "flips"):
+        text = wikigr("-q", "eval", command, "one", "three", "--force")
+        assert (text.code, text.out.startswith(said), text.err) == (0, True, "")
+        assert "with --force" not in wikigr("eval", command, "one", "two").out
+    found = json.loads(wikigr("eval", "flips", "one", "three", "--force", "--json").out)
+    assert found["caveats"] == ["the question sets differ"]

@@ -1,0 +1,246 @@
+"""``wikigr eval gate`` and ``wikigr eval bless``."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from wikigr.evaluation.gate import make_baseline, write_baseline
+from wikigr.evaluation.questions import load_questions, question_set_hash
+from wikigr.evaluation.samples import Sample, write_line
+from wikigr.evaluation.stored_run import load_run
+
+from ..conftest import Wikigr
+from .conftest import Run
+
+
+def test_the_gate_of_an_ablation_judges_the_whole_profile(run: Run, wikigr: Wikigr, tmp_path: Path) -> None:
+    result = run("r", "--profile", "enhanced", "--ablate", "--max-errors", "0")
+    assert (result.code, "The gate for enhanced: passed" in result.out) == (0, True)
+    assert json.loads(wikigr("eval", "bless", "r", "-o", "b.json", "--json").out)["profile"] == "enhanced"
+    assert json.loads((tmp_path / "b.json").read_text())["profile"] == "enhanced"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--primary", "acuracy"), "'accuracy'?"),
+        (("--primary", "judged"), "--judge claude"),
+        (("--min", "acuracy=0.5"), "'accuracy'?"),
+        (("--min", "accuracy"), "METRIC=VALUE"),
+        (("--min", "accuracy=high"), "METRIC=VALUE"),
+        (("--min", "accuracy=nan"), "from 0 to 1"),
+        (("--min", "accuracy=80"), "from 0 to 1"),
+        (("--min", "judged=0.5"), "--judge claude"),
+        (("--margin", "nan"), "margin"),
+        (("--max-errors", "nan"), "--max-errors"),
+        (("--baseline", "nowhere.json"), "Cannot use the baseline"),
+        (("--baseline", "gold.jsonl"), "Cannot use the baseline"),
+        (("--baseline", "foreign.json"), "another question set"),
+        (("--baseline", "bare.json", "--primary", "mrr"), "no question of the baseline"),
+    ],
+)
+def test_a_gate_that_cannot_be_held_is_refused_before_anything_is_asked(
+    run: Run, enhanced_run: Path, questions: Path, tmp_path: Path, options: tuple[str, ...], says: str
+) -> None:
+    done = load_run(enhanced_run / "good")
+    foreign = make_baseline(done.run, done.samples, "enhanced")
+    write_baseline(tmp_path / "foreign.json", foreign)
+    loaded = load_questions(questions)
+    means = {question.id: {"accuracy": 1.0} for question in loaded}
+    bare = replace(foreign, question_hash=question_set_hash(loaded), means=means)
+    write_baseline(tmp_path / "bare.json", bare)
+    result = run("r", "--profile", "enhanced", *options)
+    assert (result.code, says in result.err, result.out) == (2, True, ""), result.err
+    assert not (tmp_path / "r").exists()
+
+
+class TestGate:
+    @pytest.fixture
+    def blessed(self, enhanced_run: Path, wikigr: Wikigr, tmp_path: Path) -> Path:
+        shutil.copytree(enhanced_run / "good", tmp_path / "good")
+        assert wikigr("eval", "bless", "good", "-o", "baseline.json").code == 0
+        return tmp_path / "baseline.json"
+
+    def test_the_same_result_passes(self, blessed: Path, wikigr: Wikigr) -> None:
+        result = wikigr("eval", "gate", "good", "--baseline", "baseline.json", "--min", "accuracy=0.3")
+        assert result.code == 0, result.out
+        assert "FAILED" not in result.out
+
+    def test_a_profile_broken_on_purpose_fails_and_names_the_questions(
+        self,
+        blessed: Path,
+        enhanced_run: Path,
+        physics_pack: Path,
+        wikigr: Wikigr,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        # It answers from nothing, so that it declines everything.
+        (tmp_path / "enhanced.yaml").write_text("multi_doc: {min_relevance: 1.0}\nretrieval: {mode: dense}\n")
+        gold = str(enhanced_run / "gold.jsonl")
+        arguments = ("--pack", str(physics_pack), "--questions", gold, "-o", "bad", "--offline")
+        assert wikigr("eval", "run", *arguments, "--profile", str(tmp_path / "enhanced.yaml")).code == 0
+        summary = tmp_path / "summary.md"
+        monkeypatch.setenv("GITHUB_ACTIONS", "true")
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+        result = wikigr("eval", "gate", "bad", "--baseline", "baseline.json")
+        assert result.code == 1
+        worse = [line.split()[1] for line in result.out.splitlines() if line.strip().startswith("worse:")]
+        assert worse
+        for id_ in worse:
+            assert f"title=regressed::{id_}" in result.out
+        assert "::error title=wikigr eval gate::" in result.out
+        assert "gold.jsonl,line=" in result.out
+        assert summary.read_text(encoding="utf-8").startswith("# Failed: enhanced")
+        assert wikigr("eval", "gate", "bad", "--baseline", "baseline.json", "--fail-on", "never").code == 0
+
+    def test_a_question_is_no_command_of_the_workflow(
+        self, blessed: Path, wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        hostile = "a\n::stop-commands::x\r\n::error::y"
+        for name in ("questions.json", "samples.jsonl"):
+            path = tmp_path / "good" / name
+            path.write_text(path.read_text().replace('"accuracy": 1.0', '"accuracy": 0.0'))
+        path = tmp_path / "good" / "questions.json"
+        rows = {id_: row | {"question": hostile} for id_, row in json.loads(path.read_text()).items()}
+        path.write_text(json.dumps(rows))
+        monkeypatch.setenv("GITHUB_ACTIONS", "true")
+        result = wikigr("eval", "gate", "good", "--baseline", "baseline.json")
+        assert (result.code, "::stop-commands::x" in result.out) == (1, True)
+        commands = [line.split(" ")[0] for line in result.out.splitlines() if line.lstrip().startswith("::")]
+        assert set(commands) == {"::error", "::warning"}
+
+    @pytest.mark.parametrize(
+        ("options", "code"),
+        [
+            (("--max-errors", "0"), 1),
+            (("--fail-on", "regression"), 1),
+            (("--fail-on", "never"), 1),
+            (("--max-errors", "0.5"), 0),
+        ],
+    )
+    def test_the_error_budget_is_a_requirement_of_its_own(
+        self, blessed: Path, wikigr: Wikigr, tmp_path: Path, options: tuple[str, ...], code: int
+    ) -> None:
+        path = tmp_path / "good" / "samples.jsonl"
+        first, *others = path.read_text().splitlines(keepends=True)
+        failed = Sample("enhanced", json.loads(first)["question_id"], 0, error="no")
+        path.write_text(write_line(failed) + "".join(others))
+        result = wikigr("eval", "gate", "good", *options)
+        outcome = "failed" if code else "passed"
+        assert (result.code, f"The gate for enhanced: {outcome}" in result.out) == (code, True), result.err
+
+    def test_a_run_with_a_gate_prints_one_document(
+        self, blessed: Path, enhanced_run: Path, physics_pack: Path, wikigr: Wikigr, tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:  # fmt: skip
+        (tmp_path / "enhanced.yaml").write_text("multi_doc: {min_relevance: 1.0}\nretrieval: {mode: dense}\n")
+        monkeypatch.setenv("GITHUB_ACTIONS", "true")
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+        gold = str(enhanced_run / "gold.jsonl")
+        made = (
+            "--pack",
+            str(physics_pack),
+            "--questions",
+            gold,
+            "-o",
+            "bad",
+            "--offline",
+            "--profile",
+            "enhanced.yaml",
+        )
+        wanted = ("--baseline", "baseline.json", "--min", "accuracy=0.99", "--json")
+        ran = wikigr("-q", "eval", "run", *made, *wanted)
+        gated = wikigr("-q", "eval", "gate", "bad", *wanted)
+        assert (ran.code, gated.code) == (1, 1)
+        inside, alone = json.loads(ran.out)["gate"], json.loads(gated.out)
+        assert {key: alone[key] for key in inside} == inside
+        assert (alone["schema_version"], alone["run"]) == (1, "bad")
+        assert (inside["profile"], inside["passed"]) == ("enhanced", False)
+        failed = {check["name"] for check in inside["checks"] if not check["passed"]}
+        assert failed == {"accuracy ≥ 0.99", "accuracy against the baseline"}
+        assert inside["regressed"]
+        for told in (ran, gated):
+            assert "::error title=wikigr eval gate::enhanced: accuracy ≥ 0.99" in told.err
+            assert all(f"title=regressed::{id_}" in told.err for id_ in inside["regressed"])
+        assert (tmp_path / "summary.md").read_text(encoding="utf-8").count("# Failed: enhanced") == 2
+        report = json.loads(wikigr("eval", "report", "bad", "--format", "json").out)
+        assert report["gate"] is None
+        passed = wikigr("eval", "gate", "good", "--min", "accuracy=0", "--json")
+        assert (passed.code, json.loads(passed.out)["passed"]) == (0, True)
+
+    def test_blessing_and_exporting_print_a_document(self, blessed: Path, wikigr: Wikigr, tmp_path: Path) -> None:
+        made = json.loads(wikigr("eval", "bless", "good", "-o", "again.json", "--json").out)
+        written = json.loads((tmp_path / "again.json").read_text())
+        assert (made["schema_version"], made["baseline"], made["questions"]) == (1, "again.json", 26)
+        for key in ("profile", "question_hash", "pack_digest", "wikigr_version"):
+            assert made[key] == written[key]
+        files = json.loads(wikigr("eval", "trec", "good", "-o", "trec", "--json").out)
+        assert files == {"schema_version": 1, "qrels": "trec/qrels.txt", "runs": {"enhanced": "trec/enhanced.run"}}
+        assert all((tmp_path / file).is_file() for file in (files["qrels"], *files["runs"].values()))
+
+    def test_a_floor_that_is_missed_fails(self, blessed: Path, wikigr: Wikigr) -> None:
+        result = wikigr("eval", "gate", "good", "--min", "accuracy=1.0")
+        assert (result.code, "FAILED accuracy ≥ 1" in result.out) == (1, True)
+
+    @pytest.mark.parametrize(
+        ("options", "code", "says"),
+        [
+            ((), 2, "no requirement"),
+            (("--min", "accuracy"), 2, "METRIC=VALUE"),
+            (("--min", "acuracy=1"), 2, "no metric"),
+            (("--min", "accuracy=0", "--primary", "acuracy"), 2, "no metric"),
+            (("--baseline", "nowhere.json"), 2, "Cannot use the baseline"),
+            (("--min", "accuracy=0", "--profile", "fast"), 2, "no profile"),
+        ],
+    )
+    def test_wrong_usage(self, blessed: Path, wikigr: Wikigr, options: tuple[str, ...], code: int, says: str) -> None:
+        result = wikigr("eval", "gate", "good", *options)
+        assert (result.code, says in result.err) == (code, True), result.err
+
+    def test_a_run_that_is_missing_or_damaged_is_code_3(self, blessed: Path, wikigr: Wikigr, tmp_path: Path) -> None:
+        assert wikigr("eval", "gate", "nowhere", "--min", "accuracy=0").code == 3
+        path = tmp_path / "good" / "samples.jsonl"
+        path.write_text("{}\n" + path.read_text())
+        damaged = wikigr("eval", "gate", "good", "--min", "accuracy=0")
+        assert (damaged.code, "Line 1" in damaged.err) == (3, True)
+
+    @pytest.mark.parametrize(
+        ("name", "change"),
+        [
+            ("run.json", {"schema_version": 0}),
+            ("run.json", {"profiles": ["enhanced"]}),
+            ("run.json", {"questions": 3}),
+            ("run.json", {"pack": {}}),
+            ("run.json", {"seed": "x"}),
+            ("run.json", {"unknown": 1}),
+            ("questions.json", {"q": {}}),
+            ("questions.json", {"q": 3}),
+        ],
+    )
+    def test_a_damaged_part_of_a_run_is_code_3(
+        self, blessed: Path, wikigr: Wikigr, tmp_path: Path, name: str, change: dict[str, object]
+    ) -> None:
+        path = tmp_path / "good" / name
+        path.write_text(json.dumps(json.loads(path.read_text()) | change))
+        assert wikigr("eval", "gate", "good", "--baseline", "baseline.json").code == 3
+
+    def test_samples_of_other_questions_are_code_3(self, blessed: Path, wikigr: Wikigr, tmp_path: Path) -> None:
+        path = tmp_path / "good" / "samples.jsonl"
+        path.write_text(path.read_text().replace('"question_id": "phys-', '"question_id": "other-'))
+        result = wikigr("eval", "report", "good")
+        assert (result.code, "belong to another run" in result.err) == (3, True)
+
+    def test_an_unfinished_run_fails_the_gate_and_cannot_be_blessed(
+        self, blessed: Path, wikigr: Wikigr, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "good" / "samples.jsonl"
+        path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
+        assert wikigr("eval", "gate", "good", "--baseline", "baseline.json").code == 1
+        refused = wikigr("eval", "bless", "good", "-o", "other.json")
+        assert (refused.code, (tmp_path / "other.json").exists()) == (3, False)

@@ -1,0 +1,256 @@
+"""``wikigr eval run``: samples, resumption, ablation and refusals."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.llm.server import MessagesServer, reply, status
+
+from wikigr.evaluation import runner
+from wikigr.evaluation.questions import GoldQuestion, load_questions
+from wikigr.evaluation.run import read_run
+from wikigr.evaluation.runner import Evaluation, evaluate
+from wikigr.evaluation.samples import Sample, read_samples
+from wikigr.pipeline.pipeline import Pipeline
+from wikigr.pipeline.profile import Profile
+
+from ..conftest import Wikigr
+from .conftest import GOLD, TOTAL, Run
+
+
+def test_a_run_prints_figures_and_keeps_every_sample(run: Run, tmp_path: Path) -> None:
+    result = run("r")
+    assert result.code == 0, result.err
+    assert "accuracy *" in result.out and "enhanced" in result.out and "in accuracy:" in result.out
+    samples = read_samples(tmp_path / "r")
+    assert len(samples) == 2 * TOTAL
+    assert all(s.error is None and s.ranking and s.metrics for s in samples)
+    described = read_run(tmp_path / "r")
+    assert list(described.profiles) == ["baseline", "enhanced"]
+    assert described.questions["count"] == TOTAL
+    assert described.versions["python"] == sys.version.split()[0]
+
+
+def test_the_same_run_again_asks_nothing_and_prints_the_same(run: Run, tmp_path: Path) -> None:
+    first = run("r", "--json")
+    before = (tmp_path / "r" / "samples.jsonl").read_bytes()
+    second = run("r", "--json")
+    assert (tmp_path / "r" / "samples.jsonl").read_bytes() == before
+    assert first.out == second.out
+
+
+def test_two_runs_and_two_hash_seeds_give_the_same_figures(physics_pack: Path, questions: Path, tmp_path: Path) -> None:
+    documents = []
+    for seed in ("1", "2"):
+        folder = tmp_path / f"run{seed}"
+        command = [
+            sys.executable,
+            "-c",
+            "from wikigr_cli.app import main; main()",
+            "eval",
+            "run",
+            "--offline",
+            "--json",
+        ]
+        command += ["--pack", str(physics_pack), "--questions", str(questions), "-o", str(folder)]
+        done = subprocess.run(
+            command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        )
+        document = json.loads(done.stdout)
+        for profile in document["profiles"]:
+            del profile["latency"]
+        del document["run"]["argv"]
+        documents.append(json.dumps(document))
+    assert documents[0] == documents[1]
+
+
+def test_a_killed_run_resumes_and_ends_the_same(
+    run: Run,
+    physics_pack: Path,
+    questions: Path,
+    tmp_path: Path,
+    wikigr: Wikigr,
+) -> None:
+    whole = json.loads(run("whole", "--json").out)
+    command = [sys.executable, "-c", "from wikigr_cli.app import main; main()", "eval", "run", "--offline"]
+    command += ["--pack", str(physics_pack), "--questions", str(questions), "-o", str(tmp_path / "killed")]
+    samples = tmp_path / "killed" / "samples.jsonl"
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and (not samples.exists() or samples.read_bytes().count(b"\n") < 5):
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+    assert 5 <= samples.read_bytes().count(b"\n") < 2 * TOTAL
+    resumed = json.loads(run("killed", "--json").out)
+    for document in (whole, resumed):
+        for profile in document["profiles"]:
+            del profile["latency"]
+        del document["run"]["argv"]
+    assert resumed == whole
+
+
+def test_a_folder_of_another_run_is_refused(run: Run, tmp_path: Path) -> None:
+    run("r", "--profile", "baseline")
+    other = run("r", "--profile", "fast")
+    assert (other.code, "different run" in other.err) == (3, True)
+
+
+def test_ablation_takes_every_enhancement_away_in_turn(run: Run) -> None:
+    document = json.loads(run("r", "--profile", "enhanced", "--ablate", "--json").out)
+    names = [profile["name"].removeprefix("enhanced-without-") for profile in document["profiles"]]
+    assert names == [
+        "enhanced", "lexical", "dense", "graph_walk", "graph_reranker", "multi_doc", "section_quality", "few_shot",
+    ]  # fmt: skip
+    few_shot = next(c for c in document["comparisons"] if c["second"].endswith("few_shot"))
+    # Offline no example is shown to anybody.
+    assert (few_shot["results"][0]["difference"], few_shot["results"][0]["ties"]) == (0.0, TOTAL)
+
+
+def test_a_run_with_another_seed_is_another_run(run: Run, tmp_path: Path) -> None:
+    assert run("r", "--profile", "baseline", "--seed", "1").code == 0
+    assert read_run(tmp_path / "r").seed == 1
+    other = run("r", "--profile", "baseline", "--seed", "2")
+    assert (other.code, "seed" in other.err) == (3, True)
+
+
+def test_gold_articles_that_the_pack_lacks_are_named(run: Run, questions: Path, wikigr: Wikigr) -> None:
+    assert "not in the pack" not in run("whole", "--profile", "baseline").out
+    rows = [json.loads(line) for line in questions.read_text().splitlines()]
+    rows[0]["gold"] = [{"title": "Nowhere"}]
+    questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = run("r", "--profile", "baseline")
+    said = "The pack lacks 1 gold article that no profile can find: 'Nowhere'"
+    assert (result.code, said in result.err, said in result.out) == (0, True, True)
+    assert said in wikigr("eval", "report", "r", "--format", "html").out.replace("&#x27;", "'").replace("&#39;", "'")
+
+
+def test_a_seed_is_no_negative_number(run: Run) -> None:
+    assert run("r", "--seed", "-1").code == 2
+
+
+def test_with_several_jobs_an_answer_does_not_wait_for_a_slower_one(
+    physics_pack: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = load_questions(questions)
+    seen: list[int] = []
+    ask = runner._ask
+
+    def slow(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
+        path, end = tmp_path / "r" / "samples.jsonl", time.monotonic() + 30
+        while question is loaded[0] and time.monotonic() < end and path.read_bytes().count(b"\n") < TOTAL - 1:
+            time.sleep(0.02)
+        if question is loaded[0]:
+            seen.append(path.read_bytes().count(b"\n"))
+        return ask(pipeline, question, repeat)
+
+    monkeypatch.setattr(runner, "_ask", slow)
+    evaluate(Evaluation(str(physics_pack), loaded, "", None, [Profile()], offline=True, jobs=2), tmp_path / "r")
+    assert seen == [TOTAL - 1]
+    assert len(read_samples(tmp_path / "r")) == TOTAL
+
+
+def test_profiles_of_different_budgets_are_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "rich.yaml").write_text("budget: {max_tokens: 900}\n")
+    (tmp_path / "poor.yaml").write_text("budget: {max_tokens: 100}\n")
+    result = run("r", "--profile", "rich.yaml", "--profile", "poor.yaml")
+    assert (result.code, "different budgets" in result.err) == (2, True)
+    assert not (tmp_path / "r" / "samples.jsonl").exists()
+
+
+def test_a_leak_is_caught(
+    wikigr: Wikigr, physics_pack: Path, questions: Path, tmp_path: Path, messages_server: MessagesServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    pack = Path(shutil.copytree(physics_pack, tmp_path / "leaky"))
+    gold = json.loads(questions.read_text().splitlines()[0])
+    examples = [
+        {"question": gold["question"].upper().rstrip("?"), "context": {}, "answer": "LEAKED-ANSWER"},
+        {"question": "How is a rainbow made?", "context": {}, "answer": "HARMLESS-EXAMPLE"},
+    ]
+    (pack / "few_shot_examples.json").write_text(json.dumps({"examples": examples}))
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
+    messages_server.always(reply("The pack does not cover this."))
+    arguments = ("eval", "run", "--pack", str(pack), "--questions", str(questions), "--profile", "enhanced")
+    refused = wikigr(*arguments, "-o", "strict", "--strict")
+    assert (refused.code, f"question {gold['id']}" in refused.err) == (2, True)
+    assert messages_server.requests == []
+    result = wikigr(*arguments, "-o", "run")
+    assert (result.code, "gives question" in result.err) == (0, True)
+    sent = b"".join(request.raw for request in messages_server.requests).decode()
+    assert "HARMLESS-EXAMPLE" in sent
+    assert "LEAKED-ANSWER" not in sent
+    assert read_run(tmp_path / "run").leaks[0]["question_id"] == gold["id"]
+    said = f"1 few-shot example gives gold questions away and no prompt used them: example 1 (question {gold['id']})"
+    assert said in result.out and said in wikigr("eval", "report", "run", "--format", "github").out
+
+
+def test_gold_answers_reach_no_prompt(
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = {"id": "q1", "question": "What is spin?", "answers": ["xyzzy-gold"], "gold": [{"title": "Spin"}],
+           "answerable": True, "type": "single", "split": "dev"}  # fmt: skip
+    (tmp_path / "one.jsonl").write_text(json.dumps(row) + "\n")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
+    messages_server.always(reply("It is spin."))
+    wikigr("eval", "run", "--pack", str(physics_pack), "--questions", "one.jsonl", "--profile", "enhanced", "-o", "r")
+    assert messages_server.requests
+    assert all(b"xyzzy-gold" not in request.raw for request in messages_server.requests)
+
+
+def test_a_model_that_fails_for_a_third_is_counted_apart(
+    wikigr: Wikigr, physics_pack: Path, questions: Path, messages_server: MessagesServer,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
+    calls = iter(range(10_000))
+
+    def behave(request: dict) -> object:  # type: ignore[type-arg]
+        return status(400, "no") if next(calls) % 3 == 0 else reply("The pack does not cover this.")(request)
+
+    messages_server.always(behave)  # type: ignore[arg-type]
+    arguments = ("eval", "run", "--pack", str(physics_pack), "--questions", str(questions), "--profile", "enhanced")
+    result = wikigr(*arguments, "-o", "r", "--max-errors", "0")
+    failed = [sample for sample in read_samples(tmp_path / "r") if sample.error]
+    assert failed
+    assert (result.code, "FAILED errors" in result.out) == (1, True)
+    used = read_run(tmp_path / "r").usage["answers"]["enhanced"]
+    assert used["calls"] == sum(sample.usage.get("calls", 0) for sample in read_samples(tmp_path / "r")) > 0
+    assert used["cost_usd"] > 0
+    lenient = wikigr("eval", "gate", "r", "--min", "accuracy=0", "--max-errors", "0.5")
+    assert lenient.code == 0
+    messages_server.always(reply("The pack does not cover this."))
+    wikigr(*arguments, "-o", "r")
+    assert not [sample for sample in read_samples(tmp_path / "r") if sample.error]
+
+
+def test_a_run_of_which_every_answer_failed_is_broken_and_reported(
+    wikigr: Wikigr, physics_pack: Path, questions: Path, messages_server: MessagesServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
+    messages_server.always(status(400, "no"))
+    # Of these the pack is sure enough to ask a model.
+    rows = [line for line in GOLD.read_text().splitlines() if json.loads(line)["id"] in ("phys-002", "phys-004")]
+    questions.write_text("\n".join(rows) + "\n")
+    result = wikigr("eval", "run", "--pack", str(physics_pack), "--questions", str(questions), "-o", "r")
+    assert (result.code, "Every question failed under baseline" in result.err) == (3, True)
+    assert "baseline: 2 samples failed" in result.out
+    assert wikigr("eval", "report", "r").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("", "no records"), ("{", "line 1"), ('{"question": "x"}', "id"), ('{"id": "a"}', "question")],
+)
+def test_questions_that_are_none(wikigr: Wikigr, physics_pack: Path, tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "q.jsonl").write_text(text)
+    result = wikigr("eval", "run", "--pack", str(physics_pack), "--questions", "q.jsonl", "-o", "r")
+    assert (result.code, (tmp_path / "r").exists()) == (2, False)
+    assert says.lower() in result.err.lower()

@@ -1,0 +1,101 @@
+"""``wikigr pack build``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ...conftest import ROOT_PACK, Wikigr
+
+
+def test_a_rebuilt_pack_keeps_its_metadata(wikigr: Wikigr, tmp_path: Path) -> None:
+    (tmp_path / "notes.jsonl").write_text('{"id": "a", "title": "Alpha", "text": "Alpha is a letter."}\n')
+    build = ("pack", "build", "notes.jsonl", "-o", "p")
+    fields = ("name", "version", "description", "license")
+
+    def built(*labels: str) -> tuple[str, ...]:
+        assert wikigr(*build, *labels).code == 0
+        info = json.loads(wikigr("pack", "info", "p", "--json").out)
+        return tuple(info[field] for field in fields)
+
+    assert built() == ("p", "1.0.0", "", "")
+    given = ("--name", "letters", "--pack-version", "2.1.0", "--description", "All letters", "--license", "CC0-1.0")
+    assert built(*given) == ("letters", "2.1.0", "All letters", "CC0-1.0")
+    assert built() == ("letters", "2.1.0", "All letters", "CC0-1.0")
+    assert built("--pack-version", "3.0.0", "--description", "") == ("letters", "3.0.0", "", "CC0-1.0")
+    (tmp_path / "p" / "manifest.json").write_text('{"wikigr_version": "0.0"}')
+    lost = wikigr(*build)
+    assert (lost.code, "are lost" in lost.err) == (0, True)
+    assert json.loads(wikigr("pack", "info", "p", "--json").out)["name"] == "p"
+
+
+def test_a_graph_of_triples_is_built_and_answers(wikigr: Wikigr, tmp_path: Path) -> None:
+    rows = [
+        "Mira Holt\tborn_in\tVarnstad",
+        "Varnstad\tlocated_in\tOrlandia",
+        "Mira Holt\tspouse",
+        "Ben\temployer\tAcme",
+    ]
+    (tmp_path / "graph.tsv").write_text("\n".join(rows))
+    stopped = wikigr("pack", "build", "graph.tsv", "-o", "g")
+    assert stopped.code == 3
+    assert "line 3: expected subject, relation and object, found 2 columns" in stopped.err
+    assert "--keep-going" in stopped.err
+    built = wikigr("pack", "build", "graph.tsv", "-o", "g", "--keep-going", "--json")
+    assert built.code == 0, built.err
+    assert json.loads(built.out)["counts"]["triples"] == 3
+    assert wikigr("pack", "validate", "g").code == 0
+    answer = json.loads(wikigr("ask", "Where was Mira Holt born?", "--pack", "g", "--json").out)
+    assert answer["answer"].startswith("Mira Holt — born in: Varnstad.")
+    turtle = "@prefix e: <http://e.org/> . e:Mira_Holt e:bornIn e:Varnstad ."
+    (tmp_path / "graph.data").write_text(turtle)
+    assert wikigr("pack", "build", "graph.data", "-o", "r", "--format", "rdf").code == 0
+    assert "graph.data (rdf)" in wikigr("pack", "info", "r").out
+
+
+def test_stages_are_printed_on_stderr_and_silenced_by_q(wikigr: Wikigr) -> None:
+    build = ("pack", "build", str(ROOT_PACK / "articles"), "-o", "p", "--limit", "2")
+    assert "embedding:" in wikigr(*build).err
+    assert wikigr("-q", *build).err == ""
+
+
+def test_a_bundled_encoder_is_enough_to_answer(wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = wikigr("pack", "build", str(ROOT_PACK / "articles"), "-o", "p", "--bundle-encoder", "--limit", "5")
+    assert built.code == 0
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty-cache"))
+    assert wikigr("search", "Bell", "--pack", "p").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("nothing.xml", "-o", "p"), 3, "nothing.xml"),
+        (("empty", "-o", "p"), 3, ""),
+        ((str(ROOT_PACK / "articles"), "-o", "file"), 2, "is a file"),
+        ((str(ROOT_PACK / "articles"), "-o", "p", "--format", "docx"), 2, "mediawiki"),
+        ((str(ROOT_PACK / "articles"), "-o", "p", "--embedding-model", "no/such-model"), 3, "no/such-model"),
+        ((str(ROOT_PACK / "articles"),), 2, "-o"),
+    ],
+)
+def test_mistakes_in_a_build(
+    wikigr: Wikigr, tmp_path: Path, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("")
+    result = wikigr("pack", "build", *arguments)
+    assert result.code == code
+    assert message in result.err
+    assert not (tmp_path / "p" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("version", ["old", "0.1", "v1.0.0", "1.0/../../zz", ""])
+def test_an_invalid_version_is_refused(wikigr: Wikigr, tmp_path: Path, version: str) -> None:
+    (tmp_path / "notes.jsonl").write_text('{"id": "a", "title": "Alpha", "text": "Alpha is a letter."}\n')
+    build = ("pack", "build", "notes.jsonl", "-o", "p")
+    refused = wikigr(*build, "--pack-version", version)
+    assert (refused.code, "not a semantic version" in refused.err, (tmp_path / "p").exists()) == (2, True, False)
+    assert wikigr(*build).code == 0
+    refused = wikigr("pack", "update", "p", "--from", "notes.jsonl", "--pack-version", version)
+    assert (refused.code, refused.out, "not a semantic version" in refused.err) == (2, "", True)

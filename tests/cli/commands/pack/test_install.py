@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.distribution.file_server import serving
+
+from wikigr.distribution.archive import export_pack
+from wikigr.distribution.signature import PrivateKey
+from wikigr.pack.layout import installed_packs
+from wikigr.settings import cache_folder
+
+from ...conftest import Wikigr
+
+KEY = PrivateKey(bytes(range(32)))
+# One question that the demo pack answers, and one that it does not.
+GOLD = [
+    json.dumps(
+        {"id": str(n), "question": question, "answers": ["spin"] * answerable, "answerable": answerable,
+         "gold": [{"title": "Spin"}] * answerable, "type": "single" if answerable else "unanswerable", "split": "dev"}
+    ) + "\n"
+    for n, (question, answerable) in enumerate([("What is spin?", True), ("Who painted the ceiling?", False)])
+]  # fmt: skip
+
+
+@pytest.fixture
+def archive(physics_pack: Path, wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The demo pack as a signed archive, in an empty folder, with the user's encoders at hand."""
+    models = cache_folder() / "models"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    cache_folder().mkdir(parents=True)
+    (cache_folder() / "models").symlink_to(models)
+    return export_pack(physics_pack, tmp_path / "file.wikigr", key=KEY).file
+
+
+def test_install_ask_list_update_remove(archive: Path, wikigr: Wikigr) -> None:
+    with serving() as server:
+        server.files["/physics"] = archive.read_bytes()
+        url = server.url("/physics")
+        key = base64.b64encode(KEY.public.raw).decode()
+        done = wikigr("pack", "install", url, "--allow-private", "--trust", key, "--json")
+        assert done.code == 0, done.err
+        document = json.loads(done.out)
+        assert (document["schema_version"], document["name"], document["changed"]) == (1, "physics", True)
+        assert (document["signer"], document["before"]) == (KEY.public.fingerprint, None)
+        assert "downloading:" in done.err
+        assert wikigr("search", "spin", "--pack", "physics").code == 0
+        assert (
+            json.loads(wikigr("ask", "What is spin?", "--pack", "physics", "--json").out)["pack"]["name"] == "physics"
+        )
+        assert wikigr("pack", "validate", "physics").code == 0
+        listed = json.loads(wikigr("pack", "list", "--json").out)["packs"]
+        assert [(pack["name"], pack["version"], pack["path"]) for pack in listed] == [
+            ("physics", "1.0.0", str(installed_packs() / "physics"))
+        ]
+        updated = wikigr("pack", "update", "physics")
+        assert (updated.code, "is already installed" in updated.out) == (0, True)
+    removed = wikigr("pack", "remove", "physics")
+    assert (removed.code, removed.out) == (0, "physics was removed.\n")
+    gone = wikigr("search", "spin", "--pack", "physics")
+    assert gone.code == 4
+
+
+def test_the_list_says_by_which_name_a_pack_is_used(archive: Path, wikigr: Wikigr) -> None:
+    assert wikigr("pack", "install", str(archive), "--name", "work").code == 0
+    assert wikigr("pack", "install", str(archive)).code == 0
+    listed = json.loads(wikigr("pack", "list", "--json").out)["packs"]
+    assert [(pack["installed_as"], pack["name"]) for pack in listed] == [("physics", "physics"), ("work", "physics")]
+    lines = wikigr("pack", "list").out.splitlines()
+    assert [line.split("  ")[0] for line in lines[1:]] == ["physics", "work (physics)"]
+    assert json.loads(wikigr("pack", "list", str(installed_packs()), "--json").out)["packs"] == listed
+
+
+def test_no_command_writes_into_an_installed_pack_and_a_copy_is_whole(
+    archive: Path, wikigr: Wikigr, tmp_path: Path
+) -> None:
+    assert wikigr("pack", "install", str(archive), "--name", "work").code == 0
+    (tmp_path / "gold.jsonl").write_text("".join(GOLD))
+    (tmp_path / "notes.jsonl").write_text('{"id": "a", "title": "Alpha", "text": "Alpha is a letter."}\n')
+    calibrate = ("eval", "calibrate", "--questions", "gold.jsonl", "--pack")
+    rank = ("pagerank", "build", "--force")
+    before = (installed_packs() / "work" / "manifest.json").read_bytes()
+    for command in (
+        (*calibrate, "work"),
+        (*rank, "work"),
+        ("pack", "build", "notes.jsonl", "-o", str(installed_packs() / "work")),
+        ("pack", "update", "work", "--from", "notes.jsonl"),
+    ):
+        refused = wikigr(*command)
+        assert (refused.code, "installed pack" in refused.err, "cp -RL" in refused.err) == (2, True, True), command
+    assert (installed_packs() / "work" / "manifest.json").read_bytes() == before
+    assert wikigr(*calibrate, "work", "--dry-run").code == 0
+    assert wikigr(*rank, "work", "-o", "scores.json").code == 0
+    for change in (
+        (*calibrate, "copy"),
+        (*rank, "--damping", "0.5", "copy"),
+        ("pack", "update", "copy", "--from", "notes.jsonl", "--force"),
+    ):
+        shutil.rmtree(tmp_path / "copy", ignore_errors=True)
+        shutil.copytree(installed_packs() / "work", tmp_path / "copy")
+        assert wikigr("pack", "verify", "copy").code == 0
+        assert wikigr(*change).code == 0, change
+        verified = wikigr("pack", "verify", "copy")
+        assert (verified.code, "not signed" in verified.out) == (0, True), verified
+        assert not (tmp_path / "copy" / ".origin.json").exists()
+
+
+def test_an_install_without_pins_prints_them(archive: Path, wikigr: Wikigr) -> None:
+    done = wikigr("pack", "install", str(archive), "--name", "mine")
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[0] == "mine 1.0.0 was installed."
+    assert f"--sha256 {export_pack('mine', archive.with_name('again.wikigr')).sha256}" in done.err
+    assert KEY.public.fingerprint in done.err
+    again = wikigr("pack", "install", str(archive), "--name", "mine")
+    assert (again.code, again.out) == (0, "mine 1.0.0 is already installed.\n")
+    assert wikigr("-q", "pack", "install", str(archive), "--name", "quiet").err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("nothing.wikigr",), 4, "neither an archive nor a pack"),
+        (("file.wikigr", "--sha256", "0" * 64), 4, "not the expected file"),
+        (("file.wikigr", "--sha256", "abc"), 2, "64 hexadecimal digits"),
+        (("file.wikigr", "--trust", base64.b64encode(bytes(32)).decode()), 4, "not a trusted key"),
+        (("file.wikigr", "--trust", "no key"), 2, "neither a file nor a public key"),
+        (("file.wikigr", "--name", "../up"), 2, "is not a valid pack name"),
+        (("https://127.0.0.1:1/p",), 3, "not an address of the public internet"),
+        (("http://127.0.0.1:1/p",), 2, "--allow-private permits http to this machine"),
+        (("http://host.invalid/p",), 2, "plain http"),
+        (("ftp://example.org/p",), 2, "https"),
+        (("https://me:secret@example.org/p",), 2, "a user or a password"),
+        (("broken.wikigr",), 4, "archive"),
+        ((".",), 4, "does not contain a pack"),
+        ((), 2, "Missing argument"),
+    ],
+)
+def test_failures_have_a_message_and_an_exit_code(
+    archive: Path, wikigr: Wikigr, tmp_path: Path, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    (tmp_path / "broken.wikigr").write_bytes(archive.read_bytes()[:5000])
+    done = wikigr("pack", "install", *arguments)
+    assert (done.code, done.out) == (code, "")
+    assert said in done.err
+    assert "secret" not in done.err
+    assert wikigr("pack", "list", "--json").out.count('"path"') == 0
+
+
+def test_a_name_that_is_not_installed(physics_pack: Path, wikigr: Wikigr) -> None:
+    shutil.copytree(physics_pack, installed_packs() / "by-hand")
+    for command in ("remove", "update"):
+        done = wikigr("pack", command, "nothing")
+        assert done.code == 4
+    assert "by hand" in wikigr("pack", "remove", "by-hand").err
+    assert wikigr("search", "spin", "--mode", "lexical", "--pack", "by-hand").code == 0
+
+
+def test_untrusted_text_does_not_drive_the_terminal(physics_pack: Path, wikigr: Wikigr, tmp_path: Path) -> None:
+    shutil.copytree(physics_pack, tmp_path / "p")
+    manifest = json.loads((tmp_path / "p" / "manifest.json").read_text())
+    (tmp_path / "p" / "manifest.json").write_text(
+        json.dumps({**manifest, "name": "\x1b[31mred", "version": "\x1b]0;x"})
+    )
+    refused = wikigr("pack", "install", "p")
+    assert refused.code == 2
+    unversioned = wikigr("pack", "install", "p", "--name", "red")
+    assert (unversioned.code, "not a semantic version" in unversioned.err) == (4, True)
+    taken = wikigr("pack", "install", "p", "--name", "red", "--force")
+    assert taken.code == 0, taken.err
+    for result in (refused, unversioned, taken, wikigr("pack", "list")):
+        assert "\x1b" not in result.out + result.err
+    assert all(path.name.isascii() and path.name.isprintable() for path in installed_packs().rglob("*"))

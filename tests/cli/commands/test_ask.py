@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from wikigr.pack.open import Pack
+
+from ..conftest import Wikigr
+
+QUESTION = "In which year was Werner Heisenberg born?"
+OFF_TOPIC = "Which sauce goes best with grilled asparagus?"
+KEYS = {
+    "schema_version", "question", "answer", "abstained", "confidence", "query_type", "sources", "citations",
+    "entities", "facts", "cypher_query", "profile", "pack", "usage", "timings",
+}  # fmt: skip
+
+
+def test_an_answer_is_short_cited_and_its_sources_are_named(wikigr: Wikigr, physics_pack: Path) -> None:
+    result = wikigr("ask", QUESTION, "--pack", str(physics_pack))
+    assert result.code == 0
+    assert "1901" in result.out
+    assert "[1]" in result.out
+    assert "Werner Heisenberg" in result.out
+    assert "\x1b" not in result.out
+
+
+def test_json_keeps_its_contract_and_every_quote_is_in_the_database(wikigr: Wikigr, physics_pack: Path) -> None:
+    result = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--json")
+    document = json.loads(result.out)
+    assert set(document) >= KEYS
+    assert document["query_type"] == "extractive"
+    assert not document["abstained"]
+    assert 0.5 <= document["confidence"] <= 1
+    assert 1 <= len(document["citations"]) <= 3
+    assert document["sources"] == list(dict.fromkeys(c["title"] for c in document["citations"]))
+    with Pack(physics_pack) as pack:
+        for citation in document["citations"]:
+            (content,) = pack.graph.rows(
+                "MATCH (s:Section {section_id: $id}) RETURN s.content", {"id": citation["section_id"]}
+            )[0]
+            assert content[citation["start"] : citation["end"]] == citation["quote"]
+
+
+def test_a_question_that_the_pack_does_not_cover_is_declined(wikigr: Wikigr, physics_pack: Path) -> None:
+    result = wikigr("ask", OFF_TOPIC, "--pack", str(physics_pack))
+    assert result.code == 0
+    assert result.out.startswith("The pack does not cover this.")
+    strict = wikigr("ask", OFF_TOPIC, "--pack", str(physics_pack), "--strict", "--json")
+    assert strict.code == 1
+    document = json.loads(strict.out)
+    assert (document["abstained"], document["query_type"], document["citations"]) == (True, "abstained", [])
+
+
+def test_strict_accepts_an_answer(wikigr: Wikigr, physics_pack: Path) -> None:
+    assert wikigr("ask", QUESTION, "--pack", str(physics_pack), "--strict").code == 0
+
+
+def test_explain_shows_stages_scores_and_what_was_dropped(wikigr: Wikigr, physics_pack: Path) -> None:
+    result = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--explain", "--json")
+    explain = json.loads(result.out)["explain"]
+    stages = {stage["stage"]: stage for stage in explain["stages"]}
+    assert list(stages) == (
+        "encode dense lexical fuse graph_reranker entity_linking graph_walk documents fetch section_quality "
+        "sentences abstention citations".split()
+    )
+    assert any("not among the best 5" in reason for reason in stages["documents"]["dropped"].values())
+    assert stages["graph_reranker"]["notes"] == {"alpha": 0.95, "beta": 0.05}
+    assert stages["entity_linking"]["scored"] == len(stages["entity_linking"]["notes"]["links"]) > 0
+    assert stages["graph_walk"]["scored"] >= stages["fuse"]["scored"]
+    assert {"strength", "threshold"} <= set(stages["abstention"]["notes"])
+    assert {"dense", "lexical"} <= set(explain["candidates"][0]["scores"])
+    best = explain["sentences"][0]
+    assert best["cited"]
+    assert best["score"] >= explain["sentences"][-1]["score"]
+    assert set(best["parts"]) == {"section", "words", "context", "phrases", "kind", "vector", "neighbours"}
+    text = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--explain").out
+    assert "Stages" in text and "Sentences" in text
+
+
+def test_explain_says_why_each_candidate_was_not_read(wikigr: Wikigr, physics_pack: Path) -> None:
+    ask = ("ask", "What is spin?", "--pack", str(physics_pack), "--offline", "--explain")
+    explain = json.loads(wikigr(*ask, "--json").out)["explain"]
+    dropped = {key: why for stage in explain["stages"] for key, why in stage["dropped"].items()}
+    candidates = explain["candidates"]
+    assert {c["section_id"]: c["reason"] for c in candidates if c["reason"] is not None} == dropped
+    assert [c["rank"] for c in candidates] == list(range(1, len(candidates) + 1))
+    assert [c["score"] for c in candidates] == sorted((c["score"] for c in candidates), reverse=True)
+    assert all((c["content"] is None) == (c["reason"] is not None) for c in candidates)
+    assert len({tuple(c) for c in candidates}) == 1
+    text = wikigr(*ask).out
+    (line,) = (line for line in text.splitlines() if line.startswith("  documents"))
+    reasons = Counter(next(s for s in explain["stages"] if s["stage"] == "documents")["dropped"].values())
+    assert len(reasons) > 1
+    assert f"dropped {reasons.total()} (" in line
+    assert all(f"{count}: {reason}" in line for reason, count in reasons.items())
+    told = text.split("Dropped\n")[1].split("Sentences\n")[0].splitlines()
+    unread = [c for c in candidates if c["reason"] is not None]
+    assert [line.split(None, 2) for line in told[:-1]] == [
+        [f"{c['rank']}.", f"{c['score']:.3f}", f"{c['section_id']}  {c['reason']}"] for c in unread[:20]
+    ]
+    assert told[-1].strip() == f"… and {len(unread) - 20} more (--json has all)"
+
+
+def test_explain_says_that_the_baseline_reads_one_article(wikigr: Wikigr, physics_pack: Path) -> None:
+    ask = ("ask", "What is spin?", "--pack", str(physics_pack), "--offline", "--explain", "--profile", "baseline")
+    candidates = json.loads(wikigr(*ask, "--json").out)["explain"]["candidates"]
+    assert len(candidates) > 90
+    others = [c for c in candidates if c["title"] != candidates[0]["title"]]
+    assert {c["reason"] for c in others} == {"only sections of the best article are read (multi_doc is off)"}
+
+
+@pytest.mark.parametrize("command", [("ask", "--offline"), ("search",)])
+def test_v_adds_the_trace_on_stderr_and_nothing_to_the_result(
+    wikigr: Wikigr, physics_pack: Path, command: tuple[str, ...]
+) -> None:
+    arguments = (*command, "What is spin?", "--pack", str(physics_pack))
+    quiet, traced = wikigr(*arguments), wikigr("-v", *arguments)
+    assert (traced.code, traced.out) == (0, quiet.out)
+    assert not quiet.err
+    assert [line.split()[0] for line in traced.err.splitlines()][:3] == ["Stages", "encode", "dense"]
+    as_json = wikigr("-v", *arguments, "--json")
+    assert "Stages" in as_json.err and "explain" not in json.loads(as_json.out)
+    batch = wikigr("-v", *command, "--pack", str(physics_pack), "--batch", "-", stdin="What is spin?\nWho?\n")
+    assert batch.err.count("Stages") == len(batch.out.splitlines()) == 2
+
+
+def test_a_batch_may_begin_with_a_byte_order_mark_and_keeps_a_number_as_id(wikigr: Wikigr, physics_pack: Path) -> None:
+    line = '\ufeff{"id": 7, "question": "What is spin?"}\n'
+    result = wikigr("search", "--batch", "-", "--pack", str(physics_pack), stdin=line)
+    assert json.loads(result.out)["id"] == 7
+
+
+def test_a_batch_keeps_order_and_ids_and_marks_abstention(wikigr: Wikigr, physics_pack: Path) -> None:
+    lines = f'{{"id": "q7", "question": "{QUESTION}"}}\n\n{OFF_TOPIC}\n'
+    result = wikigr("ask", "--batch", "-", "--pack", str(physics_pack), "--strict", stdin=lines)
+    documents = [json.loads(line) for line in result.out.splitlines()]
+    assert [(d["id"], d["abstained"]) for d in documents] == [("q7", False), ("3", True)]
+    assert result.code == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [('{"question": 3}', 'no "question"'), ('{"id": "a"}', 'no "question"'), ("{oops", "not valid JSON"), ("[1]", "")],
+)
+def test_a_wrong_line_of_a_batch_is_named(wikigr: Wikigr, physics_pack: Path, line: str, message: str) -> None:
+    result = wikigr("ask", "--batch", "-", "--pack", str(physics_pack), stdin=line + "\n")
+    if message:
+        assert result.code == 2
+        assert "Line 1" in result.err and message in result.err
+    else:
+        assert result.code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ((), 2, "question or --batch"),
+        (("q", "--batch", "-"), 2, "question or --batch"),
+        (("q",), 2, "WIKIGR_PACK"),
+        (("  ", "--pack", "PACK"), 2, "empty"),
+        (("q", "--pack", "nowhere"), 4, "no pack 'nowhere'"),
+        (("--batch", "missing.txt", "--pack", "PACK"), 2, "missing.txt"),
+        (("q", "--no-such-flag"), 2, "--no-such-flag"),
+    ],
+)
+def test_mistakes_get_one_message_and_the_right_code(
+    wikigr: Wikigr, physics_pack: Path, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    result = wikigr("ask", *(str(physics_pack) if a == "PACK" else a for a in arguments))
+    assert result.code == code
+    assert message in result.err
+    assert result.out == ""
+    assert "Traceback" not in result.err
+
+
+def test_the_pack_may_come_from_the_environment_or_a_project_file(
+    wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "wikigr.yaml").write_text(f"ask:\n  pack: {physics_pack}\n")
+    assert wikigr("ask", QUESTION).code == 0
+    (tmp_path / "wikigr.yaml").write_text("ask:\n  pack: nowhere\n")
+    assert wikigr("ask", QUESTION).code == 4
+    monkeypatch.setenv("WIKIGR_PACK", str(physics_pack))
+    assert wikigr("ask", QUESTION).code == 0
+    assert wikigr("ask", QUESTION, "--pack", "elsewhere").code == 4
+
+
+def test_the_database_file_names_its_pack(wikigr: Wikigr, physics_pack: Path) -> None:
+    assert wikigr("ask", QUESTION, "--pack", str(physics_pack / "pack.db")).code == 0

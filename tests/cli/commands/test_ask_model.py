@@ -1,0 +1,178 @@
+"""``wikigr ask`` with a model behind it, through a real server on loopback; and the promise of --offline."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.llm.server import MessagesServer, first_cited, garbage, never, reply, status, text
+
+from wikigr.answer.abstention import NOT_COVERED
+
+from ..conftest import Wikigr
+
+QUESTION = "Who measured the wavelength of the electron?"
+
+
+@pytest.fixture
+def model(messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch, wikigr: Wikigr) -> MessagesServer:
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-not-to-be-shown")
+    messages_server.always(_cite_first)
+    return messages_server
+
+
+def _cite_first(request: dict) -> object:  # type: ignore[type-arg]
+    first = next(block for block in request["messages"][0]["content"] if block["type"] == "search_result")
+    return reply(
+        text("Davisson and Germer", first_cited(first)), text("."), usage={"input_tokens": 1000, "output_tokens": 100}
+    )(request)
+
+
+def test_json_holds_citations_usage_and_cost(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
+    result = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--json")
+    document = json.loads(result.out)
+    assert (result.code, document["query_type"], document["model"]) == (0, "synthesis", "claude-opus-4-6")
+    assert document["answer"] == "Davisson and Germer [1]."
+    assert document["usage"]["input_tokens"] == 1000
+    assert document["usage"]["cost_usd"] == pytest.approx(1000 * 5e-6 + 100 * 25e-6)
+    (citation,) = document["citations"]
+    assert citation["end"] - citation["start"] == len(citation["quote"])
+    assert model.requests[0].json.get("stream") in (None, False)
+
+
+def test_a_streamed_answer_reads_the_same(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
+    plain = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--no-stream")
+    streamed = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--stream")
+    assert model.requests[1].json["stream"] is True
+    assert streamed.out == plain.out
+    assert streamed.out.startswith("Davisson and Germer [1].\n\nSources\n  [1] ")
+    assert "1,000 tokens in, 100 out, $0.0075" in streamed.out
+
+
+def test_the_terminal_is_safe_from_a_streamed_answer(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
+    model.always(reply("\x1b[2J\x9bboo\u202e"))
+    for options in (["--stream"], ["--no-stream"]):
+        out = wikigr("ask", QUESTION, "--pack", str(physics_pack), *options).out
+        assert "boo" in out
+        assert not set(out) & set("\x1b\x9b\u202e")
+
+
+def test_flags_choose_model_and_offline(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
+    pack = str(physics_pack)
+    wikigr("ask", QUESTION, "--pack", pack, "--model", "claude-haiku-4-5")
+    assert model.requests[0].json["model"] == "claude-haiku-4-5"
+    result = wikigr("ask", QUESTION, "--pack", pack, "--offline", "--json")
+    assert (json.loads(result.out)["query_type"], len(model.requests), result.err) == ("extractive", 1, "")
+
+
+def test_the_prompt_is_shown_and_not_sent(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
+    shown = json.loads(wikigr("ask", QUESTION, "--pack", str(physics_pack), "--show-prompt").out)
+    assert model.requests == []
+    wikigr("ask", QUESTION, "--pack", str(physics_pack))
+    assert {key: model.requests[0].json[key] for key in shown} == shown
+
+
+def test_max_cost_stops_before_it_is_passed(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
+    stopped = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--max-cost", "0.0001")
+    assert (stopped.code, model.requests) == (3, [])
+    assert "--max-cost" in stopped.err
+    assert wikigr("ask", QUESTION, "--pack", str(physics_pack), "--max-cost", "0").code == 2
+    # Two answers fit, the worst case of a third does not; the first two are printed.
+    batch = "".join(f"{QUESTION}\n" for _ in range(9))
+    part = wikigr("ask", "--batch", "-", "--pack", str(physics_pack), "--max-cost", "0.08", stdin=batch)
+    answered = len(part.out.splitlines())
+    assert (part.code, len(model.requests)) == (3, answered)
+    assert 0 < answered < 9
+
+
+def test_without_a_key_the_answer_is_quoted_with_a_note(wikigr: Wikigr, physics_pack: Path, no_model: None) -> None:
+    result = wikigr("ask", QUESTION, "--pack", str(physics_pack))
+    assert result.code == 0
+    assert "ANTHROPIC_API_KEY" in result.err
+    assert wikigr("-q", "ask", QUESTION, "--pack", str(physics_pack)).err == ""
+
+
+@pytest.mark.parametrize(
+    ("behavior", "says"),
+    [
+        (status(401, "bad key"), "key"),
+        (status(404, "no model"), "model"),
+        (garbage(), "Messages API"),
+        (never(), "answer"),
+    ],
+)
+def test_a_server_that_fails_is_an_error_not_an_answer(
+    wikigr: Wikigr, physics_pack: Path, model: MessagesServer, tmp_path: Path, behavior: object, says: str
+) -> None:
+    (tmp_path / "p.yaml").write_text("synthesis: {timeout: 0.5, retries: 0}\n")
+    model.always(behavior)  # type: ignore[arg-type]
+    result = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--profile", "p.yaml", "--json")
+    assert (result.code, result.out) == (3, "")
+    assert says in result.err
+    assert "sk-not-to-be-shown" not in result.err
+
+
+def test_rephrasing_needs_a_model_or_says_so(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
+    model.always(reply("Who found how long electron waves are?"))
+    arguments = ("search", QUESTION, "--pack", str(physics_pack), "--profile", "recall", "--json")
+    online = json.loads(wikigr(*arguments).out)
+    assert (online["degraded"], len(model.requests)) == (False, 1)
+    offline = wikigr(*arguments, "--offline")
+    assert (json.loads(offline.out)["degraded"], len(model.requests)) == (True, 1)
+    assert "multi_query" in offline.err
+
+
+def test_a_batch_goes_on_after_a_question_that_fails(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
+    model.script(status(400, "no"), _cite_first)
+    result = wikigr("ask", "--batch", "-", "--pack", str(physics_pack), stdin=f"{QUESTION}\n{QUESTION}\n")
+    first, second = map(json.loads, result.out.splitlines())
+    assert (result.code, "rejected" in first["error"], second["query_type"]) == (3, True, "synthesis")
+
+
+def test_a_refusal_is_streamed_once(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
+    model.always(reply(f"{NOT_COVERED} But it was Bob."))
+    streamed = wikigr("ask", QUESTION, "--pack", str(physics_pack), "--stream").out
+    assert streamed.startswith(f"{NOT_COVERED}\nNearest articles: ")
+    assert "Bob" not in streamed
+    assert streamed == wikigr("ask", QUESTION, "--pack", str(physics_pack), "--no-stream").out
+
+
+def test_strict_rejects_an_unsupported_answer(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
+    model.always(reply("It was Bob."))
+    assert wikigr("ask", QUESTION, "--pack", str(physics_pack), "--strict").code == 1
+
+
+def test_strict_counts_a_model_that_declines(wikigr: Wikigr, physics_pack: Path, model: MessagesServer) -> None:
+    model.always(reply(NOT_COVERED))
+    assert wikigr("ask", QUESTION, "--pack", str(physics_pack), "--strict").code == 1
+
+
+OFFLINE = """
+import sys
+def refuse(event, args):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"):
+        raise SystemExit(f"the network was touched: {event} {args[1:]}")
+sys.addaudithook(refuse)
+from wikigr_cli.app import main
+sys.argv = ["wikigr", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "profile", ["enhanced", "recall", "baseline", "fast", pytest.param("precise", marks=pytest.mark.trust)]
+)
+def test_offline_touches_no_network(physics_pack: Path, tmp_path: Path, profile: str) -> None:
+    environment = {**os.environ, "ANTHROPIC_API_KEY": "sk-x", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+    environment["HF_HOME"] = str(tmp_path)
+    command = [sys.executable, "-c", OFFLINE, "ask", QUESTION, "--pack", str(physics_pack), "--profile", profile]
+    offline = subprocess.run([*command, "--offline"], env=environment, capture_output=True, text=True, check=False)
+    assert (offline.returncode, "Davisson" in offline.stdout) == (0, True), offline.stderr
+    online = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert online.returncode != 0
+    assert "the network was touched" in online.stderr

@@ -1,0 +1,38 @@
+"""Lines that fit a terminal."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wikigr_cli.render.wrapping import breaks, cells, cut
+
+
+@given(st.text(alphabet="ab 量\u0301\n", max_size=60), st.integers(4, 30), st.one_of(st.none(), st.integers(0, 20)))
+def test_wrapping_keeps_every_word_and_fits(text: str, width: int, hang: int | None) -> None:
+    lines = [" " * indent + text[begin:end] for indent, begin, end in breaks(text, width, hang)]
+    assert " ".join(lines).split() == text.split()
+    for line in lines:
+        # Longer is a word alone only.
+        assert cells(line) <= width or len(line.split()) == 1
+
+
+def test_continuation_lines_keep_the_indent_or_hang() -> None:
+    def shown(text: str, width: int, hang: int | None = None) -> list[str]:
+        return [" " * indent + text[begin:end] for indent, begin, end in breaks(text, width, hang)]
+
+    assert shown("  one  two three", 10) == ["  one  two", "  three"]
+    assert shown("a   bb cc dd", 8, 4) == ["a   bb", "    cc", "    dd"]
+    assert shown("a\n\n  b c", 3) == ["a", "", "  b", " c"]
+    assert shown("x /a/very/long/path y", 8) == ["x", "/a/very/long/path", "y"]
+    # Two columns a character, none for an accent that is set over another.
+    assert shown("量子 力学", 6) == ["量子", "力学"]
+    assert shown("e\u0301e\u0301 ee", 5) == ["e\u0301e\u0301 ee"]
+
+
+@given(st.text(alphabet="ab量 ", max_size=30), st.integers(1, 20), st.booleans())
+def test_a_line_that_is_cut_fits_and_says_so(line: str, width: int, front: bool) -> None:
+    found = cut(line, width, front=front)
+    assert cells(found) <= width
+    assert found == line or "…" in found
+    assert line.endswith(found.removeprefix("…")) if front else line.startswith(found.removesuffix("…"))

@@ -1,0 +1,41 @@
+"""A terminal in memory for tests."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable
+
+from wikigr_cli.app import run
+from wikigr_cli.environment import Environment
+from wikigr_cli.render.wrapping import cells
+
+from .conftest import Result
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def environment_of(columns: int, **variables: str) -> tuple[Environment, Terminal, Terminal]:
+    out, err = Terminal(), Terminal()
+    shown = {"COLUMNS": str(columns), "NO_COLOR": "1", **variables}
+    return Environment(io.StringIO(), out, err, {key: value for key, value in shown.items() if value}), out, err
+
+
+def in_terminal(*arguments: str, columns: int = 80, **variables: str) -> Result:
+    environment, out, err = environment_of(columns, **variables)
+    return Result(run(arguments, environment), out.getvalue(), err.getvalue())
+
+
+def widest(text: str) -> int:
+    return max(cells(line) for line in text.splitlines())
+
+
+def until(happened: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if happened():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it did not happen in 30 s")

@@ -1,0 +1,134 @@
+"""What Tab gives, in a real shell that runs the script wikigr makes for it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import MAIN
+
+HEAVY = set("numpy onnxruntime real_ladybug tantivy pydantic yaml rich httpx2 cryptography zstandard".split())
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    """The variables of a user with two installed packs, a profile of their own, and `wikigr` on their path."""
+    for name in ("physics", "philosophy", "phantom"):
+        folder = tmp_path / "data" / "wikigr" / "packs" / ".versions" / name / "1.0.0-abc"
+        folder.mkdir(parents=True)
+        if name != "phantom":
+            (tmp_path / "data" / "wikigr" / "packs" / name).symlink_to(f".versions/{name}/1.0.0-abc")
+    profiles = tmp_path / "config" / "wikigr" / "profiles"
+    profiles.mkdir(parents=True)
+    (profiles / "enhanced-mine.yaml").write_text("extends: enhanced\n")
+    program = tmp_path / "bin" / "wikigr"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(MAIN)} "$@"\n')
+    program.chmod(0o755)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("WIKIGR_")}
+    return {
+        **kept,
+        "PATH": f"{program.parent}:{os.environ['PATH']}",
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+    }
+
+
+_BASH = """
+eval "$(_WIKIGR_COMPLETE=source_bash wikigr)"
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+$(complete -p wikigr | sed 's/.*-F \\([^ ]*\\).*/\\1/') wikigr
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def offered(variables: dict[str, str], *words: str) -> list[str]:
+    done = subprocess.run(
+        ["bash", "--norc", "-c", _BASH, "bash", "wikigr", *words],
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert done.returncode == 0
+    return done.stdout.split()
+
+
+needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+
+
+@needs_bash
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("ask", "--pack", "ph"), ["philosophy", "physics"]),
+        (("search", "what?", "-p", "phy"), ["physics"]),
+        (("graph", "schema", "--pack", "phil"), ["philosophy"]),
+        (("pack", "info", "ph"), ["philosophy", "physics"]),
+        (("pack", "remove", "phi"), ["philosophy"]),
+        (("pack", "export", "phi"), ["philosophy"]),
+        (("pack", "verify", "phi"), ["philosophy"]),
+        (("pack", "update", "phi"), ["philosophy"]),
+        (("pack", "diff", "phi"), ["philosophy"]),
+        (("pack", "diff", "philosophy", "phy"), ["physics"]),
+        (("pack", "remove", ".v"), []),
+        (("ask", "--profile", "enh"), ["enhanced", "enhanced-mine"]),
+        (("profile", "show", "ba"), ["baseline"]),
+        (("pack", "ins"), ["install"]),
+        # Nothing is offered here, so that bash completes files.
+        (("ask", "--pack", "./ph"), []),
+    ],
+)
+def test_bash_offers_names(home: dict[str, str], words: tuple[str, ...], expected: list[str]) -> None:
+    assert offered(home, *words) == expected
+
+
+@needs_bash
+def test_a_folder_that_cannot_be_read_is_no_error(home: dict[str, str], tmp_path: Path) -> None:
+    packs = tmp_path / "data" / "wikigr" / "packs"
+    shutil.rmtree(packs)
+    assert offered(home, "ask", "--pack", "p") == []
+    packs.symlink_to("packs")
+    assert offered(home, "ask", "--pack", "p") == []
+    shutil.rmtree(tmp_path / "config")
+    (tmp_path / "config").write_text("")
+    assert offered(home, "ask", "--profile", "bas") == ["baseline"]
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="needs zsh")
+def test_zsh_is_given_names(home: dict[str, str]) -> None:
+    program = (
+        'compdef() { :; }; _arguments() { print -r -- "$@" }; eval "$(_WIKIGR_COMPLETE=source_zsh wikigr)"; '
+        "words=(wikigr ask --pack ph); CURRENT=4; _wikigr_completion"
+    )
+    done = subprocess.run(["zsh", "-fc", program], env=home, capture_output=True, text=True, check=True)
+    assert '"philosophy"' in done.stdout
+    assert '"physics"' in done.stdout
+
+
+def test_the_words_for_zsh_are_names(home: dict[str, str]) -> None:
+    variables = {**home, "_WIKIGR_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "wikigr ask --pack ph"}
+    done = subprocess.run([sys.executable, "-c", MAIN], env=variables, capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.stderr) == ("""_arguments '*: :(("philosophy"\n"physics"))'""", "")
+
+
+@pytest.mark.parametrize("words", ["ask --pack ph", "ask --profile en"])
+def test_nothing_heavy_is_imported_for_a_name(home: dict[str, str], words: str) -> None:
+    program = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {MAIN}"
+    command = ["wikigr", *words.split()]
+    variables = {
+        **home, "_WIKIGR_COMPLETE": "complete_bash", "COMP_WORDS": "\n".join(command), "COMP_CWORD": "3",
+    }  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", program], env=variables, capture_output=True, text=True, check=False)
+    assert done.stdout
+    assert "wikigr_cli" in done.stderr.split()
+    assert not set(done.stderr.split()) & HEAVY

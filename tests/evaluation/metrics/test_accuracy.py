@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wikigr.answer.answer import Answer
+from wikigr.answer.citations import Citation
+from wikigr.evaluation.metrics import score
+from wikigr.evaluation.metrics.accuracy import accuracy, exact_match, normalize, token_f1
+from wikigr.evaluation.questions import Gold, GoldQuestion
+from wikigr.index.candidate import Candidate, Evidence, Section
+from wikigr.retrieval.trace import Trace
+
+WORDS = st.text(alphabet="abtheKi5é -–.,'", max_size=20)
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("The  Kaiser\nWilhelm Society!", "kaiser wilhelm society"),
+        ("an apple, a pear", "apple pear"),
+        ("«Œuvre» “quoted” ¿qué?", "œuvre quoted qué"),
+        ("$1,954.", "1954"),
+        ("20 °C or €5", "20 °c or €5"),
+        ("Kiel—a city…north", "kiel city north"),
+        ("state-of-the-art", "stateoftheart"),
+        ("Schro\u0308dinger", "schrödinger"),
+        ("theory, anode", "theory anode"),
+        ("The", ""),
+    ],
+)
+def test_normalization(text: str, normal: str) -> None:
+    assert normalize(text) == normal
+
+
+@pytest.mark.parametrize(
+    ("text", "accepted", "right"),
+    [
+        ("He was born in Kiel.", ["Kiel"], 1.0),
+        ("He was born in Kiel.", ["Bern", "kiel"], 1.0),
+        ("In 1954.", ["5"], 0.0),
+        ("In Stuttgart", ["art"], 0.0),
+        ("from 1930–1937, in Berlin", ["1930"], 1.0),
+        ("from 1930–1937, in Berlin", ["1930-1937"], 1.0),
+        ("from 1930 to 1937", ["1930-1937"], 0.0),
+        ("the Davisson–Germer experiment", ["Germer"], 1.0),
+        ("wave particle duality", ["wave-particle duality"], 1.0),
+        ("It is Planck’s constant", ["Planck"], 1.0),
+        ("a 1,954 metre peak", ["1954"], 1.0),
+        ("3.5 eV", ["5"], 0.0),
+        ("at the University of Kiel", ["University of the Kiel"], 1.0),
+        ("Kiel of University", ["University of Kiel"], 0.0),
+        ("The vitamin", ["A"], 0.0),
+        ("a vitamin", ["A"], 0.0),
+        ("vitamin A", ["A"], 1.0),
+        ("C++ and +", ["+"], 1.0),
+        ("vitamin", ["+"], 0.0),
+        ("", ["Kiel"], 0.0),
+        ("Kiel", [], 0.0),
+        ("Kiel", [""], 0.0),
+    ],
+)
+def test_accuracy(text: str, accepted: list[str], right: float) -> None:
+    assert accuracy(text, accepted) == right
+
+
+@pytest.mark.parametrize(
+    ("text", "accepted", "em", "f1"),
+    [
+        ("The Kiel.", ["Bern", "Kiel"], 1.0, 1.0),
+        ("born in Kiel", ["Kiel"], 0.0, 0.5),
+        ("Kiel Kiel", ["Kiel"], 0.0, 2 / 3),
+        ("Bern", ["Kiel"], 0.0, 0.0),
+        ("", ["Kiel"], 0.0, 0.0),
+        ("Kiel", [], 0.0, 0.0),
+        ("The", ["A"], 0.0, 0.0),
+        ("A", ["A"], 1.0, 1.0),
+    ],
+)
+def test_exact_match_and_f1(text: str, accepted: list[str], em: float, f1: float) -> None:
+    assert exact_match(text, accepted) == em
+    assert token_f1(text, accepted) == pytest.approx(f1)
+
+
+@given(WORDS, st.lists(WORDS, max_size=3))
+def test_answer_metrics_keep_their_order_and_range(text: str, accepted: list[str]) -> None:
+    em, f1 = exact_match(text, accepted), token_f1(text, accepted)
+    assert 0.0 <= f1 <= 1.0
+    assert em in (0.0, 1.0)
+    if em and text.strip():
+        assert f1 == 1.0
+        assert accuracy(text, accepted) == 1.0
+    assert token_f1(text, accepted[::-1]) == f1
+
+
+@given(WORDS.filter(str.strip), WORDS, WORDS)
+def test_an_accepted_string_among_words_is_found(accepted: str, before: str, after: str) -> None:
+    assert accuracy(f"{before} {accepted} {after}", [accepted]) == 1.0
+
+
+KIEL = Section("Max Planck#0", "Max Planck", "Life", "Planck was born in Kiel in 1858. He studied in Munich.", "p1", 0)
+
+
+def evidence(*sections: Section) -> tuple[Evidence, ...]:
+    return tuple(Evidence(section, Candidate(section.section_id, 1.0)) for section in sections)
+
+
+def citation(section: Section, start: int = 0, end: int = 10) -> Citation:
+    quote = section.content[start:end]
+    return Citation(1, section.title, section.section_id, section.heading, section.source_id, quote, start, end)
+
+
+QUESTION = GoldQuestion(
+    "q1",
+    "Where was Planck born?",
+    ("Kiel",),
+    (Gold("max planck", "life"), Gold("Spin")),
+    True,
+    "single",
+    "dev",
+    None,
+    1,
+)
+ANSWER = Answer(
+    question=QUESTION.question,
+    text="Planck was born in Kiel in 1858. [1]",
+    query_type="extractive",
+    confidence=0.9,
+    citations=(citation(KIEL, 0, 32),),
+    evidence=evidence(KIEL),
+    sentences=(),
+    trace=Trace(),
+)
+
+
+def test_citation_numbers_are_no_answers() -> None:
+    number = replace(QUESTION, answers=("1",))
+    assert score(number, ANSWER, ())["accuracy"] == 0.0
+    claim = replace(ANSWER, text="Kiel [unverified]", citations=(), unverified=("Kiel",))
+    values = score(QUESTION, claim, ())
+    assert values["exact_match"] == 1.0
+    assert values["verified"] == 0.0
+    assert values["hallucination"] == 1.0

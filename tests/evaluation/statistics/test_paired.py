@@ -1,0 +1,302 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.power import TTestPower
+
+from wikigr.evaluation.statistics.bootstrap import Interval, bootstrap_interval
+from wikigr.evaluation.statistics.clusters import clustered_standard_error
+from wikigr.evaluation.statistics.paired import PairedResult, Verdict, compare_paired, correct_secondary, verdict
+
+grades = st.integers(min_value=-20, max_value=20).map(lambda tenths: tenths / 10)
+
+
+def draws(seed: int, n: int, mean: float = 0.1) -> np.ndarray:
+    return np.random.default_rng(seed).normal(mean, 1.0, n)
+
+
+def compared(first: Any, second: Any, **options: Any) -> PairedResult:
+    settled: dict[str, Any] = {"binary": False, "seed": 0, "margin": 0.02, "resamples": 499} | options
+    return compare_paired("accuracy", first, second, **settled)
+
+
+def outcomes(both: int, wins: int, losses: int, neither: int) -> tuple[list[bool], list[bool]]:
+    first = [True] * both + [False] * wins + [True] * losses + [False] * neither
+    second = [True] * both + [True] * wins + [False] * losses + [False] * neither
+    return first, second
+
+
+def detectable_effect(differences: Any) -> float:
+    return compared([0.0] * len(differences), differences).mde
+
+
+@pytest.mark.parametrize("n", [10, 60, 300])
+def test_detectable_effect_has_the_power_that_statsmodels_computes(n: int) -> None:
+    differences = draws(n, n)
+    exact = TTestPower().solve_power(nobs=n, alpha=0.05, power=0.8) * differences.std(ddof=1)
+    assert detectable_effect(differences) == pytest.approx(exact, rel=0.02)
+
+
+def test_detectable_effect_worked_by_hand() -> None:
+    # 25 differences of ±1 (13 to 12): s = sqrt(24.96 / 24); t(0.975; 24) = 2.0639, t(0.8; 24) = 0.8569.
+    found = detectable_effect([1.0] * 13 + [-1.0] * 12)
+    assert found == pytest.approx((2.0639 + 0.8569) * math.sqrt(24.96 / 24) / 5, rel=1e-4)
+
+
+def test_detectable_effect_of_one_pair_or_of_equal_pairs_is_nan() -> None:
+    assert math.isnan(detectable_effect([0.4]))
+    assert math.isnan(detectable_effect([0.1] * 9))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.01, 0.09, Verdict.IMPROVED),
+        (-0.09, -0.01, Verdict.REGRESSED),
+        (-0.01, 0.02, Verdict.EQUIVALENT),
+        (0.005, 0.015, Verdict.EQUIVALENT),
+        (-0.015, -0.005, Verdict.EQUIVALENT),
+        (0.0, 0.0, Verdict.EQUIVALENT),
+        (0.0, 0.09, Verdict.INCONCLUSIVE),
+        (-0.09, 0.0, Verdict.INCONCLUSIVE),
+        (-0.01, 0.021, Verdict.INCONCLUSIVE),
+    ],
+)
+def test_verdict_of_an_interval(low: float, high: float, expected: Verdict) -> None:
+    assert verdict(Interval(low, high, 0.95), 0.02) is expected
+
+
+def test_verdict_needs_the_test_to_agree_where_it_is_given() -> None:
+    above, below, within = Interval(0.01, 0.09, 0.95), Interval(-0.09, -0.01, 0.95), Interval(0.001, 0.002, 0.95)
+    assert verdict(above, 0.0, p=0.05) is Verdict.IMPROVED
+    assert verdict(above, 0.0, p=0.051) is Verdict.INCONCLUSIVE
+    assert verdict(below, 0.0, p=0.051) is Verdict.INCONCLUSIVE
+    assert verdict(within, 0.02, p=0.051) is Verdict.EQUIVALENT
+
+
+@pytest.mark.parametrize("margin", [-0.01, math.nan, math.inf])
+def test_verdict_refuses_a_margin_that_is_none(margin: float) -> None:
+    with pytest.raises(ValueError, match="margin must be finite and at least 0"):
+        verdict(Interval(0.0, 1.0, 0.95), margin)
+
+
+def test_comparison_worked_by_hand() -> None:
+    first, second = outcomes(30, 12, 2, 6)
+    found = compared(first, second, binary=True)
+    assert (found.metric, found.n, found.test) == ("accuracy", 50, "mcnemar")
+    assert (found.wins, found.ties, found.losses) == (12, 36, 2)
+    assert (found.mean_first, found.mean_second, found.difference) == pytest.approx((0.64, 0.84, 0.2))
+    # 2 * (1 + 14 + 91) / 2**14
+    assert found.p == pytest.approx(2 * 106 / 2**14)
+    assert found.p_adjusted is None
+    assert found.clusters is None
+    differences = np.array(second, dtype=float) - np.array(first, dtype=float)
+    assert found.standard_error == pytest.approx(stats.sem(differences))
+    quantiles = stats.t.ppf(0.975, len(differences) - 1) + stats.t.ppf(0.8, len(differences) - 1)
+    assert found.mde == pytest.approx(quantiles * stats.sem(differences))
+    assert found.interval == bootstrap_interval(differences, seed=0, resamples=499)
+    assert found.verdict is Verdict.IMPROVED
+
+
+def test_comparison_is_the_same_for_the_same_seed_and_another_for_another() -> None:
+    first, second = draws(1, 70, 0.0), draws(2, 70, 0.2)
+    for clusters in (None, [place // 2 for place in range(70)]):
+        found = compared(first, second, seed=5, clusters=clusters)
+        assert repr(compared(first, second, seed=5, clusters=clusters)) == repr(found)
+        other = compared(first, second, seed=6, clusters=clusters)
+        assert other.interval != found.interval
+        assert other.p != found.p
+        assert replace(other, interval=found.interval, p=found.p, verdict=found.verdict) == found
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(grades, grades), min_size=1, max_size=30), st.booleans())
+def test_comparison_turns_when_the_arms_are_swapped(pairs: list[tuple[float, float]], together: bool) -> None:
+    first, second = [one for one, _ in pairs], [other for _, other in pairs]
+    clusters = [place // 3 for place in range(len(pairs))] if together else None
+    one = compared(first, second, clusters=clusters)
+    other = compared(second, first, clusters=clusters)
+    assert (one.p, one.ties, one.wins, one.losses) == (other.p, other.ties, other.losses, other.wins)
+    assert one.difference == pytest.approx(-other.difference)
+    assert one.standard_error == pytest.approx(other.standard_error, nan_ok=True)
+    turned = {Verdict.IMPROVED: Verdict.REGRESSED, Verdict.REGRESSED: Verdict.IMPROVED}
+    # An end of an interval may come to lie on 0 or the margin, give or take the last bit.
+    ends = np.abs([one.interval.low, one.interval.high])
+    assume(not np.isclose(ends, 0.0).any() and not np.isclose(ends, 0.02).any())
+    assert other.verdict is turned.get(one.verdict, one.verdict)
+
+
+def test_a_pair_with_a_missing_value_is_left_out_on_both_sides() -> None:
+    first, second = draws(1, 30, 0.0), draws(2, 30)
+    gapped = compared(
+        [math.nan, *first, 0.5, math.nan],
+        [0.1, *second, math.nan, math.nan],
+        clusters=["x", *range(30), "y", "z"],
+    )
+    assert gapped == compared(first, second, clusters=list(range(30)))
+    assert gapped.n == gapped.clusters == 30
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "options", "message"),
+    [
+        ([], [], {}, "accuracy: no question has a value in both arms"),
+        ([math.nan, 1.0], [1.0, math.nan], {}, "accuracy: no question has a value in both arms"),
+        ([1.0], [1.0, 0.0], {}, "accuracy: 1 values do not pair with 2"),
+        ([1.0, 0.0], [1.0, 0.0], {"clusters": ["a"]}, "accuracy: 1 clusters do not fit 2 questions"),
+        ([0.5, 1.0], [1.0, 0.0], {"binary": True}, "accuracy: a binary metric must be 0 or 1"),
+        ([math.inf, 1.0], [1.0, 0.0], {}, "accuracy: a value is infinite"),
+        ([0.0, 1.0], [1.0, 0.0], {"level": 1.0}, "level must lie between 0 and 1"),
+        ([0.0, 1.0], [1.0, 0.0], {"resamples": 0}, "resamples must be at least 1"),
+        ([0.0, 1.0], [1.0, 0.0], {"margin": -1.0}, "margin must be finite and at least 0"),
+    ],
+)
+def test_comparison_says_what_is_wrong(first: Any, second: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        compared(first, second, **options)
+
+
+def test_an_arm_against_itself_is_equivalent_where_there_are_enough_questions() -> None:
+    scores = draws(0, 200)
+    found = compared(scores, scores)
+    assert (found.p, found.ties, found.difference, found.standard_error) == (1.0, 200, 0.0, 0.0)
+    assert math.isnan(found.mde)
+    # Clopper and Pearson's limit for none of 200.
+    assert found.interval.high == -found.interval.low == pytest.approx(stats.beta.ppf(0.975, 1, 200))
+    assert (found.interval.method, found.verdict) == ("exact", Verdict.EQUIVALENT)
+    assert compared(scores[:40], scores[:40]).verdict is Verdict.INCONCLUSIVE
+    assert compared(scores, scores, clusters=[place // 10 for place in range(200)]).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("n", "worse"), [(6, 0.10), (24, 0.05), (150, 0.03)])
+def test_an_arm_that_is_worse_is_seldom_called_as_good(n: int, worse: float) -> None:
+    """Of as few as six questions, most samples show no difference at all, whatever there is."""
+    generator = np.random.default_rng(n)
+    called = 0
+    for _ in range(200):
+        right = generator.random(n) < 0.7
+        wrong = right & (generator.random(n) >= worse / 0.7)
+        called += compared(right * 1.0, wrong * 1.0, binary=True, resamples=99).verdict is Verdict.EQUIVALENT
+    assert called <= 0.05 * 200
+
+
+def test_five_questions_decide_nothing_and_six_may() -> None:
+    assert compared([0.0] * 5, [1.0] * 5).verdict is Verdict.INCONCLUSIVE
+    assert compared([0.0] * 5, [0.0] * 5).verdict is Verdict.INCONCLUSIVE
+    assert compared([0.0] * 6, [1.0] * 6).verdict is Verdict.IMPROVED
+    assert compared([1.0] * 6, [0.0] * 6, binary=True).verdict is Verdict.REGRESSED
+    assert compared([0.0] * 6, [0.0] * 6).verdict is Verdict.INCONCLUSIVE
+    # Sixty questions of five articles.
+    clusters = [place % 5 for place in range(60)]
+    assert compared([0.0] * 60, [1.0] * 60, clusters=clusters).verdict is Verdict.INCONCLUSIVE
+    assert compared([0.0] * 60, [0.0] * 60, clusters=clusters).verdict is Verdict.INCONCLUSIVE
+
+
+def test_three_wins_among_a_hundred_ties_are_no_improvement() -> None:
+    found = compared([0.0] * 100, [1.0] * 3 + [0.0] * 97, binary=True)
+    assert found.interval.low > 0.0
+    assert found.p == 0.25
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+def test_clusters_count_as_one_vote_each_in_a_binary_metric_too() -> None:
+    first, second = outcomes(20, 12, 0, 8)
+    alone = compared(first, second, binary=True)
+    own = compared(first, second, binary=True, clusters=list(range(40)))
+    assert (alone.test, own.test) == ("mcnemar", "mcnemar")
+    assert own.p == alone.p < 0.001
+    # All twelve wins are of three articles.
+    together = [*range(20), *(f"article {place % 3}" for place in range(12)), *range(32, 40)]
+    found = compared(first, second, binary=True, clusters=together)
+    assert (found.test, found.clusters, found.p) == ("permutation", 31, 0.25)
+    assert found.standard_error > alone.standard_error
+    differences = np.array(second, dtype=float) - np.array(first, dtype=float)
+    assert found.standard_error == clustered_standard_error(differences, together)
+    spread = stats.t.ppf(0.975, 30) + stats.t.ppf(0.8, 30)
+    assert found.mde == pytest.approx(spread * found.standard_error)
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+def test_holm_is_applied_to_the_secondary_metrics_only_and_takes_back_verdicts() -> None:
+    clear = compared([0.0] * 40, [1.0] * 20 + [0.0] * 20, binary=True)
+    slight = compared(*outcomes(20, 9, 1, 10), binary=True)
+    assert 0.02 < slight.p < 0.025
+    assert slight.verdict is Verdict.IMPROVED
+    same = compared([0.0] * 200, [0.0] * 200, binary=True)
+    named = [
+        replace(slight, metric="accuracy"),
+        replace(clear, metric="recall"),
+        replace(slight, metric="f1"),
+        replace(slight, metric="mrr"),
+        replace(same, metric="ndcg"),
+    ]
+    found = correct_secondary(named, primary="accuracy")
+    assert found[0] == named[0]
+    assert [result.metric for result in found] == ["accuracy", "recall", "f1", "mrr", "ndcg"]
+    # Of four secondary metrics: the smallest times 4, the two next times 3, the last times 1.
+    assert [result.p_adjusted for result in found[1:]] == pytest.approx([4 * clear.p, 3 * slight.p, 3 * slight.p, 1.0])
+    assert [result.verdict for result in found[1:]] == [
+        Verdict.IMPROVED,
+        Verdict.INCONCLUSIVE,
+        Verdict.INCONCLUSIVE,
+        Verdict.EQUIVALENT,
+    ]
+    with pytest.raises(ValueError, match="a metric appears twice"):
+        correct_secondary([slight, slight], primary="f1")
+
+
+def alarms(results: list[PairedResult]) -> tuple[float, float, float]:
+    """Return the share of p-values of at most 5 %, of intervals without 0, and of verdicts that name a direction."""
+    significant = np.mean([result.p <= 0.05 for result in results])
+    excluded = np.mean([not result.interval.low <= 0.0 <= result.interval.high for result in results])
+    directed = np.mean([result.verdict in (Verdict.IMPROVED, Verdict.REGRESSED) for result in results])
+    return float(significant), float(excluded), float(directed)
+
+
+def test_coin_flips_raise_an_alarm_in_about_5_percent() -> None:
+    generator = np.random.default_rng(2024)
+    results = []
+    for simulation in range(500):
+        first, second = generator.random((2, 60)) < 0.6
+        results.append(compared(first, second, binary=True, seed=simulation))
+    significant, excluded, directed = alarms(results)
+    # McNemar's exact test keeps below its level, because few questions differ and their counts are whole numbers.
+    assert 0.015 <= significant <= 0.065
+    assert 0.03 <= excluded <= 0.09
+    assert 0.015 <= directed <= 0.065
+
+
+def test_graded_noise_raises_an_alarm_in_about_5_percent() -> None:
+    generator = np.random.default_rng(2025)
+    results = []
+    for simulation in range(500):
+        first, second = generator.beta(2.0, 1.0, (2, 60))
+        results.append(compared(first, second, seed=simulation, margin=0.0))
+    significant, excluded, directed = alarms(results)
+    assert 0.03 <= significant <= 0.075
+    assert 0.03 <= excluded <= 0.085
+    assert 0.025 <= directed <= 0.075
+
+
+def test_noise_that_clusters_share_raises_an_alarm_in_about_5_percent_only_if_clusters_are_named() -> None:
+    generator = np.random.default_rng(2026)
+    clusters = [place // 4 for place in range(120)]
+    named, ignored = [], []
+    for simulation in range(500):
+        shared = np.repeat(generator.normal(size=30), 4)
+        first, second = np.zeros(120), shared + 0.5 * generator.normal(size=120)
+        options = {"seed": simulation, "margin": 0.0, "resamples": 299}
+        named.append(compared(first, second, clusters=clusters, **options))
+        ignored.append(compared(first, second, **options))
+    significant, excluded, directed = alarms(named)
+    assert 0.03 <= significant <= 0.075
+    assert 0.03 <= excluded <= 0.1
+    assert 0.025 <= directed <= 0.075
+    assert min(alarms(ignored)) > 0.2

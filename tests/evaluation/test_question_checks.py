@@ -1,0 +1,113 @@
+"""The rules of ``wikigr eval validate``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from wikigr.answer.answer import Answer, QueryType
+from wikigr.evaluation.question_checks import ADVISORY, RULES, PackLookup, check_questions
+from wikigr.evaluation.questions import Gold, GoldQuestion, Problem
+from wikigr.index.candidate import Section
+from wikigr.retrieval.trace import Trace
+
+QUESTION = GoldQuestion(
+    "q1", "Where was Planck born?", ("Kiel", "Holstein"), (Gold("A"), Gold("B")), True, "", "", "", 1
+)
+IMPOSSIBLE = replace(QUESTION, id="q4", question="Who?", answers=(), gold=(), answerable=False, line=4)
+SECTIONS = {
+    "A": [Section("A#0", "A", "Life", "He was born in Kiel, in Holstein.", "a.md", 0)],
+    "B": [Section("B#0", "B", "Town", "A town by the sea.", "b.md", 0)],
+}
+
+
+def lookup(query_type: QueryType = "abstained", **sections: list[Section]) -> PackLookup:
+    articles = {**SECTIONS, **sections}
+    return PackLookup(
+        lambda name: name.upper() if name.upper() in articles else None,
+        lambda title: articles[title],
+        lambda _: Answer("?", "In\nKiel [1]", query_type, 0.5, (), (), (), Trace()),
+    )
+
+
+def kinds(*questions: GoldQuestion, pack: PackLookup | None = None) -> list[str]:
+    return [problem.kind for problem in check_questions(questions, pack)]
+
+
+def test_a_file_that_fits_the_pack_has_no_problems() -> None:
+    other = replace(QUESTION, id="q2", question="When was Planck born?")
+    assert check_questions([QUESTION, other, IMPOSSIBLE], lookup()) == []
+
+
+def test_problems_come_in_the_order_of_the_questions() -> None:
+    same = replace(QUESTION, id="q2", question="where was  PLANCK born", gold=(Gold("C"),), line=2)
+    section = replace(QUESTION, id="q3", question="Why?", gold=(Gold("a", "LIFE"), Gold("A", "Death")), line=3)
+    assert check_questions([QUESTION, same, section, IMPOSSIBLE], lookup("extractive")) == [
+        Problem("duplicate", "q2", 2, "asks the same as 'q1' on line 1"),
+        Problem("missing-title", "q2", 2, "the pack has no article 'C'"),
+        Problem("missing-section", "q3", 3, "the article 'A' has no section 'Death'"),
+        Problem("answered", "q4", 4, "is marked as unanswerable, but the pack answers: In Kiel [1]"),
+    ]
+
+
+def test_only_unanswerable_questions_are_asked() -> None:
+    asked: list[str] = []
+    pack = lookup()
+
+    def answer(question: str) -> Answer:
+        asked.append(question)
+        return pack.answer(question)
+
+    assert check_questions([QUESTION, IMPOSSIBLE], replace(pack, answer=answer)) == []
+    assert asked == ["Who?"]
+
+
+def test_questions_without_words_are_not_duplicates() -> None:
+    assert kinds(replace(QUESTION, question="?!"), replace(QUESTION, id="q2", question="…?")) == []
+
+
+def test_a_question_with_its_answer_is_found_without_a_pack() -> None:
+    given = replace(QUESTION, question="Was Planck born in Kiel?")
+    found = check_questions([given, QUESTION])
+    assert found == [Problem("answer-in-question", "q1", 1, "the question contains its answer 'Kiel'")]
+    # Only whole words count.
+    assert kinds(replace(QUESTION, question="Was Planck from Kielce?")) == []
+
+
+@pytest.mark.parametrize(
+    ("gold", "absent"),
+    [
+        (Gold("A"), ["Bern"]),
+        (Gold("a", "life"), ["Bern"]),
+        (Gold("A", None, "a.md"), ["Bern"]),
+        (Gold("A", None, "other.md"), []),
+        (Gold("B"), ["Kiel", "Bern"]),
+        # A missing gold place is a problem already.
+        (Gold("C"), []),
+    ],
+)
+def test_answers_that_no_gold_place_contains(gold: Gold, absent: list[str]) -> None:
+    found = check_questions([replace(QUESTION, answers=("Kiel", "Bern"), gold=(gold,))], lookup())
+    assert [problem.message for problem in found if problem.kind == "answer-outside-gold"] == [
+        f"no gold place contains the accepted answer {answer!r}" for answer in absent
+    ]
+
+
+def test_an_answer_in_two_gold_articles_may_need_one_hop_only() -> None:
+    both = lookup(B=[Section("B#0", "B", "Town", "Kiel is a town.", "b.md", 0)])
+    (problem,) = check_questions([QUESTION], both)
+    assert (problem.kind, "2 of its gold articles" in problem.message) == ("single-hop", True)
+    # Two sections of one article are one hop anyway.
+    pieces = [*SECTIONS["A"], Section("A#1", "A", "Death", "Not in Kiel.", "a.md", 1)]
+    one = replace(QUESTION, gold=(Gold("A", "Life"), Gold("A", "Death")))
+    assert kinds(one, pack=lookup(A=pieces)) == []
+
+
+def test_rules_that_need_a_pack_are_skipped_without_one() -> None:
+    assert {rule.kind for rule in RULES if not rule.needs_pack} == {"duplicate", "answer-in-question"}
+    assert kinds(replace(QUESTION, gold=(Gold("C"),)), IMPOSSIBLE) == []
+
+
+def test_only_rules_with_justified_exceptions_are_advisory() -> None:
+    assert {"answer-in-question", "answer-outside-gold", "single-hop"} == ADVISORY

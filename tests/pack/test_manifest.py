@@ -1,0 +1,147 @@
+"""The manifest: reading untrusted JSON, the files that it may list, and the order of versions."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wikigr.errors import PackError
+from wikigr.pack.layout import MANIFEST
+from wikigr.pack.manifest import (
+    check_file,
+    describe_file,
+    describe_files,
+    is_lower_version,
+    is_pack_file,
+    parse_manifest,
+    parse_version,
+    read_manifest,
+)
+
+
+def test_a_manifest_survives_a_round_trip(letters_pack: Path) -> None:
+    manifest = read_manifest(letters_pack / MANIFEST)
+    assert parse_manifest(manifest.to_json().encode()) == manifest
+    assert json.loads(manifest.to_json()) == json.loads((letters_pack / MANIFEST).read_text(encoding="utf-8"))
+
+
+def _set(name: str, value: object) -> Callable[[dict[str, Any]], object]:
+    return lambda fields: fields.update({name: value})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda fields: fields.pop("name"), "missing or malformed field: 'name'"),
+        (_set("name", 7), "not of type str"),
+        (_set("vector_index", 1), "not of type bool"),
+        (_set("counts", {"articles": -1}), "out of range"),
+        (_set("counts", {"articles": 1 << 63}), "out of range"),
+        (_set("counts", {"articles": True}), "not of type int"),
+        (_set("digest", "0" * 63), "not a SHA-256"),
+        (_set("files", {"pack.db": {"size": 1, "sha256": "X" * 64}}), "not a SHA-256"),
+        (_set("format_version", 999), "format 999"),
+        (lambda fields: fields.pop("format_version"), "not the manifest of a wikigr pack"),
+    ],
+)
+def test_a_malformed_field_is_refused(
+    letters_pack: Path, change: Callable[[dict[str, Any]], object], message: str
+) -> None:
+    fields = json.loads((letters_pack / MANIFEST).read_text())
+    change(fields)
+    with pytest.raises(PackError, match=message) as caught:
+        parse_manifest(json.dumps(fields).encode())
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is not valid"),
+        (b"\xff", "is not valid"),
+        (b"[]", "not the manifest"),
+        (b"[" * 100_000, "is not valid"),
+        (b'{"name": "a", "name": "b"}', "duplicate key"),
+        (b'{"thresholds": NaN}', "NaN is not a number"),
+        (b'{"name": "\\ud800"}', "is not valid"),
+    ],
+)
+def test_content_that_is_not_a_manifest_is_refused(content: bytes, message: str) -> None:
+    with pytest.raises(PackError, match=message):
+        parse_manifest(content, "The test's manifest")
+
+
+def test_an_unreadable_manifest_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(PackError, match="Cannot read the manifest"):
+        read_manifest(tmp_path / MANIFEST)
+
+
+@pytest.mark.parametrize(
+    ("name", "valid"),
+    [
+        ("pack.db", True), ("lexical/meta.json", True), ("encoder/model.onnx", True), ("eval/questions.jsonl", True),
+        ("manifest.json", False), ("lexical", False), ("lexical/", False), ("lexical/../pack.db", False),
+        ("/pack.db", False), ("eval/other.jsonl", False), (".wikigr/commit", False), ("pack.db\n", False),
+        ("lexical/" + "x" * 100, False),
+    ],
+)  # fmt: skip
+def test_files_of_a_pack(name: str, valid: bool) -> None:
+    assert is_pack_file(name) is valid
+
+
+def test_a_file_is_compared_with_its_record(tmp_path: Path) -> None:
+    path = tmp_path / "part"
+    path.write_bytes(b"abc")
+    record = describe_file(path)
+    assert check_file(path, record) is None
+    assert describe_files(tmp_path) == {"part": record}
+    path.write_bytes(b"abd")
+    assert check_file(path, record) == "has changed since it was built"
+    path.write_bytes(b"abcd")
+    assert check_file(path, record) == "has 4 bytes instead of 3"
+    path.unlink()
+    assert check_file(path, record) == "is missing"
+
+
+def test_versions_follow_the_precedence_of_semver() -> None:
+    # semver.org, item 11
+    ordered = ["1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11",
+               "1.0.0-rc.1", "1.0.0", "1.0.1", "1.2.0", "1.10.0"]  # fmt: skip
+    for one, two in itertools.pairwise(ordered):
+        assert is_lower_version(one, two)
+        assert not is_lower_version(two, one)
+    assert not is_lower_version("1.0.0+a", "1.0.0+b") and not is_lower_version("1.0.0+b", "1.0.0+a")
+
+
+@pytest.mark.parametrize(
+    "version",
+    ["x", "", "0.1", "1.0/../../zz", "01.0.0", "v1.0.0", " 1.0.0", "1.0.0\n", "1.0.\u0663", "1.0.0-01", "1.0.0-",
+     "1.0.0+", f"{'9' * 5000}.0.0"],
+)  # fmt: skip
+def test_an_invalid_version_precedes_every_other_one(version: str) -> None:
+    assert parse_version(version) is None
+    assert is_lower_version(version, "1.0.0") and is_lower_version(version, "y")
+    assert not is_lower_version("1.0.0", version)
+
+
+_numbers = st.integers(0, 10**12)
+_identifiers = st.from_regex(r"0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*", fullmatch=True)
+_builds = st.from_regex(r"[0-9A-Za-z-]+", fullmatch=True)
+
+
+@given(_numbers, _numbers, _numbers, st.lists(_identifiers, max_size=3), st.lists(_builds, max_size=3))
+def test_every_semantic_version_is_valid(
+    major: int, minor: int, patch: int, before: list[str], build: list[str]
+) -> None:
+    version = f"{major}.{minor}.{patch}" + "-" * bool(before) + ".".join(before) + "+" * bool(build) + ".".join(build)
+    parsed = parse_version(version)
+    assert (parsed is not None) is (len(version) <= 256)
+    if parsed is not None:
+        assert str(parsed) == version

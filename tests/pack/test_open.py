@@ -1,0 +1,89 @@
+"""Opening a pack, and reading it through ``Pack``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from wikigr.embeddings.embedder import Embedder
+from wikigr.errors import EncoderMismatchError, PackError
+from wikigr.pack.layout import DATABASE, GRAPH_INDEX, MANIFEST
+from wikigr.pack.open import Pack, encoder_source
+
+
+@pytest.mark.parametrize("preload", [False, True])
+def test_a_pack_opens_and_finds_its_own_text(letters_pack: Path, preload: bool) -> None:
+    with Pack(letters_pack, preload=preload) as pack:
+        assert pack.manifest.name == "letters"
+        (query,) = pack.encoder.encode(["Beta is the second letter."])
+        assert pack.nearest(query, 1)[0].section_id == "Beta#0"
+        assert [hit.section_id for hit in pack.lexical.search("second letter", 1)] == ["Beta#0"]
+
+
+def test_a_database_file_names_its_pack(letters_pack: Path) -> None:
+    with Pack(letters_pack / DATABASE) as pack:
+        assert pack.layout.root == letters_pack
+
+
+def test_nearest_is_ordered_by_cosine_similarity(letters_pack: Path) -> None:
+    with Pack(letters_pack) as pack:
+        (query,) = pack.encoder.encode(["light of high energy"])
+        hits = pack.nearest(query, 10)
+        rows = pack.graph.rows("MATCH (s:Section) RETURN s.section_id, s.embedding")
+        expected = {section_id: float(np.asarray(vector) @ query) for section_id, vector in rows}
+        assert len(hits) == len(expected) == 4
+        assert {hit.section_id: hit.score for hit in hits} == pytest.approx(expected, abs=1e-5)
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_sections_omits_unknown_ids(letters_pack: Path) -> None:
+    with Pack(letters_pack) as pack:
+        found = pack.sections(["Gamma#0", "Nothing#0", "Alpha#1"])
+        assert list(found) == ["Gamma#0", "Alpha#1"]
+        assert found["Alpha#1"].content.endswith("Alpha decay.")
+
+
+def test_titles_and_headings(letters_pack: Path) -> None:
+    with Pack(letters_pack) as pack:
+        assert pack.find_title("aLPHA") == "Alpha"
+        assert pack.find_title("Delta") is None
+        assert len(pack.headings("Alpha")) == 2
+        assert pack.headings("Alpha")[1] == "Use"
+        assert pack.headings("Delta") == []
+
+
+def test_a_pack_without_graph_index_rebuilds_it_and_warns(letters_copy: Path) -> None:
+    with Pack(letters_copy) as pack:
+        stored = pack.graph_index
+        assert pack.graph_index_warning == ""
+    (letters_copy / GRAPH_INDEX).unlink()
+    with Pack(letters_copy) as pack:
+        assert pack.graph_index.digest == stored.digest
+        assert "has no graph index" in pack.graph_index_warning
+
+
+def test_another_encoder_is_refused_on_first_use(letters_copy: Path, encoder: Embedder) -> None:
+    fields = json.loads((letters_copy / MANIFEST).read_text())
+    fields["encoder"]["weights_sha256"] = "0" * 64
+    (letters_copy / MANIFEST).write_text(json.dumps(fields))
+    with Pack(letters_copy, encoder=encoder.identity.model_id) as pack:
+        with pytest.raises(EncoderMismatchError, match="cannot be compared") as caught:
+            _ = pack.encoder
+        assert "--embedding-model" in (caught.value.hint or "")
+
+
+def test_a_missing_pack_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(PackError, match="There is no pack"):
+        Pack(tmp_path / "nothing")
+
+
+def test_the_encoder_of_a_pack_is_its_model_unless_it_is_bundled(letters_copy: Path) -> None:
+    with Pack(letters_copy) as pack:
+        assert encoder_source(pack.layout, pack.manifest) == pack.manifest.encoder.model_id
+    fields = json.loads((letters_copy / MANIFEST).read_text())
+    (letters_copy / MANIFEST).write_text(json.dumps({**fields, "bundled_encoder": True}))
+    with Pack(letters_copy) as pack:
+        assert encoder_source(pack.layout, pack.manifest) == str(letters_copy / "encoder")

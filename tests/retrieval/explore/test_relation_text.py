@@ -1,0 +1,54 @@
+"""Relations and facts as words."""
+
+from __future__ import annotations
+
+import pytest
+from tests.retrieval.explore.films import entity
+
+from wikigr.graph.neighborhood import Edge
+from wikigr.retrieval.explore.relation_text import relation_words, share_stem, strip_s, verbalize
+
+
+@pytest.mark.parametrize(
+    ("relation", "said"),
+    [
+        ("born_in", "born in"),
+        ("birthPlace", "birth place"),
+        ("http://dbpedia.org/ontology/birthPlace", "birth place"),
+        ("http://example.org/schema#ISBNCode", "isbn code"),
+        ("official-lang", "official lang"),
+        ("strength2", "strength2"),
+        ("///", ""),
+    ],
+)
+def test_relations_become_words(relation: str, said: str) -> None:
+    assert relation_words(relation) == said
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        ("founder", "founded", True),
+        ("direct", "director", True),
+        ("born", "born", True),
+        ("mayor", "major", False),
+        ("cat", "cats", False),
+        ("production", "producer", True),
+        ("constitution", "constant", False),
+    ],
+)
+def test_words_share_a_stem_by_their_prefix(one: str, other: str, shared: bool) -> None:
+    assert share_stem(one, other) is share_stem(other, one) is shared
+
+
+@pytest.mark.parametrize(
+    ("word", "stripped"),
+    [("films", "film"), ("directs", "direct"), ("glass", "glass"), ("bus", "bus"), ("virus", "virus"), ("gas", "gas")],
+)
+def test_a_final_s_is_stripped_from_inflected_words_only(word: str, stripped: str) -> None:
+    assert strip_s(word) == stripped
+
+
+def test_a_fact_is_verbalized_within_a_limit() -> None:
+    assert verbalize(Edge(entity("Ada"), "bornIn", entity("London"))) == "Ada born in London"
+    assert len(verbalize(Edge(entity("x" * 300), "knows", entity("Ada")))) == 200

@@ -1,0 +1,143 @@
+"""The rule pruner: relations, triplets and entities selected without a model."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.retrieval.explore.films import BELL, BORN, FACTS, by_rule, entity, fill, shown
+
+from wikigr.embeddings.embedder import Embedder
+from wikigr.graph.engine import Graph
+from wikigr.graph.neighborhood import Neighborhood, article
+from wikigr.retrieval.explore.node_describer import NodeDescriber
+from wikigr.retrieval.explore.rule_pruner import RulePruner
+from wikigr.retrieval.explore.triplets import TripletRetriever
+
+
+def test_a_path_of_several_hops_is_found(graph: Graph, encoder: Embedder) -> None:
+    narrow = {"max_num_relations": 1, "max_num_entities": 1}
+    result = by_rule(graph, encoder, BORN, max_num_iterations=3, **narrow)
+    assert shown(result) == [
+        "The Iron Bell -> director -> Clara Voss",
+        "Clara Voss -> born_in -> Kelburg",
+        "Kelburg -> located_in -> Zorland",
+    ]
+    assert result.explored == (BELL, entity("Clara Voss"), entity("Kelburg"))
+    assert result.last == (entity("Zorland"),)
+    assert result.triplets[0].section_id == "The Iron Bell#0"
+    company = by_rule(graph, encoder, "Which company employs the spouse of the director of The Iron Bell?", **narrow)
+    assert shown(company)[-1] == "Emil Roth -> employer -> Sabel Group"
+
+
+def test_synonyms_match_by_their_vectors(graph: Graph, encoder: Embedder) -> None:
+    result = by_rule(graph, encoder, "Who is Clara Voss married to?", entity("Clara Voss"), max_num_relations=1)
+    assert shown(result)[0] == "Clara Voss -> spouse -> Emil Roth"
+
+
+def test_inverse_relations_are_followed(graph: Graph, encoder: Embedder) -> None:
+    result = by_rule(
+        graph,
+        encoder,
+        "Which films did Clara Voss direct?",
+        entity("Clara Voss"),
+        max_num_relations=1,
+        max_num_iterations=1,
+    )
+    assert shown(result) == ["The Glass Door -> director -> Clara Voss", "The Iron Bell -> director -> Clara Voss"]
+    assert result.stop_reason == "max_iterations"
+
+
+def test_the_search_finishes_when_all_words_are_matched(graph: Graph, encoder: Embedder) -> None:
+    result = by_rule(graph, encoder, "Who directed The Iron Bell?", max_num_iterations=8, max_num_relations=1)
+    assert (result.stop_reason, result.iterations, result.explored) == ("finish", 1, (BELL,))
+    assert shown(result) == ["The Iron Bell -> director -> Clara Voss"]
+
+
+def test_facts_come_before_links(graph: Graph, encoder: Embedder) -> None:
+    result = by_rule(graph, encoder, BORN, max_num_iterations=1, max_num_relations=5)
+    assert shown(result)[-1] == "The Iron Bell -> LINKS_TO -> The Glass Door"
+    assert len(result.triplets) == 5
+    assert "LINKS_TO" not in str(shown(by_rule(graph, encoder, BORN, max_num_iterations=1, max_num_relations=4)))
+
+
+def test_linked_articles_are_ranked_by_their_leads(physics_pack: Path, encoder: Embedder) -> None:
+    with Graph(physics_pack / "pack.db") as graph:
+        title, _ = graph.rows(
+            "MATCH (a:Article)-[r:LINKS_TO]->() RETURN a.title, count(r) AS n ORDER BY n DESC, a.title LIMIT 1"
+        )[0]
+        near = NodeDescriber(encoder, graph).lead_vectors([title])
+        assert near[title].shape == (384,)
+        result = by_rule(
+            graph, encoder, "How do electrons absorb light?", article(title), max_num_triplets=3, max_num_iterations=1
+        )
+        assert len(result.triplets) == 3
+        assert {edge.relation for edge in result.triplets} <= {"LINKS_TO", "MENTIONS"}
+        assert result.truncated
+        question = encoder.encode(["How do electrons absorb light?"])[0]
+        others = {e.other(article(title)).key for e in Neighborhood(graph).edges(article(title))}
+        scores = {t: float(v @ question) for t, v in NodeDescriber(encoder, graph).lead_vectors(sorted(others)).items()}
+        kept = {edge.other(article(title)).key for edge in result.triplets}
+        assert max(scores, key=scores.__getitem__) in kept
+
+
+def test_few_texts_are_encoded_and_none_twice(tmp_path: Path, encoder: Embedder) -> None:
+    class Counting:
+        identity = encoder.identity
+
+        def __init__(self) -> None:
+            self.texts: list[str] = []
+
+        def encode(self, texts: Sequence[str]) -> Any:
+            self.texts += texts
+            return encoder.encode(texts)
+
+    facts = [("Hub", f"relation_{n}", f"thing {n}") for n in range(300)]
+    counting = Counting()
+    with Graph(tmp_path / "pack.db", read_only=False) as graph:
+        fill(graph, [*facts, ("Hub", "founder", "Ann")], [])
+        retriever = TripletRetriever(Neighborhood(graph), RulePruner(counting), max_num_iterations=1)
+        result = retriever.retrieve("Who founded the Hub?", [entity("Hub")])
+        assert shown(result)[0] == "Hub -> founder -> Ann"
+        assert len(counting.texts) < 160
+        assert len(counting.texts) == len(set(counting.texts))
+        before = len(counting.texts)
+        retriever.retrieve("Who founded the Hub?", [entity("Hub")])
+        assert len(counting.texts) == before
+
+
+_SCRIPT = """
+import sys
+from pathlib import Path
+from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
+from wikigr.graph.engine import Graph
+from wikigr.graph.neighborhood import Neighborhood, article
+from wikigr.retrieval.explore.rule_pruner import RulePruner
+from wikigr.retrieval.explore.triplets import TripletRetriever
+with Graph(Path(sys.argv[1])) as graph:
+    pruner = RulePruner(open_encoder(DEFAULT_MODEL, purpose="query"), graph)
+    retriever = TripletRetriever(Neighborhood(graph), pruner, max_num_triplets=12)
+    for question in ("In which country was the director of The Iron Bell born?", "Bell?", "Who made it and where?"):
+        result = retriever.retrieve(question, [article("The Iron Bell")])
+        print([str(e) for e in result.triplets], [n.key for n in result.explored], result.stop_reason)
+"""
+
+
+def test_the_hash_seed_does_not_matter(tmp_path: Path, encoder: Embedder) -> None:
+    with Graph(tmp_path / "pack.db", read_only=False) as graph:
+        fill(graph, FACTS, ["The Iron Bell"])
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", _SCRIPT, str(tmp_path / "pack.db")],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "42")
+    }
+    assert len(outputs) == 1
+    assert b"Zorland" in outputs.pop()

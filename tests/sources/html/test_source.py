@@ -1,0 +1,234 @@
+"""Folders of HTML pages: titles, links, duplicates, redirects and skipped pages."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+
+from wikigr.errors import RecordError, SourceError
+from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
+from wikigr.sources.folder import MAX_DOCUMENT_BYTES
+from wikigr.sources.html.source import HtmlSource
+
+PROSE = "<p>" + "A sentence that says something about the matter at hand. " * 5 + "</p>"
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    return root
+
+
+def read(root: Path) -> list[SourceItem]:
+    source = HtmlSource(root)
+    return [item for record in source.records() for item in source.parse(pickle.loads(pickle.dumps(record)))]
+
+
+def test_pages_come_sorted_with_resolved_links_and_folder_categories(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "lib/b.html": f"<title>B</title>{PROSE}<a href='../a.html#x'>a</a><a href='http://x.org/'>out</a>"
+            "<a href='sub/'>dir</a><a href='na%C3%AFve.html?q=1'>n</a><a href='../../etc.html'>up</a>"
+            "<a href='pic.png'>p</a><a href='mailto:a@b.c'>m</a><a href='b.html#self'>self</a>",
+            "a.html": f"<title>A</title>{PROSE}",
+            "notes.txt": "no page",
+            ".hidden/c.html": "<p>hidden</p>",
+            "lib/C.HTM": f"<title>C</title>{PROSE}",
+        },
+    )
+    items = read(tmp_path)
+    assert [item.source_id for item in items if isinstance(item, SourceArticle)] == [
+        "a.html",
+        "lib/C.HTM",
+        "lib/b.html",
+    ]
+    article = items[2]
+    assert isinstance(article, SourceArticle)
+    assert article.links == ("a.html", "lib/sub/index.html", "lib/naïve.html")
+    assert article.categories == ("lib",)
+
+
+def test_links_to_folders_lead_to_their_index_pages(tmp_path: Path) -> None:
+    links = "".join(f"<a href={href}>x</a> " for href in ("b/", "b", "/b/c.html", "/no"))
+    write(
+        tmp_path,
+        {
+            "a.html": f"<title>A</title>{PROSE}{links}",
+            "b/index.htm": f"<title>B</title>{PROSE}",
+            "b/c.html": f"<title>C</title>{PROSE}",
+            "old.html": "<title>Old</title><meta http-equiv=refresh content='0; url=/b/'>",
+        },
+    )
+    items = read(tmp_path)
+    first = next(item for item in items if isinstance(item, SourceArticle))
+    assert first.links == ("b/index.htm", "b/c.html", "no.html")
+    assert Redirect("old.html", "B") in items
+    # Another process parses without having listed the folder.
+    record = next(iter(HtmlSource(tmp_path).records()))
+    (article,) = HtmlSource(tmp_path).parse(record)
+    assert article in items
+
+
+def test_pages_that_share_a_title_get_their_path(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "x.html": f"<title>Intro — T docs</title><h1>Intro</h1>{PROSE}",
+            "y/x.html": f"<title>intro</title>{PROSE}more",
+            "z.html": f"<title>Other</title>{PROSE}",
+            "untitled.html": PROSE,
+        },
+    )
+    titles = [item.title for item in read(tmp_path) if isinstance(item, SourceArticle)]
+    assert titles == ["untitled", "Intro (x.html)", "intro (y/x.html)", "Other"]
+
+
+def test_the_heading_names_a_page_whose_title_is_that_of_the_site(tmp_path: Path) -> None:
+    page = "<title>My Project Documentation</title><header><h1>My Project</h1></header><h1>{}</h1>" + PROSE
+    write(tmp_path, {f"{name}.html": page.format(f"The {name} page") for name in ("faq", "install", "usage")})
+    write(tmp_path, {"a/over.html": page.format("Overview") + "1", "b/over.html": page.format("Overview") + "2"})
+    articles = [item for item in read(tmp_path) if isinstance(item, SourceArticle)]
+    assert [article.title for article in articles] == [
+        "Overview (a/over.html)",
+        "Overview (b/over.html)",
+        "The faq page",
+        "The install page",
+        "The usage page",
+    ]
+    # The title is no section of the page as well.
+    assert {section.heading_path for article in articles for section in article.sections} <= {(), ("My Project",)}
+
+
+def test_a_page_keeps_its_title_though_others_take_it_from_a_heading(tmp_path: Path) -> None:
+    old = "<title>The Book</title><h1>Slices</h1>" + PROSE
+    write(tmp_path, {"new.html": f"<title>Slices</title><h1>Slices</h1>{PROSE}"})
+    write(tmp_path, {f"old/{name}.html": old.replace("Slices", name) for name in ("Slices", "Maps", "Sets")})
+    titles = [item.title for item in read(tmp_path) if isinstance(item, SourceArticle)]
+    assert titles == ["Slices", "Maps", "Sets", "Slices (old/Slices.html)"]
+
+
+def test_a_heading_that_is_shared_as_often_names_no_page(tmp_path: Path) -> None:
+    page = "<title>Manual</title><h1>{}</h1>" + PROSE
+    write(tmp_path, {"a.html": page.format("Welcome") + "1", "b.html": page.format("Welcome") + "2"})
+    titles = [item.title for item in read(tmp_path) if isinstance(item, SourceArticle)]
+    assert titles == ["Manual (a.html)", "Manual (b.html)"]
+
+
+@pytest.mark.parametrize(
+    ("base", "links"),
+    [
+        ("", ("d/x.html", "y.html")),
+        ("../lib/", ("lib/x.html", "y.html")),
+        ("sub/page.html", ("d/sub/x.html", "d/y.html")),
+        ("/", ("x.html",)),
+        ("/lib/start", ("lib/x.html", "y.html")),
+        ("https://example.org/", ()),
+        ("http://[bad", ()),
+    ],
+)
+def test_links_are_relative_to_the_base_of_the_page(tmp_path: Path, base: str, links: tuple[str, ...]) -> None:
+    page = f"<title>P</title><base href='{base}'>{PROSE}<a href=x.html>x</a><a href=../y.html#z>y</a>"
+    write(tmp_path, {"d/page.html": page})
+    (article,) = read(tmp_path)
+    assert isinstance(article, SourceArticle)
+    assert article.links == links
+
+
+def test_duplicates_and_moved_pages_become_other_names(tmp_path: Path) -> None:
+    refresh = "<title>Moved</title><meta http-equiv=refresh content='0; url={}'>"
+    write(
+        tmp_path,
+        {
+            "a.html": f"<title>A</title>{PROSE}",
+            "copy.html": f"<title>A</title>{PROSE}",
+            "moved.html": refresh.format("sub/moved.html"),
+            "sub/moved.html": refresh.format("../a.html#x"),
+            "away.html": refresh.format("https://example.org/"),
+            "ring.html": refresh.format("ring2.html"),
+            "ring2.html": refresh.format("ring.html"),
+        },
+    )
+    assert [item for item in read(tmp_path) if not isinstance(item, SourceArticle)] == [
+        Skipped("away.html", "redirect to nowhere"),
+        Skipped("copy.html", "duplicate page"),
+        Redirect("copy.html", "A"),
+        Redirect("moved.html", "A"),
+        Skipped("ring.html", "redirect to nowhere"),
+        Skipped("ring2.html", "redirect to nowhere"),
+        Redirect("sub/moved.html", "A"),
+    ]
+
+
+def test_index_pages_are_skipped_and_pages_with_prose_are_not(tmp_path: Path) -> None:
+    links = "".join(f"<li><a href='p{n}.html'>Name of page {n}</a></li>" for n in range(120))
+    toc = f"<div class=toctree-wrapper><ul>{links}</ul></div>"
+    write(
+        tmp_path,
+        {
+            "genindex-A.html": f"<title>Index</title>{PROSE}",
+            "list.html": f"<title>All</title><ul>{links}</ul>{PROSE}",
+            "toc.html": f"<title>Contents</title>{toc}",
+            "chapter.html": f"<title>Chapter</title>{PROSE}{toc}",
+            "search.html": "<title>Search</title><p>Please activate scripts.</p>",
+            "short.html": "<title>Short</title><p>Few words.</p>",
+            "empty.html": "",
+            "frames.html": "<frameset><frame src='toc.html'></frameset>",
+        },
+    )
+    items = {item.source_id: item for item in read(tmp_path) if not isinstance(item, Redirect)}
+    skipped = {key: item.reason for key, item in items.items() if isinstance(item, Skipped)}
+    assert skipped == {
+        "empty.html": "no text",
+        "frames.html": "no text",
+        "genindex-A.html": "index page",
+        "list.html": "index page",
+        "search.html": "index page",
+        "toc.html": "index page",
+    }
+    chapter = items["chapter.html"]
+    assert isinstance(chapter, SourceArticle)
+    assert len(chapter.links) == 120
+
+
+def test_symbolic_links_are_followed_but_not_in_cycles(tmp_path: Path) -> None:
+    root, other = tmp_path / "root", tmp_path / "other"
+    write(root, {"a.html": f"<title>A</title>{PROSE}"})
+    write(other, {"b.html": f"<title>B</title>{PROSE}"})
+    (root / "loop").symlink_to(root)
+    (root / "other").symlink_to(other)
+    (root / "broken.html").symlink_to(root / "nowhere.html")
+    source = HtmlSource(root)
+    records = list(source.records())
+    assert [record.source_id for record in records] == ["a.html", "broken.html", "other/b.html"]
+    with pytest.raises(RecordError, match=r"broken\.html: cannot read the file"):
+        list(source.parse(records[1]))
+
+
+def test_a_file_too_large_is_one_bad_record(tmp_path: Path) -> None:
+    path = tmp_path / "big.html"
+    with path.open("wb") as stream:
+        os.truncate(stream.fileno(), MAX_DOCUMENT_BYTES + 1)
+    write(tmp_path, {"a.html": PROSE})
+    source = HtmlSource(tmp_path)
+    good, big = source.records()
+    assert isinstance(next(iter(source.parse(good))), SourceArticle)
+    with pytest.raises(RecordError, match=r"big\.html: the file is larger than 64 MiB"):
+        list(source.parse(big))
+
+
+def test_missing_and_empty_folders(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="does not exist"):
+        list(HtmlSource(tmp_path / "none").records())
+    with pytest.raises(SourceError, match="has no HTML files"):
+        list(HtmlSource(tmp_path).records())
+
+
+def test_a_single_page_is_a_source(tmp_path: Path) -> None:
+    write(tmp_path, {"a.html": f"<title>A</title>{PROSE}", "b.html": PROSE})
+    assert [item.source_id for item in read(tmp_path / "a.html") if isinstance(item, SourceArticle)] == ["a.html"]

@@ -1,0 +1,51 @@
+"""The registry of source formats: its rows agree with the readers and with what depends on them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from wikigr.errors import UsageError
+from wikigr.sources.detect import detect_format
+from wikigr.sources.formats import FORMAT_NAMES, FORMATS, LinkTarget, SourceFormat, format_named
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_there_is_one_row_per_format() -> None:
+    assert len(set(FORMAT_NAMES)) == len(FORMATS) > 1
+    suffixes = [suffix for row in FORMATS for suffix in row.suffixes]
+    assert len(set(suffixes)) == len(suffixes)
+    assert sum(row.reads_stdin for row in FORMATS) == 1
+    assert [row.name for row in FORMATS if row.links is LinkTarget.TITLE] == ["mediawiki"]
+
+
+@pytest.mark.parametrize("row", FORMATS, ids=FORMAT_NAMES)
+def test_the_reader_reports_the_name_of_its_row(row: SourceFormat, tmp_path: Path) -> None:
+    assert row.open(tmp_path / "source").format == row.name
+
+
+@pytest.mark.parametrize("row", [row for row in FORMATS if not row.content_decides], ids=lambda row: row.name)
+def test_every_suffix_is_detected(row: SourceFormat, tmp_path: Path) -> None:
+    for suffix in row.suffixes:
+        path = tmp_path / f"SOURCE{suffix.upper()}"
+        path.write_text("x", encoding="utf-8")
+        assert detect_format(path) == row.name
+
+
+def test_compressed_names_count_for_single_files_only() -> None:
+    assert format_named("triples").has_suffix("graph.tsv.gz")
+    assert format_named("rdf").has_suffix("graph.NT.XZ")
+    assert not format_named("html").has_suffix("page.html.gz")
+
+
+def test_an_unknown_name_lists_the_formats() -> None:
+    with pytest.raises(UsageError, match=re.escape(f"no source format 'pdf'. Formats: {', '.join(FORMAT_NAMES)}")):
+        format_named("pdf")
+
+
+def test_the_reference_lists_every_format() -> None:
+    page = (DOCS / "reference/formats.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(FORMAT_NAMES)

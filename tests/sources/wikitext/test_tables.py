@@ -1,0 +1,83 @@
+"""Wikitext tables become rows of text."""
+
+import pytest
+
+from wikigr.sources.wikitext.page import WikiPage, WikiSite, parse_wikitext
+
+SITE = WikiSite({"datei": 6, "kategorie": 14, "file": 6, "category": 14}, page_url="https://w.example/wiki/")
+
+
+def parse(wikitext: str, title: str = "Subject", site: WikiSite = SITE) -> WikiPage:
+    return parse_wikitext(wikitext, title, site)
+
+
+def text_of(wikitext: str) -> str:
+    sections = parse(wikitext).sections
+    assert all(section.heading_path == () for section in sections)
+    return "\n\n".join(section.text for section in sections)
+
+
+def test_tables_become_rows() -> None:
+    table = """{| class="wikitable"
+|+ style="x" | Heights of [[mountain]]s
+|-
+! Name !! scope="col" | Height
+|-
+| rowspan="2" | Alps || 4,808
+|-
+| [[Mont Blanc|4,810]]<br>m
+|-
+| colspan=2 |
+* a
+* b
+|}"""
+    page = parse(f"Before\n{table}\nafter")
+    assert page.sections[0].text == (
+        "Before\n\nHeights of mountains\nName | Height\nAlps | 4,808\nAlps | 4,810 m\n\n- a\n- b\n\nafter"
+    )
+    assert page.links == ("Mountain", "Mont Blanc")
+
+
+def test_cells_that_span_columns_are_repeated() -> None:
+    # Values stay under their column; a title or a remark, which none comes after, stands once.
+    table = """{| class="wikitable"
+! rowspan=2 | Year !! colspan=2 | League !! Cup
+|-
+! Games !! Goals !! Games
+|-
+| 1899 || colspan=3 | not held
+|-
+| 1900 || colspan=2 | none || 7
+|-
+| colspan=4 | War
+|-
+| colspan=2 rowspan=2 | wide || 1 || 2
+|-
+| 3 || 4
+|-
+| 1901 || 5 || 6 || rowspan=2 | 8
+|-
+| colspan=3 | all
+|}"""
+    assert text_of(table) == (
+        "Year | League | League | Cup\nYear | Games | Goals | Games\n1899 | not held\n1900 | none | none | 7\nWar\n"
+        "wide | wide | 1 | 2\nwide | | 3 | 4\n1901 | 5 | 6 | 8\nall | all | all | 8"
+    )
+
+
+def test_cells_that_span_much_do_not_multiply() -> None:
+    wide = "| colspan=100 rowspan=100 | x\n" * 100
+    table = '{| class="wikitable"\n' + wide + "| y\n" + "|-\n| z\n" * 100 + "|}"
+    # Repeated in every column and row they would make four million characters.
+    assert len(text_of(table)) < 100_000
+
+
+def test_html_and_nested_tables() -> None:
+    assert text_of("<table><tr><th>a</th><td>b</td></tr></table>") == "a | b"
+    nested = '{| class="wikitable"\n| a\n|\n{|\n| b || c\n|}\n|}'
+    assert text_of(nested) == "a | b | c"
+
+
+@pytest.mark.parametrize("name", ["navbox", "infobox bordered", "sidebar"])
+def test_boxes_written_as_tables_are_left_out(name: str) -> None:
+    assert text_of(f'Text\n{{| class="{name}"\n| [[a]]\n|}}') == "Text"
