@@ -60,7 +60,7 @@ def physics_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) ->
 @pytest.fixture
 def link_graph(tmp_path: Path) -> Iterator[Callable[[Sequence[str], Links], Any]]:
     """Return a function that creates a real database of articles and hyperlinks and returns a connection to it."""
-    opened = []
+    opened: list[Any] = []
 
     def make(titles: Sequence[str], links: Links) -> Any:
         database = kuzu.Database(str(tmp_path / f"{len(opened)}.db"), buffer_pool_size=64 << 20)

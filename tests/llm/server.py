@@ -31,7 +31,8 @@ class Request:
 
     @property
     def json(self) -> dict[str, Any]:
-        return json.loads(self.raw)
+        content: dict[str, Any] = json.loads(self.raw)
+        return content
 
 
 @dataclass(frozen=True)

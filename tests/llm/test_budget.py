@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -84,7 +85,7 @@ def test_dollars_need_a_known_price() -> None:
 
 
 @pytest.mark.parametrize("limits", [{"max_tokens": -1}, {"max_cost_usd": -0.1}, {"max_cost_usd": float("nan")}])
-def test_a_limit_must_be_a_number_from_zero(limits: dict[str, float]) -> None:
+def test_a_limit_must_be_a_number_from_zero(limits: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         Budget(**limits)
 

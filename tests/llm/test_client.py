@@ -31,7 +31,7 @@ def test_a_reply_is_read_whole(messages_server: MessagesServer, claude: Make) ->
     assert answer.model == "claude-opus-4-6"
     assert answer.request_id == "req_001"
     cost = (1200 * 5 + 34 * 25 + 5000 * 0.5 + 700 * 6.25) / 1e6
-    assert answer.usage == Usage(1200, 34, 5000, 700, 1, pytest.approx(cost))
+    assert answer.usage == Usage(1200, 34, 5000, 700, 1, pytest.approx(cost))  # type: ignore[arg-type]
 
 
 def test_the_request_is_the_one_that_was_asked_for(messages_server: MessagesServer, claude: Make) -> None:
@@ -83,7 +83,8 @@ def test_usage_adds_up_over_calls_and_threads(messages_server: MessagesServer, c
     with ThreadPoolExecutor(4) as pool:
         asked = [pool.submit(client.complete, system="", messages=QUESTION, max_tokens=9) for _ in range(8)]
         one = asked[0].result().usage
-    assert client.usage == Usage(800, 80, 8000, 400, 8, pytest.approx(8 * (one.cost_usd or 0)))
+    cost = pytest.approx(8 * (one.cost_usd or 0))
+    assert client.usage == Usage(800, 80, 8000, 400, 8, cost)  # type: ignore[arg-type]
 
 
 def test_an_unknown_model_costs_an_unknown_sum(messages_server: MessagesServer, claude: Make) -> None:

@@ -38,7 +38,7 @@ def client(messages_server: MessagesServer, claude: Make, monkeypatch: pytest.Mo
 
 
 def ask(client: Claude, seen: list[Event] | None = None, **extra: Any) -> Any:
-    asked = {"system": "", "messages": QUESTION, "max_tokens": 64, "extra": extra}
+    asked: dict[str, Any] = {"system": "", "messages": QUESTION, "max_tokens": 64, "extra": extra}
     return client.complete(**asked) if seen is None else client.stream(**asked, on_event=seen.append)
 
 

@@ -34,7 +34,7 @@ def test_text_and_blocks_come_in_order(messages_server: MessagesServer, claude: 
     assert (answer.text, answer.stop_reason, answer.model) == ("In Würzburg.", "end_turn", "claude-opus-4-6")
     assert answer.request_id == "req_001"
     cost = (1200 * 5 + 34 * 25 + 50 * 0.5 + 7 * 6.25) / 1e6
-    assert answer.usage == Usage(1200, 34, 50, 7, 1, pytest.approx(cost))
+    assert answer.usage == Usage(1200, 34, 50, 7, 1, pytest.approx(cost))  # type: ignore[arg-type]
     assert messages_server.requests[0].json["stream"] is True
 
 

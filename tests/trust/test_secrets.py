@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.conftest import Wikigr
@@ -52,7 +53,7 @@ def good_reply(request: dict) -> Response:  # type: ignore[type-arg]
     if not request.get("stream"):
         return answer
     # In pieces of five characters, so that each secret is in several.
-    pieces = []
+    pieces: list[bytes] = []
     for piece in answer.pieces:
         event = json.loads(piece.partition(b"data: ")[2])
         words = event["delta"].get("text", "") if event["type"] == "content_block_delta" else ""
@@ -61,7 +62,7 @@ def good_reply(request: dict) -> Response:  # type: ignore[type-arg]
     return replace(answer, pieces=tuple(pieces))
 
 
-BEHAVIORS = {
+BEHAVIORS: dict[str, Response | Callable[[dict[str, Any]], Response]] = {
     "a good reply with all": good_reply,
     "answers": reply("The pack does not cover this."),
     "verdict": reply('{"reason": "no", "verdict": "incorrect"}'),
