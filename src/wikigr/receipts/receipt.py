@@ -25,7 +25,8 @@ from wikigr.errors import ModelError
 from wikigr.llm.usage import Usage
 from wikigr.pack.layout import installed_packs
 from wikigr.pipeline.profile import Profile
-from wikigr.profiles.files import differences, load_profile, profile_names
+from wikigr.profiles.files import differences, load_profile
+from wikigr.profiles.names import profile_names
 from wikigr.profiles.schema import EmbeddedProfile, profile_values
 from wikigr.retrieval.explore.stage import MultiStrategyOptions
 from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions
