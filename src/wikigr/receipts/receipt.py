@@ -20,7 +20,7 @@ from annotated_types import Interval, MinLen
 from wikigr import __version__
 from wikigr.answer.answer import Answer, QueryType
 from wikigr.embeddings.embedder import EncoderIdentity
-from wikigr.embeddings.models import local_folder
+from wikigr.embeddings.model_id import local_folder
 from wikigr.errors import ModelError
 from wikigr.llm.usage import Usage
 from wikigr.pack.layout import installed_packs
@@ -28,7 +28,7 @@ from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import differences, load_profile
 from wikigr.profiles.names import profile_names
 from wikigr.profiles.schema import EmbeddedProfile, profile_values
-from wikigr.retrieval.explore.stage import MultiStrategyOptions
+from wikigr.retrieval.explore.options import MultiStrategyOptions
 from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions
 from wikigr.settings import cache_folder
 
