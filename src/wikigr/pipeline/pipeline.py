@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from wikigr.answer.abstention import NOT_COVERED
-from wikigr.answer.answer import Answer
+from wikigr.answer.answer import ABSTAINED, Answer
 from wikigr.answer.draft import Draft
 from wikigr.answer.facts import facts_among
 from wikigr.answer.few_shot import FewShotOptions
@@ -173,7 +173,7 @@ class Pipeline:
         answer = Answer(
             question=state.question.text,
             text=NOT_COVERED,
-            query_type="abstained",
+            query_type=ABSTAINED,
             confidence=draft.confidence.value,
             citations=(),
             evidence=state.evidence,

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wikigr.answer.answer import Answer, QueryType
+from wikigr.answer.answer import ABSTAINED, Answer
 from wikigr.answer.draft import Draft
 from wikigr.answer.extractive import write_extractive
 from wikigr.answer.few_shot import FewShotOptions
@@ -39,9 +39,9 @@ class Writers:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A way to write an answer. ``applies`` looks at the answer so far, which begins as an abstention."""
+    """A way to write an answer of type ``query_type``. ``applies`` looks at the answer so far, first an abstention."""
 
-    query_type: QueryType
+    query_type: str
     applies: Callable[[Resources, Draft, Answer], bool]
     write: Callable[[Writers, Draft, Answer, OnText | None], Answer]
 
@@ -76,3 +76,5 @@ STRATEGIES = (
     Strategy("extractive", _can_quote, _quote),
     Strategy("own_knowledge", _may_use_own_knowledge, _answer_from_own_knowledge),
 )
+
+QUERY_TYPES = frozenset({ABSTAINED, *(strategy.query_type for strategy in STRATEGIES)})

@@ -15,16 +15,17 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from annotated_types import Interval, MinLen
+from annotated_types import Interval, MinLen, Predicate
 
 from wikigr import __version__
-from wikigr.answer.answer import Answer, QueryType
+from wikigr.answer.answer import Answer
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.embeddings.model_id import local_folder
 from wikigr.errors import ModelError
 from wikigr.llm.usage import Usage
 from wikigr.pack.layout import installed_packs
 from wikigr.pipeline.profile import Profile
+from wikigr.pipeline.strategies import QUERY_TYPES
 from wikigr.profiles.files import differences, load_profile
 from wikigr.profiles.names import profile_names
 from wikigr.profiles.schema import EmbeddedProfile, profile_values
@@ -130,7 +131,7 @@ class Receipt:
     created: str
     question: str
     answer: str
-    query_type: QueryType
+    query_type: Annotated[str, Predicate(QUERY_TYPES.__contains__)]
     abstained: bool
     confidence: Share
     pack: PackRecord
