@@ -21,7 +21,8 @@ SECTIONS = 400
 
 def unit_vectors(count: int, seed: int) -> np.ndarray:
     vectors = np.random.default_rng(seed).normal(size=(count, DIMENSION)).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: np.ndarray = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit
 
 
 VECTORS = unit_vectors(SECTIONS, 0)
@@ -33,6 +34,9 @@ def expected(query: np.ndarray, limit: int) -> list[str]:
 
 
 def filled(path: Path, engine: str) -> Graph:
+    if engine == "kuzu":
+        # Called in the child process, because Kùzu must not be imported next to LadybugDB.
+        pytest.importorskip("kuzu", reason="Kùzu has no wheel for this platform")
     graph = Graph(path, read_only=False, engine=engine)
     for statement in ddl(DIMENSION):
         graph.execute(statement)
