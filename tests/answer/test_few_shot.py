@@ -128,7 +128,7 @@ def test_invalid_json_names_the_file_and_the_line(tmp_path: Path, name: str, con
 @pytest.mark.parametrize(
     ("second", "message"),
     [
-        ("text", "example 2 is no object"),
+        ("text", "example 2 is not an object"),
         ({**DOCUMENTED, "question": None}, "example 2: 'question'"),
         ({**DOCUMENTED, "question": " "}, "example 2: 'question'"),
         ({**DOCUMENTED, "answer": ["a"]}, "example 2: 'answer'"),

@@ -193,7 +193,7 @@ def test_a_source_that_lacks_most_articles_is_refused_unless_forced(pack: Path, 
 
 def test_a_source_that_is_empty_or_has_no_text_leaves_the_pack(pack: Path, tmp_path: Path) -> None:
     before = snapshot(pack)
-    with pytest.raises(SourceError, match="no content"):
+    with pytest.raises(SourceError, match="is empty"):
         update(pack, [])
     with pytest.raises(BuildError, match="no article with text"):
         update(pack, [{"id": "a", "title": "Alpha", "text": " "}])

@@ -8,7 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from wikigr.embeddings.models import DEFAULT_MODEL, find_prepared
+from wikigr.embeddings.model_id import DEFAULT_MODEL
+from wikigr.embeddings.models import find_prepared
 
 SOURCES = Path(__file__).parents[2] / "src"
 

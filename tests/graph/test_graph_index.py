@@ -451,8 +451,8 @@ def test_an_unusable_index_is_rebuilt_with_a_warning(
         assert same(pack.graph_index, good)
         assert found[0].section.title == "Alpha"
         (warning,) = trace.warnings
-        assert "It was made anew; `wikigr pack build` keeps one in the pack." in warning
-        assert ("of another content" in warning) is (damage == "of another content")
+        assert "It was rebuilt in memory; `wikigr pack build` stores one in the pack." in warning
+        assert ("belongs to other content" in warning) is (damage == "of another content")
         assert not trace.degraded
 
 

@@ -31,7 +31,8 @@ from wikigr.distribution.archive import Limits, export_pack, unpack
 from wikigr.distribution.signature import PrivateKey
 from wikigr.distribution.validate_untrusted import validate_untrusted
 from wikigr.embeddings.embedder import Embedder
-from wikigr.embeddings.models import DEFAULT_MODEL, find_prepared
+from wikigr.embeddings.model_id import DEFAULT_MODEL
+from wikigr.embeddings.models import find_prepared
 from wikigr.errors import PackError
 from wikigr.graph.engine import Graph
 from wikigr.pack.layout import DATABASE, MANIFEST, PAGERANK, SIGNATURE

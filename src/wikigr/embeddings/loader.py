@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from wikigr.embeddings.embedder import Embedder
-from wikigr.embeddings.models import DEFAULT_MODEL, find_prepared
+from wikigr.embeddings.model_id import DEFAULT_MODEL
+from wikigr.embeddings.models import find_prepared
 from wikigr.errors import UsageError
 
 __all__ = ["DEFAULT_MODEL", "Backend", "Purpose", "open_encoder"]

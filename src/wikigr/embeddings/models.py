@@ -1,4 +1,4 @@
-"""The encoders on this machine: what they are called, how to prepare one, and how to find a prepared one.
+"""The encoders on this machine: how to prepare one, and how to find a prepared one.
 
 Only ``prepare`` imports the modules that write a graph, because a question needs only the folder.
 """
@@ -7,41 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from wikigr.embeddings.model_id import DEFAULT_MODEL, canonical_id, local_folder, local_id
 from wikigr.embeddings.prepared import DESCRIPTION, PREPARE_HINT, PreparedModel, open_if_valid, sha256_of
 from wikigr.errors import ModelError
 from wikigr.settings import cache_folder
-
-DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
-
-_ALIASES = {"all-MiniLM-L6-v2": DEFAULT_MODEL}
-
-
-def canonical_id(model_id: str) -> str:
-    """Return the full id for a short name, and any other id unchanged."""
-    return _ALIASES.get(model_id, model_id)
-
-
-def local_folder(model_id: str) -> Path | None:
-    """Return the folder that ``model_id`` names, which may not exist, or ``None`` if it is an id.
-
-    Raises ``ModelError`` for a name that is neither.
-    """
-    if canonical_id(model_id) == DEFAULT_MODEL:
-        return None
-    try:
-        path = Path(model_id).expanduser()
-        if model_id and (path.is_dir() or path.is_absolute() or model_id.startswith(("./", "../", "~"))):
-            return path.resolve()
-    except (OSError, ValueError, RuntimeError) as error:
-        # The name is too long for the system, contains NUL, or names the home of an unknown user.
-        reason = getattr(error, "strerror", None) or error
-        raise ModelError(f"{model_id[:80]!r} is not a valid model name: {reason}.") from error
-    return None
-
-
-def local_id(folder: Path, weights_sha256: str) -> str:
-    """Return the id of a model that exists only as a folder: its name and its weights, not its path."""
-    return f"local/{folder.name}@{weights_sha256[:12]}"
 
 
 def models_folder() -> Path:

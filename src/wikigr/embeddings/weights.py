@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
 from wikigr.embeddings.checkpoint import WEIGHTS
-from wikigr.embeddings.models import DEFAULT_MODEL, canonical_id, local_folder
+from wikigr.embeddings.model_id import DEFAULT_MODEL, canonical_id, local_folder
 from wikigr.embeddings.prepared import sha256_of
 from wikigr.errors import ModelError
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
-from wikigr.embeddings.models import local_folder
+from wikigr.embeddings.model_id import local_folder
 from wikigr.index.candidate import CROSS_ENCODER, RELEVANCE, Candidate, section_ids
 from wikigr.options import Name, Options
 from wikigr.retrieval.candidates import fetch

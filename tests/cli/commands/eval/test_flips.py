@@ -13,7 +13,7 @@ from tests.llm.server import MessagesServer, reply
 
 from wikigr.evaluation.run import read_run
 
-from ..conftest import Wikigr
+from ...conftest import Wikigr
 from .conftest import TOTAL, Run
 
 

@@ -13,7 +13,7 @@ from tests.llm.server import MessagesServer, Response, reply, status
 from wikigr.evaluation.samples import read_samples
 from wikigr.settings import cache_folder
 
-from ..conftest import Result, Wikigr
+from ...conftest import Result, Wikigr
 from .conftest import TOTAL, Run
 
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import ir_measures
 import pytest
 
-from ..conftest import Wikigr
+from ...conftest import Wikigr
 from .conftest import TOTAL, Run
 
 
