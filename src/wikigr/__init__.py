@@ -1,3 +1,3 @@
-"""Knowledge packs: build them from text, search them, and answer from them with citations that can be checked."""
+"""Build knowledge packs from text, search them, and answer questions from them with verifiable citations."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""Files that are replaced as a whole: a reader, or a kill at any moment, finds the old content or the new."""
+"""Atomic file replacement: readers see either the old content or the new, even if the process is killed."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 def write_atomic(path: Path, content: str | bytes) -> None:
-    """Put ``content`` (text as UTF-8) in the place of ``path``, or of the file that it links to; raises ``OSError``."""
+    """Replace ``path``, or the file that it links to, with ``content`` (text as UTF-8); raises ``OSError``."""
     try:
         path = path.resolve()
-    except RuntimeError as error:  # a link to itself, before Python 3.13
+    except RuntimeError as error:  # a symbolic link to itself, before Python 3.13
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
-    # In a container every process may have the number of the one that was killed before it.
+    # The process id alone is not unique: in a container, a restarted process may get the id of the killed one.
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
     try:
         with temporary.open("xb") as file:

@@ -1,4 +1,4 @@
-"""A check and its outcome, with the mend beside a failure: what ``doctor`` and ``pack validate`` report."""
+"""The result of a check, as reported by ``wikigr doctor``, ``wikigr pack validate`` and ``wikigr replay``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """``passed`` false with ``required`` true is a failure; with ``required`` false it is worth knowing only."""
+    """A check that did not pass is a failure if ``required``, and otherwise a note.
+
+    ``mend`` tells how to fix it. The field names are keys of the JSON output, so they must not change.
+    """
 
     name: str
     passed: bool

@@ -1,4 +1,4 @@
-"""What ``wikigr doctor`` looks at: everything a build or a question needs from this machine."""
+"""The checks of ``wikigr doctor``: whether this machine has everything that builds and questions need."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MIN_PYTHON = (3, 11)
 
 
 def diagnose(variables: Mapping[str, str]) -> list[Check]:
-    """Run every check; none of them reaches the network. ``variables`` is the process environment."""
+    """Run all checks, without network access. ``variables`` is the process environment."""
     checks: list[Callable[[], Check]] = [
         _python,
         _engine,
@@ -38,8 +38,8 @@ def diagnose(variables: Mapping[str, str]) -> list[Check]:
             key,
             "ANTHROPIC_API_KEY is set"
             if key
-            else "no ANTHROPIC_API_KEY: answers are made of quoted sentences, offline",
-            "" if key else "Nothing to mend: a key is not needed.",
+            else "ANTHROPIC_API_KEY is not set: answers are extracted from the pack, offline",
+            "" if key else "No action needed: a key is optional.",
             required=False,
         )
     )
@@ -79,12 +79,12 @@ def _vector_extension() -> Check:
                 if load_vector_extension(graph):
                     return Check("VECTOR extension", True, "loads: new packs get a vector index")
         except (ImportError, WikigrError) as error:
-            return Check("VECTOR extension", False, str(error), "Mend LadybugDB first.", required=False)
+            return Check("VECTOR extension", False, str(error), "Fix LadybugDB first.", required=False)
     return Check(
         "VECTOR extension",
         False,
-        "not loadable: vectors are searched by an exact scan, which gives the same or better results",
-        "Only worth it for packs of millions of sections: run INSTALL VECTOR in LadybugDB once, online.",
+        "not available: vector search uses an exact scan, which gives the same or better results",
+        "Needed only for packs with millions of sections: run INSTALL VECTOR in LadybugDB once, online.",
         required=False,
     )
 
@@ -100,24 +100,24 @@ def _lexical() -> Check:
 def _encoder() -> Check:
     from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
 
-    mend = "Run `wikigr model prepare`."
+    fix = "Run `wikigr model prepare`."
     try:
         encoder = open_encoder(DEFAULT_MODEL, purpose="query")
-        vector = encoder.encode(["the probe of wikigr doctor"])[0]
+        vector = encoder.encode(["a test sentence"])[0]
     except WikigrError as error:
-        return Check("encoder", False, error.message, error.hint or mend)
+        return Check("encoder", False, error.message, error.hint or fix)
     except ImportError as error:
         return Check("encoder", False, str(error), "Install it: pip install onnxruntime tokenizers")
     good = abs(float(vector @ vector) - 1.0) < 1e-3
-    return Check("encoder", good, f"{encoder.identity.model_id}, {encoder.identity.dimension} dimensions", mend)
+    return Check("encoder", good, f"{encoder.identity.model_id}, {encoder.identity.dimension} dimensions", fix)
 
 
 def _openvino() -> Check:
-    there = find_spec("openvino") is not None
-    detail = "installed: bulk encoding may use it" if there else "not installed: bulk encoding uses ONNX Runtime"
+    installed = find_spec("openvino") is not None
+    detail = "installed: bulk encoding can use it" if installed else "not installed: bulk encoding uses ONNX Runtime"
     return Check(
         "openvino",
-        there,
+        installed,
         detail,
         "For faster builds on CPUs with bf16: pip install 'wikigr[openvino]'",
         required=False,
@@ -125,11 +125,11 @@ def _openvino() -> Check:
 
 
 def _torch() -> Check:
-    there = find_spec("sentence_transformers") is not None
-    detail = "installed" if there else "not installed: needed only for models outside the BERT family, and for GPUs"
+    installed = find_spec("sentence_transformers") is not None
+    detail = "installed" if installed else "not installed: needed only for GPUs and models outside the BERT family"
     return Check(
         "sentence-transformers",
-        there,
+        installed,
         detail,
         "pip install torch==2.13.0, then pip install 'wikigr[models]'",
         required=False,

@@ -1,14 +1,14 @@
-"""Every error that wikigr raises on purpose.
+"""The base of all errors that wikigr raises deliberately.
 
-Each carries a message of one short paragraph (what failed and why) and, where one exists, the command that
-mends it. The terminal turns the class into an exit code in one place (``wikigr_cli.exit_codes``).
+Each has a message (what failed and why, in one short paragraph) and optionally a hint, such as the command that fixes
+it. The command line maps the class to an exit code in one place (``wikigr_cli.exit_codes``).
 """
 
 from __future__ import annotations
 
 
 class WikigrError(Exception):
-    """Root of the tree: something failed at run time (exit code 3)."""
+    """The root of the tree: something failed at run time (exit code 3)."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -21,13 +21,13 @@ class UsageError(WikigrError):
 
 
 class SourceError(WikigrError):
-    """The input of a build cannot be read: missing, truncated, corrupt or of an unknown format."""
+    """The source of a build cannot be read: it is missing, truncated, corrupt or in an unknown format."""
 
 
 class RecordError(SourceError):
-    """One record of a source is bad; the rest may be fine (``--keep-going`` skips it).
+    """A record of a source is bad; the others may be good (``--keep-going`` skips it).
 
-    ``where`` names the record for a person: ``line 12``, ``docs/intro.md``, ``page 'Alkane'``.
+    ``where`` names the record for the user: ``line 12``, ``docs/intro.md``, ``page 'Alkane'``.
     """
 
     def __init__(self, where: str, message: str, *, hint: str | None = None) -> None:
@@ -36,7 +36,7 @@ class RecordError(SourceError):
         self.reason = message
 
     def __reduce__(self) -> tuple[type[RecordError], tuple[str, str], dict[str, str | None]]:
-        # Parsing processes send these back; the default would call __init__ with one argument.
+        # Parsing processes pickle this error. The default would call __init__ with a single argument.
         return RecordError, (self.where, self.reason), {"hint": self.hint}
 
 
@@ -45,12 +45,12 @@ class ModelError(WikigrError):
 
 
 class BuildError(WikigrError):
-    """A build cannot go on (disk full, folder not writable, another build in progress)."""
+    """A build cannot continue: the disk is full, the folder is not writable, or another build is running."""
 
 
 class PackError(WikigrError):
-    """A pack is missing, damaged or of an incompatible version (exit code 4)."""
+    """A pack is missing, damaged or incompatible (exit code 4)."""
 
 
 class EncoderMismatchError(PackError):
-    """A pack is asked with another encoder than the one that made its vectors."""
+    """The encoder differs from the one that computed the pack's vectors."""

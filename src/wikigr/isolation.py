@@ -1,7 +1,7 @@
-"""Runs the part of a build that writes the database in a process of its own.
+"""Run the part of a build that writes the database in a child process.
 
-LadybugDB 0.15.3 aborts the whole process when the disk fills up while it writes, or never comes back from closing the
-database after that. In a child, that is an error message and an exit code like any other, and the staged work is kept.
+When the disk fills up during a write, LadybugDB 0.15.3 aborts the whole process or hangs while closing the database. A
+child process turns this into an ordinary error, and the staged work is kept.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any
 from wikigr.errors import BuildError, WikigrError
 from wikigr.progress import Progress
 
-_HINT = "Free some disk space, then run the same command again: it goes on where it stopped."
+_HINT = "Free some disk space, then run the same command again: it resumes where it stopped."
 
 
-class _Forwarding:
-    """A progress whose calls are made in the parent."""
+class _ForwardingProgress:
+    """A progress that forwards every call to the parent process."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
@@ -39,8 +39,8 @@ class _Forwarding:
 def run_isolated(function: Callable[..., Any], arguments: tuple[Any, ...], progress: Progress, log: Path) -> Any:
     """Call ``function(*arguments, progress)`` in a child process and return its result.
 
-    Raises the ``WikigrError`` that the child raised, or ``BuildError`` when it died; what the engine wrote to its
-    standard error is then in ``log``.
+    Raises the ``WikigrError`` that the child raised, or ``BuildError`` if the child died. Its standard error goes to
+    the file ``log``.
     """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
@@ -59,12 +59,12 @@ def run_isolated(function: Callable[..., Any], arguments: tuple[Any, ...], progr
         child.join()
         if child.exitcode is not None and child.exitcode < 0:
             raise BuildError(
-                f"Writing the database failed: the engine was ended by signal {-child.exitcode} (its words are in "
-                f"{log}). The usual cause is a full disk.",
+                f"Writing the database failed: the engine was terminated by signal {-child.exitcode} (its output is "
+                f"in {log}). The usual cause is a full disk.",
                 hint=_HINT,
             ) from error
         raise BuildError(
-            f"Writing the database failed; the traceback is in {log}.", hint="Please report it with that file."
+            f"Writing the database failed; the traceback is in {log}.", hint="Please report this with that file."
         ) from error
     finally:
         ours.close()
@@ -77,25 +77,25 @@ def _call(function: Callable[..., Any], arguments: tuple[Any, ...], pipe: Connec
     os.dup2(handle, 2)
     die_with_parent()
     try:
-        result = function(*arguments, _Forwarding(pipe))
+        result = function(*arguments, _ForwardingProgress(pipe))
     except WikigrError as error:
         if error.hint is None:
             error.hint = _HINT
-        _fail(pipe, error)
+        _send_error(pipe, error)
     except OSError as error:
-        _fail(pipe, BuildError(f"Writing the pack failed: {error.strerror or error}.", hint=_HINT))
+        _send_error(pipe, BuildError(f"Writing the pack failed: {error.strerror or error}.", hint=_HINT))
     else:
         pipe.send(("result", (result,), {}))
 
 
-def _fail(pipe: Connection, error: WikigrError) -> None:
-    """Report ``error`` and end at once: what the failed call left open is not closed, which might take forever."""
+def _send_error(pipe: Connection, error: WikigrError) -> None:
+    """Send ``error`` to the parent and exit at once, without closing the database, which might hang."""
     pipe.send(("error", (error,), {}))
     os._exit(1)
 
 
 def die_with_parent() -> None:
-    """Have this child process end when its parent is killed, before another build can begin in the same folder."""
+    """Make this child process exit when its parent dies, so that it cannot disturb the next build in the folder."""
     threading.Thread(target=_wait_for_parent, daemon=True).start()
 
 

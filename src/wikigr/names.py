@@ -1,4 +1,4 @@
-"""How things are named: keys for look-ups, qualifiers of titles, words that are no names."""
+"""Names in titles and running text: lookup keys, qualifiers, and words that are not names."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ import re
 import unicodedata
 
 from wikigr.stop_words import FUNCTION_WORDS
-from wikigr.text import words
+from wikigr.text import fold, words
 
 # "Mercury (planet)"
 _IN_PARENTHESES = re.compile(r"(?<!\s)\s+\([^()]*\)$")
-# "Oakdale, New York", "Charles, Prince of Wales": not "Philadelphia, Here I Come!", "September 11, 2007 tape".
+# "Oakdale, New York", "Charles, Prince of Wales", but not "Philadelphia, Here I Come!" or "September 11, 2007 tape".
 _AFTER_COMMA = re.compile(r",\s([^,()]*)$")
 # "Israeli presidential election, 2000", but not "May 1, 2001".
 _YEARS = re.compile(r"(?<!\d), \d{4}(?:[–-]\d{2,4})?$")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
-_IN_NO_EPITHET = re.compile(r"[!?:;\"]")
+_NOT_IN_EPITHET = re.compile(r"[!?:;\"]")
 _MAX_QUALIFYING_WORDS = 6
-# Words in a place or an epithet that have no capital of their own.
+# Words that are written in lower case within places and epithets.
 _PARTICLES = frozenset(
     """am an and auf da dal de dei del della den der des di do dos du e el en i im in la las le les los nad of on op
     per sous sur the under upon van von y zu zum""".split()
 )
 
-# As ``text.words`` has them.
+# The same definition of a word as in ``text.words``.
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
-# The words directly before and after a name.
+# The words directly before and directly after a name.
 _WORD_BEFORE = re.compile(r"(?<!\w)(\w[\w'’]*)[ -]$")
 _WORD_AFTER = re.compile(r"[ -](\w[\w'’]*)")
 _MAX_WORD_LENGTH = 40
-_MAX_BREAK_LENGTH = 8
+_MAX_BOUNDARY_LENGTH = 8
 _SENTENCE_START = re.compile(r"(?:^|\n|[.!?:;][\"'’”)\]]*\s)[ \t\"'‘“(\[]*$")
 
 _OPENING = frozenset("\"'‘“„«([")
 _CLOSING = frozenset("\"'’”»)]")
 
-# Scripts that are written without spaces, where no word boundary is seen: Han, Hiragana, Katakana, Thai, Lao, Myanmar,
-# Khmer. Katakana are for foreign words, and a run of them is one word or more.
+# Scripts written without spaces, in which word boundaries are not visible: Han, Hiragana, Katakana, Thai, Lao, Myanmar,
+# Khmer. Katakana write foreign words, and a run of them is one or more whole words.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
@@ -46,17 +46,27 @@ _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
 
 
 def name_key(name: str) -> str:
-    """Return the look-up form of a name in running text: its words, without case, accents and punctuation.
+    """Return the lookup key of a name in running text: its words without case, accents and punctuation.
 
-    It is empty for a name without a letter or digit; several names may have one key ("C" and "C++").
+    The key of a name without letters and digits is empty. Different names may share a key ("C" and "C++").
     """
     return " ".join(words(_plain(name)))
 
 
-def name_words(text: str) -> list[tuple[str, int, int]]:
-    """Return the words of ``text`` as ``name_key`` has them, each with its ``(start, end)`` in ``text``.
+def merge_key(name: str) -> str:
+    """Return a key that different spellings of one name share: its words (see ``name_key``) and its symbols.
 
-    A mark that is written after its letter belongs to the word.
+    Case, accents, hyphens and other punctuation are ignored, but "C", "C++" and "C#" have different keys.
+    """
+    folded = fold(name)
+    symbols = "".join(c for c in folded if c in "#*&@%" or unicodedata.category(c).startswith("S"))
+    return f"{name_key(folded)} {symbols}".strip()
+
+
+def name_words(text: str) -> list[tuple[str, int, int]]:
+    """Return the words of ``text``, normalized as in ``name_key``, each with its ``(start, end)`` offsets in ``text``.
+
+    Combining marks after a letter belong to the word.
     """
     plain: list[str] = []
     origins: list[int] = []
@@ -74,15 +84,16 @@ def name_words(text: str) -> list[tuple[str, int, int]]:
 
 
 def _plain(text: str) -> str:
-    """Return ``text`` without case and accents; folded characters may be compatibility forms, and the reverse."""
+    """Return ``text`` without case and accents. Case folding can produce compatibility forms, hence NFKD twice."""
     folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     return "".join(c for c in folded if not unicodedata.combining(c))
 
 
 def bare_name(title: str) -> str:
-    """Return ``title`` without its qualifier in parentheses or, if it looks like one, after its last comma.
+    """Return ``title`` without its qualifier in parentheses or after the last comma.
 
-    There it is a year, a place or an epithet: a few words, capitalized but for particles, that are no function words.
+    A qualifier after a comma is a year, a place or an epithet: a few words, capitalized except for particles, and
+    without function words.
     """
     found = _IN_PARENTHESES.search(title) or _YEARS.search(title)
     if found is None:
@@ -96,27 +107,27 @@ def _is_epithet(parts: list[str]) -> bool:
     if not 0 < len(parts) <= _MAX_QUALIFYING_WORDS or (parts[0][0].isdigit() and not _ORDINAL.fullmatch(parts[0])):
         return False
     return all(
-        part in _PARTICLES or not (part[0].islower() or part.lower() in FUNCTION_WORDS or _IN_NO_EPITHET.search(part))
+        part in _PARTICLES or not (part[0].islower() or part.lower() in FUNCTION_WORDS or _NOT_IN_EPITHET.search(part))
         for part in parts
     )
 
 
 def is_unspaced(character: str) -> bool:
-    """Tell whether ``character`` is of a script that is written without spaces between words."""
+    """Return whether ``character`` belongs to a script that is written without spaces between words."""
     return _UNSPACED.match(character) is not None
 
 
 def within_word(text: str, place: int) -> bool:
-    """Tell whether the characters before and at ``place`` are of one word.
+    """Return whether the characters before and at ``place`` belong to the same word.
 
-    In scripts without spaces that cannot be seen, and none are, but for Katakana beside Katakana.
+    In scripts without spaces this is unknown; the result is ``False`` except between two Katakana.
     """
     if not 0 < place < len(text):
         return False
     first, second = text[place - 1], text[place]
     if first.isascii() and second.isascii():
         return (first.isalnum() or first == "_") and (second.isalnum() or second == "_")
-    # A mark belongs to the letter before it.
+    # A combining mark belongs to the letter before it.
     if unicodedata.category(second).startswith("M"):
         return True
     if is_unspaced(first) or is_unspaced(second):
@@ -125,23 +136,23 @@ def within_word(text: str, place: int) -> bool:
 
 
 def is_part_of_name(text: str, start: int, end: int) -> bool:
-    """Tell whether the capitalized word at ``start`` stands directly beside another one, as in a longer name.
+    """Return whether the capitalized word at ``start`` is next to another one and thus part of a longer name.
 
-    A word that begins its sentence has its capital from there ("See Beta").
+    A neighbor at the start of its sentence does not count: its capital comes from there ("See Beta").
     """
     if not text[start].isupper():
         return False
-    before, after = _beside(text, start, end)
+    before, after = _neighbors(text, start, end)
     return any(word[0].isupper() and word.lower() not in FUNCTION_WORDS for word in (before, after) if word)
 
 
 def may_be_plain_word(text: str, start: int, end: int) -> bool:
-    """Tell whether the function word or letter at ``start``, which has a capital, may still be no name.
+    """Return whether the capitalized function word or letter at ``start`` may be an ordinary word rather than a name.
 
-    It may where it begins a line, a sentence or a quotation, in a row of capitals ("Wish You Were Here") and in a
-    compound ("X-ray"). Alone in quotation marks ("It") it is a name.
+    It may be one at the start of a line, a sentence or a quotation, next to other capitalized words ("Wish You Were
+    Here"), and in a compound ("X-ray"). Alone in quotation marks ("It"), it is a name.
     """
-    before, after = _beside(text, start, end)
+    before, after = _neighbors(text, start, end)
     if any(word[0].isupper() for word in (before, after) if word) or (after and text[end] == "-"):
         return True
     if text[max(0, start - 1) : start] in _OPENING:
@@ -149,12 +160,12 @@ def may_be_plain_word(text: str, start: int, end: int) -> bool:
     return _starts_sentence(text, start)
 
 
-def _beside(text: str, start: int, end: int) -> tuple[str, str]:
-    """Return the words directly before and after; a word that begins its sentence does not count."""
+def _neighbors(text: str, start: int, end: int) -> tuple[str, str]:
+    """Return the words directly before and after, or ``""``. A word before that starts its sentence does not count."""
     before, after = _WORD_BEFORE.search(text, max(0, start - _MAX_WORD_LENGTH), start), _WORD_AFTER.match(text, end)
     counts = before is not None and not _starts_sentence(text, before.start(1))
     return before[1] if before is not None and counts else "", after[1] if after is not None else ""
 
 
 def _starts_sentence(text: str, start: int) -> bool:
-    return _SENTENCE_START.search(text, max(0, start - _MAX_BREAK_LENGTH), start) is not None
+    return _SENTENCE_START.search(text, max(0, start - _MAX_BOUNDARY_LENGTH), start) is not None

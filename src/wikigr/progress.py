@@ -1,4 +1,4 @@
-"""How a build tells how far it is. The library reports; a front end draws."""
+"""The interface through which long operations report progress; a front end displays it."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Protocol
 
 class Progress(Protocol):
     def start(self, stage: str, total: int | None, unit: str, *, done: int = 0) -> None:
-        """Begin a stage of ``total`` units (``None``: not known), ``done`` of them from an earlier run."""
+        """Begin a stage of ``total`` units (``None`` if unknown), of which ``done`` were finished by an earlier run."""
         ...
 
     def advance(self, count: int) -> None:
-        """Count ``count`` more units of the present stage."""
+        """Report ``count`` more finished units of the current stage."""
         ...
 
     def note(self, message: str) -> None:
-        """Say something that a person should know but that stops nothing."""
+        """Report something that the user should know but that does not stop the operation."""
         ...
 
 
 class Silent:
-    """A progress that nobody watches."""
+    """A progress that displays nothing."""
 
     def start(self, stage: str, total: int | None, unit: str, *, done: int = 0) -> None:
         del stage, total, unit, done

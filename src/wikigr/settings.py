@@ -1,4 +1,4 @@
-"""Where settings come from: the user's file, the nearest project file, and the folders for data and caches."""
+"""Settings files (the user's and the nearest project's) and the folders for configuration, data and caches."""
 
 from __future__ import annotations
 
@@ -15,29 +15,32 @@ PROJECT_FILE = "wikigr.yaml"
 
 
 def cache_folder() -> Path:
+    """Return the user's cache folder for wikigr, which may not exist yet (``XDG_CACHE_HOME``)."""
     return platformdirs.user_cache_path("wikigr")
 
 
 def data_folder() -> Path:
+    """Return the user's data folder for wikigr, which may not exist yet (``XDG_DATA_HOME``)."""
     return platformdirs.user_data_path("wikigr")
 
 
 def config_folder() -> Path:
+    """Return the user's configuration folder for wikigr, which may not exist yet (``XDG_CONFIG_HOME``)."""
     return platformdirs.user_config_path("wikigr")
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """One YAML file of settings: ``{command: {option: value}}``; nested groups nest."""
+    """A YAML settings file: ``{command: {option: value}}``, with nested mappings for command groups."""
 
     path: Path
     values: Mapping[str, Any]
 
 
 def settings_files(start: Path) -> Iterator[SettingsFile]:
-    """Yield the files that apply in ``start``, the strongest first: nearest project file, then the user's.
+    """Yield the settings files that apply in the folder ``start``: the nearest project's, then the user's.
 
-    Raises ``UsageError`` naming the file and line of a mistake.
+    The first file has precedence. Raises ``UsageError``, which names the file and the line of a mistake.
     """
     for folder in (start, *start.parents):
         if (folder / PROJECT_FILE).is_file():
@@ -54,16 +57,16 @@ def _read(path: Path) -> SettingsFile:
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise UsageError(f"The settings file {path} cannot be read: {' '.join(str(error).split())}.") from error
+        raise UsageError(f"Cannot read the settings file {path}: {' '.join(str(error).split())}.") from error
     if values is None:
         values = {}
     if not isinstance(values, dict):
-        raise UsageError(f"The settings file {path} must hold a mapping of commands to options.")
+        raise UsageError(f"The settings file {path} must contain a mapping of commands to options.")
     return SettingsFile(path, values)
 
 
 def merge(files: list[SettingsFile]) -> dict[str, Any]:
-    """Merge settings, the first file winning."""
+    """Merge the values of ``files``; earlier files have precedence."""
     merged: dict[str, Any] = {}
     for file in reversed(files):
         overlay(merged, file.values)
@@ -71,7 +74,7 @@ def merge(files: list[SettingsFile]) -> dict[str, Any]:
 
 
 def overlay(below: dict[str, Any], above: Mapping[str, Any]) -> None:
-    """Put the values of ``above`` over those of ``below``, nested mappings key by key."""
+    """Update ``below`` in place with the values of ``above``, merging nested mappings key by key."""
     for key, value in above.items():
         if isinstance(value, Mapping) and isinstance(below.get(key), dict):
             overlay(below[key], value)

@@ -1,4 +1,4 @@
-"""Which wikigr this is: version and, where it can be known, commit."""
+"""The version of wikigr and, if known, the commit it was installed or checked out from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wikigr import __version__
 
 
 def commit() -> str | None:
-    """Return the commit that this code is from: of the checkout that it runs in, or as recorded by the installer."""
+    """Return the commit of the checkout this code runs from, or the commit that the installer recorded."""
     for folder in Path(__file__).resolve().parents[1:3]:
         if (found := _checkout_commit(folder)) is not None:
             return found
@@ -23,7 +23,7 @@ def commit() -> str | None:
 
 
 def changes() -> str:
-    """Return a hash of what a checkout has that is not committed; empty without changes or without a checkout."""
+    """Return a hash of the checkout's uncommitted changes; empty without changes or without a checkout."""
     import hashlib
     import subprocess
 
@@ -39,7 +39,7 @@ def changes() -> str:
 
 
 def version_line() -> str:
-    """Return the line that ``wikigr --version`` prints."""
+    """Return the output of ``wikigr --version``."""
     found = commit()
     return f"wikigr {__version__}" + (f" ({found[:12]})" if found else "")
 

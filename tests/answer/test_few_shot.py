@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from wikigr.agent.enhancements import few_shot_manager
-from wikigr.answer.few_shot import NOT_COVERED, FewShotManager
+from wikigr.answer.abstention import NOT_COVERED
+from wikigr.answer.few_shot import FewShotManager
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.models import find_prepared
 from wikigr.errors import ModelError
@@ -127,7 +128,7 @@ def test_invalid_json_names_the_file_and_the_line(tmp_path: Path, name: str, con
 @pytest.mark.parametrize(
     ("second", "message"),
     [
-        ("text", "example 2 is no object"),
+        ("text", "example 2 is not an object"),
         ({**DOCUMENTED, "question": None}, "example 2: 'question'"),
         ({**DOCUMENTED, "question": " "}, "example 2: 'question'"),
         ({**DOCUMENTED, "answer": ["a"]}, "example 2: 'answer'"),

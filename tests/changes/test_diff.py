@@ -21,7 +21,7 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import PackError
 from wikigr.evaluation.questions import Gold, GoldQuestion, QuestionError
 from wikigr.graph.link_graph import LinkGraph
-from wikigr.ingest import drafting, linking, reading
+from wikigr.ingest import chunking, linking, reading
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.ingest.staging import Staging
 from wikigr.pack.manifest import Manifest, read_manifest
@@ -81,7 +81,7 @@ def content(tmp_path: Path) -> Callable[..., ContentDiff]:
         staging = Staging(source.with_suffix(".sqlite"))
         stack.callback(staging.close)
         reading.read_source(open_source(source), staging, limit=None, jobs=1, keep_going=False, progress=Silent())
-        drafting.draft_all(staging, Silent())
+        chunking.chunk_all(staging, Silent())
         linking.link_all(staging, Silent(), by_id=True)
         return StagingReader(staging)
 
@@ -139,10 +139,11 @@ def test_a_removed_article_names_the_article_with_its_alias(content: Callable[..
 def test_a_renamed_article_is_known_by_its_sections_when_its_text_changed_too(
     content: Callable[..., ContentDiff],
 ) -> None:
-    after = [ALPHA, BETA, {"id": "x", "title": "Third", "text": "The third letter.\n# Rays\nGamma rays are light."}]
+    third: Record = {"id": "x", "title": "Third", "text": "The third letter.\n# Rays\nGamma rays are light."}
+    after = [ALPHA, BETA, third]
     found = content(RECORDS, after)
     assert found.renamed == (Renamed("Gamma", "Third", "sections"),)
-    less = dict(after[2], text="The third letter.\n# Rays\nGamma rays are quanta.")
+    less = dict(third, text="The third letter.\n# Rays\nGamma rays are quanta.")
     found = content(RECORDS, [ALPHA, BETA, less])
     assert (found.renamed, found.added) == ((), ("Third",))
     assert found.removed == (Removed("Gamma", None),)

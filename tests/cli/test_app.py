@@ -36,7 +36,7 @@ def test_a_bug_does_not_exit_like_a_failed_gate(wikigr: Wikigr, monkeypatch: pyt
     def broken(*_: object) -> None:
         raise LookupError("no such thing")
 
-    monkeypatch.setattr("wikigr.profiles.files.profile_names", broken)
+    monkeypatch.setattr("wikigr.profiles.names.profile_names", broken)
     result = wikigr("profile", "list")
     assert result.code == 3
     assert "a bug: LookupError: no such thing" in result.err

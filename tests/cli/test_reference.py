@@ -79,8 +79,7 @@ def test_every_json_document_has_an_example() -> None:
 
 
 def test_the_profile_of_the_page_is_one(wikigr: Wikigr, tmp_path: Path) -> None:
-    (example,) = re.findall(
-        r"^```yaml\n(.*?)^```", (DOCS / PAGES[1]).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-    )
+    page = (DOCS / "reference" / "profiles.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     (tmp_path / "mine.yaml").write_text(example, encoding="utf-8")
     assert wikigr("profile", "validate", "mine.yaml").code == 0

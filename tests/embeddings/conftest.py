@@ -28,7 +28,7 @@ def _tokenizer() -> Tokenizer:
 
 @pytest.fixture
 def make_bert(tmp_path: Path) -> MakeBert:
-    """Write a BERT of other sizes than any published one; ``name`` is its folder, ``seed`` its weights."""
+    """Write a BERT of unusual size; ``name`` is its folder, and ``seed`` determines its weights."""
 
     def make(
         name: str = "tiny", *, pooling: str = "mean", activation: str = "gelu", prefix: str = "", seed: int = 0

@@ -1,4 +1,4 @@
-"""Batches hold every text once, within the budget."""
+"""Batches contain every text once, within the limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ONNX encoder against sentence-transformers on the same weights, and its own promises."""
+"""The ONNX encoder compared with sentence-transformers on the same weights."""
 
 from __future__ import annotations
 
@@ -58,5 +58,5 @@ def test_mistakes_are_clear() -> None:
     with pytest.raises(ModelError, match="has not been prepared") as caught:
         open_encoder("nobody/no-such-model")
     assert "wikigr model prepare" in (caught.value.hint or "")
-    with pytest.raises(UsageError, match="no backend"):
+    with pytest.raises(UsageError, match="Unknown backend"):
         open_encoder(DEFAULT_MODEL, backend="tpu")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""ONNX Runtime reports to nobody."""
+"""ONNX Runtime sends no telemetry."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SOURCES = Path(__file__).parents[2] / "src"
 
 
 def test_it_keeps_nothing_for_its_maker(tmp_path: Path) -> None:
-    """What it would send it first keeps in the user's cache, with an id of the machine, in every short process."""
+    """It would first store its events, with an id of the machine, in the user's cache."""
     folder = find_prepared(DEFAULT_MODEL).folder
     program = f"from wikigr.embeddings.loader import open_encoder; open_encoder({str(folder)!r}).encode(['one'])"
     variables = {key: value for key, value in os.environ.items() if key != "ORT_DISABLE_TELEMETRY"}

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from wikigr.answer.answer import Answer, QueryType
+from wikigr.answer.answer import Answer
 from wikigr.evaluation.question_checks import ADVISORY, RULES, PackLookup, check_questions
 from wikigr.evaluation.questions import Gold, GoldQuestion, Problem
 from wikigr.index.candidate import Section
@@ -22,7 +22,7 @@ SECTIONS = {
 }
 
 
-def lookup(query_type: QueryType = "abstained", **sections: list[Section]) -> PackLookup:
+def lookup(query_type: str = "abstained", **sections: list[Section]) -> PackLookup:
     articles = {**SECTIONS, **sections}
     return PackLookup(
         lambda name: name.upper() if name.upper() in articles else None,

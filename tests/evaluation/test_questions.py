@@ -142,7 +142,7 @@ def test_no_question_at_all(tmp_path: Path) -> None:
 def test_a_damaged_file(tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl.gz"
     path.write_bytes(gzip.compress(json.dumps(LINE).encode() * 100)[:-12])
-    with pytest.raises(QuestionError, match=r"q\.jsonl\.gz ends in the middle"):
+    with pytest.raises(QuestionError, match=r"q\.jsonl\.gz is truncated"):
         load_questions(path)
 
 

@@ -1,4 +1,4 @@
-"""The graph as arrays: what is a node, what is an edge, what bears a name, and what a file may not do to us."""
+"""The graph index: nodes, edges, names, and damaged or hostile files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -41,7 +41,7 @@ _ARRAYS = ("ends", "indptr", "indices", "name_hashes", "name_nodes")
 @contextmanager
 def database(
     folder: Path,
-    articles: Sequence[str] | dict[str, Sequence[str]] = (),
+    articles: Sequence[str] | Mapping[str, Sequence[str]] = (),
     *,
     links: Edges = (),
     mentions: Edges = (),
@@ -53,7 +53,7 @@ def database(
     with Graph(folder / "pack.db", read_only=False) as graph:
         for statement in ddl(4):
             graph.execute(statement)
-        aliases = articles if isinstance(articles, dict) else dict.fromkeys(articles)
+        aliases = articles if isinstance(articles, Mapping) else dict.fromkeys(articles)
         for title, names in aliases.items():
             graph.execute(
                 "CREATE (:Article {title: $title, aliases: $names})", {"title": title, "names": names or None}
@@ -259,7 +259,7 @@ def contents(index: GraphIndex, **changed: Any) -> dict[str, Any]:
     return {**plain, "text": np.frombuffer(index.text, dtype=np.uint8), **fields, **changed}
 
 
-def test_what_the_tests_write_by_hand_is_read(tmp_path: Path, index: GraphIndex) -> None:
+def test_a_handwritten_index_is_read(tmp_path: Path, index: GraphIndex) -> None:
     np.savez(tmp_path / "index.npz", **contents(index))
     assert same(load_graph_index(tmp_path / "index.npz"), index)
 
@@ -320,7 +320,7 @@ def test_a_file_without_one_of_the_arrays_is_refused(tmp_path: Path, index: Grap
 
 
 class Trap:
-    """Makes a file when it is unpickled."""
+    """Creates a file when it is unpickled."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -341,7 +341,7 @@ def test_a_pickle_is_never_opened(tmp_path: Path, index: GraphIndex, field: str)
 
 
 @pytest.mark.parametrize("claimed", [10**9, 10**12, 10**18, 10**30])
-def test_a_count_that_lies_is_no_reason_to_fail_otherwise(tmp_path: Path, index: GraphIndex, claimed: int) -> None:
+def test_a_false_count_is_an_ordinary_error(tmp_path: Path, index: GraphIndex, claimed: int) -> None:
     index.save(tmp_path / "honest.npz")
     with zipfile.ZipFile(tmp_path / "honest.npz") as old, zipfile.ZipFile(tmp_path / "index.npz", "w") as new:
         for entry in old.namelist():
@@ -356,7 +356,7 @@ def test_a_count_that_lies_is_no_reason_to_fail_otherwise(tmp_path: Path, index:
         load_graph_index(tmp_path / "index.npz")
 
 
-def test_any_damage_is_told_or_harmless(tmp_path: Path, index: GraphIndex) -> None:
+def test_any_damage_is_detected_or_harmless(tmp_path: Path, index: GraphIndex) -> None:
     index.save(tmp_path / "index.npz")
     whole = (tmp_path / "index.npz").read_bytes()
     random = np.random.default_rng(1)
@@ -384,7 +384,7 @@ def test_any_damage_is_told_or_harmless(tmp_path: Path, index: GraphIndex) -> No
 )
 def test_a_foreign_file_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "index.npz").write_bytes(data)
-    with pytest.raises(GraphIndexError, match="cannot be read"):
+    with pytest.raises(GraphIndexError, match="Cannot read the graph index"):
         load_graph_index(tmp_path / "index.npz")
 
 
@@ -393,7 +393,7 @@ def test_a_single_array_a_folder_and_nothing_are_refused(tmp_path: Path) -> None
         np.save(file, np.arange(3))
     (tmp_path / "folder.npz").mkdir()
     for name in ("index.npz", "folder.npz", "missing.npz"):
-        with pytest.raises(GraphIndexError, match="cannot be read"):
+        with pytest.raises(GraphIndexError, match="Cannot read the graph index"):
             load_graph_index(tmp_path / name)
 
 
@@ -431,7 +431,7 @@ def test_a_build_keeps_the_index_and_the_pack_uses_it(letters: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["missing", "truncated", "foreign", "of another content"])
-def test_a_pack_whose_index_is_of_no_use_makes_it_anew_and_says_so(
+def test_an_unusable_index_is_rebuilt_with_a_warning(
     letters: Path, tmp_path: Path, encoder: Embedder, damage: str
 ) -> None:
     path = letters / parts.GRAPH_INDEX
@@ -451,12 +451,12 @@ def test_a_pack_whose_index_is_of_no_use_makes_it_anew_and_says_so(
         assert same(pack.graph_index, good)
         assert found[0].section.title == "Alpha"
         (warning,) = trace.warnings
-        assert "It was made anew; `wikigr pack build` keeps one in the pack." in warning
-        assert ("of another content" in warning) is (damage == "of another content")
+        assert "It was rebuilt in memory; `wikigr pack build` stores one in the pack." in warning
+        assert ("belongs to other content" in warning) is (damage == "of another content")
         assert not trace.degraded
 
 
-def test_a_question_goes_on_where_no_index_can_be_made(letters: Path) -> None:
+def test_a_question_is_answered_without_an_index(letters: Path) -> None:
     (letters / parts.GRAPH_INDEX).unlink()
     with Graph(letters / parts.DATABASE, read_only=False) as graph:
         graph.execute("DROP TABLE MENTIONS")

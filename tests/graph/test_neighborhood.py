@@ -111,7 +111,7 @@ def test_relation_and_direction_choose(ada: Neighborhood) -> None:
     assert ada.edges(ADA, relation="no such relation") == []
 
 
-def test_many_nodes_at_once_give_what_each_gives(ada: Neighborhood, graph: Graph) -> None:
+def test_many_nodes_give_the_same_edges_as_one_at_a_time(ada: Neighborhood, graph: Graph) -> None:
     titles = [f"T{n:02}" for n in range(20)]
     add(graph, titles, {f"e{n:02}": f"E{n:02}" for n in range(20)})
     for n in range(20):
@@ -180,7 +180,7 @@ def test_relations_are_counted(ada: Neighborhood) -> None:
 
 
 def test_a_fact_called_as_the_structure_does_not_change_its_numbers(ada: Neighborhood, graph: Graph) -> None:
-    """No build stores such a relation, but a pack of someone else's may hold one."""
+    """No build stores such a relation, but a third-party pack may contain one."""
     state(graph, "ada lovelace", "LINKS_TO", "english")
     assert ada.relations["LINKS_TO"] == 2
 

@@ -34,7 +34,7 @@ def test_parallel_edges_count_once_and_a_self_loop_counts() -> None:
     np.testing.assert_allclose(ranks([(0, 0), (0, 1)], 2, tol=1e-10), [expected[0], expected[1]], atol=1e-8)
 
 
-def test_no_edges_share_evenly_and_no_nodes_give_nothing() -> None:
+def test_without_edges_ranks_are_equal_and_without_nodes_empty() -> None:
     np.testing.assert_allclose(ranks([], 4), [0.25] * 4)
     assert len(ranks([], 0)) == 0
 
@@ -58,7 +58,7 @@ def test_a_tolerance_that_is_not_positive_is_refused(tol: float) -> None:
 
 
 @pytest.mark.parametrize("edge", [(0, 2), (2, 0), (-1, 0), (0, -1)])
-def test_an_end_that_is_no_node_is_refused(edge: tuple[int, int]) -> None:
+def test_an_edge_end_outside_the_nodes_is_refused(edge: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match="node number"):
         ranks([edge], 2)
 
@@ -124,7 +124,8 @@ def test_the_order_of_the_edges_changes_nothing_nor_do_repeated_ones() -> None:
 def test_more_parallel_edges_than_a_byte_can_count() -> None:
     edges = [(0, 1)] * 256 + [(0, 2), (1, 0)]
     np.testing.assert_allclose(ranks(edges, 3), ranks([(0, 1), (0, 2), (1, 0)], 3), atol=1e-15)
-    assert LinkMatrix(*np.array(edges).T, 3).edges == 3
+    sources, targets = np.array(edges).T
+    assert LinkMatrix(sources, targets, 3).edges == 3
 
 
 @pytest.mark.parametrize("block", [1, 7, 1000])
@@ -142,7 +143,7 @@ def test_indices_beyond_32_bits_give_the_same(monkeypatch: pytest.MonkeyPatch) -
     draw = np.random.default_rng(6)
     sources, targets = draw.integers(0, 300, (2, 2_000))
     expected = pagerank(sources, targets, 300)
-    monkeypatch.setattr(module, "_MOST_INT32", 100)
+    monkeypatch.setattr(module, "_MAX_INT32", 100)
     np.testing.assert_array_equal(pagerank(sources, targets, 300), expected)
     ordered = np.argsort(sources, kind="stable")
     np.testing.assert_array_equal(pagerank(sources[ordered], targets[ordered], 300), expected)

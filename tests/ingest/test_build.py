@@ -1,4 +1,4 @@
-"""Whole builds on small real inputs: what is in the pack, what is kept, what is made again."""
+"""Complete builds of small real sources: the content of the pack, resuming, and reuse of vectors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -31,7 +31,7 @@ RECORDS: list[dict[str, object]] = [
 
 
 class Counting:
-    """The real encoder, counting the texts that it is given."""
+    """The real encoder, with a count of the texts it encodes."""
 
     def __init__(self, encoder: Embedder) -> None:
         self._encoder = encoder
@@ -47,7 +47,7 @@ class Counting:
         return self._encoder.encode(texts)
 
 
-def write_source(path: Path, records: Iterable[dict[str, object]] = RECORDS) -> Path:
+def write_source(path: Path, records: Iterable[Mapping[str, object]] = RECORDS) -> Path:
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path
 
@@ -159,7 +159,7 @@ def _build_and_wait(source: Path, pack: Path, encoder: Embedder, stage: str) -> 
 
 
 class _Lazy:
-    """An encoder that can cross to another process: it is opened there."""
+    """An encoder that can be sent to another process, which opens it."""
 
     def __init__(self, identity: EncoderIdentity) -> None:
         self.identity = identity
@@ -170,7 +170,7 @@ class _Lazy:
         return open_encoder(self.identity.model_id, purpose="query").encode(texts)
 
 
-@pytest.mark.parametrize("stage", ["reading", "sectioning", "linking", "embedding", "loading", "indexing"])
+@pytest.mark.parametrize("stage", ["reading", "chunking", "linking", "embedding", "loading", "indexing"])
 def test_killed_in_any_stage_the_old_pack_stays_and_the_next_build_ends_the_same(
     tmp_path: Path, encoder: Embedder, stage: str
 ) -> None:
@@ -214,7 +214,7 @@ def test_a_bad_line_stops_the_build_and_names_it_unless_told_to_go_on(tmp_path: 
 
 def test_the_same_id_twice_is_named(tmp_path: Path, encoder: Embedder) -> None:
     source = write_source(tmp_path / "letters.jsonl", [*RECORDS, {"id": "a", "title": "Other", "text": "x"}])
-    with pytest.raises(RecordError, match="'a' occurs a second time"):
+    with pytest.raises(RecordError, match="'a' occurs twice"):
         build(source, tmp_path / "pack", encoder)
     report = build(source, tmp_path / "pack", encoder, keep_going=True)
     assert report.skipped["duplicate id"] == 1
@@ -264,7 +264,7 @@ def test_titles_that_differ_in_case_only_are_two_articles(tmp_path: Path, encode
 
 
 class Stopping(Counting):
-    """Fails after the first window, as a kill would."""
+    """Fails after the first window, like a killed process."""
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         if self.texts:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from wikigr.embeddings.embedder import Embedder
-from wikigr.ingest.calibration import least_relevance
+from wikigr.embeddings.embedder import Embedder, Vectors
+from wikigr.ingest.calibration import calibrate_min_relevance
 from wikigr.ingest.staging import Staging
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
@@ -28,7 +29,7 @@ def fill(staging: Staging, vectors: np.ndarray) -> None:
 def test_it_lies_above_what_is_unrelated_and_below_what_is_related(staging: Staging, encoder: Embedder) -> None:
     texts = [f"Planck measured quantum number {n} of the spectrum of hydrogen." for n in range(40)]
     fill(staging, encoder.encode(texts))
-    threshold = least_relevance(staging, encoder)
+    threshold = calibrate_min_relevance(staging, encoder)
     unrelated, related = encoder.encode(["Which cheese goes with pears?", "Who measured the spectrum of hydrogen?"])
     cosines = encoder.encode(texts) @ np.stack([unrelated, related]).T
     assert cosines[:, 0].mean() < threshold < cosines[:, 1].min()
@@ -38,15 +39,15 @@ def test_it_follows_an_encoder_that_finds_everything_similar(staging: Staging, e
     class Optimist:
         identity = encoder.identity
 
-        def encode(self, texts: list[str]) -> np.ndarray:
+        def encode(self, texts: Sequence[str]) -> Vectors:
             return np.full((len(texts), 4), 0.5, dtype=np.float32)
 
     fill(staging, np.full((5, 4), 0.45))
-    assert least_relevance(staging, Optimist()) == 0.9
+    assert calibrate_min_relevance(staging, Optimist()) == 0.9
 
 
 def test_nothing_to_measure(staging: Staging, encoder: Embedder) -> None:
-    assert least_relevance(staging, encoder) == 0.0
+    assert calibrate_min_relevance(staging, encoder) == 0.0
 
 
 def test_a_built_pack_holds_it_and_the_pipeline_drops_what_is_below(physics_pack: Path) -> None:

@@ -18,7 +18,7 @@ Make = Callable[..., Claude]
 
 @pytest.fixture
 def claude(messages_server: MessagesServer) -> Iterator[Make]:
-    """Make clients of the server, with options of one's own."""
+    """Return a function that creates clients of the server with given options."""
     made: list[Claude] = []
 
     def make(**options: Any) -> Claude:

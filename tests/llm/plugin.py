@@ -1,4 +1,4 @@
-"""The fixture ``messages_server``, for every room in which a model is asked."""
+"""The fixture ``messages_server``, for all tests that call a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOREIGN = """ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC
 
 @pytest.fixture
 def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An environment that names no model, no key and no proxy, whatever the developer's own one says."""
+    """An environment without a model, a key or a proxy, independent of the developer's."""
     for name in FOREIGN:
         monkeypatch.delenv(name, raising=False)
 

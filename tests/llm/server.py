@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that speaks the Messages API, for every test in which a model is asked.
+"""A real HTTP server on loopback that implements the Messages API, for all tests that call a model.
 
 A test gives it behaviors: a list, one for each request to come, or one for all of them::
 
@@ -23,7 +23,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Request:
-    """A request as it came in."""
+    """A received request."""
 
     path: str
     headers: Mapping[str, str]
@@ -31,12 +31,13 @@ class Request:
 
     @property
     def json(self) -> dict[str, Any]:
-        return json.loads(self.raw)
+        content: dict[str, Any] = json.loads(self.raw)
+        return content
 
 
 @dataclass(frozen=True)
 class Response:
-    """What goes out. ``pieces`` is the body, written and flushed one by one."""
+    """A response. ``pieces`` is the body, written and flushed piece by piece."""
 
     pieces: tuple[bytes, ...] = ()
     status: int = 200
@@ -47,13 +48,13 @@ class Response:
     pause: float = 0.0
     """Seconds before every piece."""
     cut: int | None = None
-    """Close the connection after so many pieces."""
+    """Close the connection after this many pieces."""
     clean_cut: bool = False
-    """End a cut body as if it were complete, as a proxy may."""
+    """End a truncated body as if it were complete, as a proxy may do."""
     gate: tuple[int, threading.Event] | None = None
-    """Wait for the event before the piece of that number."""
+    """Wait for the event before the piece with that number."""
     mute: bool = False
-    """Take the request and never answer."""
+    """Accept the request and never answer."""
 
 
 Behavior = Response | Callable[[dict[str, Any]], Response]
@@ -105,7 +106,7 @@ def reply(
     stop_reason: str = "end_turn",
     model: str | None = None,
 ) -> Callable[[dict[str, Any]], Response]:
-    """A good reply; a block is its text, or a block of the API's (see ``text``)."""
+    """A successful reply; a block is its text, or a block of the API's (see ``text``)."""
     content = [text(block) if isinstance(block, str) else dict(block) for block in blocks]
 
     def behave(request: dict[str, Any]) -> Response:
@@ -127,7 +128,7 @@ def reply(
 
 
 def stream_of(message: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The events that the API makes of a message: the text in pieces of a word, then the citations."""
+    """The API's events for a message: the text word by word, then the citations."""
     start = {
         **message,
         "content": [],
@@ -160,7 +161,7 @@ def stream_of(message: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def events(*found: Mapping[str, Any]) -> Response:
-    """A stream of exactly these events, a piece each."""
+    """A stream of exactly these events, one per piece."""
     pieces = (f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in found)
     return Response(tuple(pieces), content_type="text/event-stream; charset=utf-8")
 
@@ -168,7 +169,7 @@ def events(*found: Mapping[str, Any]) -> Response:
 def status(
     code: int, message: str = "", *, body: bytes | None = None, retry_after_ms: float | None = 1, **headers: str
 ) -> Response:
-    """A refusal with the API's error body, or ``body``. The default asks to be retried at once."""
+    """An error response with the API's error body, or ``body``. The default asks for an immediate retry."""
     error = {"type": "error", "error": {"type": "test_error", "message": message}}
     asked = {} if retry_after_ms is None else {"retry-after-ms": str(retry_after_ms)}
     named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -186,7 +187,7 @@ def garbage() -> Response:
 
 
 def never() -> Response:
-    """Take the request and say nothing until the server closes."""
+    """Accept the request and send nothing until the server closes."""
     return Response(mute=True)
 
 
@@ -206,7 +207,7 @@ def dripping(seconds: float, then: Behavior) -> Callable[[dict[str, Any]], Respo
 
 
 def cut_after(count: int, then: Behavior, *, clean: bool = False) -> Callable[[dict[str, Any]], Response]:
-    """Break off after ``count`` events of a stream, or ``count`` bytes of a whole reply; ``clean`` hides the break."""
+    """Stop after ``count`` events of a stream, or ``count`` bytes of a complete reply; ``clean`` hides it."""
 
     def behave(request: dict[str, Any]) -> Response:
         whole = respond(then, request)
@@ -219,7 +220,7 @@ def cut_after(count: int, then: Behavior, *, clean: bool = False) -> Callable[[d
 
 
 def held_before(number: int, gate: threading.Event, then: Behavior) -> Callable[[dict[str, Any]], Response]:
-    """Send the event of that number (from 0) only after ``gate`` was set."""
+    """Send the event with that number (from 0) only after ``gate`` is set."""
     return lambda request: replace(respond(then, request), gate=(number, gate))
 
 
@@ -247,7 +248,7 @@ class MessagesServer:
         self._script.extend(behaviors)
 
     def always(self, behavior: Behavior) -> None:
-        """What every request gets for which there is no script."""
+        """Set the behavior for requests without a script."""
         self._always = behavior
 
     def close(self) -> None:
@@ -319,9 +320,9 @@ def _handler_of(server: MessagesServer) -> type[BaseHTTPRequestHandler]:
             try:
                 super().handle()
             except ConnectionResetError:
-                """A client that went away."""
+                """Ignore clients that disconnect."""
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the base class names it so
-            """Say nothing on stderr."""
+            """Do not log to stderr."""
 
     return Handler

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def test_a_call_is_stopped_by_its_worst_case_in_dollars(limit: float, passes: bo
             budget.reserve(HAIKU, 1000, 100)
 
 
-def test_what_was_spent_counts_and_what_was_not_is_given_back() -> None:
+def test_settling_counts_the_usage_and_releases_the_rest() -> None:
     budget = Budget(max_tokens=2000)
     held = budget.reserve(HAIKU, 1000, 900)
     with pytest.raises(BudgetError):
@@ -84,7 +85,7 @@ def test_dollars_need_a_known_price() -> None:
 
 
 @pytest.mark.parametrize("limits", [{"max_tokens": -1}, {"max_cost_usd": -0.1}, {"max_cost_usd": float("nan")}])
-def test_a_limit_must_be_a_number_from_zero(limits: dict[str, float]) -> None:
+def test_a_limit_must_be_a_number_from_zero(limits: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         Budget(**limits)
 

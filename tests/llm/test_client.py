@@ -1,4 +1,4 @@
-"""Whole replies: what is sent, what is read, what it used; and where keys and servers come from."""
+"""Complete replies: the request, the parsed reply and its usage, and where keys and servers come from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from wikigr.errors import UsageError
-from wikigr.llm.available import available
+from wikigr.llm import available
 from wikigr.llm.budget import Budget, BudgetError
 from wikigr.llm.client import Claude, LlmError, TextBlock
 from wikigr.llm.usage import Usage
@@ -31,7 +31,7 @@ def test_a_reply_is_read_whole(messages_server: MessagesServer, claude: Make) ->
     assert answer.model == "claude-opus-4-6"
     assert answer.request_id == "req_001"
     cost = (1200 * 5 + 34 * 25 + 5000 * 0.5 + 700 * 6.25) / 1e6
-    assert answer.usage == Usage(1200, 34, 5000, 700, 1, pytest.approx(cost))
+    assert answer.usage == Usage(1200, 34, 5000, 700, 1, pytest.approx(cost))  # type: ignore[arg-type]
 
 
 def test_the_request_is_the_one_that_was_asked_for(messages_server: MessagesServer, claude: Make) -> None:
@@ -83,7 +83,8 @@ def test_usage_adds_up_over_calls_and_threads(messages_server: MessagesServer, c
     with ThreadPoolExecutor(4) as pool:
         asked = [pool.submit(client.complete, system="", messages=QUESTION, max_tokens=9) for _ in range(8)]
         one = asked[0].result().usage
-    assert client.usage == Usage(800, 80, 8000, 400, 8, pytest.approx(8 * (one.cost_usd or 0)))
+    cost = pytest.approx(8 * (one.cost_usd or 0))
+    assert client.usage == Usage(800, 80, 8000, 400, 8, cost)  # type: ignore[arg-type]
 
 
 def test_an_unknown_model_costs_an_unknown_sum(messages_server: MessagesServer, claude: Make) -> None:
@@ -217,7 +218,7 @@ def test_the_sdk_is_not_imported_before_the_first_call() -> None:
     program = """
 import sys
 from wikigr.llm import available, budget, client, prices, usage
-available.available()
+available()
 made = client.Claude(model="claude-opus-4-6", base_url="http://127.0.0.1:9", budget=budget.Budget())
 made.usage, made.close()
 heavy = {"anthropic", "httpx2", "pydantic", "yaml", "numpy"} & sys.modules.keys()

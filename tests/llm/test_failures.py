@@ -1,4 +1,4 @@
-"""What goes wrong in whole replies: what is tried again, what the user is told, and that the key is never shown."""
+"""Failures of complete replies: retries, messages to the user, and redaction of the key."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_lasting_failure_is_not_tried_again(messages_server: MessagesServer, c
         (529, "overloaded", "later"),
     ],
 )
-def test_each_refusal_says_what_to_do(
+def test_each_rejection_has_a_hint(
     messages_server: MessagesServer, claude: Make, code: int, message: str, hint: str
 ) -> None:
     messages_server.always(status(code))
@@ -102,7 +102,7 @@ def test_a_long_retry_after_ends_the_call_at_once(messages_server: MessagesServe
 
 
 @pytest.mark.parametrize("after", ["nan", "inf", "-5", "soon", "Mon, 99 Foo 2026"])
-def test_a_senseless_retry_after_does_no_harm(messages_server: MessagesServer, claude: Make, after: str) -> None:
+def test_an_invalid_retry_after_is_ignored(messages_server: MessagesServer, claude: Make, after: str) -> None:
     messages_server.script(status(429, retry_after_ms=None, retry_after=after), reply("Yes."))
     assert ask(claude()) == "Yes."
 
@@ -152,7 +152,7 @@ def test_a_reply_that_breaks_off_is_tried_again(messages_server: MessagesServer,
     messages_server.script(cut_after(count, reply("Yes.")), reply("Yes."))
     assert ask(claude(retries=1)) == "Yes."
     messages_server.always(cut_after(count, reply("Yes.")))
-    with pytest.raises(LlmError, match="broke off"):
+    with pytest.raises(LlmError, match="ended before the reply was complete"):
         ask(claude(retries=1))
     assert len(messages_server.requests) == 4
 
@@ -194,11 +194,11 @@ def test_the_reply_that_is_spoilt_below_is_good(messages_server: MessagesServer,
     ],
     ids=str,
 )
-def test_json_of_another_shape_is_no_answer(
+def test_json_of_another_shape_is_an_error(
     messages_server: MessagesServer, claude: Make, change: dict[str, Any]
 ) -> None:
     messages_server.always(raw(json.dumps({**GOOD, **change}).encode()))
-    with pytest.raises(LlmError, match="did not give a reply of the Messages API"):
+    with pytest.raises(LlmError, match="did not send a reply of the Messages API"):
         ask(claude())
     assert len(messages_server.requests) == 1
 
@@ -217,20 +217,20 @@ def test_json_of_another_shape_is_no_answer(
     ],
     ids=["page", "empty", "null", "list", "deep", "huge number", "no UTF-8", "truncated"],
 )
-def test_what_is_no_json_object_is_no_answer(messages_server: MessagesServer, claude: Make, behavior: Any) -> None:
+def test_anything_but_a_json_object_is_an_error(messages_server: MessagesServer, claude: Make, behavior: Any) -> None:
     messages_server.always(behavior)
-    with pytest.raises(LlmError, match="it is no JSON object") as failed:
+    with pytest.raises(LlmError, match="it is not a JSON object") as failed:
         ask(claude())
     assert "ANTHROPIC_BASE_URL" in (failed.value.hint or "")
     assert len(messages_server.requests) == 1
 
 
-def test_a_reply_that_does_not_end_is_no_answer(
+def test_an_endless_reply_is_an_error(
     messages_server: MessagesServer, claude: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wikigr.llm.client._REPLY_LIMIT", 5000)
+    monkeypatch.setattr("wikigr.llm.client._MAX_REPLY_BYTES", 5000)
     messages_server.script(reply("x" * 5000))
-    with pytest.raises(LlmError, match="does not end"):
+    with pytest.raises(LlmError, match="it is too long"):
         ask(claude())
 
 

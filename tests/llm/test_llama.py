@@ -1,4 +1,4 @@
-"""The same path against a real llama.cpp server: protocol, not sense, for the model is a small base model.
+"""The same path with a real llama.cpp server. It tests the protocol only, because the model is a small base model.
 
 Not in ``make test``: ``make test-llm`` installs what it needs.
 """
@@ -62,7 +62,7 @@ def test_a_streamed_answer(llama: str, physics_pack: Path) -> None:
 
 
 def test_search_result_blocks_are_not_what_it_knows(llama: str, physics_pack: Path, tmp_path: Path) -> None:
-    """Whether it refuses them or does not see them, nothing unverified passes for verified."""
+    """Whether the server rejects or ignores them, no unverified citation counts as verified."""
     (tmp_path / "native.yaml").write_text("synthesis: {citations: native, max_tokens: 60}\n")
     done = ask(llama, physics_pack, "--profile", str(tmp_path / "native.yaml"), "--json")
     if done.returncode == 0:
@@ -73,10 +73,10 @@ def test_search_result_blocks_are_not_what_it_knows(llama: str, physics_pack: Pa
         assert (done.returncode, "400" in done.stderr) == (3, True)
 
 
-def test_a_model_that_plans_nothing_of_use_is_told_and_the_answer_goes_on(
+def test_a_useless_plan_is_reported_and_the_question_is_still_answered(
     llama: str, physics_pack: Path, tmp_path: Path
 ) -> None:
-    """The smallest models repeat the prompt's own tags: none of that is followed, and each iteration says so."""
+    """The smallest models repeat the prompt's tags. That is ignored, and each iteration reports it."""
     (tmp_path / "plan.yaml").write_text("extends: multi-strategy\nsynthesis: {max_tokens: 60, timeout: 300}\n")
     done = ask(llama, physics_pack, "--profile", str(tmp_path / "plan.yaml"), "--json", "--explain")
     assert done.returncode == 0, done.stderr

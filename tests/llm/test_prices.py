@@ -38,7 +38,7 @@ def test_every_listed_price_is_plausible(model: str) -> None:
         ("claude-3-5-haiku-20241022", "claude-3-5-haiku-latest"),
     ],
 )
-def test_a_snapshot_costs_what_its_alias_costs(snapshot: str, alias: str) -> None:
+def test_a_snapshot_costs_as_much_as_its_alias(snapshot: str, alias: str) -> None:
     assert price_of(snapshot) == price_of(alias) != None  # noqa: E711 -- a chain of comparisons
 
 

@@ -1,4 +1,4 @@
-"""What a server was sent and sends back in a good reply: nobody gets to see it."""
+"""Credentials that a server echoes in a successful reply are removed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def client(messages_server: MessagesServer, claude: Make, monkeypatch: pytest.Mo
 
 
 def ask(client: Claude, seen: list[Event] | None = None, **extra: Any) -> Any:
-    asked = {"system": "", "messages": QUESTION, "max_tokens": 64, "extra": extra}
+    asked: dict[str, Any] = {"system": "", "messages": QUESTION, "max_tokens": 64, "extra": extra}
     return client.complete(**asked) if seen is None else client.stream(**asked, on_event=seen.append)
 
 
@@ -147,7 +147,7 @@ def test_nor_is_one_in_the_input_of_a_tool_that_comes_in_pieces(
     assert ask(client, [], tools=[]).tool_uses[0].input == {"query": CLEAN}
 
 
-def test_a_reply_of_great_depth_is_no_answer() -> None:
+def test_a_deeply_nested_reply_is_an_error() -> None:
     deep: list[Any] = []
     for _ in range(5000):
         deep = [deep]
@@ -197,7 +197,7 @@ def test_however_a_text_is_cut_the_same_is_taken_out(known: list[str], pieces: l
 
 
 @given(st.lists(st.text("ab", min_size=8, max_size=12), max_size=3), st.lists(LETTERS, max_size=6))
-def test_no_credential_is_whole_however_blocks_share_it(known: list[str], blocks: list[str]) -> None:
+def test_no_credential_survives_however_blocks_divide_it(known: list[str], blocks: list[str]) -> None:
     cleaner = Cleaner(Secrets(known))
     shown = "".join(cleaner.feed(block) + cleaner.end_block() for block in blocks)
     assert not [secret for secret in known if secret in shown]

@@ -1,4 +1,4 @@
-"""Replies that are kept: what tells requests apart, what is never kept, and files that cannot be used."""
+"""The response cache: what distinguishes requests, what is never cached, and unusable files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def files(tmp_path: Path) -> list[Path]:
     return sorted((tmp_path / "responses").glob("*/*.json"))
 
 
-def test_the_second_time_no_request_arrives_and_nothing_is_used(
+def test_a_repeated_request_is_not_sent_and_uses_nothing(
     claude: Make, messages_server: MessagesServer, cache: ResponseCache
 ) -> None:
     messages_server.script(reply(text("In Bonn", citation("Bonn", 0, 4)), text(".")))
@@ -134,7 +134,7 @@ def test_the_client_sends_each_part_into_the_key(
         reply("Bo", stop_reason=None),  # type: ignore[arg-type]
     ],
 )
-def test_what_failed_or_was_cut_is_never_kept(
+def test_failed_and_truncated_replies_are_not_cached(
     claude: Make, messages_server: MessagesServer, cache: ResponseCache, tmp_path: Path, behavior: Behavior
 ) -> None:
     messages_server.script(behavior)
@@ -142,7 +142,7 @@ def test_what_failed_or_was_cut_is_never_kept(
     try:
         client.complete(**ASKED)
     except LlmError:
-        """Some are errors, and some are replies."""
+        """Some of these are errors, and some are replies."""
     assert files(tmp_path) == []
     messages_server.script(reply("Bonn"))
     assert client.complete(**ASKED).text == "Bonn"
@@ -274,7 +274,7 @@ class TestToolUse:
 
 
 def pieces(request: dict[str, Any], *parts: str) -> list[dict[str, Any]]:
-    """A stream of one tool use, whose input comes in these parts."""
+    """A stream of one tool use, whose input arrives in these parts."""
     message = json.loads(reply(tool_use(), stop_reason="tool_use")({**request, "stream": False}).pieces[0])
     found = stream_of(message)
     deltas = [{"type": "input_json_delta", "partial_json": part} for part in ("", *parts)]

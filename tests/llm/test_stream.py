@@ -1,4 +1,4 @@
-"""Replies that come in pieces."""
+"""Streamed replies."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_text_and_blocks_come_in_order(messages_server: MessagesServer, claude: 
     assert (answer.text, answer.stop_reason, answer.model) == ("In Würzburg.", "end_turn", "claude-opus-4-6")
     assert answer.request_id == "req_001"
     cost = (1200 * 5 + 34 * 25 + 50 * 0.5 + 7 * 6.25) / 1e6
-    assert answer.usage == Usage(1200, 34, 50, 7, 1, pytest.approx(cost))
+    assert answer.usage == Usage(1200, 34, 50, 7, 1, pytest.approx(cost))  # type: ignore[arg-type]
     assert messages_server.requests[0].json["stream"] is True
 
 
@@ -83,13 +83,13 @@ def test_unknown_events_are_left_alone(messages_server: MessagesServer, claude: 
 
 @pytest.mark.parametrize("clean", [False, True])
 @pytest.mark.parametrize("count", [0, 1, 5, 6, 7])
-def test_a_stream_without_its_end_is_no_answer(
+def test_a_stream_without_its_end_is_an_error(
     messages_server: MessagesServer, claude: Make, count: int, clean: bool
 ) -> None:
     whole = reply("In Würzburg.", usage=usage(300, 40, read=20))
     messages_server.script(cut_after(count, whole, clean=clean))
     client = claude()
-    with pytest.raises(LlmError, match="broke off"):
+    with pytest.raises(LlmError, match="ended before the reply was complete"):
         ask(client)
     # Billed is what was reported: nothing, what message_start says, or what message_delta says.
     output = 0 if count == 0 else 1 if count < 7 else 40
@@ -149,17 +149,15 @@ STOP = {"type": "message_stop"}
         events({"type": "message_start", "message": {"model": "m", "usage": usage(-5, 1)}}),
     ],
 )
-def test_what_is_no_stream_of_the_api_is_no_answer(
-    messages_server: MessagesServer, claude: Make, behavior: Any
-) -> None:
+def test_another_kind_of_stream_is_an_error(messages_server: MessagesServer, claude: Make, behavior: Any) -> None:
     messages_server.script(behavior)
-    with pytest.raises(LlmError, match="did not give a reply of the Messages API"):
+    with pytest.raises(LlmError, match="did not send a reply of the Messages API"):
         ask(claude())
     assert len(messages_server.requests) == 1
 
 
 @pytest.mark.parametrize("blocks", [(), ("",), (" \n",), ({"type": "thinking", "thinking": "Hm."},)])
-def test_a_reply_without_text_is_no_answer_but_is_billed(
+def test_a_reply_without_text_is_an_error_but_is_billed(
     messages_server: MessagesServer, claude: Make, blocks: tuple[Any, ...]
 ) -> None:
     messages_server.always(reply(*blocks, stop_reason="max_tokens"))
@@ -187,7 +185,7 @@ def test_the_budget_stops_before_the_stream(messages_server: MessagesServer, cla
 def test_a_cut_stream_counts_in_the_budget(messages_server: MessagesServer, claude: Make) -> None:
     messages_server.always(cut_after(5, reply("In Würzburg.", usage=usage(5000, 40))))
     client = claude(budget=Budget(max_tokens=5100))
-    with pytest.raises(LlmError, match="broke off"):
+    with pytest.raises(LlmError, match="ended before the reply was complete"):
         ask(client)
     with pytest.raises(BudgetError, match=r"5,\d\d\d are spent"):
         ask(client)

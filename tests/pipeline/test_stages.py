@@ -12,7 +12,8 @@ from wikigr.pipeline.builder import build_pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.reranking import rerank_methods, stages_of
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, SECTIONS, rankers_only
-from wikigr.profiles.files import load_profile, profile_names
+from wikigr.profiles.files import load_profile
+from wikigr.profiles.names import profile_names
 from wikigr.profiles.schema import profile_values
 from wikigr.retrieval.candidates import RetrievalOptions
 from wikigr.retrieval.graph_walk import GraphWalkOptions

@@ -267,7 +267,7 @@ def test_the_profile_of_that_name_may_have_changed(
     own.parent.mkdir(parents=True)
     own.write_text("extends: fast\n")
     base = load_profile("mine")
-    flagged = replace(base, synthesis=replace(base.synthesis, model="claude-haiku-4-5"))
+    flagged = base.override(SynthesisOptions, model="claude-haiku-4-5")
     receipt = quoted(before, "Who designed the bridge of Brask?", flagged, base=base)
     assert (receipt.profile.known, receipt.profile.flags) == (True, {"synthesis.model": "claude-haiku-4-5"})
     assert failed(replayed(receipt, before, tmp_path)) == {}
@@ -291,7 +291,7 @@ def test_a_profile_from_a_file_is_taken_from_the_receipt(before: Pack, tmp_path:
 def test_a_model_folder_that_a_receipt_names_is_not_opened(before: Pack, tmp_path: Path) -> None:
     profile = Profile()
     profile = profile.override(CrossEncoderOptions, enabled=True, model=str(tmp_path / "ce"))
-    assert portable(profile).cross_encoder.model == "ce"
+    assert portable(profile)[CrossEncoderOptions].model == "ce"
     receipt = quoted(before, "Who designed the bridge of Brask?")
     forged = replace(receipt, profile=replace(receipt.profile, known=False, content=profile))
     problems = failed(replayed(forged, before, tmp_path))
@@ -509,7 +509,7 @@ def test_no_folder_of_a_cross_encoder_is_in_a_receipt(
     model = given.format(tmp_path)
     profile = Profile()
     profile = profile.override(CrossEncoderOptions, model=model)
-    assert portable(profile).cross_encoder.model == "ce"
+    assert portable(profile)[CrossEncoderOptions].model == "ce"
     told = warned(before, f"cross_encoder.model: {model}: {home}/secret dir/ce has no weights; {home}/a/b too", profile)
     there = "…/ce" if "secret" in model else "…/secret dir/ce"
     assert told == f"cross_encoder.model: …/ce: {there} has no weights; …/b too"
@@ -531,7 +531,7 @@ def test_which_names_of_a_cross_encoder_are_paths(tmp_path: Path, monkeypatch: p
         ("~nobody-of-that-name/ce", "ce"),
     ):
         profile = Profile().override(CrossEncoderOptions, model=model)
-        assert portable(profile).cross_encoder.model == name
+        assert portable(profile)[CrossEncoderOptions].model == name
 
 
 # Invalid receipts

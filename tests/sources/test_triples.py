@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import RecordError, SourceError
 from wikigr.graph.neighborhood import Neighborhood, article
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
-from wikigr.ingest.loading import derive_entities
+from wikigr.ingest.entities import derive_entities
 from wikigr.ingest.staging import Staging
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
@@ -41,7 +42,7 @@ ROWS = [
 ]
 
 
-def write(path: Path, rows: list[tuple[str, ...]] = ROWS) -> Path:
+def write(path: Path, rows: Sequence[tuple[str, ...]] = ROWS) -> Path:
     path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
     return path
 
@@ -231,7 +232,7 @@ def test_a_stray_quote_costs_one_row(tmp_path: Path, row: str, reason: str) -> N
 
 @given(
     st.lists(
-        st.lists(st.text(st.characters(exclude_categories=("Cs",)), min_size=1), min_size=3, max_size=3), min_size=1
+        st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), min_size=3, max_size=3), min_size=1
     )
 )
 def test_quoted_cells_come_back(rows: list[list[str]]) -> None:
@@ -376,8 +377,7 @@ def test_relations_called_as_the_structure_of_the_graph_are_renamed(tmp_path: Pa
     build_pack(open_source(source), str(source), tmp_path / "pack", encoder, BuildOptions(name="g"), progress=notes)
     renamed = ["LINKS_TO", "Links_To", "MENTIONS", "~has_entity"]
     assert [note for note in notes.said if "relation" in note] == [
-        f"The relation {name!r} is stored as '{name} (fact)': the graph itself has one of that name."
-        for name in renamed
+        f"The relation {name!r} is stored as '{name} (fact)': the graph has a table of that name." for name in renamed
     ]
     with Pack(tmp_path / "pack") as pack:
         stored = [row[0] for row in pack.graph.rows("MATCH ()-[r:RELATED_TO]->() RETURN r.relation")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.ingest.build import BuildOptions, build_pack
@@ -56,7 +57,7 @@ FACT = "The brass lighthouse of Orrin is kept by Mara Quill."
 
 def build_articles(folder: Path, encoder: Embedder) -> Path:
     """Build a pack of articles: an injection, and what drives a terminal, in every field of every one."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for number, injection in enumerate(INJECTIONS):
         terminal = TERMINAL[number % len(TERMINAL)]
         # The build refuses C0 characters in titles and text; what it lets through is what commands meet.

@@ -491,8 +491,9 @@ def test_manifests_with_hostile_files(members: list[Member], arena: Arena, tally
 
 
 def _hostile_fields() -> Iterator[dict[str, object]]:
+    values: tuple[object, ...] = (None, 7, [], {}, "a\nb", "\x1b]0;evil\x07", "\u202eevil", "x" * 1000, "a\0b")
     for label in ("name", "version", "created", "engine", "engine_version", "wikigr_version"):
-        for value in (None, 7, [], {}, "a\nb", "\x1b]0;evil\x07", "\u202eevil", "x" * 1000, "a\0b"):
+        for value in values:
             yield {label: value}
     yield {"name": ""}
     yield {"version": ""}
@@ -521,7 +522,7 @@ def _hostile_fields() -> Iterator[dict[str, object]]:
     yield {"bundled_encoder": "no"}
     yield {"files": []}
     yield {"files": None}
-    for encoder in (
+    encoders: tuple[object, ...] = (
         None,
         [],
         {},
@@ -529,8 +530,9 @@ def _hostile_fields() -> Iterator[dict[str, object]]:
         {"model_id": "a\nb", "dimension": 384, "weights_sha256": "0"},
         {"model_id": "x", "dimension": -1, "weights_sha256": "0"},
         {"model_id": "x", "dimension": 1e9, "weights_sha256": "0"},
-    ):
-        yield {"encoder": encoder}  # fmt: skip
+    )
+    for encoder in encoders:
+        yield {"encoder": encoder}
 
 
 def test_manifests_with_hostile_values(members: list[Member], arena: Arena, tally: Count) -> None:
@@ -663,7 +665,10 @@ def test_a_manifest_that_lies_about_its_digest(workshop: Workshop, tally: Count)
 
 
 def _rewritten(name: str, change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
-    return lambda folder: [(folder / name).write_bytes(change((folder / name).read_bytes())), None][1]
+    def rewrite(folder: Path) -> None:
+        (folder / name).write_bytes(change((folder / name).read_bytes()))
+
+    return rewrite
 
 
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {

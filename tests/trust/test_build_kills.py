@@ -1,4 +1,4 @@
-"""A build, an export and an evaluation are killed at any moment, and the same command ends as if nothing had been."""
+"""Kill a build, an export and an evaluation at arbitrary moments: the same command then gives the same result."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ BUILD_KILLS, EXPORT_KILLS, RUN_KILLS = 20, 10, 15
 _COMMAND = "from wikigr_cli.app import main; main()"
 _TOWNS = 24
 _QUESTIONS = 12
-# Bytes that do not compress, so that the export of a small pack takes long enough to be met in its middle.
+# Incompressible bytes, so that the export of a small pack takes long enough to be interrupted.
 _BALLAST = 24 << 20
-# What two runs of one thing differ in: how long they took, and the command line with the run's folder.
+# The fields in which two equal runs differ: durations, and the command line with the run's folder.
 _OF_ONE_RUN = {"timings", "latency", "argv"}
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    """Run a command line in a process group of its own, whose output nobody reads."""
+    """Start a command line in its own process group, without reading its output."""
     return subprocess.Popen(
         [sys.executable, "-c", _COMMAND, *arguments],
         cwd=folder,
@@ -49,14 +49,14 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
 
 
 def undisturbed(folder: Path, *arguments: str) -> float:
-    """Run a command to its end and return the seconds that it took."""
+    """Run a command to its end and return its duration in seconds."""
     begun = time.monotonic()
     assert start(folder, *arguments).wait() == 0
     return time.monotonic() - begun
 
 
 def killed(after: float, folder: Path, *arguments: str) -> bool:
-    """Run a command and kill it with all its processes ``after`` so many seconds; tell whether it still ran."""
+    """Run a command and kill all its processes ``after`` that many seconds; return whether it was still running."""
     process = start(folder, *arguments)
     time.sleep(after)
     ran = process.poll() is None
@@ -94,7 +94,7 @@ def test_a_killed_build_is_finished_by_the_same_command(
         assert not any((pack / ".wikigr").glob("staging*"))
         assert not (pack / ".wikigr" / "new").exists()
         count.harmless()
-    # Some were met at work, not only while Python loaded its modules.
+    # Some were killed while working, and not only while Python imported modules.
     assert unfinished > 1
 
 
@@ -112,7 +112,7 @@ def test_a_killed_export_leaves_the_old_file_or_the_new_one(
     left = 0
     for n in range(EXPORT_KILLS):
         archive.write_bytes(old)
-        # One after the other in the middle of writing, wherever that is on this machine.
+        # Kill each run in the middle of writing, which is at a different time on every machine.
         killed(chance.uniform(0.3, 1.05) * seconds, tmp_path, *export)
         assert archive.read_bytes() in (old, new), n
         beside = [path.name for path in archive.parent.iterdir() if path != archive]
@@ -122,13 +122,13 @@ def test_a_killed_export_leaves_the_old_file_or_the_new_one(
     undisturbed(tmp_path, *export)
     assert archive.read_bytes() == new
     assert [path.name for path in archive.parent.iterdir()] == ["p.wikigr"]
-    # Some were met while they wrote.
+    # Some were killed while writing.
     assert left > 0
 
 
 @pytest.fixture
 def asked(tmp_path: Path, encoder: Embedder) -> tuple[str, ...]:
-    """The command that asks a small pack its questions under two profiles, but for the run's folder."""
+    """Return the command that evaluates a small pack under two profiles, without the run's folder."""
     source = towns(tmp_path / "towns.jsonl")
     build_pack(open_source(source), str(source), tmp_path / "pack", encoder, BuildOptions(name="towns"))
     questions = [
@@ -141,7 +141,7 @@ def asked(tmp_path: Path, encoder: Embedder) -> tuple[str, ...]:
 
 
 def samples(folder: Path) -> list[dict[str, Any]]:
-    """Return the samples of a run without what they took; raises unless each is there once."""
+    """Return the samples of a run without their durations; fail unless each appears exactly once."""
     rows = [json.loads(line) for line in (folder / "samples.jsonl").read_text().splitlines()]
     keys = [(row["profile"], row["question_id"], row["repeat"]) for row in rows]
     assert len(set(keys)) == len(keys) == 2 * _QUESTIONS
@@ -155,13 +155,13 @@ def without_timings(value: Any) -> Any:
 
 
 def report(wikigr: Wikigr, folder: str) -> Any:
-    """Return the report of a run without what it took."""
+    """Return the report of a run without its durations."""
     done = wikigr("eval", "report", folder, "--format", "json")
     assert done.code == 0, done.err
     return without_timings(json.loads(done.out))
 
 
-def test_a_killed_evaluation_goes_on_to_the_same_report(
+def test_a_killed_evaluation_resumes_to_the_same_report(
     asked: tuple[str, ...], wikigr: Wikigr, tmp_path: Path, tally: Callable[[str], Tally]
 ) -> None:
     count, chance = tally("eval run killed"), random.Random(SEED)

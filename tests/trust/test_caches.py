@@ -1,4 +1,4 @@
-"""Files beside the pack that break: each command works with a warning, or says which command mends it."""
+"""Damage the files next to a pack: each command works with a warning, or names the command that fixes it."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_parts_of_a_pack(wikigr: Wikigr, pack: Path, tally: Callable[[str], Tall
         if result.code:
             count.refused()
             said = result.err + result.out
-            assert "wikigr " in said, (arguments, said)  # the command that mends it
+            assert "wikigr " in said, (arguments, said)  # the command that fixes it
         else:
             count.harmless()
     if part in (parts.PAGERANK, parts.GRAPH_INDEX):
@@ -164,8 +164,8 @@ def test_what_an_interrupted_build_left(
     assert "a bug" not in result.err, result.err
     count = tally("broken files: what a build left")
     if result.code:
-        # Of a folder or a loop in its place the engine of the staging knows no more than that it cannot be opened.
-        assert "--no-resume" in result.err or "permissions of the folder" in result.err, result.err
+        # If a folder or a loop is in its place, SQLite reports only that it cannot open the file.
+        assert "--no-resume" in result.err or "folder's permissions" in result.err, result.err
         count.refused()
         if damage not in ("a folder", "a link to itself"):
             assert wikigr("pack", "build", "a.jsonl", "-o", "p", "--no-resume").code == 0

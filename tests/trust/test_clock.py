@@ -1,4 +1,4 @@
-"""A wall clock that jumps between commands: nothing that is measured or kept hangs on it."""
+"""Change the wall clock between commands: no measurement and no stored file depends on it."""
 
 from __future__ import annotations
 

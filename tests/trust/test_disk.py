@@ -1,4 +1,4 @@
-"""A disk that is full or cannot be written: the state before it stays, and the message says how to go on."""
+"""Fill or write-protect the disk: the previous state remains, and the message says how to continue."""
 
 from __future__ import annotations
 

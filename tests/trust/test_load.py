@@ -1,4 +1,4 @@
-"""Many questions to one process: memory stays flat, every answer comes, in order."""
+"""Ask one process many questions: memory remains flat, and every answer arrives in order."""
 
 from __future__ import annotations
 

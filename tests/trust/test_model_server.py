@@ -1,4 +1,4 @@
-"""A faulty model server: every failure is an exit code and a message, and what the pack says is not lost in silence."""
+"""A faulty model server: every failure has an exit code and a message, and answers from the pack remain available."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ANSWER = reply("Mara Quill keeps it [1].")
 
 
 def half(*, clean: bool = False) -> Behavior:
-    """Break off in the middle, be it of a stream or of a whole reply."""
+    """Close the connection in the middle of a stream or of a complete reply."""
 
     def behave(request: dict[str, Any]) -> Response:
         return respond(cut_after(4 if request.get("stream") else 40, ANSWER, clean=clean), request)

@@ -16,7 +16,7 @@ from tests.trust.conftest import Tally
 from tests.trust.hostile import FACT, FINISH, INJECTIONS, MARK, QUESTION
 
 from wikigr.graph.neighborhood import Neighborhood, article
-from wikigr.ingest.sectioning import MAX_HEADING_CHARS
+from wikigr.ingest.chunking import MAX_HEADING_CHARS
 from wikigr.llm.client import Claude
 from wikigr.pack.open import Pack
 from wikigr.retrieval.explore.model_pruner import ModelPruner

@@ -33,7 +33,7 @@ TEXTS = (
     "\\ud800",
 )  # fmt: skip
 NUMBERS = (-1, 0, 1, 2**31, 2**53, 2**63, 2**64, 10**300, -(10**30), 0.5, -0.0, 1e308, 1.5e-320)
-ODD = (None, True, False, [], {}, [[]], {"": ""}, [None])
+ODD: tuple[object, ...] = (None, True, False, [], {}, [[]], {"": ""}, [None])
 VALUES = st.one_of(st.sampled_from([*TEXTS, *NUMBERS, *ODD]), st.text(max_size=20), st.integers(), st.floats())
 
 Counted = Callable[[str], Tally]

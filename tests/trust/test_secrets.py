@@ -1,4 +1,4 @@
-"""Keys and passwords: what a user's environment holds goes to the one server it is meant for, and nowhere else."""
+"""Keys and passwords in the user's environment reach only the server they are meant for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.conftest import Wikigr
@@ -27,7 +28,7 @@ PROFILE = "synthesis: {timeout: 1.0, retries: 0}\n"
 
 
 def echoing(request: dict) -> Response:  # type: ignore[type-arg]
-    """A refusal that repeats the key, as some servers do."""
+    """An error response that repeats the key, as some servers send."""
     return status(401, f"the key {KEY} of {USER}:{PASSWORD} ({BASIC}) is wrong")
 
 
@@ -41,7 +42,7 @@ def header_in_reply(request: dict) -> Response:  # type: ignore[type-arg]
 
 
 def good_reply(request: dict) -> Response:  # type: ignore[type-arg]
-    """An answer like any other, of which the sentences, a title and a tool's input hold what was sent."""
+    """A successful answer whose sentences, title and tool input contain the credentials."""
     cited = {"type": "search_result_location", "cited_text": ECHO, "search_result_index": 0, "source": ECHO}
     where = {**cited, "title": ECHO, "start_block_index": 0, "end_block_index": 1}
     used = [
@@ -52,7 +53,7 @@ def good_reply(request: dict) -> Response:  # type: ignore[type-arg]
     if not request.get("stream"):
         return answer
     # In pieces of five characters, so that each secret is in several.
-    pieces = []
+    pieces: list[bytes] = []
     for piece in answer.pieces:
         event = json.loads(piece.partition(b"data: ")[2])
         words = event["delta"].get("text", "") if event["type"] == "content_block_delta" else ""
@@ -61,7 +62,7 @@ def good_reply(request: dict) -> Response:  # type: ignore[type-arg]
     return replace(answer, pieces=tuple(pieces))
 
 
-BEHAVIORS = {
+BEHAVIORS: dict[str, Response | Callable[[dict[str, Any]], Response]] = {
     "a good reply with all": good_reply,
     "answers": reply("The pack does not cover this."),
     "verdict": reply('{"reason": "no", "verdict": "incorrect"}'),

@@ -100,7 +100,7 @@ def reader() -> Iterator[Reader]:
 def zim(folder: Path) -> bytes:
     from libzim.writer import Creator, Hint, Item, StringProvider
 
-    class Page(Item):
+    class Page(Item):  # type: ignore[misc]
         def __init__(self, title: str, content: str) -> None:
             super().__init__()
             self._title, self._content = title, content
@@ -244,8 +244,9 @@ def test_mutated_files(
         changed = mutated(content, chance)
         target = path
         if name != "zim" and number % 5 == 0:
-            pack = chance.choice([gzip.compress, bz2.compress, lzma.compress])
-            ending = {gzip.compress: ".gz", bz2.compress: ".bz2", lzma.compress: ".xz"}[pack]
+            packers: list[tuple[str, Callable[[bytes], bytes]]]
+            packers = [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
+            ending, pack = chance.choice(packers)
             packed = pack(changed)
             target = tmp_path / f"{file}{ending}"
             changed = mutated(packed, chance) if number % 10 == 0 else packed

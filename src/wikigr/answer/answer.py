@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from wikigr.answer.citations import Citation
 from wikigr.answer.sentences import SentenceScore
@@ -11,25 +10,26 @@ from wikigr.index.candidate import Candidate, Evidence
 from wikigr.llm.usage import Usage
 from wikigr.retrieval.trace import Trace
 
-QueryType = Literal["extractive", "synthesis", "abstained", "own_knowledge"]
+ABSTAINED = "abstained"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """An answer and everything it rests on.
 
-    ``query_type``: sentences were quoted (``extractive``), a model wrote from them (``synthesis``), the pack does not
-    cover the question (``abstained``), or a model answered from its own memory, which the text says
-    (``own_knowledge``). ``confidence`` lies in [0, 1]. ``citations[i].n == i + 1``; the text refers to them as
-    ``[1]``, ``[2]`` …, and each was checked against the database. ``unverified`` holds the claims whose citations
-    failed the check; the text marks them. ``ranking`` holds all candidates, ``evidence`` the sections that were read.
-    ``graph_context`` is what a search of the graph found, ``cypher_query`` the queries that it ran, in order.
+    ``query_type`` names the strategy that wrote it: sentences were quoted (``extractive``), a model wrote from them
+    (``synthesis``), the pack does not cover the question (``abstained``), or a model answered from its own memory,
+    which the text says (``own_knowledge``). ``confidence`` lies in [0, 1]. ``citations[i].n == i + 1``; the text
+    refers to them as ``[1]``, ``[2]`` …, and each was checked against the database. ``unverified`` holds the claims
+    whose citations failed the check; the text marks them. ``ranking`` holds all candidates, ``evidence`` the sections
+    that were read. ``graph_context`` is what a search of the graph found, ``cypher_query`` the queries that it ran, in
+    order.
     ``usage`` is what the model used for this answer.
     """
 
     question: str
     text: str
-    query_type: QueryType
+    query_type: str
     confidence: float
     citations: tuple[Citation, ...]
     evidence: tuple[Evidence, ...]
@@ -45,7 +45,7 @@ class Answer:
 
     @property
     def abstained(self) -> bool:
-        return self.query_type == "abstained"
+        return self.query_type == ABSTAINED
 
     @property
     def sources(self) -> list[str]:

@@ -13,6 +13,7 @@ from wikigr.changes.staging_reader import StagingReader
 from wikigr.errors import BuildError, UsageError
 from wikigr.ingest import loading
 from wikigr.ingest.build import ReviewStopped
+from wikigr.ingest.entities import derive_entities
 from wikigr.ingest.staging import Staging
 from wikigr.pack import layout as parts
 from wikigr.pack.manifest import Manifest, is_lower_version
@@ -77,7 +78,7 @@ class UpdateReview:
     def staged(self, staging: Staging) -> None:
         """Compare the staged content with the pack; raises ``ReviewStopped`` when the build need not continue."""
         before = self._current_pack()
-        loading.derive_entities(staging)
+        derive_entities(staging)
         staged = replace(
             before.manifest,
             digest=loading.content_digest(staging, before.manifest.encoder),

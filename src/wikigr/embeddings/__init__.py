@@ -1,4 +1,4 @@
-"""Encoders: texts to unit vectors."""
+"""Encoders, which map texts to unit vectors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["EmbeddingGenerator"]
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded on use: this package is imported on the way to every question, numpy and the backends are not light.
+    # Import on use: every question imports this package, and numpy and the backends are slow to import.
     if name == "EmbeddingGenerator":
         from wikigr.embeddings.generator import EmbeddingGenerator
 

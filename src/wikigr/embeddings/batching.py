@@ -1,4 +1,4 @@
-"""Rectangular batches of token ids, with as little padding as the texts allow."""
+"""Divide tokenized texts into rectangular batches with little padding."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-# A text shares a batch with one that is at most a third longer. Padding costs as much as text: on six sentences of a
-# section, one batch takes a tenth longer than two such ones, and three take longer again.
+# A text shares a batch with texts at most a third longer. Padding costs as much as text, but so do many small batches:
+# for the six sentences of a section, two batches are 10 % faster than one, and also faster than three.
 _MIN_FILL = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class TokenBatch:
-    """Some texts of an input, padded on the right to the longest of them.
+    """A batch of texts, padded on the right to the length of the longest.
 
-    ``rows`` are their places in the input; ``input_ids`` and ``attention_mask`` have shape
-    ``(len(rows), tokens)``, dtype int32.
+    ``rows`` holds their indices in the input. ``input_ids`` and ``attention_mask`` are int32 of shape
+    ``(len(rows), tokens)``.
     """
 
     rows: NDArray[np.intp]
@@ -30,11 +30,11 @@ class TokenBatch:
 def token_batches(
     encoded: Sequence[Sequence[int]], *, pad_id: int, max_tokens: int, max_texts: int
 ) -> Iterator[TokenBatch]:
-    """Sort by length, longest first, and cut into batches of at most ``max_tokens`` tokens, padding included.
+    """Sort texts by length, longest first, and yield batches of at most ``max_tokens`` tokens, including padding.
 
-    A text longer than ``max_tokens`` is a batch of its own, and one much shorter than the longest of a batch begins
-    the next. Longest first, because a run that ends with small batches keeps every core busy to the end, and shows at
-    once whether the largest batch fits in memory.
+    A text longer than ``max_tokens`` forms its own batch, and a text much shorter than the longest of a batch starts
+    the next one. Processing the longest batches first keeps all cores busy until the end and shows at once whether the
+    largest batch fits in memory.
     """
     lengths = np.fromiter((len(ids) for ids in encoded), dtype=np.intp, count=len(encoded))
     order = np.argsort(-lengths, kind="stable")
@@ -53,7 +53,7 @@ def token_batches(
 
 
 def available_cores() -> int:
-    """How many cores this process may run on."""
+    """Return the number of CPU cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""A checkpoint folder in the layout of sentence-transformers: what it says about the encoder it holds."""
+"""Read a checkpoint folder in the sentence-transformers layout."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WEIGHTS = "model.safetensors"
 CONFIG = "config.json"
 _MODULES = "modules.json"
 
-# The older form of a pooling configuration: one flag for each mode.
+# The older format of a pooling configuration has one flag per mode.
 _POOLING_FLAGS = {
     "pooling_mode_mean_tokens": "mean",
     "pooling_mode_cls_token": "cls",
@@ -29,7 +29,7 @@ _KNOWN_MODULES = ("Transformer", "Pooling", "Normalize")
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """An encoder as its files describe it. ``max_tokens`` counts special tokens."""
+    """The description of an encoder in its files. ``max_tokens`` includes special tokens."""
 
     folder: Path
     config: Mapping[str, Any]
@@ -39,22 +39,25 @@ class Checkpoint:
 
     @classmethod
     def read(cls, folder: Path) -> Checkpoint:
-        """Raises ``ModelError`` for a folder that is incomplete, or whose encoder has other steps than
-        transformer, pooling and normalization."""
+        """Read the checkpoint in ``folder``.
+
+        Raises ``ModelError`` if files are missing or if the encoder has steps other than transformer, pooling and
+        normalization.
+        """
         for name in (CONFIG, WEIGHTS, "tokenizer.json"):
             if not (folder / name).is_file():
                 raise ModelError(
-                    f"{folder} has no {name}; an encoder folder holds {CONFIG}, tokenizer.json and {WEIGHTS}."
+                    f"{folder} has no {name}; an encoder folder must contain {CONFIG}, tokenizer.json and {WEIGHTS}."
                 )
         config = _json(folder / CONFIG)
-        # Without modules.json sentence-transformers takes a bare transformer, whatever else lies there.
+        # Without modules.json, sentence-transformers loads a bare transformer and ignores the other files.
         bare = not (folder / _MODULES).is_file()
         sentence = {} if bare else _json(folder / "sentence_bert_config.json", missing_ok=True)
         prompts = _json(folder / "config_sentence_transformers.json", missing_ok=True)
         if prompts.get("default_prompt_name"):
             raise ModelError(
-                f"The encoder in {folder} puts a prompt before every text, which only the sentence-transformers "
-                "backend does.",
+                f"The encoder in {folder} adds a prompt to every text, which only the backend sentence-transformers "
+                "supports.",
                 hint="pip install 'wikigr[models]' and use the backend sentence-transformers",
             )
         return cls(
@@ -70,12 +73,12 @@ class Checkpoint:
         return self.folder / WEIGHTS
 
     def tokenizer_json(self) -> str:
-        """The tokenizer with this encoder's window, padding and lower-casing written into it."""
+        """Return the tokenizer as JSON, with this encoder's window, padding and lower-casing."""
         path = self.folder / "tokenizer.json"
         try:
             tokenizer = Tokenizer.from_buffer(path.read_bytes())
         except (OSError, ValueError) as error:
-            raise ModelError(f"{path} cannot be read: {error}.") from error
+            raise ModelError(f"Cannot read {path}: {error}.") from error
         if self.lowercase:
             steps = [normalizers.Lowercase()]
             if tokenizer.normalizer is not None:
@@ -95,7 +98,7 @@ def _window(folder: Path, config: Mapping[str, Any], sentence: Mapping[str, Any]
         window = _whole(tokenizer.get("model_max_length"), positions)
     window = min(window, positions)
     if window < 3:
-        raise ModelError(f"The encoder in {folder} has a window of {window} tokens, which holds no text.")
+        raise ModelError(f"The encoder in {folder} has a window of {window} tokens, which leaves no room for text.")
     return window
 
 
@@ -107,14 +110,14 @@ def _pooling(folder: Path) -> Pooling:
         kind = str(module.get("type", "")).rpartition(".")[2] if isinstance(module, dict) else ""
         if kind not in _KNOWN_MODULES:
             raise ModelError(
-                f"The encoder in {folder} has a step {kind or module!r}, which only the sentence-transformers "
-                "backend can run.",
+                f"The encoder in {folder} has a step {kind or module!r}, which only the backend sentence-transformers "
+                "supports.",
                 hint="pip install 'wikigr[models]' and use the backend sentence-transformers",
             )
         if kind == "Pooling":
             place = PurePosixPath(str(module.get("path", "")))
     if place is None:
-        raise ModelError(f"The encoder in {folder} has no pooling: it gives no vector for a text.")
+        raise ModelError(f"The encoder in {folder} has no pooling, so it does not produce text vectors.")
     if place.is_absolute() or ".." in place.parts:
         raise ModelError(f"{modules_file} points outside its folder: {place}.")
     settings = _json(folder / place / "config.json")
@@ -129,7 +132,7 @@ def _pooling(folder: Path) -> Pooling:
             chosen: Pooling = known
             return chosen
     raise ModelError(
-        f"The encoder in {folder} pools by {modes}; of these wikigr writes mean, cls or max alone.",
+        f"The encoder in {folder} pools by {modes}; wikigr supports only one of mean, cls and max.",
         hint="pip install 'wikigr[models]' and use the backend sentence-transformers",
     )
 
@@ -146,7 +149,7 @@ def _json(path: Path, *, want: type = dict, missing_ok: bool = False) -> Any:
             return want()
         raise ModelError(f"{path} is missing.") from error
     except (OSError, ValueError, RecursionError) as error:
-        raise ModelError(f"{path} cannot be read: {error}.") from error
+        raise ModelError(f"Cannot read {path}: {error}.") from error
     if not isinstance(value, want):
-        raise ModelError(f"{path} is not the JSON {want.__name__} that it should be.")
+        raise ModelError(f"{path} is not a JSON {want.__name__}.")
     return value

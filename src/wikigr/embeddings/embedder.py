@@ -1,4 +1,4 @@
-"""The protocol that every encoder backend follows."""
+"""The protocol of all encoder backends."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Vectors: TypeAlias = "NDArray[np.float32]"
 
 @dataclass(frozen=True, slots=True)
 class EncoderIdentity:
-    """What makes two encoders produce comparable vectors; a pack stores it and refuses another.
+    """Identifies an encoder: vectors are comparable only if the identities match, so a pack stores it and checks it.
 
-    ``model_id`` is a hub name such as ``sentence-transformers/all-MiniLM-L6-v2``; ``weights_sha256`` is the
-    hex digest of the weights that the encoder was made from; ``dimension`` the length of a vector.
+    ``model_id`` is a hub name such as ``sentence-transformers/all-MiniLM-L6-v2``, ``dimension`` is the length of a
+    vector, and ``weights_sha256`` is the hex digest of the original weights.
     """
 
     model_id: str
@@ -27,7 +27,7 @@ class EncoderIdentity:
 
 
 class Embedder(Protocol):
-    """Text to unit vectors."""
+    """Maps texts to unit vectors."""
 
     @property
     def identity(self) -> EncoderIdentity: ...
@@ -35,7 +35,7 @@ class Embedder(Protocol):
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Encode ``texts`` in one call.
 
-        Returns float32 of shape ``(len(texts), dimension)``, rows of L2 norm 1, in the order of ``texts``;
-        an empty input gives shape ``(0, dimension)``. Text past the model's window is cut.
+        Returns float32 of shape ``(len(texts), dimension)``: one row of L2 norm 1 per text, in order. An empty input
+        gives shape ``(0, dimension)``. Text beyond the model's window is truncated.
         """
         ...

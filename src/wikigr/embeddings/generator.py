@@ -1,4 +1,4 @@
-"""``EmbeddingGenerator``: the documented front of the encoders (reference/multidoc-synthesizer.md)."""
+"""``EmbeddingGenerator``, the documented interface of the encoders (reference/multidoc-synthesizer.md)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from wikigr.embeddings.loader import DEFAULT_MODEL, Backend, open_encoder
 class EmbeddingGenerator:
     """Embeds questions and texts with one encoder.
 
-    ``model_name`` is a model id, a short name such as ``all-MiniLM-L6-v2``, or a folder; ``backend`` is as in
-    ``open_encoder``, which says what is raised. ``dimension`` is the length of a vector.
+    ``model_name`` is a model id, a short name such as ``all-MiniLM-L6-v2``, or a folder. ``backend`` and the errors are
+    those of ``open_encoder``. ``dimension`` is the length of a vector.
     """
 
     def __init__(self, model_name: str = DEFAULT_MODEL, *, backend: Backend = "auto") -> None:
@@ -21,7 +21,7 @@ class EmbeddingGenerator:
 
     @classmethod
     def of(cls, encoder: Embedder) -> Self:
-        """Return a generator over an encoder that is open already."""
+        """Return a generator for an encoder that is already open."""
         generator = cls.__new__(cls)
         generator._use(encoder)
         return generator
@@ -32,12 +32,12 @@ class EmbeddingGenerator:
         self.dimension = encoder.identity.dimension
 
     def generate(self, texts: Sequence[str]) -> Vectors:
-        """Embed ``texts``: float32 of shape ``(len(texts), dimension)``, rows of L2 norm 1."""
+        """Return the embeddings of ``texts``: float32 of shape ``(len(texts), dimension)``, rows of L2 norm 1."""
         if isinstance(texts, str):
-            raise TypeError("generate takes a list of texts; use embed_query for a single one")
+            raise TypeError("generate takes a list of texts; use embed_query for a single text")
         return self._encoder.encode(texts)
 
     def embed_query(self, text: str) -> Vectors:
-        """Embed one text: float32 of shape ``(dimension,)``, L2 norm 1."""
+        """Return the embedding of one text: float32 of shape ``(dimension,)``, L2 norm 1."""
         vector: Vectors = self._encoder.encode([text])[0]
         return vector

@@ -1,4 +1,4 @@
-"""Open an encoder by its name: which backend, for which purpose."""
+"""Open an encoder by name, with the backend that suits the purpose."""
 
 from __future__ import annotations
 
@@ -26,24 +26,25 @@ def open_encoder(
 ) -> Embedder:
     """Open the encoder ``model_id``: an id, a short name, a model folder or a pack's ``encoder`` folder.
 
-    ``query`` answers the first one soonest; ``queries`` expects many, one at a time, and gives each the same vector to
-    its last digit whatever was asked before; ``bulk`` takes many texts at once. ``auto`` takes ONNX Runtime, and for
-    ``bulk`` OpenVINO where it is installed and the CPU computes in bfloat16. All but ``sentence-transformers`` run a
-    prepared encoder. ``threads`` (ONNX Runtime) are the cores to use, all by default.
+    The purpose ``query`` minimizes the time to the first vector. ``queries`` is for many texts, one at a time; the
+    vector of a text is then bitwise independent of earlier texts. ``bulk`` is for many texts at once. The backend
+    ``auto`` is ONNX Runtime, or for ``bulk`` OpenVINO if it is installed and the CPU supports bfloat16. All backends
+    except ``sentence-transformers`` run a prepared encoder. ``threads`` is the number of cores for ONNX Runtime; the
+    default is all.
 
-    Raises ``ModelError`` when the encoder has not been prepared (``wikigr model prepare``), is damaged, or when the
-    backend is not installed, and ``UsageError`` for an unknown backend or purpose.
+    Raises ``ModelError`` if the encoder is not prepared (``wikigr model prepare``) or is damaged, or if the backend is
+    not installed, and ``UsageError`` for an unknown backend or purpose.
     """
     if backend not in get_args(Backend):
-        raise UsageError(f"There is no backend {backend!r}; choose from {', '.join(get_args(Backend))}.")
+        raise UsageError(f"Unknown backend {backend!r}; choose from {', '.join(get_args(Backend))}.")
     if purpose not in get_args(Purpose):
-        raise UsageError(f"There is no purpose {purpose!r}; choose from {', '.join(get_args(Purpose))}.")
+        raise UsageError(f"Unknown purpose {purpose!r}; choose from {', '.join(get_args(Purpose))}.")
     if backend == "sentence-transformers":
         from wikigr.embeddings.sentence_transformers import SentenceTransformersEncoder
 
         return SentenceTransformersEncoder(str(model_id))
     prepared = find_prepared(str(model_id))
-    if backend == "openvino" or (backend == "auto" and purpose == "bulk" and _openvino_is_quicker()):
+    if backend == "openvino" or (backend == "auto" and purpose == "bulk" and _openvino_is_faster()):
         from wikigr.embeddings.openvino import OpenVinoEncoder
 
         return OpenVinoEncoder(prepared)
@@ -52,7 +53,7 @@ def open_encoder(
     return OnnxEncoder(prepared, bulk=purpose == "bulk", packed=purpose != "query", threads=threads)
 
 
-def _openvino_is_quicker() -> bool:
+def _openvino_is_faster() -> bool:
     if find_spec("openvino") is None:
         return False
     from wikigr.embeddings.openvino import computes_in_bfloat16

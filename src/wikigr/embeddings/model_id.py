@@ -1,4 +1,4 @@
-"""What a model may be called: an id of the model hub, a short name, or a folder."""
+"""Names of models: an id on the model hub, a short name, or a folder."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _ALIASES = {"all-MiniLM-L6-v2": DEFAULT_MODEL}
 
 
 def canonical_id(model_id: str) -> str:
-    """The full id of a model that has a short name; any other id unchanged."""
+    """Return the full id for a short name, and any other id unchanged."""
     return _ALIASES.get(model_id, model_id)
 
 
 def local_folder(model_id: str) -> Path | None:
-    """The folder that ``model_id`` names, there or not, or ``None`` when it is an id.
+    """Return the folder that ``model_id`` names, which may not exist, or ``None`` if it is an id.
 
-    Raises ``ModelError`` for a name that can be neither.
+    Raises ``ModelError`` for a name that is neither.
     """
     if canonical_id(model_id) == DEFAULT_MODEL:
         return None
@@ -28,11 +28,12 @@ def local_folder(model_id: str) -> Path | None:
         if model_id and (path.is_dir() or path.is_absolute() or model_id.startswith(("./", "../", "~"))):
             return path.resolve()
     except (OSError, ValueError, RuntimeError) as error:
-        # A name too long for the system, one with NUL, or the home of an unknown user.
-        raise ModelError(f"{model_id[:80]!r} names no model: {getattr(error, 'strerror', None) or error}.") from error
+        # The name is too long for the system, contains NUL, or names the home of an unknown user.
+        reason = getattr(error, "strerror", None) or error
+        raise ModelError(f"{model_id[:80]!r} is not a valid model name: {reason}.") from error
     return None
 
 
 def local_id(folder: Path, weights_sha256: str) -> str:
-    """The id of a model that only a folder holds: its name and its weights, so that it outlives the folder."""
+    """Return the id of a model that exists only as a folder: its name and its weights, not its path."""
     return f"local/{folder.name}@{weights_sha256[:12]}"

@@ -1,4 +1,4 @@
-"""The default encoder: ONNX Runtime on a prepared graph, for queries and for bulk."""
+"""The default backend: ONNX Runtime on a prepared graph, for queries and for bulk encoding."""
 
 from __future__ import annotations
 
@@ -9,30 +9,36 @@ import numpy as np
 
 from wikigr.embeddings.batching import TokenBatch, available_cores, token_batches
 from wikigr.embeddings.embedder import EncoderIdentity, Vectors
-from wikigr.embeddings.graph_interface import ATTENTION_MASK, EMBEDDING, INPUT_IDS
-from wikigr.embeddings.prepared import DESCRIPTION, PREPARE_HINT, PreparedModel
+from wikigr.embeddings.prepared import (
+    ATTENTION_MASK,
+    DESCRIPTION,
+    EMBEDDING,
+    INPUT_IDS,
+    PREPARE_HINT,
+    PreparedModel,
+)
 from wikigr.embeddings.tokenization import TextTokenizer
 from wikigr.errors import ModelError
 
-# ONNX Runtime repacks the weights for its matrix kernels in 40 ms, which then saves 2 ms a run
-# (all-MiniLM-L6-v2): a process that asks once is quicker without, one that goes on is repaid.
+# Prepacking the weights for the matrix kernels takes 40 ms and then saves 2 ms per run (all-MiniLM-L6-v2). It pays off
+# only for a process that encodes more than one question.
 _RUNS_BEFORE_PACKING = 20
 
-# A batch this large keeps the matrix kernels busy and still fits a core's cache.
+# A batch of this size keeps the matrix kernels busy and still fits in a core's cache.
 _BATCH_TOKENS = 512
 _BATCH_TEXTS = 64
 
-# One short text has too little work in it for more threads.
+# A single short text is too little work for more threads.
 _MAX_THREADS_PER_TEXT = 4
 
 
 class OnnxEncoder:
     """Runs a prepared encoder on the CPU.
 
-    ``threads`` is the number of cores to use, by default all that this process may run on. ``bulk`` says that
-    many texts will follow: every core then takes batches of its own from the start. Otherwise the cores share
-    each batch. The weights are repacked at the start (``packed``), or else after some runs, which moves the last digit
-    of what comes then, so that the first vector comes as soon as it can.
+    ``threads`` is the number of cores to use; the default is all cores available to this process. With ``bulk``, each
+    core processes its own batches; otherwise, all cores share each batch. With ``packed``, the weights are prepacked at
+    the start. Otherwise they are prepacked after some runs, which makes the first vector available sooner but may
+    change the last digit of later vectors.
     """
 
     def __init__(
@@ -53,7 +59,7 @@ class OnnxEncoder:
         return self._prepared.identity
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Encode ``texts``; see ``Embedder.encode``. Raises ``ModelError`` when the graph cannot run."""
+        """Encode ``texts``; see ``Embedder.encode``. Raises ``ModelError`` if the graph fails to run."""
         vectors = np.empty((len(texts), self.identity.dimension), np.float32)
         batches = token_batches(
             self._tokenizer.encode(texts),
@@ -90,8 +96,8 @@ class OnnxEncoder:
             raise ModelError(f"The encoder in {self._prepared.folder} failed: {error}") from error
         if vectors.shape != (len(batch.rows), self.identity.dimension):
             raise ModelError(
-                f"The encoder in {self._prepared.folder} gave vectors of shape {vectors.shape}, unlike its "
-                f"{DESCRIPTION}.",
+                f"The encoder in {self._prepared.folder} returned vectors of shape {vectors.shape}, which contradicts "
+                f"its {DESCRIPTION}.",
                 hint=f"{PREPARE_HINT} --force",
             )
         return np.asarray(vectors, dtype=np.float32)
@@ -103,10 +109,10 @@ class OnnxEncoder:
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4
         options.intra_op_num_threads = 1 if self._bulk else min(self._threads, _MAX_THREADS_PER_TEXT)
-        # The graph is written as the optimizer would leave it, so looking for more would only cost time.
+        # The graph is written in its optimized form, so running the optimizer would only take time.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.add_session_config_entry("session.disable_prepacking", "0" if self._packed else "1")
-        # Idle threads would otherwise spin for a while after each run, on the cores that search needs next.
+        # Otherwise, idle threads would spin after each run and occupy the cores that search needs next.
         options.add_session_config_entry("session.force_spinning_stop", "1")
         try:
             return onnxruntime.InferenceSession(str(self._prepared.graph), options, providers=["CPUExecutionProvider"])

@@ -1,8 +1,8 @@
 """Write the ONNX graph of a BERT encoder from its safetensors weights, without torch.
 
-The operators are those that ONNX Runtime fuses a torch export into (``com.microsoft`` domain) where they are
-quicker than the standard ones, so nothing is left to optimize when the graph is loaded, and loading is the larger
-part of a cold query. OpenVINO reads them as well.
+Where they are faster than the standard operators, the graph uses the fused operators (domain ``com.microsoft``) that
+ONNX Runtime's optimizer would produce from a torch export. The graph needs no optimization when it is loaded, which is
+the larger part of a cold query. OpenVINO supports these operators as well.
 """
 
 from __future__ import annotations
@@ -18,15 +18,8 @@ from onnx import ModelProto, NodeProto, helper
 from safetensors import SafetensorError, safe_open
 
 from wikigr.embeddings.checkpoint import Pooling
-from wikigr.embeddings.graph_interface import ATTENTION_MASK, INPUT_IDS
-from wikigr.embeddings.onnx_nodes import (
-    OPSET,
-    WeightFile,
-    inputs,
-    normalize_nodes,
-    outputs,
-    pooling_nodes,
-)
+from wikigr.embeddings.onnx_nodes import OPSET, WeightFile, inputs, normalize_nodes, outputs, pooling_nodes
+from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS
 from wikigr.errors import ModelError
 
 _CONTRIB = "com.microsoft"
@@ -37,7 +30,7 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class BertConfig:
-    """The numbers of a BERT ``config.json`` that shape its graph."""
+    """The values of a BERT ``config.json`` that determine its graph."""
 
     layers: int
     heads: int
@@ -47,7 +40,7 @@ class BertConfig:
 
     @classmethod
     def from_json(cls, config: Mapping[str, Any]) -> BertConfig:
-        """Read the ``config.json`` of a BERT encoder; raises ``ModelError`` for impossible numbers."""
+        """Parse the ``config.json`` of a BERT encoder; raises ``ModelError`` for invalid values."""
         try:
             parsed = cls(
                 layers=int(config["num_hidden_layers"]),
@@ -57,19 +50,19 @@ class BertConfig:
                 layer_norm_eps=float(config.get("layer_norm_eps", 1e-12)),
             )
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise ModelError(f"The model's config.json is no BERT configuration: {error!r}.") from error
+            raise ModelError(f"The model's config.json is not a BERT configuration: {error!r}.") from error
         if parsed.layers < 1 or parsed.heads < 1 or parsed.hidden < 1 or parsed.hidden % parsed.heads:
-            raise ModelError("The model's config.json has impossible numbers of layers, heads or hidden units.")
+            raise ModelError("The model's config.json has invalid numbers of layers, heads or hidden units.")
         return parsed
 
 
 def can_write(config: Mapping[str, Any]) -> bool:
-    """Whether ``config.json`` is that of a BERT encoder as ``write_bert_graph`` knows it.
+    """Return whether ``write_bert_graph`` supports the encoder with this ``config.json``.
 
-    Raises ``ModelError`` when it names its activation by something that is no name.
+    Raises ``ModelError`` if the activation is not a string.
     """
     if not isinstance(config.get("hidden_act", ""), str):
-        raise ModelError(f"The model's config.json has a hidden_act that is no name: {config['hidden_act']!r:.80}.")
+        raise ModelError(f"The hidden_act in the model's config.json is not a string: {config['hidden_act']!r:.80}.")
     return (
         config.get("model_type") == "bert"
         and config.get("position_embedding_type", "absolute") == "absolute"
@@ -79,7 +72,7 @@ def can_write(config: Mapping[str, Any]) -> bool:
 
 
 class _Weights:
-    """The tensors of a checkpoint by their BERT name, whatever prefix the file gives them."""
+    """The tensors of a checkpoint by their BERT names, without the prefix that the file may use."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -87,34 +80,32 @@ class _Weights:
             names = list(file.keys())
             self._file = file
         except (OSError, SafetensorError) as error:
-            raise ModelError(f"The weights {path} cannot be read: {error}.") from error
+            raise ModelError(f"Cannot read the weights {path}: {error}.") from error
         anchor = "embeddings.word_embeddings.weight"
         prefixes = [name.removesuffix(anchor) for name in names if name.endswith(anchor)]
         if len(prefixes) != 1:
-            raise ModelError(f"The weights {path} hold no BERT encoder: no single tensor {anchor}.")
+            raise ModelError(f"The weights {path} are not a BERT encoder: there must be exactly one tensor {anchor}.")
         self._prefix = prefixes[0]
         self._path = path
 
     def __call__(self, name: str, *shape: int | None) -> Array:
-        """The tensor ``name`` as float32; ``None`` in ``shape`` stands for any length."""
+        """Return the tensor ``name`` as float32; ``None`` in ``shape`` matches any length."""
         try:
             array = self._file.get_tensor(self._prefix + name)
         except SafetensorError as error:
             raise ModelError(f"The weights {self._path} lack the tensor {name}.") from error
         except TypeError as error:
-            raise ModelError(f"The tensor {name} of {self._path} has a type that numpy lacks.") from error
+            raise ModelError(f"The tensor {name} of {self._path} has a type that NumPy does not support.") from error
         if len(array.shape) != len(shape) or any(
             want not in (None, got) for want, got in zip(shape, array.shape, strict=True)
         ):
-            raise ModelError(
-                f"The tensor {name} has shape {list(array.shape)}, unlike what config.json says: {list(shape)}."
-            )
+            raise ModelError(f"The tensor {name} has shape {list(array.shape)}, but config.json implies {list(shape)}.")
         return np.asarray(array, dtype=np.float32)
 
 
 @dataclass(slots=True)
 class _Graph:
-    """Nodes and weights while they are put together."""
+    """A graph under construction: its nodes and weights."""
 
     config: BertConfig
     weights: _Weights
@@ -122,7 +113,7 @@ class _Graph:
     nodes: list[NodeProto]
 
     def op(self, operator: str, name: str, sources: list[str], *, domain: str = "", **attributes: Any) -> str:
-        """Append a node with one output of its own name, and return that name."""
+        """Append a node with one output of the same name, and return the name."""
         self.nodes.append(helper.make_node(operator, sources, [name], name=name, domain=domain, **attributes))
         return name
 
@@ -130,15 +121,15 @@ class _Graph:
         return self.data.add(name, self.weights(name, *shape))
 
     def kernel(self, name: str, *shape: int | None) -> str:
-        """A torch ``Linear`` weight ``[out, in]``, stored as ``[in, out]`` for MatMul."""
+        """Store a torch ``Linear`` weight ``[out, in]`` as ``[in, out]`` for MatMul, and return its name."""
         return self.data.add(name, self.weights(name, *shape).T)
 
 
 def write_bert_graph(weights: Path, config: Mapping[str, Any], pooling: Pooling, folder: Path, name: str) -> int:
     """Write ``folder/name`` and its tensors ``folder/name + ".data"``; the same input gives the same bytes.
 
-    ``weights`` is a safetensors file, ``config`` the parsed ``config.json``. Returns the length of an
-    embedding. Raises ``ModelError`` when the weights are no BERT encoder or do not fit ``config``.
+    ``weights`` is a safetensors file, and ``config`` is the parsed ``config.json``. Returns the length of an embedding.
+    Raises ``ModelError`` if the weights are not a BERT encoder or do not match ``config``.
     """
     bert = BertConfig.from_json(config)
     data_name = name + ".data"
@@ -162,7 +153,7 @@ def _model(graph: _Graph) -> ModelProto:
 
 def _embeddings(graph: _Graph) -> str:
     hidden = graph.config.hidden
-    # Every text is one segment, so the vector of segment 0 can be added to the positions once and for all.
+    # Every text is a single segment, so the vector of segment 0 can be added to the positions in advance.
     position_table = graph.weights("embeddings.position_embeddings.weight", None, hidden)
     segment_table = graph.weights("embeddings.token_type_embeddings.weight", None, hidden)
     if not len(segment_table):
@@ -176,7 +167,7 @@ def _embeddings(graph: _Graph) -> str:
         graph.tensor("embeddings.LayerNorm.weight", hidden),
         graph.tensor("embeddings.LayerNorm.bias", hidden),
     ]
-    # The second output (the length of each text) is obligatory; attention takes the whole mask instead.
+    # The second output (the length of each text) is mandatory but unused: attention takes the mask instead.
     graph.nodes.append(
         helper.make_node(
             "EmbedLayerNormalization",
@@ -191,7 +182,7 @@ def _embeddings(graph: _Graph) -> str:
 
 
 def _projections(graph: _Graph, prefix: str) -> tuple[Array, Array]:
-    """Query, key and value projections side by side: ``[hidden, 3 * hidden]`` and ``[3 * hidden]``."""
+    """Return the concatenated query, key and value projections: ``[hidden, 3 * hidden]`` and ``[3 * hidden]``."""
     hidden = graph.config.hidden
     parts = [prefix + f"attention.self.{part}." for part in ("query", "key", "value")]
     return (
@@ -232,7 +223,7 @@ def _layer(graph: _Graph, prefix: str, hidden: str) -> str:
 def _add_norm(graph: _Graph, prefix: str, source: str, skip: str, width: int | None) -> str:
     size = graph.config.hidden
     product = graph.op("MatMul", prefix + "matmul", [source, graph.kernel(prefix + "dense.weight", size, width)])
-    # ONNX Runtime's SkipLayerNormalization does these three in one, but six times slower on a CPU.
+    # ONNX Runtime's SkipLayerNormalization combines these three, but is six times slower on a CPU.
     biased = graph.op("Add", prefix + "bias", [product, graph.tensor(prefix + "dense.bias", size)])
     summed = graph.op("Add", prefix + "skip", [biased, skip])
     parameters = [graph.tensor(prefix + part, size) for part in ("LayerNorm.weight", "LayerNorm.bias")]

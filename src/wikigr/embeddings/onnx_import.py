@@ -1,4 +1,4 @@
-"""Give an ONNX graph of someone else's making the inputs and the output that wikigr's encoders expect."""
+"""Adapt a third-party ONNX graph to the inputs and the output of prepared encoders (see ``prepared``)."""
 
 from __future__ import annotations
 
@@ -10,55 +10,55 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import ModelProto, helper
 
 from wikigr.embeddings.checkpoint import Pooling
-from wikigr.embeddings.graph_interface import ATTENTION_MASK, INPUT_IDS
 from wikigr.embeddings.onnx_nodes import inputs, normalize_nodes, outputs, pooling_nodes
+from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS
 from wikigr.embeddings.runtime import onnxruntime
 from wikigr.embeddings.runtime import state as runtime
 from wikigr.errors import ModelError
 
 _SEGMENTS = "token_type_ids"
-# Before every name that is added: a graph from elsewhere may use any other.
-_OURS = "wikigr_"
+# The prefix of all added names, which avoids collisions with names in the graph.
+_PREFIX = "wikigr_"
 _TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
 _TEXT_OUTPUT = "sentence_embedding"
 
 
 def adapt_graph(source: Path, dimension: int, pooling: Pooling, folder: Path, name: str) -> None:
-    """Write ``folder/name`` with tensors in ``folder/name + ".data"`` from the graph ``source``.
+    """Write ``folder/name``, with tensors in ``folder/name + ".data"``, from the graph ``source``.
 
-    ``source`` takes ``input_ids``, ``attention_mask`` and perhaps ``token_type_ids``, and gives
-    ``last_hidden_state`` ``[batch, tokens, dimension]`` or ``sentence_embedding`` ``[batch, dimension]``.
-    ONNX Runtime's optimizer runs once, here, instead of at every load. Raises ``ModelError``.
+    ``source`` has the inputs ``input_ids``, ``attention_mask`` and optionally ``token_type_ids``, and the output
+    ``last_hidden_state`` ``[batch, tokens, dimension]`` or ``sentence_embedding`` ``[batch, dimension]``. ONNX
+    Runtime's optimizer runs once here instead of at every load. Raises ``ModelError``.
     """
     try:
         model = onnx.load(source)
     except (OSError, DecodeError, onnx.checker.ValidationError) as error:
-        raise ModelError(f"The graph {source} cannot be read: {error}.") from error
+        raise ModelError(f"Cannot read the graph {source}: {error}.") from error
     _adapt_inputs(model, source)
     _adapt_output(model, source, dimension, pooling)
     _optimize(model, folder, name, source)
 
 
 def _adapt_inputs(model: ModelProto, source: Path) -> None:
-    """Put casts from int32 before the graph's own integer inputs, and zeros in the place of segments."""
+    """Add casts from int32 to the integer types of the graph's inputs, and replace segment ids by zeros."""
     graph = model.graph
     initializers = {tensor.name for tensor in graph.initializer}
     own = {value.name: value.type.tensor_type.elem_type for value in graph.input if value.name not in initializers}
     if not {INPUT_IDS, ATTENTION_MASK} <= own.keys() <= {INPUT_IDS, ATTENTION_MASK, _SEGMENTS}:
-        raise ModelError(f"The graph {source} has the inputs {sorted(own)}, which are not those of an encoder.")
-    renamed = {name: f"{_OURS}own_{name}" for name in own}
+        raise ModelError(f"The graph {source} has the inputs {sorted(own)}, which do not match a text encoder.")
+    renamed = {name: f"{_PREFIX}own_{name}" for name in own}
     for node in graph.node:
         node.input[:] = [renamed.get(value, value) for value in node.input]
     first = [
-        helper.make_node("Cast", [name], [renamed[name]], name=f"{_OURS}cast_{name}", to=own[name])
+        helper.make_node("Cast", [name], [renamed[name]], name=f"{_PREFIX}cast_{name}", to=own[name])
         for name in (INPUT_IDS, ATTENTION_MASK)
     ]
     if _SEGMENTS in own:
         ids = renamed[INPUT_IDS]
-        first.append(helper.make_node("Sub", [ids, ids], [f"{_OURS}zeros"], name=f"{_OURS}zeros"))
+        first.append(helper.make_node("Sub", [ids, ids], [f"{_PREFIX}zeros"], name=f"{_PREFIX}zeros"))
         first.append(
             helper.make_node(
-                "Cast", [f"{_OURS}zeros"], [renamed[_SEGMENTS]], name=f"{_OURS}cast_zeros", to=own[_SEGMENTS]
+                "Cast", [f"{_PREFIX}zeros"], [renamed[_SEGMENTS]], name=f"{_PREFIX}cast_zeros", to=own[_SEGMENTS]
             )
         )
     nodes = [*first, *graph.node]
@@ -72,7 +72,7 @@ def _adapt_output(model: ModelProto, source: Path, dimension: int, pooling: Pool
     given = [value.name for value in graph.output]
     tokens = next((name for name in _TOKEN_OUTPUTS if name in given), None)
     if tokens is not None:
-        graph.node.extend([*pooling_nodes(tokens, pooling, f"{_OURS}pooled"), *normalize_nodes(f"{_OURS}pooled")])
+        graph.node.extend([*pooling_nodes(tokens, pooling, f"{_PREFIX}pooled"), *normalize_nodes(f"{_PREFIX}pooled")])
     elif _TEXT_OUTPUT in given:
         graph.node.extend(normalize_nodes(_TEXT_OUTPUT))
     else:
@@ -87,7 +87,7 @@ def _optimize(model: ModelProto, folder: Path, name: str, source: Path) -> None:
     onnx.save(model, adapted, save_as_external_data=True, location=adapted_data.name, size_threshold=1024)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
-    # The next level up lays tensors out for the CPU at hand, and the file may travel.
+    # The next level would choose a tensor layout for this CPU, but the file may be used on another one.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
     options.optimized_model_filepath = str(folder / name)
     options.add_session_config_entry("session.optimized_model_external_initializers_file_name", name + ".data")

@@ -1,4 +1,4 @@
-"""Pieces that every encoder graph shares: inputs, output, external weights, pooling, normalization."""
+"""Parts shared by all encoder graphs: inputs, output, external weights, pooling and normalization."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from numpy.typing import NDArray
 from onnx import NodeProto, TensorProto, ValueInfoProto, helper
 
 from wikigr.embeddings.checkpoint import Pooling
-from wikigr.embeddings.graph_interface import ATTENTION_MASK, EMBEDDING, INPUT_IDS
+from wikigr.embeddings.prepared import ATTENTION_MASK, EMBEDDING, INPUT_IDS
 
 OPSET = 17
 
-# ONNX Runtime maps an external tensor straight from the file when it starts on a page.
+# ONNX Runtime memory-maps external tensors that are aligned to pages.
 _PAGE = 4096
 
 
 @dataclass(slots=True)
 class WeightFile:
-    """Writes tensors one after the other into ``stream`` and records where each lies."""
+    """Writes tensors to ``stream`` one after the other and records their offsets."""
 
     stream: BinaryIO
     name: str
     tensors: list[TensorProto] = field(default_factory=list)
 
     def add(self, name: str, array: NDArray[np.generic]) -> str:
-        """Append ``array`` and return ``name``, so that a node can use it as an input."""
+        """Append ``array`` and return ``name``, for use as the input of a node."""
         data = np.ascontiguousarray(array).tobytes()
         self.stream.write(b"\0" * (-self.stream.tell() % _PAGE))
         tensor = TensorProto(
@@ -66,7 +66,10 @@ def constant(name: str, value: NDArray[np.generic]) -> NodeProto:
 
 
 def pooling_nodes(hidden: str, pooling: Pooling, pooled: str) -> list[NodeProto]:
-    """Reduce ``hidden`` ``[batch, tokens, dimension]`` to ``pooled`` ``[batch, dimension]``, padding left out."""
+    """Return nodes that pool ``hidden`` ``[batch, tokens, dimension]`` to ``pooled`` ``[batch, dimension]``.
+
+    Padding is ignored.
+    """
     if pooling == "cls":
         return [
             constant("first_token", np.array(0, np.int64)),
@@ -77,7 +80,7 @@ def pooling_nodes(hidden: str, pooling: Pooling, pooled: str) -> list[NodeProto]
         constant("axis_1", np.array([1], np.int64)),
     ]
     if pooling == "mean":
-        # [batch, 1, tokens] @ [batch, tokens, dimension] sums without a masked copy of the hidden states.
+        # [batch, 1, tokens] @ [batch, tokens, dimension] computes the sum without a masked copy of the hidden states.
         return [
             *mask,
             helper.make_node("Unsqueeze", ["mask", "axis_1"], ["mask_row"], name="mask_row"),
@@ -98,7 +101,7 @@ def pooling_nodes(hidden: str, pooling: Pooling, pooled: str) -> list[NodeProto]
 
 
 def normalize_nodes(pooled: str) -> list[NodeProto]:
-    """Divide ``pooled`` by its L2 norm into the graph's output; a zero vector stays zero."""
+    """Return nodes that divide ``pooled`` by its L2 norm into the graph's output; a zero vector remains zero."""
     return [
         helper.make_node("ReduceL2", [pooled], ["norm"], name="norm", axes=[1], keepdims=1),
         constant("smallest_norm", np.array(1e-12, np.float32)),

@@ -1,7 +1,7 @@
-"""Bulk encoding with OpenVINO, which computes in bfloat16 where the CPU does (extra ``openvino``).
+"""Bulk encoding with OpenVINO, in bfloat16 if the CPU supports it (extra ``openvino``).
 
-The vectors differ from those of ONNX Runtime by the rounding of bfloat16 (cosine 0.9998 and better), far
-less than passages differ, so both have the same identity.
+Rounding to bfloat16 changes vectors (cosine 0.9998 or more to those of ONNX Runtime) far less than passages differ, so
+both backends have the same identity.
 """
 
 from __future__ import annotations
@@ -15,27 +15,26 @@ import numpy as np
 
 from wikigr.embeddings.batching import available_cores, token_batches
 from wikigr.embeddings.embedder import EncoderIdentity, Vectors
-from wikigr.embeddings.graph_interface import ATTENTION_MASK, INPUT_IDS
-from wikigr.embeddings.prepared import PREPARE_HINT, PreparedModel
+from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS, PREPARE_HINT, PreparedModel
 from wikigr.embeddings.tokenization import TextTokenizer
 from wikigr.errors import ModelError
 
-# bfloat16 halves the work per token, so that a batch has to be larger to keep a core busy.
+# bfloat16 halves the work per token, so a batch must be larger to keep a core busy.
 _BATCH_TOKENS = 2048
 _BATCH_TEXTS = 64
 
-# OpenVINO keeps a kernel for every shape of batch that it met, 5,000 of them unless it is told otherwise: a build of
-# 100,000 sections grew by a gigabyte. The setting is no part of its public interface, so that a version may lack it.
+# OpenVINO caches a kernel for every batch shape, up to 5,000 by default, which took a gigabyte in a build of 100,000
+# sections. The setting is not part of its public interface, so a version may lack it.
 _KERNELS = "CPU_RUNTIME_CACHE_CAPACITY"
 _MAX_KERNELS = 64
 
 
 class OpenVinoEncoder:
-    """Runs a prepared encoder on the CPU, a batch on each core.
+    """Runs a prepared encoder on the CPU, one batch per core.
 
-    ``threads`` is the number of cores to use, by default all that this process may run on. ``precision`` is
-    ``"bf16"`` or ``"f32"``; left out, bfloat16 where the CPU has it. Raises ``ModelError`` when OpenVINO is
-    not installed or cannot read the graph.
+    ``threads`` is the number of cores to use; the default is all cores available to this process. ``precision`` is
+    ``"bf16"`` or ``"f32"``; the default is bfloat16 if the CPU supports it. Raises ``ModelError`` if OpenVINO is not
+    installed or cannot read the graph.
     """
 
     def __init__(self, prepared: PreparedModel, threads: int | None = None, *, precision: str | None = None) -> None:
@@ -58,7 +57,7 @@ class OpenVinoEncoder:
                 hint=f"{PREPARE_HINT} --force, or use the backend onnx",
             ) from error
         self._queue = openvino.AsyncInferQueue(self._model)
-        # The queue has one callback, which knows where the vectors of the call in progress go.
+        # The queue has a single callback, which is bound to the output of the current call.
         self._lock = Lock()
 
     @property
@@ -66,7 +65,7 @@ class OpenVinoEncoder:
         return self._prepared.identity
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Encode ``texts``; see ``Embedder.encode``. Raises ``ModelError`` when the graph cannot run."""
+        """Encode ``texts``; see ``Embedder.encode``. Raises ``ModelError`` if the graph fails to run."""
         vectors = np.empty((len(texts), self.identity.dimension), np.float32)
         batches = token_batches(
             self._tokenizer.encode(texts),
@@ -83,13 +82,13 @@ class OpenVinoEncoder:
                 self._queue.wait_all()
         except RuntimeError as error:
             raise ModelError(f"The encoder in {self._prepared.folder} failed: {_first_line(error)}") from error
-        # bfloat16 leaves norms a thousandth off; packs rely on unit vectors.
+        # With bfloat16, norms are off by a thousandth, but packs rely on unit vectors.
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors
 
 
 def computes_in_bfloat16() -> bool:
-    """Whether OpenVINO is quicker in bfloat16 on this CPU; raises ``ModelError`` when it is not installed."""
+    """Return whether this CPU supports bfloat16; raises ``ModelError`` if OpenVINO is not installed."""
     return "BF16" in _import_openvino().Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
 
 

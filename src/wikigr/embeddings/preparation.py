@@ -1,4 +1,4 @@
-"""Write a prepared encoder from a checkpoint, and put it in place in one step."""
+"""Write a prepared encoder from a checkpoint and publish it atomically."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from wikigr.embeddings.prepared import (
     TOKENIZER,
     PreparedModel,
     describe_file,
-    open_if_good,
+    open_if_valid,
 )
 from wikigr.errors import ModelError
 
@@ -31,8 +31,8 @@ def write_prepared(
 ) -> PreparedModel:
     """Write ``checkpoint`` as a prepared encoder to the folder ``target``.
 
-    A damaged folder there is replaced; a good one, which another process has written in the meantime, only
-    with ``force``. Raises ``ModelError`` when the encoder cannot be written.
+    A damaged folder is replaced. A valid one, which another process may have written in the meantime, is replaced only
+    with ``force``. Raises ``ModelError`` if the encoder cannot be written.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -47,7 +47,7 @@ def write_prepared(
             _write(checkpoint, model_id, weights_sha256, unfinished)
             return _publish(unfinished, target, replaced, force=force)
     except OSError as error:
-        raise ModelError(f"The encoder {model_id} cannot be written to {target}: {error.strerror}.") from error
+        raise ModelError(f"Cannot write the encoder {model_id} to {target}: {error.strerror}.") from error
 
 
 def _write(checkpoint: Checkpoint, model_id: str, weights_sha256: str, folder: Path) -> None:
@@ -71,12 +71,12 @@ def _write_graph(checkpoint: Checkpoint, model_id: str, folder: Path) -> int:
     if can_write(checkpoint.config):
         return write_bert_graph(checkpoint.weights, checkpoint.config, checkpoint.pooling, folder, GRAPH)
 
+    from wikigr.embeddings.onnx_export import export_graph
     from wikigr.embeddings.onnx_import import adapt_graph
-    from wikigr.embeddings.torch_export import export_graph
 
     dimension = checkpoint.config.get("hidden_size", checkpoint.config.get("dim"))
     if not isinstance(dimension, int):
-        raise ModelError(f"The config.json of {model_id} does not say how long its vectors are.")
+        raise ModelError(f"The config.json of {model_id} does not give the length of its vectors.")
     graph = checkpoint.folder / "onnx" / "model.onnx"
     if graph.is_file():
         adapt_graph(graph, dimension, checkpoint.pooling, folder, GRAPH)
@@ -88,9 +88,9 @@ def _write_graph(checkpoint: Checkpoint, model_id: str, folder: Path) -> int:
 
 
 def _publish(unfinished: Path, target: Path, replaced: Path, *, force: bool) -> PreparedModel:
-    """Move ``unfinished`` to ``target``, unless another process has been quicker and left a good one.
+    """Move ``unfinished`` to ``target``, unless another process has already put a valid encoder there.
 
-    What it takes the place of goes into the folder ``replaced``.
+    A folder that it replaces is moved into the folder ``replaced``.
     """
     for attempt in range(10):
         try:
@@ -99,20 +99,20 @@ def _publish(unfinished: Path, target: Path, replaced: Path, *, force: bool) -> 
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
                 raise
-        ready = None if force else open_if_good(target)
+        ready = None if force else open_if_valid(target)
         if ready is not None:
             return ready
         try:
             target.rename(replaced / str(attempt))
         except FileNotFoundError:
-            # Another process has just moved it out of the way, for the same reason.
+            # Another process has just moved it away for the same reason.
             continue
     _flush(target.parent)
     return PreparedModel.from_folder(target)
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove what a killed ``prepare`` left behind long ago; younger folders may be in use."""
+    """Remove old folders of interrupted preparations; recent ones may be in use."""
     for path in folder.glob(_UNFINISHED + "*"):
         try:
             abandoned = time.time() - path.stat().st_mtime > _ABANDONED_SECONDS

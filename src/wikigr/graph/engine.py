@@ -1,9 +1,9 @@
-"""The graph engine: the only place that imports LadybugDB."""
+"""The graph engine. No other module imports LadybugDB."""
 
 from __future__ import annotations
 
 import importlib
-import importlib.util  # LadybugDB 0.15.3 uses importlib.util on an Arrow parameter without importing it
+import importlib.util  # LadybugDB 0.15.3 uses importlib.util for Arrow parameters without importing it
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,26 +12,25 @@ from typing import Any, Self
 
 from wikigr.errors import PackError, WikigrError
 
-# Bytes. Enough to hold the vectors of a large pack's scan; the engine evicts beyond it.
+# Bytes. Enough for the vectors of a scan over a large pack; beyond that, the engine evicts pages.
 READ_BUFFER_POOL = 256 << 20
 WRITE_BUFFER_POOL = 1 << 30
 
 _MAX_PLANS = 64
 
-
-# kuzu is LadybugDB under its former name, and has the VECTOR extension linked in.
+# kuzu is the former name of LadybugDB. Its build has the VECTOR extension linked in.
 _ENGINES = ("real_ladybug", "kuzu")
 
 
 class QueryError(WikigrError, RuntimeError):
-    """The engine refused or failed a query (also a ``RuntimeError``, as the documented API promises)."""
+    """The engine rejected a query or failed to run it. Also a ``RuntimeError``, as the documented API promises."""
 
 
 class Graph:
-    """A database and one connection to it.
+    """A database and a connection to it.
 
-    ``engine`` names the module: ``real_ladybug``, or ``kuzu``, which has the same interface and the VECTOR
-    extension linked in (the tests run the index path on it).
+    ``engine`` names the module: ``real_ladybug``, or ``kuzu``, which has the same interface and on which the tests run
+    the vector index.
     """
 
     def __init__(
@@ -43,16 +42,16 @@ class Graph:
         threads: int = 0,
         address_space: int | None = None,
     ) -> None:
-        """Open the database at ``path``, or one in memory for ``:memory:``; raises ``PackError``.
+        """Open the database at ``path``, or an in-memory one for ``:memory:``; raises ``PackError``.
 
-        ``address_space`` is how many bytes the engine reserves (a power of two, larger than the file) in the place of
-        its 8 TiB, which no limit on a process would allow.
+        ``address_space`` is the number of bytes that the engine reserves: a power of two, larger than the file. The
+        engine's default of 8 TiB does not fit a process with a memory limit.
         """
         module = importlib.import_module(engine)
         pool = READ_BUFFER_POOL if read_only else WRITE_BUFFER_POOL
         if read_only and not path.is_file():
             raise PackError(f"There is no database at {path}.", hint="Build the pack again with `wikigr pack build`.")
-        # The engine would take an empty file for a new database.
+        # The engine treats an empty file as a new database.
         if read_only and path.stat().st_size == 0:
             raise PackError(f"The database {path} is empty.", hint="Build the pack again with `wikigr pack build`.")
         try:
@@ -61,16 +60,16 @@ class Graph:
             connection = module.Connection(database, num_threads=threads)
         except (RuntimeError, IndexError, MemoryError) as error:
             raise PackError(
-                f"The database {path} cannot be opened: {_one_line(error)}.",
+                f"Cannot open the database {path}: {_one_line(error)}.",
                 hint="Run `wikigr pack validate` on the pack, or build it again.",
             ) from error
         self._use(module, connection, database)
 
     @classmethod
     def of(cls, connection: Any) -> Self:
-        """Return a graph over a connection that the caller opened and will close.
+        """Return a graph over a connection that the caller owns.
 
-        Raises ``TypeError`` when ``connection`` is no connection of the engine.
+        Raises ``TypeError`` if ``connection`` is not a connection of the engine.
         """
         names = {kind.__module__.partition(".")[0] for kind in type(connection).__mro__}
         for engine in _ENGINES:
@@ -84,7 +83,7 @@ class Graph:
 
     def _use(self, module: ModuleType, connection: Any, database: Any) -> None:
         self.connection = connection
-        self._database = database  # None: the caller's
+        self._database = database  # None if the caller owns it
         self._prepare = module.PreparedStatement
         self._plans: dict[str, Any] = {}
         self.engine = module.__name__
@@ -93,14 +92,14 @@ class Graph:
 
     @property
     def path(self) -> Path | None:
-        """The database file; ``None`` for a database in memory."""
+        """The database file, or ``None`` for an in-memory database."""
         where = str(self.connection.database.database_path)
         return None if where in ("", ":memory:") else Path(where)
 
     def rows(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Sequence[Any]]:
         """Run one statement and return its rows; raises ``QueryError``.
 
-        A statement with parameters is planned once and kept: planning costs more than most of our queries.
+        Statements with parameters are prepared once and cached, because planning takes longer than most queries.
         """
         result = self._run(self._planned(cypher, parameters) if parameters else cypher, parameters)
         try:
@@ -122,7 +121,7 @@ class Graph:
         self._run(cypher, parameters).close()
 
     def copy(self, table: str, rows: Any) -> None:
-        """Append a ``pyarrow.Table`` to ``table`` (a name of ours, never of the user's)."""
+        """Append a ``pyarrow.Table`` to ``table``. The name is not escaped, so it must not come from a user."""
         if rows.num_rows:
             self.execute(f"COPY {table} FROM $rows", {"rows": rows})
 
@@ -144,9 +143,9 @@ class Graph:
 
     @contextmanager
     def sibling(self, timeout: float) -> Iterator[Graph]:
-        """Open another connection to the same database, whose queries are interrupted after ``timeout`` seconds.
+        """Open another connection to the same database, with a limit of ``timeout`` seconds on its queries.
 
-        The limit is the connection's, so this graph keeps none. It is closed on leaving.
+        The limit does not affect this graph. The connection is closed when the block ends.
         """
         connection = type(self.connection)(self.connection.database, num_threads=self.connection.num_threads)
         try:
@@ -156,7 +155,7 @@ class Graph:
             connection.close()
 
     def close(self) -> None:
-        """Close what this graph opened; a caller's own connection stays open."""
+        """Close the connection and the database, unless the caller owns them."""
         self._plans.clear()
         if self._database is not None:
             self.connection.close()

@@ -1,7 +1,7 @@
-"""The graph of a pack as arrays, made once when it is built: what a question needs without reading the database.
+"""The graph of a pack as NumPy arrays, computed at build time, so that questions need not read it from the database.
 
-Nodes are the articles, then the entities that are more than a plain value and no article's namesake. Two nodes are
-neighbors where a link, a mention or a triple joins them, whatever its direction.
+The nodes are the articles, followed by the entities other than plain values and namesakes of articles. Two nodes are
+neighbors if a link, a mention or a triple connects them in either direction.
 """
 
 from __future__ import annotations
@@ -33,24 +33,25 @@ _EDGES = (
     ("Entity", "RELATED_TO", "Entity"),
 )
 
-_TYPES = {"ends": "int64", "indptr": "int64", "indices": "int32", "name_hashes": "uint64", "name_nodes": "int32"}
+_DTYPES = {"ends": "int64", "indptr": "int64", "indices": "int32", "name_hashes": "uint64", "name_nodes": "int32"}
 
-# Raise it when an array changes meaning.
+# Increment it when the meaning of an array changes.
 _VERSION = 1
 
 
 class GraphIndexError(PackError):
-    """The file of a graph index is missing, damaged or of another version."""
+    """The file of a graph index is missing, damaged or has another version."""
 
 
 @dataclass(frozen=True, eq=False)
 class GraphIndex:
-    """``indices[indptr[n]:indptr[n + 1]]`` are the neighbors of node ``n``, ascending, without itself.
+    """An undirected graph in CSR format, with the names of its nodes.
 
-    ``digest`` is that of the pack's content. The first ``articles`` nodes are articles; they, and the entities after
-    them, are in order of their keys. ``text`` holds every node's key and then its name (empty where it has none), in
-    UTF-8; ``ends`` (two a node) are where they end. ``name_hashes``, ascending, and ``name_nodes`` say which nodes
-    bear a name. Hashes have 64 bits: two names of a pack do not share one.
+    The neighbors of node ``n``, without ``n`` itself, are ``indices[indptr[n]:indptr[n + 1]]`` in ascending order.
+    ``digest`` is the content digest of the pack. The first ``articles`` nodes are the articles, and the entities
+    follow; both are sorted by key. ``text`` holds each node's key and name (which may be empty) in UTF-8, and ``ends``
+    holds their end offsets, two per node. ``name_hashes``, in ascending order, and ``name_nodes`` map names to nodes;
+    64-bit hashes make collisions within a pack negligible.
     """
 
     digest: str
@@ -69,7 +70,7 @@ class GraphIndex:
     def node(self, number: int) -> Node:
         """Return the node ``number``; raises ``IndexError``."""
         if not 0 <= number < len(self):
-            raise IndexError(f"there is no node {number}")
+            raise IndexError(f"no node has the number {number}")
         middle, end = (int(place) for place in self.ends[2 * number : 2 * number + 2])
         kind: Kind = "article" if number < self.articles else "entity"
         return Node(kind, self._key(number).decode(), self.text[middle:end].decode())
@@ -79,10 +80,10 @@ class GraphIndex:
         return self.text[begin : self.ends.item(2 * number)]
 
     def named(self, key: str) -> list[int]:
-        """Return the nodes of which ``key`` is a name, ascending.
+        """Return the nodes with the name ``key``, in ascending order.
 
-        Every name is there folded (``text.fold``) and as a key (``names.name_key``): titles, titles without their
-        qualifier, aliases, names of entities, and the ids of those without a name.
+        Names are stored folded (``text.fold``) and as keys (``names.name_key``). They include titles with and without
+        qualifiers, aliases, names of entities, and the ids of entities without a name.
         """
         wanted = _hash(key)
         begin = int(np.searchsorted(self.name_hashes, wanted, side="left"))
@@ -90,7 +91,7 @@ class GraphIndex:
         return [int(number) for number in self.name_nodes[begin:end]]
 
     def named_any(self, keys: Sequence[str]) -> list[int]:
-        """Return the nodes of which any of ``keys`` is a name, ascending: far faster than one key after the other."""
+        """Return the nodes with any of the names ``keys``, in ascending order; much faster than one lookup per key."""
         wanted = np.array([_hash(key) for key in keys], dtype=np.uint64)
         begins = np.searchsorted(self.name_hashes, wanted, side="left")
         ends = np.searchsorted(self.name_hashes, wanted, side="right")
@@ -101,14 +102,14 @@ class GraphIndex:
         return self._number_of(title, 0, self.articles)
 
     def number_of_node(self, node: Node) -> int | None:
-        """Return the number of ``node``, or ``None`` when it is not among the nodes."""
+        """Return the number of ``node``, or ``None`` if the graph does not contain it."""
         if node.kind == "article":
             return self.number_of(node.key)
         return self._number_of(node.key, self.articles, len(self))
 
     def _number_of(self, key: str, begin: int, end: int) -> int | None:
-        """Return which of the nodes from ``begin`` to ``end`` has ``key``: they are in order of it."""
-        # The order of UTF-8 is that of the characters.
+        """Return the number of the node with ``key`` in the range from ``begin`` to ``end``, which is sorted by key."""
+        # UTF-8 sorts like the characters it encodes.
         wanted = key.encode("utf-8", "surrogatepass")
         number = bisect_left(range(end), wanted, lo=begin, key=self._key)
         return number if number < end and self._key(number) == wanted else None
@@ -121,22 +122,22 @@ class GraphIndex:
 
     @cached_property
     def degrees(self) -> NDArray[np.int64]:
-        """How many neighbors each node has."""
+        """The number of neighbors of each node."""
         return np.diff(self.indptr)
 
     @cached_property
     def pull(self) -> NDArray[np.float64]:
-        """How strongly each node draws a walk's next step: 1 / sqrt(degree), so that hubs do not drown the others."""
+        """The attraction of each node for the next step of a walk: 1 / sqrt(degree), which damps hubs."""
         return np.asarray(1.0 / np.sqrt(np.maximum(self.degrees, 1)))
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
-        """What a walk at a node gives to each neighbor per unit of its pull: 1 / the sum of all their pulls."""
+        """The factor that turns the pulls of a node's neighbors into transition probabilities: 1 / their sum."""
         pulls = self.sum_over_neighbors(self.pull)
         return np.divide(1.0, pulls, out=np.zeros_like(pulls), where=pulls > 0)
 
     def sum_over_neighbors(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return for every node the sum of its neighbors' ``values``."""
+        """Return, for every node, the sum of its neighbors' ``values``: float64 of shape ``(len(self),)``."""
         sums = np.zeros(len(self))
         linked, starts, neighbors = self._linked
         if len(starts):
@@ -145,12 +146,12 @@ class GraphIndex:
 
     @cached_property
     def _linked(self) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.intp]]:
-        """The nodes with neighbors, where those begin, and all neighbors in the type that numpy looks up by."""
+        """A mask of the nodes with neighbors, the start offsets of their neighbors, and all neighbors as ``intp``."""
         linked = self.degrees > 0
         return linked, self.indptr[:-1][linked], self.indices.astype(np.intp)
 
     def save(self, path: Path) -> None:
-        """Write the index to ``path``: the same bytes for the same graph."""
+        """Write the index to ``path``; the same graph gives the same bytes."""
         np.savez(
             path,
             version=np.array(_VERSION),
@@ -165,7 +166,7 @@ class GraphIndex:
         )
 
 
-# What the zip and npy formats fail with on bytes that are not what they say (a count of 10^18 is a MemoryError).
+# The errors that the zip and npy readers raise on damaged files. A bogus count of 10^18 is a ``MemoryError``.
 _UNREADABLE = (
     *(OSError, EOFError, ValueError, KeyError, TypeError, RuntimeError),
     *(OverflowError, MemoryError, zipfile.BadZipFile, zlib.error),
@@ -173,27 +174,27 @@ _UNREADABLE = (
 
 
 def load_graph_index(path: Path) -> GraphIndex:
-    """Return the index kept at ``path``; raises ``GraphIndexError``."""
+    """Return the index stored at ``path``; raises ``GraphIndexError``."""
     try:
         with np.load(path, allow_pickle=False) as file:
             if int(file["version"]) != _VERSION:
-                raise GraphIndexError(f"The graph index {path} is of version {file['version']}, not {_VERSION}.")
+                raise GraphIndexError(f"The graph index {path} has version {file['version']}, not {_VERSION}.")
             index = GraphIndex(
                 digest=str(file["digest"]),
                 articles=int(file["articles"]),
                 text=file["text"].tobytes(),
-                **{name: file[name] for name in _TYPES},
+                **{name: file[name] for name in _DTYPES},
             )
     except _UNREADABLE as error:
-        raise GraphIndexError(f"The graph index {path} cannot be read: {' '.join(str(error).split())}.") from error
-    if not _is_sound(index):
+        raise GraphIndexError(f"Cannot read the graph index {path}: {' '.join(str(error).split())}.") from error
+    if not _is_valid(index):
         raise GraphIndexError(f"The graph index {path} is damaged.")
     return index
 
 
-def _is_sound(index: GraphIndex) -> bool:
-    """Tell whether every array is of its type and every number in it points to something."""
-    if not all(getattr(index, name).dtype == kind and getattr(index, name).ndim == 1 for name, kind in _TYPES.items()):
+def _is_valid(index: GraphIndex) -> bool:
+    """Return whether every array has its dtype and all offsets and node numbers are in range."""
+    if not all(getattr(index, name).dtype == kind and getattr(index, name).ndim == 1 for name, kind in _DTYPES.items()):
         return False
     nodes = len(index.indptr) - 1
     return (
@@ -211,7 +212,7 @@ def _is_sound(index: GraphIndex) -> bool:
 
 
 def _is_text(text: bytes, ends: NDArray[np.int64]) -> bool:
-    """Tell whether ``text`` is UTF-8 and none of ``ends`` lies within a character."""
+    """Return whether ``text`` is valid UTF-8 and none of ``ends`` splits a character."""
     try:
         text.decode()
     except UnicodeDecodeError:
@@ -229,14 +230,14 @@ def _within(values: NDArray[np.int32], count: int) -> bool:
 
 
 def index_graph(graph: Graph, digest: str) -> GraphIndex:
-    """Read the whole graph of a pack, whose content has ``digest``, into an index; raises ``QueryError``."""
+    """Build the index of a pack's graph; ``digest`` is the pack's content digest. Raises ``QueryError``."""
     articles = sorted(graph.rows("MATCH (a:Article) RETURN a.title, offset(id(a)), a.aliases"), key=itemgetter(0))
     rows = graph.rows("MATCH (e:Entity) RETURN e.entity_id, offset(id(e)), e.name, e.type, e.aliases")
     by_fold: dict[str, int] = {}
     for number, (title, *_) in enumerate(articles):
         by_fold.setdefault(fold(title), number)
     entities = sorted((row for row in rows if row[0] not in by_fold and row[3] != "value"), key=itemgetter(0))
-    # Where the rows of both tables stand among the nodes; -1 is nowhere.
+    # Maps from row offsets in the two tables to node numbers; -1 for rows that are not nodes.
     places = {row[0]: len(articles) + i for i, row in enumerate(entities)} | by_fold
     numbers = {
         "Article": _numbers((offset, number) for number, (_, offset, _) in enumerate(articles)),
@@ -274,7 +275,7 @@ def index_graph(graph: Graph, digest: str) -> GraphIndex:
 
 
 def _numbers(pairs: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
-    """Return an array that maps offsets to numbers."""
+    """Return an array that maps offsets to numbers, from ``(offset, number)`` pairs."""
     known = list(pairs)
     numbers = np.full(1 + max((offset for offset, _ in known), default=-1), -1, dtype=np.int64)
     for offset, number in known:
@@ -285,7 +286,7 @@ def _numbers(pairs: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
 def _adjacency(
     nodes: int, edges: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return ``indptr`` and ``indices`` of the undirected simple graph of ``edges``; negative ends are no node."""
+    """Return ``indptr`` and ``indices`` of the undirected simple graph of ``edges``; skip edges with negative ends."""
     sources = np.concatenate([source for source, _ in edges])
     targets = np.concatenate([target for _, target in edges])
     kept = (sources >= 0) & (targets >= 0) & (sources != targets)

@@ -1,4 +1,4 @@
-"""The links between a pack's articles as arrays, for computations on the whole graph."""
+"""The links between a pack's articles as NumPy arrays, for computations on the whole graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wikigr.graph.pagerank_cache import Parameters
 
 @dataclass(frozen=True, eq=False)
 class LinkGraph:
-    """Articles are numbered as in ``titles``; edge ``i`` goes from ``sources[i]`` to ``targets[i]``."""
+    """A directed graph: article ``i`` is ``titles[i]``, and edge ``i`` goes from ``sources[i]`` to ``targets[i]``."""
 
     titles: list[str]
     sources: NDArray[np.int32]
@@ -34,7 +34,7 @@ def read_links(graph: Graph) -> LinkGraph:
     if not titles:
         return LinkGraph([], np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32))
     sources, targets = read_edges(graph, "Article", "LINKS_TO", "Article")
-    if int(offsets[-1]) + 1 != len(titles):  # articles were deleted: close the gaps
+    if int(offsets[-1]) + 1 != len(titles):  # articles were deleted, so their offsets have gaps
         number = np.zeros(int(offsets[-1]) + 1, dtype=np.int32)
         number[offsets] = np.arange(len(titles))
         sources, targets = number[sources], number[targets]
@@ -44,9 +44,9 @@ def read_links(graph: Graph) -> LinkGraph:
 def read_edges(graph: Graph, source: str, relation: str, target: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the edges ``(:source)-[:relation]->(:target)`` as two arrays of offsets in their node tables.
 
-    The engine converts the rows of a result one after another, and holds all of them in its buffer pool first, but
-    writes a Parquet file on every core and as it goes, so the edges pass through a temporary one (5 bytes an edge).
-    The names are ours, never a user's. Raises ``QueryError``.
+    The edges are exported through a temporary Parquet file (5 bytes per edge), which the engine writes in parallel and
+    as a stream; query results are first buffered as a whole and then converted row by row. The names are not escaped,
+    so they must not come from a user. Raises ``QueryError``.
     """
     import pyarrow.parquet as pq
 
@@ -62,9 +62,9 @@ def read_edges(graph: Graph, source: str, relation: str, target: str) -> tuple[N
 
 
 def rank_articles(links: LinkGraph, parameters: Parameters) -> dict[str, float]:
-    """Return the PageRank of every article by title; ``{}`` without a single link, when there is nothing to rank by.
+    """Return the PageRank of every article by title, or ``{}`` for a graph without links.
 
-    Raises what ``pagerank`` raises.
+    Raises the errors of ``pagerank``.
     """
     ranks = pagerank(
         links.sources,

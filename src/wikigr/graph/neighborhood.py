@@ -1,4 +1,4 @@
-"""The nodes and edges around a node: what triplets and paths are made of."""
+"""The nodes and edges around a node, from which triplets and paths are built."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from wikigr.text import fold
 
 Kind = Literal["article", "entity"]
 
-# Relations between articles, and from an article to an entity; any other name is the ``relation`` of a RELATED_TO
-# edge. A build renames facts of these names (``build.loading``).
+# Relations between articles, and from an article to an entity. Any other name is the ``relation`` of a RELATED_TO
+# edge. A build renames facts with these names (``ingest.entities``).
 ARTICLE_RELATIONS = ("LINKS_TO", "MENTIONS")
 HAS_ENTITY = "HAS_ENTITY"
 STRUCTURAL = (*ARTICLE_RELATIONS, HAS_ENTITY)
 
-# A look-up of one key costs 0.7 ms; a join with a list of keys costs as much for one as for hundreds, about that of
-# ten look-ups on 100,000 edges.
-_FEW = 8
-# Edges that one joined query reads at most.
+# A lookup of one key takes 0.7 ms. A join with a list of keys takes as long for one key as for hundreds: about as long
+# as ten lookups, on 100,000 edges.
+_MAX_LOOKUPS = 8
+# The limit of one join.
 _MAX_ROWS = 200_000
-# Names remembered, so that a long session stays small.
+# The limit of the name caches, which bounds memory in a long session.
 _MAX_NAMES = 100_000
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Node:
-    """An article (``key`` is its title) or an entity (``key`` is its id); ``name`` is what people call it."""
+    """An article (``key`` is its title) or an entity (``key`` is its id); ``name`` is the display name."""
 
     kind: Kind
     key: str
@@ -39,18 +39,18 @@ class Node:
 
     @property
     def label(self) -> str:
-        """The name on one line; the key of a node without a name."""
+        """The name on one line, or the key of a node without a name."""
         return " ".join(self.name.split()) or self.key
 
     @property
     def rank(self) -> tuple[str, str, str]:
-        """What nodes are sorted by: name, then key."""
+        """The sort key of nodes: label, key, kind."""
         return self.label, self.key, self.kind
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Step:
-    """A relation and the direction in which it is walked; ``inverse`` is from the target to the source."""
+    """A relation and the direction in which it is traversed; ``inverse`` means from target to source."""
 
     relation: str
     inverse: bool = False
@@ -69,11 +69,11 @@ class Edge:
     section_id: str = ""
 
     def other(self, node: Node) -> Node:
-        """Return the end that is not ``node``; ``node`` itself where the edge is a loop."""
+        """Return the end that is not ``node``, or ``node`` itself if the edge is a loop."""
         return self.target if self.source == node else self.source
 
     def step_from(self, node: Node) -> Step:
-        """Return how the edge is walked from ``node``."""
+        """Return the step that traverses the edge from ``node``."""
         return Step(self.relation, inverse=self.source != node)
 
     def __str__(self) -> str:
@@ -82,7 +82,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """The edges at each node that was asked for, and the nodes at which some were left out (``cut``)."""
+    """The edges at each requested node, and the nodes whose edges exceeded the limit (``cut``)."""
 
     edges: Mapping[Node, tuple[Edge, ...]]
     cut: frozenset[Node]
@@ -93,12 +93,12 @@ def article(title: str) -> Node:
     return Node("article", title, title)
 
 
-# An edge at a node, from a row.
+# Creates an edge at a node from a row.
 _Maker = Callable[[Node, Sequence[Any]], Edge]
 
 
 def _queries(match: str, returns: str, order: str) -> tuple[str, str]:
-    """The query for one key and the one for many; ``{k}`` in ``match`` is the key."""
+    """Return the query for one key and the query for many; ``{k}`` in ``match`` stands for the key."""
     one = f"MATCH {match.format(k='$key')} RETURN $key, {returns} ORDER BY {order} LIMIT $most"
     many = f"UNWIND $keys AS key MATCH {match.format(k='key')} RETURN key, {returns} ORDER BY key, {order} LIMIT $most"
     return one, many
@@ -133,24 +133,24 @@ _NAMES = "UNWIND $keys AS key MATCH (e:Entity {entity_id: key}) RETURN e.entity_
 class Neighborhood:
     """Reads the edges of a pack's graph around given nodes, in a fixed order.
 
-    An article and the entity of its name (``entity_id`` is the folded title) are one thing, shown as the article: both
-    kinds of node give the edges of both. The article is found by the entity's name as it is spelled, or with its first
-    letter or its words capitalized. Names that were looked up are remembered. Not for use from several threads.
+    An article and the entity with its name (``entity_id`` is the folded title) are the same thing and are returned as
+    the article: either node has the edges of both. The article of an entity is found by the entity's name as spelled,
+    or with the first letter or every word capitalized. Looked-up names are cached. Not thread-safe.
     """
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        # The title of the article that an entity is (by id), and the name of the entity of an id; None without one.
+        # By entity id: the title of the entity's article, and the entity's name; None if there is none.
         self._titles: dict[str, str | None] = {}
         self._names: dict[str, str | None] = {}
 
     def edges(
         self, node: Node, *, relation: str | None = None, inverse: bool | None = None, most: int = 1000
     ) -> list[Edge]:
-        """Return at most ``most`` edges of each kind and direction at ``node``, each once.
+        """Return the distinct edges at ``node``, at most ``most`` of each kind and direction.
 
         ``relation`` is ``LINKS_TO``, ``MENTIONS``, ``HAS_ENTITY`` or the name of a ``RELATED_TO`` relation; ``None``
-        is any. ``inverse`` gives only edges that point at ``node`` (true) or away from it (false); ``None`` is both.
+        means any. ``inverse`` selects edges that point to ``node`` (true) or away from it (false); ``None`` means both.
         Raises ``QueryError``.
         """
         wanted = None if relation is None else [relation]
@@ -164,18 +164,18 @@ class Neighborhood:
         inverse: bool | None = None,
         most: int = 1000,
     ) -> Expansion:
-        """Return the edges at each of ``nodes``, at most ``most`` of each kind and direction for each.
+        """Return the edges at each of ``nodes``, at most ``most`` of each kind and direction per node.
 
-        The kinds are ``LINKS_TO``, ``MENTIONS``, ``HAS_ENTITY`` and all of ``RELATED_TO`` together. Away from the node
-        first, then towards it; in each direction in the order of the kinds, facts by relation and then by the other
-        end's key. ``relations`` and ``inverse`` choose as in ``edges``. Raises ``QueryError``.
+        The kinds are ``LINKS_TO``, ``MENTIONS``, ``HAS_ENTITY`` and all of ``RELATED_TO`` together. Outgoing edges
+        precede incoming ones; within a direction, edges are sorted by kind, and facts by relation and then by the key
+        of the other end. ``relations`` and ``inverse`` select as in ``edges``. Raises ``QueryError``.
         """
         nodes = list(dict.fromkeys(nodes))
         found: dict[Node, list[Edge]] = {node: [] for node in nodes}
         cut: set[Node] = set()
         titles = self._articles_of(nodes)
         entities = self._entities_of(nodes)
-        # An edge is stated of the thing itself, whichever of its two nodes was asked for.
+        # Edges start at the article, even if the entity with its name was requested.
         here = {node: article(titles[node] or "") if titles[node] is not None else node for node in nodes}
         facts = None if relations is None else sorted(set(relations) - set(STRUCTURAL))
 
@@ -208,9 +208,9 @@ class Neighborhood:
         )
 
     def facts_at(self, node: Node) -> dict[Step, int]:
-        """Return how many ``RELATED_TO`` edges of each relation and direction there are at ``node``.
+        """Return the number of ``RELATED_TO`` edges at ``node`` for each relation and direction.
 
-        The most first, ties by relation, forward before inverse. Raises ``QueryError``.
+        The most frequent come first; ties break by relation, then forward before inverse. Raises ``QueryError``.
         """
         entity = self.entity_of(node) if "RELATED_TO" in self._present else None
         if entity is None:
@@ -224,9 +224,9 @@ class Neighborhood:
 
     @cached_property
     def relations(self) -> dict[str, int]:
-        """Every relation of the graph with its number of edges, the most frequent first, ties by name.
+        """Every relation of the graph with its number of edges, the most frequent first; ties break by name.
 
-        The first use reads every ``RELATED_TO`` edge.
+        The first access reads every ``RELATED_TO`` edge.
         """
         counts: dict[str, int] = {}
         for name in STRUCTURAL:
@@ -242,24 +242,24 @@ class Neighborhood:
 
     @cached_property
     def _present(self) -> frozenset[str]:
-        """The tables that have an edge: the others need no query."""
+        """The relationship tables that have edges; the others need not be queried."""
         tables = (*STRUCTURAL, "RELATED_TO")
         return frozenset(t for t in tables if self._graph.rows(f"MATCH ()-[r:{t}]->() RETURN 1 LIMIT 1"))
 
     def article_of(self, node: Node) -> str | None:
-        """Return the title of the article that ``node`` is, or is the entity of; ``None`` where there is none."""
+        """Return the title of the article that is ``node`` or has the name of the entity ``node``, or ``None``."""
         return self._articles_of([node])[node]
 
     def entity_of(self, node: Node) -> str | None:
-        """Return the id of the entity that ``node`` is, or that is its article; ``None`` without one."""
+        """Return the id of the entity that is ``node`` or has the name of the article ``node``, or ``None``."""
         return self._entities_of([node])[node]
 
     def unified(self, node: Node) -> Node:
-        """Return the article node where ``node`` is the entity of an article's name, else ``node``."""
+        """Return the article if ``node`` is an entity with an article's name, else ``node``."""
         return self._unified([node])[node]
 
     def nodes(self, keys: Iterable[tuple[Kind, str]]) -> list[Node]:
-        """Return the nodes of these kinds and keys that exist, in order."""
+        """Return the existing nodes among these kinds and keys, in order."""
         found = []
         for kind, key in keys:
             query = (
@@ -271,11 +271,11 @@ class Neighborhood:
         return found
 
     def require(self, node: Node) -> Node:
-        """Return ``node`` as stored, as its article where it has one; raises ``UsageError`` for one not in the pack."""
+        """Return ``node`` as stored, or its article if it has one; raises ``UsageError`` if it is not in the pack."""
         stored = self.nodes([(node.kind, node.key)])
         if not stored:
             raise UsageError(
-                f"There is no {node.kind} {node.label!r} in the pack.",
+                f"The pack has no {node.kind} {node.label!r}.",
                 hint="`wikigr graph link` finds the names that a text mentions.",
             )
         return self.unified(stored[0])
@@ -286,11 +286,11 @@ class Neighborhood:
     def _rows(
         self, queries: tuple[str, str], keys: Sequence[str], most: int, parameters: Mapping[str, Any]
     ) -> dict[str, list[Sequence[Any]]]:
-        """The rows of each key without it, one more than ``most`` where there are more than that."""
+        """Return the rows of each key, without the key: at most ``most`` + 1, so that an excess is detectable."""
         keys = sorted(set(keys))
         one, many = queries
-        if len(keys) > _FEW:
-            # Half of the keys at a time where that reads too much: the limit of a joined query is not one for each.
+        if len(keys) > _MAX_LOOKUPS:
+            # The limit applies to the whole join, so a join that reaches it is split into two halves of the keys.
             rows = self._graph.rows(many, {"keys": keys, "most": _MAX_ROWS, **parameters})
             if len(rows) < _MAX_ROWS:
                 by_key = groupby(rows, key=lambda row: str(row[0]))
@@ -326,7 +326,7 @@ class Neighborhood:
             self._names.update((str(k), str(name)) for k, name in self._graph.rows(_NAMES, {"keys": unknown}))
         names = {node: self._names[key] for node, key in keys.items()}
         named = {node: Node("entity", keys[node], name) for node, name in names.items() if name is not None}
-        # The other way round too: where two titles fold to one id, the entity is one of the two articles.
+        # Check the reverse as well: if two titles fold to the same id, the entity belongs to only one of the articles.
         titles = self._articles_of(named.values())
         return {
             node: keys[node] if node in named and (node.kind == "entity" or titles[named[node]] == node.key) else None
@@ -369,7 +369,7 @@ def _edge(here: Node, relation: str, other: Node, inverse: bool, section_id: str
 
 
 def _distinct(edges: Iterable[Edge], here: Node, unified: Mapping[Node, Node]) -> Iterable[Edge]:
-    """The edges between unified nodes, each once, without the HAS_ENTITY of an article to itself."""
+    """Return the distinct edges between unified nodes, without the HAS_ENTITY edge of an article to itself."""
     shown = (Edge(unified[edge.source], edge.relation, unified[edge.target], edge.section_id) for edge in edges)
     loops = Edge(here, HAS_ENTITY, here)
     return (edge for edge in dict.fromkeys(shown) if edge != loops)

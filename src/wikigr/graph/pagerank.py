@@ -1,9 +1,9 @@
 """PageRank by power iteration on a sparse matrix.
 
-Page, Brin, Motwani, Winograd (1999), "The PageRank Citation Ranking"; dangling nodes spread their mass over
-all nodes, as ``networkx.pagerank`` does, and the iteration stops as it does: when the L1 change falls below
-``n * tol``. Each step gathers along the incoming links, whose rows are cut into blocks for the processors; a row is
-always summed by one of them and in one order, so the result does not depend on how many there are.
+Page, Brin, Motwani & Winograd (1999), "The PageRank Citation Ranking". As in ``networkx.pagerank``, dangling nodes
+distribute their mass over all nodes, and the iteration stops when the L1 change falls below ``n * tol``. Each step
+multiplies by the matrix of incoming links, whose rows are divided into blocks for the CPU cores. Each row is summed by
+one core in a fixed order, so the result does not depend on the number of cores.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from wikigr.errors import WikigrError
 
-# Links in a block. Every block shares one array of as many ones, which then stays in a processor's own cache.
+# Links per block. All blocks share one array of ones of this length, which stays in each core's cache.
 _BLOCK = 1 << 17
 
-_MOST_INT32 = int(np.iinfo(np.int32).max)
+_MAX_INT32 = int(np.iinfo(np.int32).max)
 
 
 class ConvergenceError(WikigrError, RuntimeError):
-    """An iteration did not reach its tolerance."""
+    """The iteration did not reach its tolerance."""
 
 
 def pagerank(
@@ -41,16 +41,16 @@ def pagerank(
 ) -> NDArray[np.float64]:
     """Return the PageRank of each node: float64 of shape ``(nodes,)``, summing to 1.
 
-    ``sources`` and ``targets`` are the ends of the edges as node numbers in ``[0, nodes)``, in any order, though
-    edges sorted by source are taken up faster; parallel edges count once. Raises ``ValueError`` when an argument is
-    out of its range and ``ConvergenceError`` when ``max_iter`` steps do not suffice.
+    ``sources`` and ``targets`` are the ends of the edges as node numbers in ``[0, nodes)``, in any order, although
+    edges sorted by source are processed faster. Parallel edges count once. Raises ``ValueError`` if an argument is out
+    of range and ``ConvergenceError`` if ``max_iter`` steps do not suffice.
     """
     _check(damping, max_iter, tol)
     return LinkMatrix(sources, targets, nodes).pagerank(damping=damping, max_iter=max_iter, tol=tol)
 
 
 class LinkMatrix:
-    """The links of a graph, arranged for power iteration: 4 bytes a link and some 40 a node."""
+    """The links of a graph in a layout for power iteration: 4 bytes per link and about 40 bytes per node."""
 
     def __init__(self, sources: NDArray[np.integer[Any]], targets: NDArray[np.integer[Any]], nodes: int) -> None:
         if len(sources) != len(targets):
@@ -61,12 +61,12 @@ class LinkMatrix:
         self.nodes = nodes
         incoming = _incoming(sources, targets, nodes)
         self.edges = int(incoming.nnz)
-        # The links that remain: a parallel one must not add to the degree.
+        # Parallel links, already merged in ``incoming``, must not add to the degree.
         self.out_degree = np.bincount(sources if self.edges == len(sources) else incoming.indices, minlength=nodes)
         self._blocks = list(_blocks(incoming.indptr, incoming.indices, nodes))
 
     def pagerank(self, *, damping: float = 0.85, max_iter: int = 100, tol: float = 1e-6) -> NDArray[np.float64]:
-        """Return the PageRank of each node, as ``pagerank`` does."""
+        """Return the PageRank of each node; see the function ``pagerank``."""
         _check(damping, max_iter, tol)
         nodes = self.nodes
         if nodes == 0:
@@ -107,27 +107,26 @@ def _check(damping: float, max_iter: int, tol: float) -> None:
 
 
 def _incoming(sources: NDArray[np.integer[Any]], targets: NDArray[np.integer[Any]], nodes: int) -> Any:
-    """Return the links as a CSR pattern with a row of distinct sources for each target.
+    """Return the links as a CSR matrix with one row of distinct sources for each target.
 
-    Two transpositions sort faster than a comparison sort of each row: the first brings the links into the order of
-    their sources (they may have it already), the second keeps that order within each target, so that
-    parallel links lie side by side.
+    Two transpositions are faster than sorting each row: the first orders the links by source (unless they already are),
+    and the second keeps that order within each target, which makes parallel links adjacent.
     """
     from scipy.sparse import coo_array, csr_array
 
     count = len(sources)
-    index: Any = np.int32 if max(nodes, count) <= _MOST_INT32 else np.int64
+    index: Any = np.int32 if max(nodes, count) <= _MAX_INT32 else np.int64
     if bool((sources[1:] >= sources[:-1]).all()):
         outgoing = csr_array((nodes, nodes), dtype=np.int8)
         indptr = np.zeros(nodes + 1, dtype=index)
         np.cumsum(np.bincount(sources, minlength=nodes), out=indptr[1:])
-        # Plain attributes: the constructor copies slices and looks at every index once more.
+        # Set the attributes directly: the constructor copies slices and checks every index again.
         outgoing.indptr, outgoing.indices = indptr, targets.astype(index, copy=False)
         outgoing.data = np.ones(count, dtype=np.int8)
     else:
         ends = (sources.astype(index, copy=False), targets.astype(index, copy=False))
         pairs = coo_array((np.ones(count, dtype=np.int8), ends), shape=(nodes, nodes))
-        pairs.has_canonical_format = True  # parallel links are looked for below, once they are sorted
+        pairs.has_canonical_format = True  # parallel links are merged below, after sorting
         outgoing = pairs.tocsr()
         del ends, pairs
     incoming = outgoing.tocsc().T
@@ -137,10 +136,10 @@ def _incoming(sources: NDArray[np.integer[Any]], targets: NDArray[np.integer[Any
 
 
 def _blocks(indptr: NDArray[Any], indices: NDArray[Any], nodes: int) -> Iterator[tuple[int, int, Any]]:
-    """Yield the rows in blocks of about ``_BLOCK`` links: the first row, the one after the last, the matrix."""
+    """Yield blocks of about ``_BLOCK`` links as ``(first row, last row + 1, matrix)``."""
     from scipy.sparse import csr_array
 
-    # A row weighs one more than its links, so that a graph of many nodes and few links is cut too.
+    # A row weighs one more than its number of links, so that a graph with many nodes and few links is divided as well.
     weight = indptr[1:].astype(np.int64) + np.arange(1, nodes + 1)
     cuts = np.searchsorted(weight, np.arange(0, len(indices) + nodes, _BLOCK), side="right")
     cuts = np.unique(np.concatenate([cuts, [0, nodes]]))
@@ -154,7 +153,7 @@ def _blocks(indptr: NDArray[Any], indices: NDArray[Any], nodes: int) -> Iterator
 
 @contextmanager
 def _workers(tasks: int) -> Iterator[Callable[[Callable[[Any], None], Iterable[Any]], Iterable[None]]]:
-    """Give a ``map`` over the processors, or the plain one where there is but one of them or one task."""
+    """Provide a ``map`` that runs on all CPU cores, or the built-in one if there is only one core or one task."""
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if min(tasks, available) < 2:
         yield map

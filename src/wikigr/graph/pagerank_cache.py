@@ -1,7 +1,7 @@
-"""PageRank scores kept in a file: JSON or Parquet, with what they were computed from.
+"""Files of PageRank scores, as JSON or Parquet, with the pack and the parameters they were computed from.
 
-A plain JSON mapping of titles to scores, as in reference/graph-reranker.md, is read too; nothing is known then of the
-pack and the parameters behind it.
+A plain JSON mapping of titles to scores (see reference/graph-reranker.md) is readable as well, but does not record the
+pack and the parameters.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ SCHEMA_VERSION = 1
 DAMPING = 0.85
 MAX_ITER = 100
 TOLERANCE = 1e-6
-# Above it, an iteration would stop at its first step.
+# With a larger tolerance, the iteration would stop at the first step.
 _MAX_TOLERANCE = 1e-3
 
-_REBUILD = "Make it again: wikigr pagerank build PACK --force"
+_REBUILD = "Rebuild it: wikigr pagerank build PACK --force"
 
 
 class PageRankCacheError(WikigrError):
-    """A PageRank cache is truncated, garbled or of another pack."""
+    """A PageRank cache is missing or damaged, or belongs to another pack."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What PageRank was computed with, as in ``graph.pagerank.pagerank``."""
+    """The parameters of the computation, as in ``graph.pagerank.pagerank``."""
 
     damping: float = DAMPING
     max_iter: int = MAX_ITER
@@ -42,9 +42,9 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True)
 class PageRankCache:
-    """Probabilities by title; empty for a pack without hyperlinks.
+    """PageRank probabilities by title; empty for a pack without hyperlinks.
 
-    ``digest`` is the content digest of the pack; it and ``parameters`` are ``None`` in a plain mapping.
+    ``digest`` is the content digest of the pack. Both ``digest`` and ``parameters`` are ``None`` for a plain mapping.
     """
 
     scores: Mapping[str, float]
@@ -52,23 +52,23 @@ class PageRankCache:
     parameters: Parameters | None = None
 
     def fits(self, digest: str, counts: Mapping[str, int]) -> bool:
-        """Tell whether these are scores of the pack with this content digest and these counts.
+        """Return whether these scores belong to the pack with this content digest and these counts.
 
-        Of a plain mapping only the number of titles is known: all articles, or none where there are no links.
+        A plain mapping is judged by its number of titles: all articles, or none for a pack without links.
         """
         if self.digest is not None:
             return self.digest == digest
         return len(self.scores) == (counts["articles"] if counts["links"] else 0)
 
     def fresh(self, digest: str, parameters: Parameters) -> bool:
-        """Tell whether computing again would give the same."""
+        """Return whether recomputing the scores would give the same result."""
         return self.digest == digest and self.parameters == parameters
 
 
 def read_cache(path: Path) -> PageRankCache:
-    """Read a cache file, JSON or Parquet.
+    """Read a cache file in JSON or Parquet format.
 
-    Raises ``PageRankCacheError`` when it is missing, truncated, or holds anything but finite scores.
+    Raises ``PageRankCacheError`` if the file is missing or damaged, or if a score is not in [0, 1].
     """
     try:
         return _read_parquet(path) if _is_parquet(path) else _read_json(path)
@@ -76,16 +76,16 @@ def read_cache(path: Path) -> PageRankCache:
         raise PageRankCacheError(f"There is no PageRank cache {path}.", hint=_REBUILD) from error
     except OSError as error:
         raise PageRankCacheError(
-            f"The PageRank cache {path} cannot be read: {error.strerror or error}.", hint=_REBUILD
+            f"Cannot read the PageRank cache {path}: {error.strerror or error}.", hint=_REBUILD
         ) from error
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise PageRankCacheError(
-            f"The PageRank cache {path} cannot be used: {' '.join(str(error).split())}.", hint=_REBUILD
+            f"Cannot use the PageRank cache {path}: {' '.join(str(error).split())}.", hint=_REBUILD
         ) from error
 
 
 def write_cache(path: Path, cache: PageRankCache, file_format: CacheFormat = "json") -> None:
-    """Write ``cache`` in place of ``path``, all of it or nothing; raises ``OSError``."""
+    """Replace ``path`` atomically with ``cache``; raises ``OSError``."""
     write_atomic(path, _parquet(cache) if file_format == "parquet" else _json(cache))
 
 
@@ -123,7 +123,7 @@ def _parquet(cache: PageRankCache) -> bytes:
 def _read_json(path: Path) -> PageRankCache:
     fields = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(fields, dict):
-        raise TypeError("it holds no mapping")
+        raise TypeError("it is not a mapping")
     if isinstance(fields.get("scores"), dict):
         return _checked(fields["scores"], fields)
     return PageRankCache(_numbers(fields))
@@ -145,7 +145,7 @@ def _checked(scores: Mapping[str, Any], fields: Mapping[str, Any]) -> PageRankCa
         raise TypeError(f"its digest is {digest!r}")
     parameters = Parameters(float(fields["damping"]), int(fields["max_iter"]), float(fields["tol"]))
     if not (0.0 < parameters.damping < 1.0 and parameters.max_iter >= 1 and 0.0 < parameters.tol <= _MAX_TOLERANCE):
-        raise ValueError(f"nothing can have been computed with {parameters}")
+        raise ValueError(f"its parameters are out of range: {parameters}")
     return PageRankCache(_numbers(scores), digest, parameters)
 
 

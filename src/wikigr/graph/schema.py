@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Raise it when a table or a column changes meaning; a pack of another format is refused when opened.
+# Increment it when the meaning of a table or column changes. Opening a pack of another format fails.
 FORMAT_VERSION = 1
 
 VECTOR_INDEX = "embedding_idx"
@@ -12,7 +12,7 @@ REL_TABLES = ("HAS_SECTION", "LINKS_TO", "MENTIONS", "HAS_ENTITY", "RELATED_TO")
 
 
 def ddl(dimension: int) -> list[str]:
-    """Return the statements that create the tables for vectors of ``dimension`` components."""
+    """Return the statements that create the tables, for vectors with ``dimension`` components."""
     return [
         "CREATE NODE TABLE Article(title STRING PRIMARY KEY, category STRING, categories STRING[], "
         "word_count INT64, content STRING, url STRING, revision STRING, aliases STRING[])",
@@ -29,10 +29,10 @@ def ddl(dimension: int) -> list[str]:
 
 
 def section_id(title: str, position: int) -> str:
-    """Return the id of the section at ``position`` (from 0) of the article ``title``."""
+    """Return the id of the section at ``position`` (counted from 0) in the article ``title``."""
     return f"{title}#{position}"
 
 
 def article_title(section: str) -> str:
-    """Return the title of the article that the section with this id belongs to."""
+    """Return the title of the article to which the section id ``section`` belongs."""
     return section.rpartition("#")[0]

@@ -1,4 +1,4 @@
-"""What retrieval passes on: sections with scores, and where each score came from."""
+"""The data types of retrieval: hits, candidates, sections and evidence."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ RELEVANCE = "relevance"
 
 
 def place(title: str, heading: str | None) -> str:
-    """Return how a section is named for a reader: its article, and its heading where it has one."""
+    """Return the label of a section for a reader: the article's title, and the heading if there is one."""
     return f"{title} › {heading}" if heading else title
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A section id with the score that one ranker gave it (its own scale)."""
+    """A section id with the score of one ranker, on that ranker's own scale."""
 
     section_id: str
     score: float
@@ -32,10 +32,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A section in the running, ranked by ``score``.
+    """A section considered as evidence, ranked by ``score``.
 
-    ``scores`` holds each ranker's own score and rank, for ``--explain``; ``relevance`` among them is what the section
-    has to do with the question, in [0, 1], where ``score`` is mixed with something else or of another scale.
+    ``scores`` holds the score and rank that each ranker gave it, for ``--explain``. The entry ``relevance`` is the
+    relevance to the question in [0, 1], for stages whose ``score`` is on another scale or combines other signals.
     """
 
     section_id: str
@@ -49,18 +49,18 @@ class Candidate:
 
     @property
     def relevance(self) -> float:
-        """What the section has to do with the question, about 0 to 1."""
-        return self.scores.get("relevance", self.score)
+        """The relevance to the question, about 0 to 1."""
+        return self.scores.get(RELEVANCE, self.score)
 
 
 def section_ids(candidates: Iterable[Candidate]) -> tuple[str, ...]:
-    """Return the ids of the sections of ``candidates``, in order."""
+    """Return the section ids of ``candidates``, in order."""
     return tuple(candidate.section_id for candidate in candidates)
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A stored section with its text. ``title`` is the article's, ``heading`` the section's."""
+    """A stored section. ``title`` is the article's title, and ``heading`` is the section's own."""
 
     section_id: str
     title: str
@@ -72,7 +72,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A retrieved section: the stored text and the candidate that it was."""
+    """A retrieved section: its stored text, and the candidate with its scores."""
 
     section: Section
     candidate: Candidate

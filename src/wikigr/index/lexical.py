@@ -1,4 +1,4 @@
-"""BM25 over sections with tantivy (Robertson & Zaragoza 2009; k1 = 1.2, b = 0.75 are tantivy's)."""
+"""Lexical search: BM25 over sections with tantivy (Robertson & Zaragoza 2009; tantivy's k1 = 1.2 and b = 0.75)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from wikigr.errors import BuildError, PackError
 from wikigr.index.candidate import Hit
 
 _FIELDS = ["title", "heading", "content"]
-# The title and headings name the subject that the text then calls "it".
+# The title and headings name the subject that the text often refers to as "it".
 _BOOSTS = {"title": 0.5, "heading": 0.5, "content": 1.0}
 _STEMMED = "en_stem"
 _WORD = re.compile(r"\w+")
-# Words of a query beyond this are ignored: BM25 over a pasted page finds nothing that its start does not.
+# Further words of a query are ignored: for a pasted page, BM25 finds no more with the rest than with the beginning.
 MAX_QUERY_WORDS = 64
-_WRITER_HEAP = 64_000_000
+_WRITER_HEAP_BYTES = 64_000_000
 
 
 @lru_cache(maxsize=1)
 def _analyzer() -> Any:
-    """Return the analysis that the index applies, so that stems agree."""
+    """Return an analyzer with the same steps as the index, so that stems agree."""
     import tantivy
 
     return (
@@ -38,7 +38,7 @@ def _analyzer() -> Any:
 
 
 def stems(text: str) -> list[str]:
-    """Return the stemmed tokens of ``text`` as the lexical index has them."""
+    """Return the tokens of ``text``, lower-cased and stemmed as in the lexical index."""
     return list(_analyzer().analyze(text))
 
 
@@ -53,7 +53,7 @@ def _schema() -> Any:
 
 
 class LexicalWriter:
-    """Writes an index into a folder; leaving the ``with`` block without an error commits it."""
+    """Writes an index into the new folder ``folder``; commits when the ``with`` block ends without an error."""
 
     def __init__(self, folder: Path) -> None:
         import tantivy
@@ -61,8 +61,8 @@ class LexicalWriter:
         folder.mkdir(parents=True)
         self._tantivy = tantivy
         self._index = tantivy.Index(_schema(), path=str(folder))
-        # One thread: the order of documents, and with it the order of ties, is the order of writing.
-        self._writer = self._index.writer(_WRITER_HEAP, 1)
+        # A single thread keeps documents, and therefore ties, in the order of writing.
+        self._writer = self._index.writer(_WRITER_HEAP_BYTES, 1)
 
     def add(self, section_id: str, title: str, heading: str, content: str) -> None:
         document = self._tantivy.Document(section_id=section_id, title=title, heading=heading, content=content)
@@ -80,30 +80,30 @@ class LexicalWriter:
             self._writer.commit()
             self._writer.wait_merging_threads()
         except ValueError as failure:
-            raise BuildError(f"The lexical index cannot be written: {failure}.") from failure
+            raise BuildError(f"Cannot write the lexical index: {failure}.") from failure
 
 
 def query_words(query: str) -> list[str]:
-    """Return the words of ``query``; a search takes its first ``MAX_QUERY_WORDS``."""
+    """Return the words of ``query``; a search uses the first ``MAX_QUERY_WORDS`` of them."""
     return _WORD.findall(query)
 
 
 class LexicalIndex:
-    """An index opened for search."""
+    """A lexical index opened for search; raises ``PackError`` if it cannot be opened."""
 
     def __init__(self, folder: Path) -> None:
         import tantivy
 
         try:
-            self._index = tantivy.Index.open(str(self._lockable(folder)))
+            self._index = tantivy.Index.open(str(self._writable(folder)))
             self._searcher = self._index.searcher()
         except (ValueError, OSError) as error:
             raise PackError(
-                f"The lexical index {folder} cannot be opened: {error}.", hint="Build the pack again."
+                f"Cannot open the lexical index {folder}: {error}.", hint="Build the pack again."
             ) from error
 
-    def _lockable(self, folder: Path) -> Path:
-        """Return ``folder``, or a place of links to its files where it is read-only: tantivy makes lock files."""
+    def _writable(self, folder: Path) -> Path:
+        """Return ``folder`` or, if it is read-only, a temporary folder of links, because tantivy creates lock files."""
         if os.access(folder, os.W_OK) or not folder.is_dir():
             return folder
         self._links = TemporaryDirectory(prefix="wikigr-lexical-")
@@ -116,20 +116,20 @@ class LexicalIndex:
         return int(self._searcher.num_docs)
 
     def frequency(self, stem: str) -> int:
-        """Return in how many sections' texts the stemmed word ``stem`` occurs."""
+        """Return the document frequency of ``stem``: the number of sections whose text contains it."""
         return int(self._searcher.doc_freq("content", stem))
 
     def rarity(self, stem: str) -> float:
-        """Return the inverse document frequency of ``stem``, above 0 (Robertson and Zaragoza 2009, with a 1 added)."""
+        """Return the inverse document frequency of ``stem``, which is positive (Robertson & Zaragoza 2009, plus 1)."""
         frequency = self.frequency(stem)
         return math.log(1 + (len(self) - frequency + 0.5) / (frequency + 0.5))
 
     def search(self, query: str, limit: int) -> list[Hit]:
-        """Return the best ``limit`` sections by BM25, best first, ties by section id.
+        """Return the best ``limit`` sections by BM25, best first; ties break by section id.
 
-        Every word is a plain term: nothing in ``query`` is read as search syntax.
+        All words are plain terms: nothing in ``query`` is search syntax.
         """
-        # Lower case also disarms AND, OR, NOT, IN, which the query parser would read as operators.
+        # In lower case, AND, OR, NOT and IN are words rather than operators.
         terms = [word.lower() for word in query_words(query)[:MAX_QUERY_WORDS]]
         if not terms or limit < 1:
             return []

@@ -1,4 +1,4 @@
-"""The build: a source goes in, a pack takes the place of the old one."""
+"""Build a pack from a source and replace the existing pack in one step."""
 
 from __future__ import annotations
 
@@ -20,8 +20,12 @@ from wikigr.graph.engine import Graph, QueryError
 from wikigr.graph.graph_index import index_graph
 from wikigr.graph.link_graph import rank_articles
 from wikigr.graph.pagerank_cache import PageRankCache, Parameters, write_cache
-from wikigr.ingest import drafting, embedding, extracted_graph, linking, loading, reading
-from wikigr.ingest.calibration import least_relevance
+from wikigr.ingest import embedding, loading
+from wikigr.ingest.calibration import calibrate_min_relevance
+from wikigr.ingest.chunking import chunk_all
+from wikigr.ingest.entity_resolution import clear_extracted
+from wikigr.ingest.linking import link_all
+from wikigr.ingest.reading import read_source
 from wikigr.ingest.staging import Staging
 from wikigr.isolation import run_isolated
 from wikigr.pack import layout as parts
@@ -34,12 +38,13 @@ from wikigr.sources.formats import FORMATS, LinkTarget
 if TYPE_CHECKING:
     from wikigr.ingest.extraction import ExtractionReport, Extractor
 
+# In these formats, a link is a title and never a record's id: a link to "1905" means the year, not page 1905.
 _TITLE_LINKS_ONLY = {row.name for row in FORMATS if row.links is LinkTarget.TITLE}
 
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """What a user can say about a build. ``jobs`` counts parsing processes."""
+    """The options of a build. ``jobs`` is the number of parsing processes."""
 
     name: str
     version: str = "1.0.0"
@@ -53,7 +58,7 @@ class BuildOptions:
 
 @dataclass(frozen=True, slots=True)
 class BadRecord:
-    """A record that could not be read and was left out."""
+    """A record that could not be read and was skipped."""
 
     where: str
     reason: str
@@ -61,7 +66,7 @@ class BadRecord:
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What a build did. ``lost_links`` are hyperlinks to nowhere in the pack."""
+    """The result of a build. ``lost_links`` counts hyperlinks without a target in the pack."""
 
     manifest: Manifest
     skipped: Mapping[str, int]
@@ -73,19 +78,19 @@ class BuildReport:
 
 
 class Review(Protocol):
-    """Somebody who looks at a build before it takes the place of the old pack. What they raise ends it."""
+    """Inspects a build before the new pack replaces the existing one. Any exception it raises ends the build."""
 
     def staged(self, staging: Staging) -> None:
-        """Look at what was read, cut and linked, before anything is encoded; may raise ``ReviewStopped``."""
+        """Inspect the chunked and linked articles before anything is encoded; may raise ``ReviewStopped``."""
         ...
 
     def built(self, folder: Path, manifest: Manifest) -> Manifest:
-        """Look at the new pack in ``folder``, and return the manifest that it is to have."""
+        """Inspect the new pack in ``folder`` and return its final manifest."""
         ...
 
 
 class ReviewStopped(Exception):  # noqa: N818
-    """A review has seen enough: the build ends, its working files are removed, the old pack stays as it is."""
+    """Raised by a review to end the build, remove its working files and keep the existing pack."""
 
 
 def build_pack(
@@ -102,9 +107,9 @@ def build_pack(
 ) -> BuildReport:
     """Build a pack from ``source`` (read from ``location``) in the folder ``destination``.
 
-    ``bundle`` is a prepared encoder's folder to put into the pack, ``extractor`` reads entities and relations from the
-    text. Whatever happens before the last step, the pack that was there stays as it was. Raises ``SourceError``,
-    ``BuildError`` or ``ModelError``, with an ``extractor`` ``LlmError``, and what ``review`` raises.
+    ``bundle`` is the folder of a prepared encoder to copy into the pack. ``extractor`` extracts entities and relations
+    from the text. An existing pack remains untouched until the last step. Raises ``SourceError``, ``BuildError`` or
+    ``ModelError``, with an ``extractor`` also ``LlmError``, and whatever ``review`` raises.
     """
     layout = Layout(destination)
     with layout.building(), ExitStack() as stack:
@@ -120,13 +125,13 @@ def build_pack(
         except OSError as error:
             raise BuildError(
                 f"The build failed: {error.strerror or error}" + (f" ({error.filename})." if error.filename else "."),
-                hint="Mend that, then run the same command again: it goes on where it stopped.",
+                hint="Fix the cause, then run the same command again: it resumes where it stopped.",
             ) from error
 
 
 @dataclass(frozen=True, slots=True)
 class _Build:
-    """One build: its stages share these."""
+    """One build, with the state that its stages share."""
 
     staging: Staging
     layout: Layout
@@ -139,7 +144,7 @@ class _Build:
     def run(self, bundle: Path | None, review: Review | None, extractor: Extractor | None) -> BuildReport:
         staging, layout, encoder, progress = self.staging, self.layout, self.encoder, self.progress
         self._check_resumed()
-        reading.read_source(
+        read_source(
             self.source,
             staging,
             limit=self.options.limit,
@@ -147,13 +152,13 @@ class _Build:
             keep_going=self.options.keep_going,
             progress=progress,
         )
-        drafting.draft_all(staging, progress)
-        lost_links = linking.link_all(staging, progress, by_id=self.source.format not in _TITLE_LINKS_ONLY)
+        chunk_all(staging, progress)
+        lost_links = link_all(staging, progress, by_id=self.source.format not in _TITLE_LINKS_ONLY)
         extraction = None
         if extractor is not None:
             extraction = extractor.extract(staging, progress)
         else:
-            extracted_graph.forget(staging)
+            clear_extracted(staging)
         if review is not None:
             review.staged(staging)
         reused = self._reuse()
@@ -186,7 +191,7 @@ class _Build:
             vector_index=loaded.vector_index,
             bundled_encoder=bundle is not None,
             wikigr_version=__version__,
-            thresholds={MIN_RELEVANCE: least_relevance(staging, encoder)},
+            thresholds={MIN_RELEVANCE: calibrate_min_relevance(staging, encoder)},
             extraction=extraction.to_record() if extraction is not None else {},
         )
         (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
@@ -199,14 +204,14 @@ class _Build:
         return BuildReport(manifest, skipped, lost_links, embedded, reused, bad, extraction)
 
     def _check_resumed(self) -> None:
-        """Keep of an interrupted build only what still holds for this source, these options and this encoder."""
+        """Discard the work of an interrupted build that does not match this source, these options and this encoder."""
         identity = json.dumps(asdict(self.encoder.identity), sort_keys=True)
         fingerprint = _fingerprint(self.location, self.source.format, self.options)
         known = self.staging.meta("source")
         if self.staging.meta("encoder") not in (None, identity):
             self.staging.forget_vectors()
         if fingerprint is not None and known == fingerprint:
-            self.progress.note("Going on with the build that was interrupted here.")
+            self.progress.note("Resuming the interrupted build.")
         else:
             self.staging.forget_source()
         with self.staging.transaction():
@@ -214,7 +219,7 @@ class _Build:
             self.staging.set_meta("source", fingerprint or "")
 
     def _reuse(self) -> int:
-        """Take over vectors from the pack that is there, if its encoder is the same."""
+        """Reuse vectors of the existing pack if its encoder is the same; return how many."""
         if not self.layout.exists():
             return 0
         try:
@@ -223,7 +228,7 @@ class _Build:
                 return 0
             return embedding.reuse_vectors(self.staging, self.layout.part(parts.DATABASE))
         except (PackError, QueryError) as error:
-            self.progress.note(f"The vectors of the old pack cannot be used again, so all are made anew: {error}")
+            self.progress.note(f"Cannot reuse the vectors of the existing pack, so all are computed again: {error}")
             return 0
 
     def _write_pagerank(self, digest: str) -> None:
@@ -236,7 +241,7 @@ class _Build:
 
 
 def _fingerprint(location: str, source_format: str, options: BuildOptions) -> str | None:
-    """Return a key that changes when the source's files change; ``None`` where that cannot be known."""
+    """Return a key that changes whenever the source's files change, or ``None`` for standard input."""
     if location == "-":
         return None
     digest = hashlib.sha256(repr((source_format, options.limit, options.keep_going)).encode())
@@ -247,7 +252,7 @@ def _fingerprint(location: str, source_format: str, options: BuildOptions) -> st
 
 
 def _files(root: Path) -> Iterator[Path]:
-    """Yield the files below ``root`` (or itself), in order, linked folders included, hidden ones left out."""
+    """Yield the files below ``root`` (or ``root`` itself) in order, including linked folders but not hidden ones."""
     if not root.is_dir():
         yield root
         return

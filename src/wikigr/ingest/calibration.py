@@ -1,7 +1,7 @@
-"""The least relevance of a pack: what a question about something else reaches with its sections.
+"""Calibrate a pack's ``min_relevance``: the cosine that off-topic questions rarely exceed.
 
-Encoders differ in what they call similar: unrelated texts have cosines near 0 with one and near 0.7 with another. So
-the threshold is measured with the pack's own encoder on the pack's own vectors.
+Encoders differ in scale: the cosine of unrelated texts is near 0 with some and near 0.7 with others. The threshold is
+therefore measured with the pack's own encoder and vectors.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from wikigr.embeddings.embedder import Embedder
 from wikigr.ingest.staging import Staging
 
-# Everyday questions on two dozen subjects: whatever a pack is about, most of them are not about it.
+# Everyday questions on two dozen subjects. Whatever a pack is about, most of them are off-topic.
 _UNRELATED = """How long should rice simmer?
 Who won the football cup last year?
 What is the best way to remove a coffee stain?
@@ -37,23 +37,23 @@ How do I change the language of my phone?
 What does a plumber charge an hour?
 How are curtains measured?""".splitlines()
 
-# Sections compared, the first by the hash of their text: the same in every build of the same input.
+# Sections in the sample: the first ones by the hash of their text, so that builds of the same input agree.
 _SAMPLE = 2_000
-# An unrelated question stays below the threshold with this share of the sections.
-_SHARE = 0.95
-# Encoders of one model differ in the third decimal between CPUs.
+# The share of sections whose cosine with an off-topic question is below the threshold.
+_QUANTILE = 0.95
+# The same model gives different third decimals on different CPUs.
 _DECIMALS = 2
 
 
-def least_relevance(staging: Staging, encoder: Embedder) -> float:
-    """Return the cosine, in [0, 1], that 95 % of the sections do not reach for an unrelated question.
+def calibrate_min_relevance(staging: Staging, encoder: Embedder) -> float:
+    """Return the cosine, in [0, 1], that 95 % of the sections stay below for an off-topic question.
 
-    It is the median over the questions, so that a pack about one of their subjects is not misjudged.
+    The median over the questions keeps the threshold valid for a pack about one of their subjects.
     """
     rows = [value for (value,) in staging.rows("SELECT value FROM vector ORDER BY hash LIMIT ?", (_SAMPLE,))]
     if not rows:
         return 0.0
     sections = np.stack([np.frombuffer(value, dtype=np.float32) for value in rows])
     cosines = sections @ encoder.encode(_UNRELATED).T
-    threshold = float(np.median(np.quantile(cosines, _SHARE, axis=0)))
+    threshold = float(np.median(np.quantile(cosines, _QUANTILE, axis=0)))
     return round(min(1.0, max(0.0, threshold)), _DECIMALS)

@@ -1,4 +1,4 @@
-"""Third stage: every section that has no vector yet gets one."""
+"""Fourth stage: encode every section that has no vector yet."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ import numpy as np
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import ModelError
 from wikigr.graph.engine import Graph
-from wikigr.ingest.drafting import content_hash
-from wikigr.ingest.sectioning import SectionDraft
+from wikigr.ingest.chunking import Chunk, content_hash
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Progress
 
-# Sections encoded between two commits: seconds of work, so that a kill loses little.
+# Sections encoded between two commits: a few seconds of work to lose if the process is killed.
 WINDOW = 512
 
-# Sections of an older pack held in memory at a time.
+# Sections of the existing pack read at a time.
 _PAGE = 20_000
 
 
 def reuse_vectors(staging: Staging, database: Path) -> int:
-    """Copy into ``staging`` the vectors of an older pack's sections whose text is wanted again.
+    """Copy into ``staging`` the vectors of the existing pack's sections whose text has not changed; return how many.
 
-    The caller has made sure that the older pack has the same encoder. Returns the number reused.
+    The caller has checked that the existing pack has the same encoder.
     """
     before = staging.count("vector")
     query = (
@@ -36,8 +35,8 @@ def reuse_vectors(staging: Staging, database: Path) -> int:
         for first in range(0, sections, _PAGE):
             found: dict[bytes, bytes] = {}
             for title, path, content, vector in graph.rows(query, {"first": first, "beyond": first + _PAGE}):
-                draft = SectionDraft("", "", tuple(path), content, 0, 0, 0, "")
-                key = content_hash(draft.embedding_text(title))
+                chunk = Chunk("", "", tuple(path), content, 0, 0, 0, "")
+                key = content_hash(chunk.embedding_text(title))
                 found[key] = np.asarray(vector, dtype=np.float32).tobytes()
             with staging.transaction():
                 staging.write(
@@ -48,7 +47,7 @@ def reuse_vectors(staging: Staging, database: Path) -> int:
 
 
 def embed_all(staging: Staging, encoder: Embedder, progress: Progress) -> int:
-    """Encode every section whose vector is missing, committing every ``WINDOW`` texts; returns how many."""
+    """Encode the sections without a vector, committing every ``WINDOW`` texts; return how many texts were encoded."""
     (total,) = next(staging.rows("SELECT count(DISTINCT hash) FROM section"))
     (missing,) = next(
         staging.rows("SELECT count(DISTINCT hash) FROM section WHERE hash NOT IN (SELECT hash FROM vector)")
@@ -57,7 +56,7 @@ def embed_all(staging: Staging, encoder: Embedder, progress: Progress) -> int:
         return 0
     progress.start("embedding", total, "sections", done=total - missing)
     last = b""
-    # Each text once, in a fixed order that mixes long and short ones: the rate shown stays true.
+    # Each text once. Hash order mixes long and short texts, which keeps the displayed rate accurate.
     while window := list(
         staging.rows(
             "SELECT hash, min(embedding_text) FROM section WHERE hash > ? AND hash NOT IN (SELECT hash FROM vector) "
@@ -67,7 +66,7 @@ def embed_all(staging: Staging, encoder: Embedder, progress: Progress) -> int:
     ):
         vectors = encoder.encode([text for _, text in window])
         if not np.isfinite(vectors).all():
-            raise ModelError(f"The encoder {encoder.identity.model_id} produced vectors that are not finite.")
+            raise ModelError(f"The encoder {encoder.identity.model_id} returned vectors that are not finite.")
         with staging.transaction():
             staging.write(
                 "INSERT OR IGNORE INTO vector VALUES (?, ?)",

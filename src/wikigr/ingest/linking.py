@@ -1,33 +1,20 @@
-"""Hyperlinks and redirects resolved to articles, and mentions of other articles' names found in the text."""
+"""Third stage: resolve redirects, aliases and hyperlinks to articles, and find mentions of articles in the text."""
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
-
+from wikigr.ingest.mentions import find_mentions
 from wikigr.ingest.reading import MAX_TITLE_CHARS
 from wikigr.ingest.staging import Staging
-from wikigr.names import bare_name, is_part_of_name, is_unspaced, may_be_plain_word, within_word
 from wikigr.progress import Progress
-from wikigr.stop_words import FUNCTION_WORDS
-from wikigr.text import words
 
-# Redirects may point to redirects; MediaWiki itself follows one step, exports hold chains of a few.
+# Redirects may point to redirects. MediaWiki itself follows one step, but exports contain short chains.
 MAX_REDIRECT_STEPS = 5
-
-# "I" is always a capital, and "A" mostly a sentence's first word: neither is seen to be a name.
-_NEVER_NAMES = frozenset("AI")
-
-# A name of fewer letters is matched only as written ("Go" the game, not every "go").
-MIN_NAME_CHARS = 3
 
 
 def link_all(staging: Staging, progress: Progress, *, by_id: bool) -> int:
-    """Resolve names and links and find mentions, once; returns how many hyperlinks lead nowhere.
+    """Resolve names and links and find mentions, once; return the number of hyperlinks without a target in the pack.
 
-    ``by_id`` says that a hyperlink may name a record's id, as paths do; in MediaWiki a number is a title.
+    ``by_id`` allows a hyperlink to name a record's id, as paths do. In MediaWiki, a number is a title.
     """
     lost = staging.meta("lost_links")
     if lost is None:
@@ -44,7 +31,7 @@ _BY_NAME = "(SELECT n.article FROM name n WHERE n.name = {0})"
 _BY_FOLD = "(SELECT n.article FROM name n WHERE n.fold = {0} ORDER BY n.rank, n.name LIMIT 1)"
 _BY_ID = "(SELECT i.id FROM record d JOIN article i ON i.title = d.title WHERE :by_id AND d.source_id = {0})"
 
-# A target that is a redirect is followed as such, if need be in a later step, and not to what is spelled nearly alike.
+# If a target is itself a redirect, a later step resolves it. It must not match an article that is merely spelled alike.
 _ADD_ALIASES = (
     "INSERT OR IGNORE INTO name SELECT r.alias, r.alias_fold, a.id, 1 FROM {{table}} r JOIN article a ON a.id = "
     "coalesce({by_name}, CASE WHEN NOT EXISTS (SELECT 1 FROM redirect e WHERE e.alias = r.target) THEN {by_fold} END) "
@@ -55,13 +42,12 @@ _ADD_ALIASES = (
 def resolve_names(staging: Staging) -> None:
     """Fill ``name``: every title (rank 0) and every alias (rank 1) that leads to an article.
 
-    An alias that is spelled as a title is dropped, and so is one that is longer than a title may be: the matcher of
-    names ends the process on one of a million characters (pyahocorasick 2.3). The first of several articles that claim one
-    spelling (by title) has it. An alias that says nothing new, as its own article has a name with the same fold,
-    serves links only (rank 2).
+    An alias that equals a title is dropped, and so is one that exceeds the length limit of titles, because the name
+    matcher crashes on a million characters (pyahocorasick 2.3). If several articles claim one spelling, the first by
+    title gets it. An alias whose fold equals that of another name of its article is used for links only (rank 2).
     """
     with staging.transaction():
-        # A build that was killed after this step comes here again.
+        # A build that was interrupted after this step repeats it.
         staging.write("DELETE FROM name", [()])
         staging.write("INSERT INTO name SELECT title, title_fold, id, 0 FROM article ORDER BY title", [()])
         for table in ("alias", *("redirect",) * MAX_REDIRECT_STEPS):
@@ -74,7 +60,7 @@ def resolve_names(staging: Staging) -> None:
 
 
 def _article_of(target: str, folded: str) -> str:
-    """Return SQL for the article that a target leads to, or NULL: by its exact name, its id, or its folded name."""
+    """Return an SQL expression for the article of a target, or NULL: by its exact name, its id, or its folded name."""
     return f"coalesce({_BY_NAME.format(target)}, {_BY_ID.format(target)}, {_BY_FOLD.format(folded)})"
 
 
@@ -82,11 +68,10 @@ _TARGETS = f"SELECT l.article AS source, {_article_of('l.target', 'l.target_fold
 
 
 def resolve_links(staging: Staging, *, by_id: bool) -> int:
-    """Fill ``link`` from the raw targets; returns how many lead nowhere.
+    """Fill ``link`` from the raw targets; return the number of targets without an article.
 
-    A link leads to the article that has the target as its title or alias; else, with ``by_id``, as a record's id; else
-    to the title, and then the alias, that differs from it in case or the like. A link of an article to itself is
-    dropped and not counted.
+    A target is matched against titles and aliases as written, then, with ``by_id``, against record ids, and then
+    against folded titles and aliases. Links from an article to itself are dropped and not counted.
     """
     with staging.transaction():
         staging.write(
@@ -99,10 +84,10 @@ def resolve_links(staging: Staging, *, by_id: bool) -> int:
 
 
 def resolve_objects(staging: Staging, *, by_id: bool) -> None:
-    """Fill the ``target`` of triples whose object is a link, as for other links, and the name of what has no article.
+    """Resolve the linked objects of triples like other links, and set the names of those without an article.
 
-    Where links are titles the target names it, however the link is labeled. A path names nothing: there it is called
-    as it is shown.
+    Where links are titles, the link's target is the name, whatever its label. A path is not a name, so the label is
+    used.
     """
     with staging.transaction():
         staging.write(
@@ -112,165 +97,7 @@ def resolve_objects(staging: Staging, *, by_id: bool) -> None:
         )
 
 
-def find_mentions(staging: Staging, progress: Progress) -> None:
-    """Fill ``mention`` by matching every name against every article's text."""
-    matcher = NameMatcher(staging.rows("SELECT name, article FROM name WHERE rank < 2 ORDER BY fold, name"))
-    progress.start("linking", staging.count("article"), "articles")
-    with staging.transaction():
-        for number, content in staging.rows("SELECT id, content FROM article ORDER BY id"):
-            found = {target for _, _, target in matcher.find(content)} - {number}
-            staging.write("INSERT OR IGNORE INTO mention VALUES (?, ?)", [(number, t) for t in sorted(found)])
-            progress.advance(1)
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """One way to write an article's name; ``qualifiers`` are the words of the title that it leaves out.
-
-    A ``weak`` one may be a plain word with the capital of its place.
-    """
-
-    written: str
-    article: int
-    qualifiers: frozenset[str]
-    only_as_written: bool
-    weak: bool
-
-
-class NameMatcher:
-    """Finds names in running text: longest match first, at word boundaries.
-
-    A name matches as it is written, or with its first letter in lower case ("wave function"): "band" is not the album
-    "Band on the Run", and "WHO" is not "who". Names of function words, digits or fewer than three letters match only
-    as written, and a single word does not match inside a longer name that the text spells ("United" in "United
-    States"). A name of function words or of one letter does not match where its capital may be that of its place, as
-    of a sentence's first word; "I", "A" and function words in small letters match nowhere. Scripts without spaces need
-    no word boundaries, but names of one such character are left out. Composed and decomposed letters are the same.
-
-    A title's qualifier, "(planet)" or ", New York", is no part of what a text would say: the bare name is matched too,
-    as written. Where a name may be several articles, the text decides: the ones stay whose qualifiers it holds.
-    """
-
-    def __init__(self, names: Iterable[tuple[Any, ...]]) -> None:
-        import ahocorasick
-
-        self._automaton = ahocorasick.Automaton()
-        count = 0
-        for written, article in names:
-            name = unicodedata.normalize("NFC", written)
-            count += self._add(name, article, frozenset())
-            bare = bare_name(name)
-            if bare != name:
-                self._add(bare, article, frozenset(words(name)) - frozenset(words(bare)) - FUNCTION_WORDS)
-        self._usable = count > 0
-        if self._usable:
-            self._automaton.make_automaton()
-
-    def _add(self, name: str, article: int, qualifiers: frozenset[str]) -> bool:
-        key = _lower(name)
-        of_function_words = all(word in FUNCTION_WORDS for word in words(name))
-        if (
-            not any(c.isalnum() for c in key)
-            or name in _NEVER_NAMES
-            or (of_function_words and name.islower())
-            or (len(name) == 1 and is_unspaced(name))
-        ):
-            return False
-        is_weak = of_function_words or len(name) == 1
-        only_as_written = bool(qualifiers) or len(key) < MIN_NAME_CHARS or is_weak or not any(c.isalpha() for c in key)
-        # "IT" and "The Who" have capitals that are not those of a sentence.
-        form = _Form(name, article, qualifiers, only_as_written, is_weak and not any(c.isupper() for c in name[1:]))
-        if key in self._automaton:
-            self._automaton.get(key).append(form)
-        else:
-            self._automaton.add_word(key, [form])
-        return True
-
-    def find(self, text: str) -> list[tuple[int, int, int]]:
-        """Return ``(start, end, article)`` of the names in ``text``, left to right, without overlaps.
-
-        A name that may be several articles is there once for each of those that fit best.
-        """
-        if not self._usable:
-            return []
-        text, places = _composed(text)
-        hits: list[tuple[int, int, list[_Form]]] = []
-        for last, forms in self._automaton.iter(_lower(text)):
-            end = last + 1
-            start = end - len(forms[0].written)
-            if within_word(text, start) or within_word(text, end):
-                continue
-            written = text[start:end]
-            fitting = [form for form in forms if _is_written(form, written)]
-            if any(form.weak for form in fitting) and may_be_plain_word(text, start, end):
-                fitting = [form for form in fitting if not form.weak]
-            if fitting and not (" " not in written and is_part_of_name(text, start, end)):
-                hits.append((start, end, fitting))
-        hits.sort(key=lambda hit: (hit[0], -hit[1]))
-        known: frozenset[str] | None = None
-        chosen: list[tuple[int, int, int]] = []
-        free = 0
-        for start, end, forms in hits:
-            if start < free:
-                continue
-            free = end
-            if len(forms) > 1:
-                known = known or frozenset(words(text))
-                forms = _fitting_best(forms, known)
-            chosen += [(places[start], places[end], form.article) for form in forms]
-        return chosen
-
-
-def _is_written(form: _Form, written: str) -> bool:
-    if written == form.written:
-        return True
-    return not form.only_as_written and written[1:] == form.written[1:] and written[0] == form.written[0].lower()
-
-
-# A form without a qualifier is as likely as one of whose qualifiers the text holds half.
-_UNQUALIFIED = 0.5
-
-
-def _fitting_best(forms: list[_Form], known: frozenset[str]) -> list[_Form]:
-    shares = [
-        len(form.qualifiers & known) / len(form.qualifiers) if form.qualifiers else _UNQUALIFIED for form in forms
-    ]
-    best = max(shares)
-    return [form for form, share in zip(forms, shares, strict=True) if share == best and best > 0]
-
-
-def _lower(text: str) -> str:
-    """Lower-case without changing the length, so that offsets stay true."""
-    lowered = text.lower()
-    if len(lowered) == len(text):
-        return lowered
-    return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-
-
-# Marks on one letter; what goes on beyond is no text, and would be composed anew with every mark.
-_MAX_CLUSTER_LENGTH = 32
-
-
-def _composed(text: str) -> tuple[str, Sequence[int]]:
-    """Return ``text`` in NFC, and where in ``text`` each of its characters, and its end, were."""
-    if unicodedata.is_normalized("NFC", text):
-        return text, range(len(text) + 1)
-    parts: list[str] = []
-    begins: list[int] = []
-    for place, character in enumerate(text):
-        single = unicodedata.normalize("NFC", character)
-        open_still = bool(parts) and len(parts[-1]) < _MAX_CLUSTER_LENGTH
-        joined = unicodedata.normalize("NFC", parts[-1] + character) if open_still else single
-        if open_still and (unicodedata.combining(character) or joined != parts[-1] + single):
-            parts[-1] = joined
-        else:
-            parts.append(single)
-            begins.append(place)
-    places = [begin for part, begin in zip(parts, begins, strict=True) for _ in part]
-    return "".join(parts), [*places, len(text)]
-
-
 def aliases_of(staging: Staging, article: int) -> list[str]:
-    """Return the aliases of one article, in order."""
+    """Return the aliases of the article with the number ``article``, in order."""
     query = "SELECT name FROM name WHERE article = ? AND rank = 1 ORDER BY fold, name"
     return [str(name) for (name,) in staging.rows(query, (article,))]

@@ -1,4 +1,4 @@
-"""First stage: the source is read, parsed (in several processes where that pays) and staged."""
+"""First stage: read the source, parse its records (in several processes for costly formats) and stage them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from wikigr.sources.article import Redirect, Skipped, Source, SourceArticle, Sou
 from wikigr.sources.formats import FORMATS
 from wikigr.sources.streams import Line
 
-# Records given to a worker at a time, and records in one transaction.
+# Records sent to a worker at a time, and records in one transaction.
 CHUNK = 16
 BATCH = 512
 
-# Both are repeated in every section of an article; a file's path, which may be an id, has up to 4,096 characters.
+# Both are repeated in every section of an article. A file's path, which may be an id, has up to 4,096 characters.
 MAX_TITLE_CHARS = 1_000
 MAX_ID_CHARS = 5_000
 
+# Formats in which parsing a record costs much more than sending it to another process.
 _HEAVY = {row.name for row in FORMATS if row.parses_slowly}
 
 
@@ -38,19 +39,19 @@ def read_source(
     keep_going: bool,
     progress: Progress,
 ) -> None:
-    """Stage the whole source (or its first ``limit`` articles), going on after what is staged already.
+    """Stage the whole source, or its first ``limit`` articles, resuming after the records already staged.
 
-    Bad records are left out and noted in the staging. Without ``keep_going`` the first one raises its
-    ``RecordError``; whole batches staged before it are kept for the next run.
+    With ``keep_going``, bad records are skipped and listed in the staging. Without it, the first one raises its
+    ``RecordError``; the complete batches before it are kept for the next run.
     """
     if staging.meta("read"):
         return
     done = int(staging.meta("records") or 0)
     titles = staging.titles() if limit is not None else 0
 
-    def leave_out(where: str, reason: str, count_as: str) -> None:
+    def skip(where: str, reason: str, count_as: str) -> None:
         if not keep_going:
-            raise RecordError(where, reason, hint="Mend it, or leave such records out with --keep-going.")
+            raise RecordError(where, reason, hint="Fix it, or skip bad records with --keep-going.")
         staging.add_bad(where, reason)
         staging.count_skipped(count_as)
 
@@ -62,7 +63,7 @@ def read_source(
             for number, (line, items) in batch:
                 place = f"record {number}" if line is None else f"line {line}"
                 if isinstance(items, RecordError):
-                    leave_out(items.where, items.reason, "bad record")
+                    skip(items.where, items.reason, "bad record")
                     continue
                 for item in items:
                     if isinstance(item, Redirect):
@@ -73,12 +74,11 @@ def read_source(
                         within_limit = False
                         break
                     elif (too_long := _too_long(item)) is not None:
-                        leave_out(place, too_long, "bad record")
+                        skip(place, too_long, "bad record")
                     else:
                         titles += limit is not None and not staging.has_title(item.title)
                         if not staging.add_article(item):
-                            reason = f"the id {item.source_id!r} occurs a second time in the source"
-                            leave_out(place, reason, "duplicate id")
+                            skip(place, f"the id {item.source_id!r} occurs twice in the source", "duplicate id")
                 if not within_limit:
                     break
             else:
@@ -89,14 +89,14 @@ def read_source(
 
 
 def _too_long(article: SourceArticle) -> str | None:
-    """Return what is wrong with the names of ``article``, if anything is."""
-    for what, name, most in (("title", article.title, MAX_TITLE_CHARS), ("id", article.source_id, MAX_ID_CHARS)):
-        if len(name) > most:
-            return f"the {what} {name[:60]!r}… has {len(name):,} characters, more than {most:,}"
+    """Return why the title or id of ``article`` is too long, or ``None`` if neither is."""
+    for what, name, limit in (("title", article.title, MAX_TITLE_CHARS), ("id", article.source_id, MAX_ID_CHARS)):
+        if len(name) > limit:
+            return f"the {what} {name[:60]!r}… has {len(name):,} characters, more than {limit:,}"
     return None
 
 
-# The line that a record is, in a format of lines, and what was in it.
+# The line number of a record (``None`` outside line-based formats), and its items or its error.
 Parsed = tuple[int | None, list[SourceItem] | RecordError]
 
 
@@ -106,7 +106,7 @@ def _parse_all(source: Source, skip: int, jobs: int) -> Iterator[Parsed]:
         for record in records:
             yield _parse_one(source, record)
         return
-    # Spawned, not forked: the parent may hold threads. The window keeps memory bounded.
+    # Spawned, not forked, because the parent may have threads. The window bounds memory.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_worker, initargs=(source,)) as pool:
         window: deque[Future[list[Parsed]]] = deque()
@@ -120,7 +120,7 @@ def _parse_all(source: Source, skip: int, jobs: int) -> Iterator[Parsed]:
         except BrokenProcessPool as error:
             raise BuildError(
                 "A parsing process was killed, probably because memory ran out.",
-                hint="Run the same command again, with fewer --jobs: it goes on where it stopped.",
+                hint="Run the same command again with fewer --jobs: it resumes where it stopped.",
             ) from error
         finally:
             for future in window:
@@ -138,7 +138,7 @@ def _begin_worker(source: Source) -> None:
 
 def _parse_chunk(records: list[Any]) -> list[Parsed]:
     if _source is None:
-        raise SourceError("The parsing process was started without its source.")
+        raise SourceError("The parsing process has no source.")
     return [_parse_one(_source, record) for record in records]
 
 

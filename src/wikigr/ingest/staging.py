@@ -1,7 +1,7 @@
 """The build's working store: one SQLite file in the pack's work folder.
 
-It holds what was read, cut, linked and embedded so far, so that memory stays bounded and a killed build goes
-on where it was. Every batch is one transaction; SQLite's journal makes a kill harmless.
+It holds the results of every stage so far, which bounds memory and lets an interrupted build resume. Every batch is one
+transaction, so SQLite's journal keeps the store consistent if the process is killed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +66,9 @@ CREATE TABLE IF NOT EXISTS fact (
     PRIMARY KEY (subject, object, relation, section_id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS vector (hash BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID;
 """
-# What a model read from the sections, merged: its replies, which cost money, outlive a change of source as vectors do.
+# Entities and facts extracted from the text, after entity resolution. They are derived from the source; the model's
+# replies, which cost money, are kept when the source changes, and so are vectors.
 EXTRACTED_TABLES = ("extracted_entity", "extracted_owner", "extracted_fact")
-# Everything that is derived from the source, as opposed to vectors, which outlive a change of source.
 _SOURCE_TABLES = ("record", "redirect", "bad", "skipped")
 _DERIVED_TABLES = (
     "article",
@@ -85,15 +85,15 @@ _DERIVED_TABLES = (
     "owned",
     "fact",
 )
-# Work of another layout or version is not gone on with: the same source may be cut differently now.
+# A build does not resume work of another schema or version, which may chunk the same source differently.
 _LAYOUT = f"{__version__} {hashlib.sha256(_SCHEMA.encode()).hexdigest()[:16]}"
 
 
 class Staging:
-    """One build's working store. Its methods are grouped by the stage that writes."""
+    """One build's working store. Its methods are grouped by the stage that writes them."""
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
-        """Open the store at ``path``, or begin it; ``fresh`` throws away what is there."""
+        """Open or create the store at ``path``; ``fresh`` discards an existing one."""
         if fresh:
             _remove(path)
         with _as_build_error():
@@ -120,7 +120,7 @@ class Staging:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Make the writes inside all or nothing; raises ``BuildError`` when the disk refuses them."""
+        """Commit all writes made inside the block, or none; raises ``BuildError`` if the disk refuses them."""
         with _as_build_error():
             self._db.execute("BEGIN")
             try:
@@ -131,7 +131,7 @@ class Staging:
                 raise
             self._db.execute("COMMIT")
 
-    # -- what the build remembers of itself
+    # -- the build's own state
 
     def meta(self, key: str) -> str | None:
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
@@ -141,7 +141,7 @@ class Staging:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def forget_source(self) -> None:
-        """Drop what was read and derived; keep the vectors, which are found again by content."""
+        """Delete everything read or derived; keep vectors and model replies, which are keyed by content."""
         with self.transaction():
             for table in (*_SOURCE_TABLES, *_DERIVED_TABLES):
                 self._db.execute(f"DELETE FROM {table}")
@@ -151,7 +151,7 @@ class Staging:
         with self.transaction():
             for table in _DERIVED_TABLES:
                 self._db.execute(f"DELETE FROM {table}")
-            self._db.execute("DELETE FROM meta WHERE key IN ('drafted', 'lost_links')")
+            self._db.execute("DELETE FROM meta WHERE key IN ('chunked', 'lost_links')")
 
     def forget_vectors(self) -> None:
         with self.transaction():
@@ -160,7 +160,7 @@ class Staging:
     # -- reading
 
     def add_article(self, article: SourceArticle) -> bool:
-        """Store one record; returns False when its ``source_id`` is there already."""
+        """Store one record; return ``False`` if its ``source_id`` is already stored."""
         payload = scrub(json.dumps(asdict(article), ensure_ascii=False, separators=(",", ":")))
         title = _name(article.title)
         done = self._db.execute(
@@ -198,19 +198,19 @@ class Staging:
         return int(self._db.execute("SELECT count(DISTINCT title) FROM record").fetchone()[0])
 
     def records_by_title(self) -> Iterator[tuple[str, list[SourceArticle]]]:
-        """Yield each title, in order, with its records as they came."""
+        """Yield each title, in order, with its records in source order."""
         rows = self._db.execute("SELECT title, payload FROM record ORDER BY title, n")
         for title, group in groupby(rows, key=lambda row: str(row[0])):
             yield title, [_load_article(payload) for _, payload in group]
 
-    # -- sections
+    # -- chunking
 
-    def add_draft(
+    def add_article_row(
         self, title: str, content: str, words: int, records: Sequence[SourceArticle], evidence: Sequence[int]
     ) -> int:
-        """Store an article's own row, its raw links, names and triples; returns its number.
+        """Store an article's row, raw links, aliases and triples; return its number.
 
-        ``evidence`` holds the position of the section that states each triple of the records, in order.
+        ``evidence`` holds, for each triple of the records in order, the position of the section that states it.
         """
         positions = iter(evidence)
         categories = list(dict.fromkeys(c for r in records for c in r.categories))
@@ -260,10 +260,10 @@ class Staging:
             rows,
         )
 
-    # -- anything else is SQL that belongs to one stage: it goes through these two
+    # -- SQL that belongs to a single stage goes through these two
 
     def rows(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Iterator[tuple[Any, ...]]:
-        """Run a query and stream its rows."""
+        """Run a query and yield its rows."""
         with _as_build_error():
             yield from self._db.execute(sql, parameters)
 
@@ -272,8 +272,15 @@ class Staging:
         self._db.executemany(sql, rows)
 
 
+def batches(rows: Iterable[tuple[Any, ...]], size: int) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield ``rows`` in lists of at most ``size``."""
+    iterator = iter(rows)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
 def _name(name: str) -> str:
-    """Return a title or alias in the one form in which it is stored: what looks the same is the same (NFC)."""
+    """Return a title or alias in its stored form: NFC, without unpaired surrogates."""
     return unicodedata.normalize("NFC", scrub(name))
 
 
@@ -288,9 +295,9 @@ def _as_build_error() -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         raise BuildError(
-            f"The build's working files cannot be read or written: {error}.",
-            hint="Check the disk space and the permissions of the folder (or choose another with -o), then run the "
-            "same command again: it goes on where it stopped.",
+            f"Cannot read or write the build's working files: {error}.",
+            hint="Check the disk space and the folder's permissions (or choose another folder with -o), then run the "
+            "same command again: it resumes where it stopped.",
         ) from error
     except sqlite3.DatabaseError as error:
         raise BuildError(

@@ -1,4 +1,4 @@
-"""The budget of one run: it refuses the call that could pass it, before that call is made."""
+"""The budget of one run, checked before every call: a call that could exceed it is not made."""
 
 from __future__ import annotations
 
@@ -9,34 +9,33 @@ from wikigr.errors import UsageError, WikigrError
 from wikigr.llm.prices import cost
 from wikigr.llm.usage import Usage
 
-# No tokenizer of Claude is public. English is about four bytes to a token and dense text seldom under two; the
-# rest allows for what the API adds around a prompt.
+# Claude's tokenizer is not public. English takes about four bytes per token, and dense text rarely less than two. The
+# overhead covers what the API adds to a prompt.
 _BYTES_PER_TOKEN = 2
 _OVERHEAD_TOKENS = 500
 
 
 class BudgetError(WikigrError):
-    """The next call could pass the run's budget, so it was not made."""
+    """The next call could exceed the run's budget, so it was not made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """The worst case of a call in progress: all its tokens, and US dollars (``None`` without a dollar limit)."""
+    """The worst case of a call in progress: its tokens, and its US dollars (``None`` without a dollar limit)."""
 
     tokens: int
     cost_usd: float | None
 
     def less(self, usage: Usage) -> Reservation:
-        """Return what is left of it after ``usage``."""
+        """Return the reservation minus ``usage``."""
         dollars = None if self.cost_usd is None else max(0.0, self.cost_usd - (usage.cost_usd or 0.0))
         return Reservation(max(0, self.tokens - usage.total_tokens), dollars)
 
 
 class Budget:
-    """Limits of one run on tokens (input, output and cached together) and on US dollars; ``None`` is no limit.
+    """The limits of one run on tokens (input, output and cached together) and on US dollars; ``None`` means no limit.
 
-    Safe to share between threads: what calls in progress may still use is held back. Raises ``UsageError`` for
-    a negative limit.
+    Thread-safe: the worst case of every call in progress is reserved. Raises ``UsageError`` for a negative limit.
     """
 
     def __init__(self, max_tokens: int | None = None, max_cost_usd: float | None = None) -> None:
@@ -51,17 +50,17 @@ class Budget:
 
     @property
     def spent(self) -> Usage:
-        """What was settled so far."""
+        """The usage settled so far."""
         return self._spent
 
     def reserve(self, model: str, prompt_bytes: int, max_output_tokens: int) -> Reservation:
-        """Hold back the worst case of a call whose request has ``prompt_bytes`` bytes of UTF-8.
+        """Reserve the worst case of a call whose request has ``prompt_bytes`` bytes of UTF-8.
 
-        Raises ``BudgetError`` when that, with what was spent and held, would pass a limit, and ``UsageError``
-        when there is a dollar limit and the model's price is unknown.
+        Raises ``BudgetError`` if the reservation could exceed a limit, and ``UsageError`` for a dollar limit on a model
+        whose price is unknown.
         """
         prompt_tokens = -(-prompt_bytes // _BYTES_PER_TOKEN) + _OVERHEAD_TOKENS
-        # Writing the cache is the dearest that an input token can be.
+        # Writing to the prompt cache is the most expensive kind of input token.
         dollars = cost(model, cache_write_tokens=prompt_tokens, output_tokens=max_output_tokens)
         with self._lock:
             wanted = Reservation(
@@ -72,9 +71,10 @@ class Budget:
         return wanted
 
     def settle(self, usage: Usage, reservation: Reservation | None = None, *, worst_case: bool = False) -> None:
-        """Add what a call really used, and let go of what was held for it.
+        """Add the actual usage of a call and release its reservation.
 
-        ``worst_case``: it broke off and nobody knows what it used beyond ``usage``, so that the rest stays held.
+        With ``worst_case``, the call was interrupted and its usage beyond ``usage`` is unknown, so the remainder of the
+        reservation stays in place.
         """
         with self._lock:
             self._spent += usage
@@ -86,7 +86,7 @@ class Budget:
     def _known(self, dollars: float | None, model: str) -> float:
         if dollars is None or self._spent.cost_usd is None:
             raise UsageError(
-                f"The price of the model {model} is unknown, so a budget in dollars cannot be kept.",
+                f"The price of the model {model} is unknown, so a budget in dollars cannot be enforced.",
                 hint="Set a budget in tokens instead: budget.max_tokens in the profile.",
             )
         return dollars
@@ -96,7 +96,7 @@ class Budget:
         if self.max_tokens is not None and tokens + wanted.tokens > self.max_tokens:
             raise BudgetError(
                 f"The budget of {self.max_tokens:,} tokens stopped the run: {tokens:,} are spent or in use, and the "
-                f"next call of {model} may take up to {wanted.tokens:,}.",
+                f"next call to {model} may use up to {wanted.tokens:,}.",
                 hint="Raise budget.max_tokens in the profile.",
             )
         if self.max_cost_usd is None or wanted.cost_usd is None:
@@ -105,6 +105,6 @@ class Budget:
         if dollars + wanted.cost_usd > self.max_cost_usd:
             raise BudgetError(
                 f"The budget of ${self.max_cost_usd:.4f} stopped the run: ${dollars:.4f} is spent or in use, and the "
-                f"next call of {model} may cost up to ${wanted.cost_usd:.4f}.",
+                f"next call to {model} may cost up to ${wanted.cost_usd:.4f}.",
                 hint="Raise budget.max_cost_usd in the profile, or --max-cost.",
             )

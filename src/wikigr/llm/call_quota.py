@@ -1,4 +1,4 @@
-"""How many calls, and how long, one question may take of a model that is asked again and again."""
+"""A quota on the number and the time of model calls for one question."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wikigr.llm.reply import Reply
 
 
 class Completes(Protocol):
-    """What answers one request: ``Claude``, or an ``CallQuota`` of it."""
+    """Anything that completes a request: ``Claude``, or a ``CallQuota`` around it."""
 
     def complete(
         self,
@@ -26,13 +26,13 @@ class Completes(Protocol):
 
 
 class CallQuota:
-    """Asks ``client`` at most ``calls`` times and not after ``seconds`` from now; its own budget holds as well."""
+    """Limits a client to ``calls`` calls within the next ``seconds``, in addition to the client's own budget."""
 
     def __init__(self, client: Claude, *, calls: int, seconds: float) -> None:
         self._client = client
-        self._most = calls
+        self._max_calls = calls
         self._seconds = seconds
-        self._ends = time.monotonic() + seconds
+        self._deadline = time.monotonic() + seconds
         self.calls = 0
 
     def complete(
@@ -44,10 +44,10 @@ class CallQuota:
         model: str | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> Reply:
-        """As ``Claude.complete``; raises ``BudgetError``, before the call, when the allowance is used up."""
-        if self.calls >= self._most:
-            raise BudgetError(f"The {self._most} calls that a question may take are used up.")
-        if time.monotonic() >= self._ends:
-            raise BudgetError(f"The {self._seconds:g} s that a question may take are over.")
+        """Like ``Claude.complete``, but raises ``BudgetError`` instead of calling if the quota is exhausted."""
+        if self.calls >= self._max_calls:
+            raise BudgetError(f"The question has used its quota of {self._max_calls} model calls.")
+        if time.monotonic() >= self._deadline:
+            raise BudgetError(f"The question has used its quota of {self._seconds:g} s for model calls.")
         self.calls += 1
         return self._client.complete(system=system, messages=messages, max_tokens=max_tokens, model=model, extra=extra)

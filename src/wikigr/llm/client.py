@@ -1,7 +1,7 @@
-"""A client of Claude, or of any server that speaks the Messages API, over the ``anthropic`` SDK.
+"""A client for Claude, or for any server that implements the Messages API, on top of the ``anthropic`` SDK.
 
-The SDK carries the requests. Retries are made here: the SDK would wait for as long as a server's Retry-After says
-(up to 49 days) and would retry a 400 if a header asked it to.
+The SDK sends the requests, but this module retries them: the SDK would wait as long as a server's Retry-After header
+demands (up to 49 days) and would retry a 400 if a header asked for it.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ DEFAULT_BASE_URL = "https://api.anthropic.com"
 # Seconds before the first retry and the longest wait without a Retry-After, as in the SDK.
 _FIRST_WAIT = 0.5
 _MAX_WAIT = 8.0
-# A reply of 128,000 tokens has about half a megabyte.
-_REPLY_LIMIT = 32 * 1024 * 1024
-# A local server may ask for no key, but the SDK insists on one.
+# A reply of 128,000 tokens takes about half a megabyte.
+_MAX_REPLY_BYTES = 32 * 1024 * 1024
+# A local server may not require a key, but the SDK does.
 _NO_KEY = "none"
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
@@ -71,22 +71,21 @@ _T = TypeVar("_T")
 
 
 class Claude:
-    """Asks one model, counts what that uses, and keeps to a budget. Threads may share it.
+    """Calls one model, tracks its usage, and enforces a budget. Thread-safe.
 
     ``api_key`` and ``base_url`` default to ``ANTHROPIC_API_KEY`` (else ``ANTHROPIC_AUTH_TOKEN``) and
-    ``ANTHROPIC_BASE_URL``; credentials in files of the SDK are not read. ``timeout`` is in seconds: an attempt has
-    that long to answer, a stream that long for its next piece. There are ``retries`` more attempts after a failure
-    that may pass, and no call waits for its reply longer than ``timeout * (retries + 1)``.
+    ``ANTHROPIC_BASE_URL``; the SDK's credential files are not read. ``timeout`` is the limit in seconds for one
+    attempt, or for the next piece of a stream. A transient failure is followed by up to ``retries`` more attempts, and
+    no call takes longer than ``timeout * (retries + 1)`` to get its reply.
 
-    With a ``cache``, a whole reply (never a stream) that it keeps is given again: that takes nothing of the budget and
-    adds nothing to ``usage``. ``repeat`` says which of several answers to the same request is wanted; it may be set
-    anew between calls, by whoever is alone with the client. ``asked`` counts the requests that went to the server,
-    ``hits`` those that the cache answered.
+    With a ``cache``, stored replies (never streams) are reused, without effect on the budget and ``usage``. ``repeat``
+    selects one of several answers to the same request; it may be changed between calls unless threads share the client.
+    ``asked`` counts the requests sent to the server, and ``hits`` those answered by the cache.
 
-    A server may put what it was sent into a reply: its credentials are taken out before anybody has it (``secrets``).
-    The SDK sends the headers in ``ANTHROPIC_CUSTOM_HEADERS`` too, and their values are among those.
+    A server may echo what it was sent, so credentials are removed from every reply (``secrets``). They include the
+    values of the headers in ``ANTHROPIC_CUSTOM_HEADERS``, which the SDK sends as well.
 
-    Raises ``UsageError`` when there is neither a key nor a base URL, or one of them cannot be right.
+    Raises ``UsageError`` if there is neither a key nor a base URL, or if one of them is malformed.
     """
 
     def __init__(
@@ -114,7 +113,7 @@ class Claude:
         given_url = (base_url or os.environ.get("ANTHROPIC_BASE_URL") or "").strip()
         if not (self._key or self._token or given_url):
             raise UsageError(
-                "There is no API key for a model.",
+                "There is no API key for a language model.",
                 hint="Set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for a local server.",
             )
         self._base_url = _url(given_url or DEFAULT_BASE_URL)
@@ -125,23 +124,23 @@ class Claude:
 
     @property
     def server(self) -> str:
-        """The server's URL, without what may be secret in it."""
+        """The server's URL without credentials."""
         return self._server.name
 
     @property
     def secrets(self) -> Secrets:
-        """What the server is sent and nobody else may see; replies are without it."""
+        """The credentials sent to the server, which are removed from replies."""
         return self._server.secrets
 
     @property
     def sdk(self) -> anthropic.Anthropic:
-        """The one client of the SDK, made when it is first needed."""
+        """The SDK's client, created on first use."""
         with self._lock:
             if self._sdk is None:
                 import anthropic
 
-                # A key or token that is given keeps the SDK from looking for profiles and tokens on disk. What is
-                # meant for a server on this machine does not go through a proxy.
+                # An explicit key or token stops the SDK from searching for profiles and tokens on disk. Requests to
+                # this machine bypass proxies.
                 self._sdk = anthropic.Anthropic(
                     api_key=self._key or (None if self._token else _NO_KEY),
                     auth_token=self._token,
@@ -156,11 +155,11 @@ class Claude:
 
     @property
     def usage(self) -> Usage:
-        """The sum over all calls so far."""
+        """The total usage of all calls so far."""
         return self._usage
 
     def close(self) -> None:
-        """Close the connections, if any were opened."""
+        """Close open connections."""
         with self._lock:
             if self._sdk is not None:
                 self._sdk.close()
@@ -175,27 +174,27 @@ class Claude:
         extra: Mapping[str, Any] | None = None,
         usable: Callable[[Reply], bool] = lambda _: True,
     ) -> Reply:
-        """Ask, and wait for the whole reply. ``extra`` holds further fields of the request's body.
+        """Send a request and return the complete reply. ``extra`` holds further fields of the request's body.
 
-        The cache neither gives nor keeps a reply that is not ``usable``, so that the next call asks again.
+        The cache neither returns nor stores replies that are not ``usable``, so the next call asks again.
 
-        Raises ``BudgetError`` before a call that could pass the budget, ``BadRequestError`` for a request that the
-        server rejects, and ``LlmError`` for every other failure, a reply without text (or a use of a tool that was
-        offered) included.
+        Raises ``BudgetError`` before a call that could exceed the budget, ``BadRequestError`` if the server rejects the
+        request, and ``LlmError`` for any other failure, including a reply with neither text nor a use of an offered
+        tool.
         """
         request = _Request.of(model or self.model, system, messages, max_tokens, extra)
         key = self._cache_key(request) if self.cache is not None else ""
-        kept = self.cache.get(key) if self.cache is not None else None
-        if kept is not None:
-            reply = self._reply(request, kept, None, cached=True)
+        stored = self.cache.get(key) if self.cache is not None else None
+        if stored is not None:
+            reply = self._reply(request, stored, None, cached=True)
             if usable(reply):
                 with self._lock:
                     self.hits += 1
                 return reply
         partial = Partial()
         with self._accounted(request, partial):
-            raw, request_id = self._retried(request, lambda seconds: self._fetch(request, seconds))
-            # Here, so that a credential that the server sent back reaches neither the caller nor the cache.
+            raw, request_id = self._with_retries(request, lambda seconds: self._fetch(request, seconds))
+            # Clean the message before anything else, so that neither the caller nor the cache gets a credential.
             message = clean_message(self._decoded(raw), self.secrets)
             if message.get("type") == "error":
                 raise self._server.reported(message, model=request.model)
@@ -215,15 +214,15 @@ class Claude:
         model: str | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> Reply:
-        """Ask, and hand text and finished blocks to ``on_event`` as they come; returns the whole reply at the end.
+        """Send a request, pass text and finished blocks to ``on_event`` as they arrive, and return the complete reply.
 
-        Only what fails before the stream begins is tried again. Raises what ``complete`` raises, and what
-        ``on_event`` raises; events that were given before an error are no answer.
+        Only failures before the stream begins are retried. Raises the errors of ``complete`` and of ``on_event``; after
+        an error, the events passed so far are not an answer.
         """
         request = _Request.of(model or self.model, system, messages, max_tokens, extra)
         reader = StreamReader(on_event, self.secrets)
         with self._accounted(request, reader.partial), ExitStack() as stack:
-            response = self._retried(
+            response = self._with_retries(
                 request, lambda seconds: stack.enter_context(self._send(request, seconds, stream=True))
             )
             for event in self._events(response):
@@ -232,11 +231,11 @@ class Claude:
                 reader.take(event)
                 if reader.finished:
                     return self._reply(request, reader.partial, response.request_id)
-            raise self._server.broke_off("the stream ended without its last event")
+            raise self._server.disconnected("the stream ended without its last event")
 
     @contextmanager
     def _accounted(self, request: _Request, partial: Partial) -> Iterator[None]:
-        """Hold the call's worst case in the budget; afterwards, come what may, settle what ``partial`` reported."""
+        """Reserve the call's worst case in the budget; afterwards, in any case, settle the usage in ``partial``."""
         reservation = None
         if self.budget is not None:
             reservation = self.budget.reserve(request.model, request.size, request.max_tokens)
@@ -247,9 +246,9 @@ class Claude:
             yield
             complete = True
         except MalformedReply as error:
-            raise self._server.no_reply(str(error)) from None
+            raise self._server.malformed_reply(str(error)) from None
         except LlmError as error:
-            # A refusal is not billed; what broke off without one may be, in full.
+            # A rejected request is not billed. An interrupted one may be billed in full.
             complete = error.status is not None
             raise
         finally:
@@ -259,12 +258,12 @@ class Claude:
             if self.budget is not None:
                 self.budget.settle(used, reservation, worst_case=not complete)
 
-    def _retried(self, request: _Request, attempt: Callable[[float], _T]) -> _T:
-        """Call ``attempt`` with the seconds that it may take, and again after failures that may pass."""
+    def _with_retries(self, request: _Request, attempt: Callable[[float], _T]) -> _T:
+        """Call ``attempt`` with its time limit in seconds, and retry after transient failures."""
         import anthropic
         import httpx2
 
-        # The SDK loads its parts here, before the clock starts.
+        # This loads parts of the SDK before the clock starts.
         _ = self.sdk.messages.with_streaming_response
         deadline = time.monotonic() + self.timeout * (self.retries + 1)
         tried = 0
@@ -275,13 +274,13 @@ class Claude:
                 failure = self._failure(error, request)
                 asked = _retry_after(error.response.headers) if isinstance(error, anthropic.APIStatusError) else None
             tried += 1
-            # Raised here and not while handling the SDK's error: a traceback of that could show the key.
-            if tried > self.retries or not _may_pass(failure):
+            # Raised outside the handler of the SDK's error, whose traceback could show the key.
+            if tried > self.retries or not _is_transient(failure):
                 raise failure
             wait = asked if asked is not None else _backoff(tried)
             if time.monotonic() + wait >= deadline:
                 if asked is not None:
-                    failure.hint = f"The server asks to wait for {asked:.0f} s."
+                    failure.hint = f"The server asks to wait {asked:.0f} s."
                 raise failure
             time.sleep(wait)
 
@@ -300,28 +299,28 @@ class Claude:
         return sent
 
     def _fetch(self, request: _Request, seconds: float) -> tuple[bytes, str | None]:
-        """One attempt at a whole reply: its bytes and its request id."""
+        """Make one attempt to get a complete reply; return its bytes and its request id."""
         import httpx2
 
-        ends = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds
         body = bytearray()
         with self._send(request, seconds, stream=False) as response:
             for chunk in response.iter_bytes():
                 body += chunk
-                if time.monotonic() > ends:
+                if time.monotonic() > deadline:
                     raise httpx2.ReadTimeout("the reply came too slowly")
-                if len(body) > _REPLY_LIMIT:
-                    raise self._server.no_reply("it does not end")
+                if len(body) > _MAX_REPLY_BYTES:
+                    raise self._server.malformed_reply("it is too long")
             return bytes(body), response.request_id
 
     def _events(self, response: anthropic.APIResponse[Any]) -> Iterator[Mapping[str, Any]]:
-        """The events of an open stream, decoded. A server may send a comment or a ping at any time."""
+        """Yield the decoded events of an open stream, without comments and pings."""
         import anthropic
         import httpx2
 
         kind = response.headers.get("content-type", "")
         if not kind.startswith("text/event-stream"):
-            raise self._server.no_reply(f"a stream was asked for, and {kind or 'something of no type'} came")
+            raise self._server.malformed_reply(f"expected a stream, got {kind or 'a response without a type'}")
         broken: LlmError
         try:
             for event in anthropic.Stream.raw_events(response.http_response):
@@ -329,11 +328,11 @@ class Claude:
                     yield self._decoded(event.data)
             return
         except httpx2.TimeoutException:
-            broken = self._server.silent(self.timeout)
+            broken = self._server.timed_out(self.timeout)
         except httpx2.HTTPError as error:
-            broken = self._server.broke_off(_reason(error))
+            broken = self._server.disconnected(_reason(error))
         except UnicodeDecodeError:
-            broken = self._server.no_reply("it is no UTF-8")
+            broken = self._server.malformed_reply("it is not UTF-8")
         raise broken
 
     def _cache_key(self, request: _Request) -> str:
@@ -347,7 +346,7 @@ class Claude:
         )
 
     def _reply(self, request: _Request, partial: Partial, request_id: str | None, *, cached: bool = False) -> Reply:
-        """The finished reply; raises ``LlmError`` when it says nothing, which is no answer."""
+        """Return the finished reply; raises ``LlmError`` if it is empty."""
         reply = Reply(
             blocks=tuple(partial.blocks),
             stop_reason=partial.stop_reason,
@@ -357,7 +356,7 @@ class Claude:
             tool_uses=tuple(partial.tool_uses),
             cached=cached,
         )
-        # A use of a tool that nobody offered says nothing either.
+        # A use of a tool that was not offered does not count.
         if not reply.text.strip() and not (reply.tool_uses and "tools" in request.fields):
             reason = self._server.clean(partial.stop_reason or "none")
             raise LlmError(
@@ -372,7 +371,7 @@ class Claude:
         except (ValueError, RecursionError):
             decoded = None
         if not isinstance(decoded, dict):
-            raise self._server.no_reply("it is no JSON object")
+            raise self._server.malformed_reply("it is not a JSON object")
         return decoded
 
     def _failure(self, error: anthropic.APIError | httpx2.HTTPError, request: _Request) -> LlmError:
@@ -380,18 +379,18 @@ class Claude:
         import httpx2
 
         if isinstance(error, anthropic.APITimeoutError | httpx2.TimeoutException):
-            return self._server.silent(self.timeout)
+            return self._server.timed_out(self.timeout)
         if isinstance(error, anthropic.APIStatusError):
-            return self._server.refused(error.status_code, error.body, model=request.model)
+            return self._server.rejected(error.status_code, error.body, model=request.model)
         cause = error.__cause__ or error
         if isinstance(cause, httpx2.ConnectError | httpx2.ProxyError | httpx2.UnsupportedProtocol):
             return self._server.unreachable(_reason(cause))
-        return self._server.broke_off(_reason(cause))
+        return self._server.disconnected(_reason(cause))
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A request; ``fields`` are those of its body beside the first three, ``size`` its bytes as JSON."""
+    """A request; ``fields`` holds the other fields of its body, and ``size`` is its length as JSON in bytes."""
 
     model: str
     max_tokens: int
@@ -418,12 +417,12 @@ class _Request:
         try:
             size = len(json.dumps(body, ensure_ascii=False).encode())
         except UnicodeEncodeError as error:
-            raise UsageError("The text for the model holds characters that are not Unicode.") from error
+            raise UsageError("The text for the model contains invalid Unicode (unpaired surrogates).") from error
         return cls(model, max_tokens, messages, fields, size)
 
 
 def _used(request: _Request, partial: Partial) -> Usage:
-    """What the reply reported, at the price of the model that was asked for; nothing where nothing was reported."""
+    """Return the usage that the reply reported, at the price of the requested model; empty if it reported none."""
     counts = partial.tokens.counts
     if not counts:
         return Usage()
@@ -436,18 +435,18 @@ def _used(request: _Request, partial: Partial) -> Usage:
     return Usage(**tokens, calls=1, cost_usd=cost(request.model, **tokens))
 
 
-def _may_pass(failure: LlmError) -> bool:
-    """Whether another attempt can help: no status (the connection failed), or one of a passing state."""
+def _is_transient(failure: LlmError) -> bool:
+    """Return whether a retry may help: the connection failed (no status), or the status is a transient one."""
     return failure.status is None or failure.status in (408, 409, 429) or failure.status >= 500
 
 
 def _backoff(tried: int) -> float:
-    """Seconds to wait after ``tried`` attempts; the jitter keeps clients from coming back together."""
+    """Return the seconds to wait after ``tried`` attempts, with jitter so that clients do not retry in lockstep."""
     return min(_FIRST_WAIT * 2.0 ** (tried - 1), _MAX_WAIT) * random.uniform(0.75, 1.0)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a server asks to wait, from ``retry-after-ms``, or ``retry-after`` in seconds or as a date."""
+    """Return the seconds that a server asks to wait: ``retry-after-ms``, or ``retry-after`` in seconds or as a date."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) * unit
@@ -466,13 +465,13 @@ def _reason(error: BaseException) -> str:
 
 
 def _key(given: str | None) -> str | None:
-    """A key or token without the white space around it; raises ``UsageError`` for one that no header can carry."""
+    """Return a key or token without surrounding whitespace; raises ``UsageError`` if it cannot be sent in a header."""
     key = (given or "").strip()
     if not key:
         return None
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise UsageError(
-            "The API key holds characters that no key has (spaces, control characters or letters beyond ASCII).",
+            "The API key contains invalid characters (spaces, control characters or non-ASCII letters).",
             hint="Set ANTHROPIC_API_KEY again.",
         )
     return key
@@ -486,6 +485,6 @@ def _url(given: str) -> str:
         usable = False
     if not usable:
         raise UsageError(
-            "The base URL of the model's server is no URL.", hint="Give one such as http://127.0.0.1:8080."
+            "The base URL of the model's server is not a valid URL.", hint="Give one such as http://127.0.0.1:8080."
         )
     return given

@@ -1,4 +1,4 @@
-"""What a model's tokens cost: the list prices of ``prices.yaml``. An unlisted model has no price, not a price of 0."""
+"""List prices of models, from ``prices.yaml``. The price of an unlisted model is unknown, not 0."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Price:
 
 
 def price_of(model: str) -> Price | None:
-    """The price of a listed model id, or of the listed id that a dated snapshot belongs to; else ``None``."""
+    """Return the price of a model id, or of the listed id of which it is a dated snapshot; ``None`` if unlisted."""
     prices = _prices()
     return prices.get(model) or prices.get(_SNAPSHOT.sub("", model))
 
@@ -36,7 +36,7 @@ def cost(
     cache_read_tokens: int = 0,
     cache_write_tokens: int = 0,
 ) -> float | None:
-    """US dollars for these tokens, or ``None`` where the model's price is unknown."""
+    """Return the cost of these tokens in US dollars, or ``None`` if the model's price is unknown."""
     price = price_of(model)
     if price is None:
         return None

@@ -1,6 +1,6 @@
-"""A model's reply, whole or as it comes, read from the JSON of the Messages API.
+"""Parse and validate a model's reply, complete or streamed, from the JSON of the Messages API.
 
-The JSON is checked here and not left to the SDK, whose models take whatever a server sends without validating it.
+The SDK's models accept whatever a server sends, without validating it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """A block of text and the citations that the API attached to it, each as the API wrote it."""
+    """A block of text with the citations that the API attached to it, in the API's format."""
 
     text: str
     citations: tuple[dict[str, Any], ...] = ()
@@ -26,7 +26,7 @@ class TextBlock:
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """A call of a tool that the request offered: its name, and its input as the model wrote it."""
+    """A call of a tool that the request offered: the tool's name and the model's input."""
 
     name: str
     input: Mapping[str, Any]
@@ -34,9 +34,9 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model answered. ``request_id`` is what a provider's support asks for.
+    """A model's reply. ``request_id`` identifies the call to the provider's support.
 
-    ``usage`` is what this call used: nothing where the reply was ``cached``.
+    ``usage`` is the usage of this call, which is empty for a ``cached`` reply.
     """
 
     blocks: tuple[TextBlock, ...]
@@ -55,14 +55,14 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """A piece of text, as soon as it came."""
+    """A piece of streamed text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class BlockEnd:
-    """A text block is complete, its citations included."""
+    """The end of a text block, with the complete block including its citations."""
 
     block: TextBlock
 
@@ -71,17 +71,17 @@ Event = TextDelta | BlockEnd
 
 
 class MalformedReply(ValueError):  # noqa: N818 -- it becomes an LlmError, which names the server
-    """JSON that is not what the Messages API sends."""
+    """JSON that does not follow the Messages API."""
 
 
 @dataclass(slots=True)
 class Tokens:
-    """The token counts that a reply reported so far, by their names in the API."""
+    """The token counts that a reply has reported so far, by their names in the API."""
 
     counts: dict[str, int] = field(default_factory=dict)
 
     def report(self, usage: object) -> None:
-        """Take over the counts in a ``usage`` object; later ones replace earlier ones (they are cumulative)."""
+        """Record the counts in a ``usage`` object. They are cumulative, so later counts replace earlier ones."""
         for name, count in _mapping(usage, "usage").items():
             if isinstance(count, bool) or not isinstance(count, int):
                 continue
@@ -90,7 +90,7 @@ class Tokens:
             self.counts[name] = count
 
     def require(self) -> None:
-        """Raise ``MalformedReply`` unless input and output were both reported: a budget must not count a gap as 0."""
+        """Raise ``MalformedReply`` if input or output tokens are missing, because a budget must not count them as 0."""
         for name in ("input_tokens", "output_tokens"):
             if name not in self.counts:
                 raise MalformedReply(f"usage.{name} is missing")
@@ -98,7 +98,7 @@ class Tokens:
 
 @dataclass(slots=True)
 class Partial:
-    """A reply in the making."""
+    """A reply that is still being read."""
 
     tokens: Tokens = field(default_factory=Tokens)
     blocks: list[TextBlock] = field(default_factory=list)
@@ -118,7 +118,7 @@ def read_message(message: object, partial: Partial) -> None:
     partial.stop_reason = _optional_string(fields.get("stop_reason"), "stop_reason")
     content = fields.get("content")
     if not isinstance(content, list):
-        raise MalformedReply("content is no list")
+        raise MalformedReply("content is not a list")
     for entry in content:
         block = _mapping(entry, "a block")
         if block.get("type") == "text":
@@ -129,7 +129,7 @@ def read_message(message: object, partial: Partial) -> None:
 
 @dataclass(slots=True)
 class _OpenText:
-    """A text block of a stream that has not ended."""
+    """A streamed text block that has not ended."""
 
     cleaner: Cleaner
     citations: list[dict[str, Any]]
@@ -137,7 +137,7 @@ class _OpenText:
 
 
 def clean_message(message: Mapping[str, Any], secrets: Secrets) -> Mapping[str, Any]:
-    """Return a whole reply, as the server sent it, without ``secrets``; raises ``MalformedReply``."""
+    """Return a complete reply in the API's format, without ``secrets``; raises ``MalformedReply``."""
     cleaner = Cleaner(secrets)
     content = message.get("content")
     if not isinstance(content, list):
@@ -145,7 +145,7 @@ def clean_message(message: Mapping[str, Any], secrets: Secrets) -> Mapping[str, 
     blocks = []
     for block in content:
         cleaned = _cleaned(block, secrets)
-        # From the text as it came: a credential may begin in one block and end in the next.
+        # Clean the original text: a credential may begin in one block and end in the next.
         if isinstance(block, Mapping) and block.get("type") == "text" and isinstance(block.get("text"), str):
             cleaned = {**cleaned, "text": cleaner.feed(block["text"]) + cleaner.end_block()}
         blocks.append(cleaned)
@@ -154,9 +154,9 @@ def clean_message(message: Mapping[str, Any], secrets: Secrets) -> Mapping[str, 
 
 @dataclass(slots=True)
 class StreamReader:
-    """Puts a reply together from the events of a stream, and passes on text and blocks as they come.
+    """Assembles a reply from the events of a stream and passes on text and blocks as they arrive.
 
-    What is passed on and put together is without ``secrets``.
+    ``secrets`` are removed from everything that is passed on or assembled.
     """
 
     on_event: Callable[[Event], None]
@@ -164,15 +164,15 @@ class StreamReader:
     partial: Partial = field(default_factory=Partial)
     finished: bool = False
     _started: bool = False
-    # Open text blocks by their index; None for an open block of another type.
+    # Open text blocks by index; None for an open block of another type.
     _open: dict[int, _OpenText | None] = field(default_factory=dict)
-    # What cleaned the text block that ended last: a credential may begin there and end in the next.
+    # The cleaner of the previous text block: a credential may begin there and end in the next block.
     _last: Cleaner | None = None
-    # Of those others, tool uses: as they were opened, and the pieces of their input.
+    # Open tool uses by index: the opening block, and the pieces of the input.
     _tools: dict[int, tuple[Mapping[str, Any], list[str]]] = field(default_factory=dict)
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Take one event; types that are not known are left alone, as the API asks. Raises ``MalformedReply``."""
+        """Process an event; unknown types are ignored, as the API requires. Raises ``MalformedReply``."""
         kind = event.get("type")
         if kind == "message_start":
             message = _mapping(event.get("message"), "message")
@@ -224,9 +224,9 @@ class StreamReader:
     def _add_text(self, index: int, text: str) -> None:
         block = self._open[index]
         if block is not None:
-            self._give(block, block.cleaner.feed(text))
+            self._pass_on(block, block.cleaner.feed(text))
 
-    def _give(self, block: _OpenText, text: str) -> None:
+    def _pass_on(self, block: _OpenText, text: str) -> None:
         if text:
             block.pieces.append(text)
             self.on_event(TextDelta(text))
@@ -242,7 +242,7 @@ class StreamReader:
                 ToolUse(self.secrets.clean(used.name), _cleaned(dict(used.input), self.secrets))
             )
         if block is not None:
-            self._give(block, block.cleaner.end_block())
+            self._pass_on(block, block.cleaner.end_block())
             self._last = block.cleaner
             done = TextBlock("".join(block.pieces), tuple(block.citations))
             self.partial.blocks.append(done)
@@ -258,13 +258,13 @@ def _cleaned(value: _T, secrets: Secrets) -> _T:
 
 def _mapping(value: object, name: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise MalformedReply(f"{name} is no object")
+        raise MalformedReply(f"{name} is not an object")
     return value
 
 
 def _string(value: object, name: str) -> str:
     if not isinstance(value, str):
-        raise MalformedReply(f"{name} is no text")
+        raise MalformedReply(f"{name} is not a string")
     return value
 
 
@@ -273,13 +273,13 @@ def _optional_string(value: object, name: str) -> str | None:
 
 
 def _tool_use(block: Mapping[str, Any], streamed: str = "") -> ToolUse:
-    """A tool use whose input is that of its block or, where a stream brought it in pieces, ``streamed``."""
+    """Return the tool use in ``block``, with the input ``streamed`` if it arrived in pieces."""
     given = block.get("input")
     if streamed:
         try:
             given = json.loads(streamed)
         except (ValueError, RecursionError):
-            raise MalformedReply("the input of a tool is no JSON") from None
+            raise MalformedReply("the input of a tool is not JSON") from None
     return ToolUse(_string(block.get("name"), "a tool's name"), dict(_mapping(given, "the input of a tool")))
 
 
@@ -287,7 +287,7 @@ def _citations(value: object) -> tuple[dict[str, Any], ...]:
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise MalformedReply("citations is no list")
+        raise MalformedReply("citations is not a list")
     return tuple(dict(_mapping(citation, "a citation")) for citation in value)
 
 

@@ -1,4 +1,4 @@
-"""What calls of a model used, and what that cost."""
+"""The tokens that model calls used, and their cost."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and US dollars of ``calls`` calls that were billed; two of them add up.
+    """The tokens and the cost of ``calls`` billed calls; supports ``+`` and ``-``.
 
-    ``input_tokens`` are those that no cache was involved in, as the Messages API counts them. ``cost_usd`` is
-    ``None`` where a price is unknown, and so is every sum with it.
+    ``input_tokens`` excludes tokens read from or written to the prompt cache, as in the Messages API. ``cost_usd`` is
+    ``None`` if a price is unknown, and then so is every sum that includes it.
     """
 
     input_tokens: int = 0
@@ -32,7 +32,7 @@ class Usage:
         )
 
     def __sub__(self, earlier: Usage) -> Usage:
-        """What came after ``earlier``, a sum that this one contains."""
+        """Return the usage since ``earlier``, an earlier value of the same running total."""
         known = self.cost_usd is not None and earlier.cost_usd is not None
         return Usage(
             input_tokens=self.input_tokens - earlier.input_tokens,
@@ -45,7 +45,7 @@ class Usage:
 
     @property
     def total_tokens(self) -> int:
-        """Every token that went in or came out, cached ones included."""
+        """All input and output tokens, including cached ones."""
         return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
 
     def to_dict(self) -> dict[str, int | float | None]:

@@ -51,7 +51,7 @@ def connect(
     options = profile[SynthesisOptions]
     if options.provider == "none":
         return None
-    from wikigr.llm.available import available
+    from wikigr.llm import available
 
     if options.provider == "auto" and not api_key and not available():
         return None

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from wikigr.answer.abstention import NOT_COVERED
-from wikigr.answer.answer import Answer
+from wikigr.answer.answer import ABSTAINED, Answer
 from wikigr.answer.draft import Draft
 from wikigr.answer.facts import facts_among
 from wikigr.answer.few_shot import FewShotOptions
@@ -20,7 +19,7 @@ from wikigr.llm.usage import Usage
 from wikigr.pack.open import Pack
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, Stage
-from wikigr.pipeline.strategies import STRATEGIES
+from wikigr.pipeline.strategies import STRATEGIES, Writers
 from wikigr.question.question import Question, analyze
 from wikigr.retrieval.candidates import fetch, search_depth
 from wikigr.retrieval.document_selection import MultiDocOptions
@@ -59,7 +58,7 @@ class Pipeline:
         self.profile = profile
         self.model = model
         self.resources = Resources(pack, model, profile[SynthesisOptions], offline)
-        self._few_shot_path = few_shot_path
+        self._writers = Writers(self.resources, profile[FewShotOptions], few_shot_path)
         self._stages: dict[type[RetrievalStage[Any]], RetrievalStage[Any]] = {}
 
     def stage(self, kind: type[_Stage]) -> _Stage:
@@ -117,8 +116,8 @@ class Pipeline:
                 draft = stage.run(draft, self.resources, record)
         answer = self._abstention(draft, trace)
         for strategy in STRATEGIES:
-            if strategy.applies(self, draft, answer):
-                answer = strategy.write(self, draft, answer, on_text)
+            if strategy.applies(self.resources, draft, answer):
+                answer = strategy.write(self._writers, draft, answer, on_text)
         return replace(answer, usage=self.model.usage - before) if self.model else answer
 
     def request(self, question: str, trace: Trace) -> Request:
@@ -127,12 +126,10 @@ class Pipeline:
         lines = state.exploration.context.lines if state.exploration is not None else ()
         return self.synthesizer.request(state.question.text, state.evidence, trace, graph_context=lines)
 
-    @cached_property
+    @property
     def synthesizer(self) -> Synthesizer:
-        """Writes answers with the model; imported on first use, because most answers do without a model."""
-        from wikigr.answer.synthesizer import Synthesizer
-
-        return Synthesizer(self.resources, self.profile[FewShotOptions], self._few_shot_path)
+        """Writes answers with the model."""
+        return self._writers.synthesizer
 
     def facts(self, answer: Answer) -> list[str]:
         """Return the statements in the evidence of ``answer``, in its order."""
@@ -176,7 +173,7 @@ class Pipeline:
         answer = Answer(
             question=state.question.text,
             text=NOT_COVERED,
-            query_type="abstained",
+            query_type=ABSTAINED,
             confidence=draft.confidence.value,
             citations=(),
             evidence=state.evidence,

@@ -4,50 +4,70 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wikigr.answer.answer import Answer, QueryType
+from wikigr.answer.answer import ABSTAINED, Answer
 from wikigr.answer.draft import Draft
 from wikigr.answer.extractive import write_extractive
+from wikigr.answer.few_shot import FewShotOptions
+from wikigr.retrieval.state import Resources
 
 if TYPE_CHECKING:
-    from wikigr.pipeline.pipeline import Pipeline
+    from wikigr.answer.synthesizer import Synthesizer
 
 # Receives the pieces of an answer as they are written.
 OnText = Callable[[str], None]
 
 
+@dataclass
+class Writers:
+    """What strategies write with. ``few_shot_path`` is a file of worked examples that replaces the pack's own."""
+
+    resources: Resources
+    few_shot: FewShotOptions
+    few_shot_path: Path | None = None
+
+    @cached_property
+    def synthesizer(self) -> Synthesizer:
+        """Writes answers with the model; imported on first use, because most answers do without a model."""
+        from wikigr.answer.synthesizer import Synthesizer
+
+        return Synthesizer(self.resources, self.few_shot, self.few_shot_path)
+
+
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A way to write an answer. ``applies`` looks at the answer so far, which begins as an abstention."""
+    """A way to write an answer of type ``query_type``. ``applies`` looks at the answer so far, first an abstention."""
 
-    query_type: QueryType
-    applies: Callable[[Pipeline, Draft, Answer], bool]
-    write: Callable[[Pipeline, Draft, Answer, OnText | None], Answer]
-
-
-def _can_synthesize(pipeline: Pipeline, draft: Draft, answer: Answer) -> bool:
-    return pipeline.model is not None and not draft.confidence.abstain
+    query_type: str
+    applies: Callable[[Resources, Draft, Answer], bool]
+    write: Callable[[Writers, Draft, Answer, OnText | None], Answer]
 
 
-def _synthesize(pipeline: Pipeline, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
-    return pipeline.synthesizer.write(answer, on_text)
+def _can_synthesize(resources: Resources, draft: Draft, answer: Answer) -> bool:
+    return resources.model is not None and not draft.confidence.abstain
 
 
-def _can_quote(pipeline: Pipeline, draft: Draft, answer: Answer) -> bool:
-    return pipeline.model is None and not draft.confidence.abstain
+def _synthesize(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
+    return writers.synthesizer.write(answer, on_text)
 
 
-def _quote(pipeline: Pipeline, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
-    return write_extractive(pipeline.pack, draft, answer, on_text)
+def _can_quote(resources: Resources, draft: Draft, answer: Answer) -> bool:
+    return resources.model is None and not draft.confidence.abstain
 
 
-def _may_use_own_knowledge(pipeline: Pipeline, draft: Draft, answer: Answer) -> bool:
-    return answer.abstained and pipeline.model is not None and pipeline.resources.synthesis.own_knowledge
+def _quote(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
+    return write_extractive(writers.resources.pack, draft, answer, on_text)
 
 
-def _answer_from_own_knowledge(pipeline: Pipeline, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
-    return pipeline.synthesizer.from_own_knowledge(answer)
+def _may_use_own_knowledge(resources: Resources, draft: Draft, answer: Answer) -> bool:
+    return answer.abstained and resources.model is not None and resources.synthesis.own_knowledge
+
+
+def _answer_from_own_knowledge(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
+    return writers.synthesizer.from_own_knowledge(answer)
 
 
 # Every strategy that applies runs, in this order, on what the one before it returned.
@@ -56,3 +76,5 @@ STRATEGIES = (
     Strategy("extractive", _can_quote, _quote),
     Strategy("own_knowledge", _may_use_own_knowledge, _answer_from_own_knowledge),
 )
+
+QUERY_TYPES = frozenset({ABSTAINED, *(strategy.query_type for strategy in STRATEGIES)})

@@ -10,11 +10,11 @@ from typing import Any, get_type_hints
 
 from wikigr.errors import UsageError
 from wikigr.pipeline.profile import Profile
+from wikigr.profiles.names import SUFFIXES, is_users_own, profile_folders, profile_names
 from wikigr.profiles.schema import ProfileValues, profile_values, validate_profile
-from wikigr.settings import config_folder, overlay
+from wikigr.settings import overlay
 
 DEFAULT_PROFILE = "enhanced"
-_ENDINGS = (".yaml", ".yml")
 _EXTENDS = "extends"
 
 
@@ -22,17 +22,12 @@ class ProfileError(UsageError):
     """A profile is missing, unreadable or invalid."""
 
 
-def profile_names() -> list[str]:
-    """Return the names of the profiles that ship with wikigr and of the user's own profiles."""
-    return sorted({path.stem for folder in _folders() for path in folder.iterdir() if path.suffix in _ENDINGS})
-
-
 def load_profile(name: str = DEFAULT_PROFILE) -> Profile:
     """Return the profile ``name``: a YAML file, a profile in the user's folder, or one that ships with wikigr.
 
     Raises ``ProfileError``, which names the file, line and key, or suggests the nearest name.
     """
-    if name == DEFAULT_PROFILE and not _users_own(name):
+    if name == DEFAULT_PROFILE and not is_users_own(name):
         # The shipped file holds the defaults of the schema (a test compares them), so a question does without YAML.
         return Profile()
     values: dict[str, Any] = {}
@@ -66,34 +61,16 @@ class _File:
         return f"{self.path}:{self.lines.get(key, 1)}"
 
 
-def _shipped() -> Path:
-    from importlib import resources
-
-    return Path(str(resources.files("wikigr.profiles")))
-
-
-def _users_folder() -> Path:
-    return config_folder() / "profiles"
-
-
-def _folders() -> list[Path]:
-    return [folder for folder in (_users_folder(), _shipped()) if folder.is_dir()]
-
-
-def _users_own(name: str) -> bool:
-    return any((_users_folder() / f"{name}{ending}").is_file() for ending in _ENDINGS)
-
-
 def _find(name: str, child: _File | None) -> Path:
     """Return the file of the profile ``name``; a path is relative to the folder of ``child``, which extends it."""
     there_is = f"{child.place((_EXTENDS,))}: {_EXTENDS}: there is" if child else "There is"
-    if name.endswith(_ENDINGS) or "/" in name:
+    if name.endswith(SUFFIXES) or "/" in name:
         path = (child.path.parent if child else Path()) / name
         if path.is_file():
             return path
         raise ProfileError(f"{there_is} no profile file {path}.")
-    for folder in _folders():
-        for ending in _ENDINGS:
+    for folder in profile_folders():
+        for ending in SUFFIXES:
             path = folder / f"{name}{ending}"
             # If a user's `enhanced` extends `enhanced`, it means the one that ships with wikigr.
             if path.is_file() and (child is None or path != child.path):

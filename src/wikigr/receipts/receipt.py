@@ -15,19 +15,21 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from annotated_types import Interval, MinLen
+from annotated_types import Interval, MinLen, Predicate
 
 from wikigr import __version__
-from wikigr.answer.answer import Answer, QueryType
+from wikigr.answer.answer import Answer
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.embeddings.model_id import local_folder
 from wikigr.errors import ModelError
 from wikigr.llm.usage import Usage
 from wikigr.pack.layout import installed_packs
 from wikigr.pipeline.profile import Profile
-from wikigr.profiles.files import differences, load_profile, profile_names
+from wikigr.pipeline.strategies import QUERY_TYPES
+from wikigr.profiles.files import differences, load_profile
+from wikigr.profiles.names import profile_names
 from wikigr.profiles.schema import EmbeddedProfile, profile_values
-from wikigr.retrieval.explore.stage import MultiStrategyOptions
+from wikigr.retrieval.explore.options import MultiStrategyOptions
 from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions
 from wikigr.settings import cache_folder
 
@@ -129,7 +131,7 @@ class Receipt:
     created: str
     question: str
     answer: str
-    query_type: QueryType
+    query_type: Annotated[str, Predicate(QUERY_TYPES.__contains__)]
     abstained: bool
     confidence: Share
     pack: PackRecord

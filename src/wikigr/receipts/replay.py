@@ -22,7 +22,8 @@ from wikigr.pack.locate import installed_names
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.profiles.files import differences, load_profile, profile_names
+from wikigr.profiles.files import differences, load_profile
+from wikigr.profiles.names import profile_names
 from wikigr.receipts.receipt import Cited, PackRecord, PromptRecord, ReadSection, portable, prompt_digest, text_digest
 from wikigr.receipts.receipt_file import ReceiptRead
 from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions

@@ -221,7 +221,7 @@ def _ask_batch(
 def _with_flags(profile: Profile, model: str | None, max_cost: float | None, iterations: int | None) -> Profile:
     """Return ``profile`` with ``--model``, ``--max-cost`` and ``--iterations`` applied."""
     from wikigr.llm.options import BudgetOptions, SynthesisOptions
-    from wikigr.retrieval.explore.stage import MultiStrategyOptions
+    from wikigr.retrieval.explore.options import MultiStrategyOptions
 
     if model is not None:
         if not model.strip():

@@ -26,7 +26,8 @@ def list_profiles(context: typer.Context, json_output: options.Json = False) -> 
     """List the profiles that ship with wikigr and your own (the folder `profiles` beside the user settings)."""
     environment = context.ensure_object(Environment)
 
-    from wikigr.profiles.files import ProfileError, load_profile, profile_names
+    from wikigr.profiles.files import ProfileError, load_profile
+    from wikigr.profiles.names import profile_names
 
     profiles = []
     for name in profile_names():

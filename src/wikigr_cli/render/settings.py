@@ -10,7 +10,7 @@ from wikigr_cli.environment import Environment, plain
 from wikigr_cli.render.output import SCHEMA_VERSION, Document
 
 if TYPE_CHECKING:
-    from wikigr.embeddings.models import PreparedModel
+    from wikigr.embeddings.prepared import PreparedModel
 
 # YAML breaks a line after the word that reaches this column.
 _YAML_WIDTH = 68

@@ -177,4 +177,4 @@ def test_the_graph_stage_warns_of_a_foreign_cache(
     assert json.loads(result.out)["results"] == json.loads(whole.out)["results"]
     cache.write_text('{"scores": {"Spin": 0.')
     truncated = wikigr("rerank", "--pack", str(copy), "--json", stdin=found)
-    assert (truncated.code, "cannot be used" in truncated.err) == (0, True)
+    assert (truncated.code, "Cannot use the PageRank cache" in truncated.err) == (0, True)

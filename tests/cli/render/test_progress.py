@@ -30,7 +30,7 @@ def test_the_last_line_of_progress_leaves_room_for_the_echo_of_ctrl_c(monkeypatc
     """Else ^C makes two lines of it, and the first one stays on the screen."""
     environment, _, err = environment_of(80, TERM="xterm")
     with TerminalProgress(environment) as progress:
-        progress.start("sectioning", 100_000, "articles")
+        progress.start("chunking", 100_000, "articles")
         with monkeypatch.context() as later:
             now = time.monotonic()
             later.setattr("wikigr_cli.render.progress.time.monotonic", lambda: now + 10)

@@ -30,9 +30,9 @@ from wikigr.profiles.files import load_profile
 from wikigr.retrieval.entity_linking import EntityLinker
 from wikigr.retrieval.explore import bounded_pruner
 from wikigr.retrieval.explore.multi_strategy import Limits, MultiStrategy
+from wikigr.retrieval.explore.options import MultiStrategyOptions
 from wikigr.retrieval.explore.planners import Plan, PlannerState
 from wikigr.retrieval.explore.rule_pruner import RulePruner
-from wikigr.retrieval.explore.stage import MultiStrategyOptions
 from wikigr.retrieval.explore.triplets import TripletRetriever
 from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr_cli.app import run

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from wikigr.answer.answer import ABSTAINED
 from wikigr.evaluation.abstention import abstention
 from wikigr.evaluation.agreement import Label, agreement
 from wikigr.evaluation.comparison import Comparison, Flip, compare, flips, means_by_question
@@ -250,7 +251,7 @@ def _profile(stored: StoredRun, name: str, primary: str, resamples: int) -> dict
         "samples": len(samples),
         "errors": len(samples) - len(good),
         "degraded": sum(sample.degraded for sample in good),
-        "abstained": sum(sample.query_type == "abstained" for sample in good),
+        "abstained": sum(sample.query_type == ABSTAINED for sample in good),
         "metrics": metrics,
         "abstention": _abstention(stored, good, resamples),
         "repeats": None if repeated is None else asdict(repeated),

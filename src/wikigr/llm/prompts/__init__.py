@@ -1,4 +1,4 @@
-"""The texts that are sent to a model, one Markdown file each."""
+"""The prompts, one Markdown file each."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from importlib import resources
 
 @cache
 def prompt(name: str) -> str:
-    """Return the prompt ``name``, its line breaks within paragraphs and the final one as they stand."""
+    """Return the text of the prompt ``name``, without leading and trailing whitespace."""
     return (resources.files(__name__) / f"{name}.md").read_text(encoding="utf-8").strip()

@@ -15,9 +15,9 @@ from wikigr.retrieval.explore.graph_schema import describe_schema
 from wikigr.retrieval.explore.model_planner import ModelPlanner
 from wikigr.retrieval.explore.model_pruner import ModelPruner
 from wikigr.retrieval.explore.multi_strategy import Exploration, Limits, MultiStrategy
+from wikigr.retrieval.explore.options import MultiStrategyOptions
 from wikigr.retrieval.explore.planners import Planner, RulePlanner
 from wikigr.retrieval.explore.rule_pruner import RulePruner
-from wikigr.retrieval.explore.stage import MultiStrategyOptions
 from wikigr.retrieval.explore.triplets import Pruner, TripletRetriever
 from wikigr.retrieval.state import Resources
 from wikigr.retrieval.trace import Trace

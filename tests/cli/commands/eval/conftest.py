@@ -13,7 +13,7 @@ from wikigr.evaluation.runner import Evaluation, evaluate
 from wikigr.pipeline.profile import Profile
 from wikigr.settings import cache_folder
 
-from ..conftest import ROOT_PACK, Result, Wikigr
+from ...conftest import ROOT_PACK, Result, Wikigr
 
 TOTAL = 8
 

@@ -6,7 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
-from ..conftest import Wikigr
+from ...conftest import Wikigr
 
 
 def test_calibrate_fits_and_stores_the_threshold(

@@ -14,7 +14,7 @@ from wikigr.evaluation.questions import load_questions, question_set_hash
 from wikigr.evaluation.samples import Sample, write_line
 from wikigr.evaluation.stored_run import load_run
 
-from ..conftest import Wikigr
+from ...conftest import Wikigr
 from .conftest import Run
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ..conftest import Wikigr
+from ...conftest import Wikigr
 
 
 def test_validate_names_what_is_wrong_with_questions(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_a_missing_part_is_found(wikigr: Wikigr, physics_pack: Path, tmp_path: P
         (lambda pack: (pack / "manifest.json").write_text('{"format_version": 99}'), "format 99"),
         (lambda pack: (pack / "manifest.json").write_text('{"format_version": 1}'), "missing or malformed field"),
         (lambda pack: (pack / "pack.db").unlink(), "no database"),
-        (lambda pack: (pack / "pack.db").write_bytes(b"not a database" * 1000), "cannot be opened"),
+        (lambda pack: (pack / "pack.db").write_bytes(b"not a database" * 1000), "Cannot open the database"),
         (lambda pack: shutil.rmtree(pack / "lexical"), "lexical index"),
     ],
 )

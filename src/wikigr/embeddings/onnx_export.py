@@ -1,4 +1,4 @@
-"""Export a transformer through torch, for architectures that wikigr cannot write a graph of by itself."""
+"""Export a transformer to ONNX with torch, for architectures that ``onnx_bert`` does not support."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from wikigr.embeddings.graph_interface import ATTENTION_MASK, INPUT_IDS
 from wikigr.embeddings.onnx_nodes import OPSET
+from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS
 from wikigr.errors import ModelError
 
 _INSTALL = "pip install torch==2.13.0, then pip install 'wikigr[models]', and run this again"
 
 
 def export_graph(checkpoint: Path, folder: Path) -> Path:
-    """Write the transformer of the folder ``checkpoint`` to ``folder/model.onnx`` and return its path.
+    """Write the transformer in the folder ``checkpoint`` to ``folder/model.onnx`` and return the path.
 
-    The graph takes ``input_ids`` and ``attention_mask`` and gives ``last_hidden_state``. Raises
-    ``ModelError`` when torch is not installed or cannot export the architecture.
+    The graph maps ``input_ids`` and ``attention_mask`` to ``last_hidden_state``. Raises ``ModelError`` if torch is not
+    installed or cannot export the architecture.
     """
     try:
         import torch
         from transformers import AutoModel
     except ImportError as error:
         raise ModelError(
-            f"The encoder in {checkpoint} is not of the BERT family and brings no onnx/model.onnx, so its graph "
-            "has to be exported with torch, which is not installed.",
+            f"The encoder in {checkpoint} is not in the BERT family and has no onnx/model.onnx, so torch is needed to "
+            "export its graph, but torch is not installed.",
             hint=_INSTALL,
         ) from error
     target = folder / "model.onnx"
@@ -36,7 +36,7 @@ def export_graph(checkpoint: Path, folder: Path) -> Path:
         ).eval()
 
         class Encoder(torch.nn.Module):  # type: ignore[misc]
-            """Nothing but the hidden states: tracing cannot return a model's own output class."""
+            """Returns only the hidden states, because tracing does not support the model's output class."""
 
             def __init__(self) -> None:
                 super().__init__()
@@ -45,11 +45,11 @@ def export_graph(checkpoint: Path, folder: Path) -> Path:
             def forward(self, input_ids: Any, attention_mask: Any) -> Any:
                 return self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
 
-        # Two unequal texts, so that the trace depends on the mask and fixes neither size.
+        # Two texts of different lengths, so that the trace depends on the mask and fixes neither dimension.
         mask = torch.ones((2, 8), dtype=torch.int64)
         mask[1, 5:] = 0
         with warnings.catch_warnings(), torch.no_grad():
-            # The exporter warns of its own successor, which needs a further package.
+            # The exporter warns that it is deprecated, but its successor needs another package.
             warnings.simplefilter("ignore")
             torch.onnx.export(
                 Encoder().eval(),

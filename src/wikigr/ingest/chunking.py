@@ -1,0 +1,224 @@
+"""Second stage: the records of each title become one article text and its sections, sized for an encoder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from wikigr.errors import BuildError
+from wikigr.graph.schema import section_id
+from wikigr.ingest.staging import Staging
+from wikigr.progress import Progress
+from wikigr.segmentation import sentence_spans
+from wikigr.sources.article import SourceArticle
+from wikigr.text import word_count
+
+# Characters. 1,200 is about 250 word pieces of English: the window of the default encoder.
+MAX_SECTION_CHARS = 1_200
+# A shorter last piece is joined to the piece before it.
+MIN_PIECE_CHARS = 200
+# Every section below a heading repeats it. Longer headings are truncated there; the article's text keeps them whole.
+MAX_HEADING_CHARS = 500
+
+LEAD_TITLE = "Introduction"
+
+# Blank lines without the indentation of the next line, which matters in code.
+_PARAGRAPH = re.compile(r"\n(?:[^\S\n]*+\n)++")
+_LINE_END = re.compile(r"\n")
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A section without its vector. ``article.content[start:end] == content``."""
+
+    section_id: str
+    title: str
+    heading_path: tuple[str, ...]
+    content: str
+    start: int
+    end: int
+    position: int
+    source_id: str
+
+    def embedding_text(self, article_title: str) -> str:
+        """Return the encoder's input: the title and headings, which name the subject, and then the content."""
+        return "\n".join([" - ".join((article_title, *self.heading_path)), self.content])
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkedArticle:
+    """An article with its whole text and its sections."""
+
+    title: str
+    content: str
+    sections: tuple[Chunk, ...]
+
+
+def content_hash(embedding_text: str) -> bytes:
+    """Return the key under which a text's vector is stored (128-bit BLAKE2b)."""
+    return hashlib.blake2b(embedding_text.encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def chunk_all(staging: Staging, progress: Progress) -> None:
+    """Fill ``article``, ``section`` and the raw links, aliases and triples. Count and skip titles without text.
+
+    Raises ``BuildError`` if no article has any text.
+    """
+    if staging.meta("chunked"):
+        return
+    staging.forget_derived()
+    progress.start("chunking", staging.titles(), "articles")
+    with staging.transaction():
+        for title, records in staging.records_by_title():
+            chunked = chunk_article(title, records)
+            progress.advance(1)
+            if not chunked.sections:
+                staging.count_skipped("no text")
+                continue
+            article = staging.add_article_row(
+                title, chunked.content, word_count(chunked.content), records, evidence_positions(chunked, records)
+            )
+            rows = []
+            for section in chunked.sections:
+                text = section.embedding_text(title)
+                rows.append(
+                    (
+                        article,
+                        section.section_id,
+                        section.title,
+                        json.dumps(section.heading_path, ensure_ascii=False),
+                        section.content,
+                        section.start,
+                        section.end,
+                        section.position,
+                        section.source_id,
+                        text,
+                        content_hash(text),
+                    )
+                )
+            staging.add_sections(rows)
+        if staging.count("article") == 0:
+            raise BuildError(
+                "The source has no article with text, so there is nothing to build.",
+                hint="Check the path and --format.",
+            )
+        staging.set_meta("chunked", "complete")
+
+
+def evidence_positions(chunked: ChunkedArticle, records: Sequence[SourceArticle]) -> list[int]:
+    """Return, for each triple in order, the position of the section in which its line begins; 0 if it is not found.
+
+    The search for a line starts after the previous hit, because lines mostly appear in the order of their triples.
+    """
+    starts = [section.start for section in chunked.sections]
+    positions: list[int] = []
+    cursor = 0
+    for triple in (triple for record in records for triple in record.triples):
+        found = chunked.content.find(triple.line, cursor) if triple.line else -1
+        if triple.line and found < 0:
+            found = chunked.content.find(triple.line)
+        positions.append(max(bisect_right(starts, found) - 1, 0))
+        if found >= 0:
+            cursor = found + len(triple.line)
+    return positions
+
+
+def chunk_article(title: str, records: Sequence[SourceArticle]) -> ChunkedArticle:
+    """Join the records of ``title`` into one text and split it into sections.
+
+    Sections without text are left out, but their headings remain in the paths of the sections below them. An article
+    without any text has no sections.
+    """
+    text: list[str] = []
+    length = 0
+    chunks: list[Chunk] = []
+
+    def append(piece: str) -> None:
+        nonlocal length
+        text.append(piece)
+        length += len(piece)
+
+    for passage, record in enumerate(records):
+        lead_title = LEAD_TITLE if passage == 0 else f"Passage {passage + 1}"
+        for section in record.sections:
+            body = section.text.strip("\n").rstrip()
+            if not body.strip():
+                continue
+            if length:
+                append("\n\n")
+            if section.heading_path:
+                append(f"{'#' * (len(section.heading_path) + 1)} {section.heading_path[-1]}\n\n")
+            path = tuple(map(_truncated, section.heading_path))
+            for start, end in split_text(body):
+                position = len(chunks)
+                chunks.append(
+                    Chunk(
+                        section_id=section_id(title, position),
+                        title=path[-1] if path else lead_title,
+                        heading_path=path,
+                        content=body[start:end],
+                        start=length + start,
+                        end=length + end,
+                        position=position,
+                        source_id=record.source_id,
+                    )
+                )
+            append(body)
+    return ChunkedArticle(title, "".join(text), tuple(chunks))
+
+
+def _truncated(heading: str) -> str:
+    return heading if len(heading) <= MAX_HEADING_CHARS else f"{heading[: MAX_HEADING_CHARS - 1]}…"
+
+
+def split_text(text: str, limit: int = MAX_SECTION_CHARS) -> list[tuple[int, int]]:
+    """Split ``text`` into pieces of at most about ``limit`` characters and return their offsets in order.
+
+    Text is split at the ends of paragraphs; a longer paragraph at line ends, then at sentence ends, then at spaces.
+    Only a run without any of these is split inside a word. A short last piece is joined to the piece before it.
+    """
+    pieces: list[tuple[int, int]] = []
+    for start, end in _atoms(text, limit):
+        if pieces and end - pieces[-1][0] <= limit:
+            pieces[-1] = (pieces[-1][0], end)
+        else:
+            pieces.append((start, end))
+    if len(pieces) > 1 and pieces[-1][1] - pieces[-1][0] < MIN_PIECE_CHARS:
+        (start, _), (_, end) = pieces[-2:]
+        pieces[-2:] = [(start, end)]
+    return pieces
+
+
+def _atoms(text: str, limit: int) -> Iterator[tuple[int, int]]:
+    """Yield the largest natural units that are at most ``limit`` characters long."""
+    for paragraph in _between(text, 0, len(text), _PARAGRAPH):
+        if paragraph[1] - paragraph[0] <= limit:
+            yield paragraph
+            continue
+        for line in _between(text, *paragraph, _LINE_END):
+            if line[1] - line[0] <= limit:
+                yield line
+                continue
+            for left, right in sentence_spans(text[line[0] : line[1]]):
+                sentence = (line[0] + left, line[0] + right)
+                if right - left <= limit:
+                    yield sentence
+                    continue
+                for word in _between(text, *sentence, _SPACE):
+                    for cut in range(word[0], word[1], limit):
+                        yield cut, min(cut + limit, word[1])
+
+
+def _between(text: str, start: int, end: int, separator: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Yield the spans between separators that are not blank."""
+    for match in separator.finditer(text, start, end):
+        if text[start : match.start()].strip():
+            yield start, match.start()
+        start = match.end()
+    if text[start:end].strip():
+        yield start, end

@@ -1,0 +1,163 @@
+"""The format of an extraction: what the model is asked about a section, and how its reply is parsed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from wikigr.llm.prompts import prompt
+from wikigr.llm.reply import Reply
+from wikigr.text import scrub
+
+VALUE = "value"
+TYPES = ("person", "organization", "place", "event", "work", "concept", "object", VALUE)
+"""The types of extracted entities. A ``value`` (a date, a quantity) occurs only as an object, as in triples."""
+
+# 20 entities and 20 relations with their evidence take about 2,000 tokens.
+MAX_REPLY_TOKENS = 4096
+
+TOOL: Mapping[str, Any] = {
+    "name": "record_graph",
+    "description": "Record the entities and relations that the section states.",
+    "strict": True,
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "entities": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "name": {"type": "string"},
+                        "type": {"type": "string", "enum": list(TYPES)},
+                        "aliases": {"type": "array", "items": {"type": "string"}},
+                    },
+                    "required": ["name", "type", "aliases"],
+                    "additionalProperties": False,
+                },
+            },
+            "relations": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "subject": {"type": "string"},
+                        "relation": {"type": "string"},
+                        "object": {"type": "string"},
+                        "evidence": {"type": "string"},
+                    },
+                    "required": ["subject", "relation", "object", "evidence"],
+                    "additionalProperties": False,
+                },
+            },
+        },
+        "required": ["entities", "relations"],
+        "additionalProperties": False,
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SectionText:
+    """A section as the model sees it."""
+
+    title: str
+    heading_path: tuple[str, ...]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """An entity that a section names."""
+
+    name: str
+    type: str
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation between two entities of a section, and the quotation that states it."""
+
+    subject: str
+    relation: str
+    object: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The entities and relations of one section, before or after validation."""
+
+    entities: tuple[Entity, ...] = ()
+    relations: tuple[Relation, ...] = ()
+
+
+def parse_extraction(value: object) -> Extraction | None:
+    """Return the extraction in a decoded reply, or ``None`` unless it matches the tool's schema exactly."""
+    fields = _record(value, "entities", "relations")
+    if fields is None or not isinstance(fields["entities"], list) or not isinstance(fields["relations"], list):
+        return None
+    entities, relations = [], []
+    for item in fields["entities"]:
+        given = _record(item, "name", "type", "aliases")
+        if given is None or not isinstance(given["aliases"], list):
+            return None
+        if not all(isinstance(text, str) for text in (given["name"], given["type"], *given["aliases"])):
+            return None
+        entities.append(Entity(given["name"], given["type"], tuple(given["aliases"])))
+    for item in fields["relations"]:
+        given = _record(item, "subject", "relation", "object", "evidence")
+        if given is None or not all(isinstance(text, str) for text in given.values()):
+            return None
+        relations.append(Relation(**given))
+    return Extraction(tuple(entities), tuple(relations))
+
+
+def _record(value: object, *names: str) -> Mapping[str, Any] | None:
+    return value if isinstance(value, Mapping) and value.keys() == set(names) else None
+
+
+def prompt_version() -> str:
+    """Return a hash of everything sent to the model besides the section."""
+    sent = json.dumps([prompt("extract"), TOOL, MAX_REPLY_TOKENS], sort_keys=True)
+    return hashlib.sha256(sent.encode()).hexdigest()[:16]
+
+
+def section_request(section: SectionText) -> dict[str, Any]:
+    """Return the request about ``section``. Its text is escaped and cannot open or close a block."""
+    blocks = {"title": section.title, "headings": " > ".join(section.heading_path), "section": section.content}
+    content = "\n\n".join(f"<{name}>\n{_escaped(text)}\n</{name}>" for name, text in blocks.items())
+    return {"system": prompt("extract"), "messages": [{"role": "user", "content": content}]}
+
+
+def _escaped(text: str) -> str:
+    return scrub(text).replace("<", "&lt;")
+
+
+def read_reply(reply: Reply) -> Extraction | str:
+    """Return the extraction in ``reply``, or the reason why it is unusable.
+
+    The reply must be one call of the tool, or the tool's input as text.
+    """
+    if reply.stop_reason in ("max_tokens", "refusal"):
+        return f"the model stopped early ({reply.stop_reason})"
+    given: object = None
+    if len(reply.tool_uses) == 1 and reply.tool_uses[0].name == TOOL["name"]:
+        given = reply.tool_uses[0].input
+    elif not reply.tool_uses:
+        # A local server may not support tools.
+        try:
+            given = json.loads(reply.text)
+        except (ValueError, RecursionError):
+            return "the reply does not call the tool"
+    extraction = parse_extraction(given)
+    return "the reply does not match the requested format" if extraction is None else extraction
+
+
+def is_readable(reply: Reply) -> bool:
+    """Return whether ``reply`` holds an extraction."""
+    return isinstance(read_reply(reply), Extraction)

@@ -1,0 +1,31 @@
+"""A fixture for the stages after reading: a staging with chunked and linked articles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from wikigr.ingest.chunking import chunk_all
+from wikigr.ingest.linking import link_all
+from wikigr.ingest.staging import Staging
+from wikigr.progress import Silent
+from wikigr.sources.article import Redirect, SourceArticle, SourceItem
+
+
+@pytest.fixture
+def staged(tmp_path: Path) -> Callable[..., Staging]:
+    def make(*items: SourceItem, by_id: bool) -> Staging:
+        staging = Staging(tmp_path / "other.sqlite")
+        with staging.transaction():
+            for item in items:
+                if isinstance(item, SourceArticle):
+                    assert staging.add_article(item)
+                elif isinstance(item, Redirect):
+                    staging.add_redirect(item)
+        chunk_all(staging, Silent())
+        link_all(staging, Silent(), by_id=by_id)
+        return staging
+
+    return make

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wikigr.ingest.chunking import MAX_SECTION_CHARS, MIN_PIECE_CHARS, chunk_article, split_text
+from wikigr.sources.article import SourceArticle, SourceSection
+
+
+def record(source_id: str, *sections: tuple[tuple[str, ...], str]) -> SourceArticle:
+    return SourceArticle("Alkane", source_id, tuple(SourceSection(path, text) for path, text in sections))
+
+
+def test_sections_are_slices_of_the_article_text() -> None:
+    chunked = chunk_article(
+        "Alkane",
+        [record("1", ((), "A hydrocarbon."), (("Names",), "Methane, ethane."), (("Names", "Old"), "Paraffin.\n"))],
+    )
+    assert chunked.content == "A hydrocarbon.\n\n## Names\n\nMethane, ethane.\n\n### Old\n\nParaffin."
+    assert [(s.section_id, s.title, s.heading_path) for s in chunked.sections] == [
+        ("Alkane#0", "Introduction", ()),
+        ("Alkane#1", "Names", ("Names",)),
+        ("Alkane#2", "Old", ("Names", "Old")),
+    ]
+    for section in chunked.sections:
+        assert chunked.content[section.start : section.end] == section.content
+
+
+def test_records_of_one_title_are_passages_in_order_with_their_ids() -> None:
+    chunked = chunk_article("Alkane", [record("p7", ((), "First.")), record("p2", ((), "Second."))])
+    assert [(s.source_id, s.title, s.content) for s in chunked.sections] == [
+        ("p7", "Introduction", "First."),
+        ("p2", "Passage 2", "Second."),
+    ]
+
+
+def test_empty_sections_are_skipped_and_positions_stay_dense() -> None:
+    chunked = chunk_article("Alkane", [record("1", ((), " \n "), (("A",), "x"), (("B",), ""), (("C",), "y"))])
+    assert [(s.title, s.position) for s in chunked.sections] == [("A", 0), ("C", 1)]
+    assert chunk_article("Alkane", [record("1", ((), "\n"))]).sections == ()
+
+
+def test_the_embedding_text_starts_with_title_and_headings() -> None:
+    (section,) = chunk_article("Alkane", [record("1", (("Names", "Old"), "Paraffin."))]).sections
+    assert section.embedding_text("Alkane") == "Alkane - Names - Old\nParaffin."
+
+
+def test_long_text_is_split_at_paragraph_ends() -> None:
+    paragraphs = [letter * 500 for letter in "abcde"]
+    text = "\n\n".join(paragraphs)
+    assert [text[start:end] for start, end in split_text(text)] == [
+        "\n\n".join(paragraphs[0:2]),
+        "\n\n".join(paragraphs[2:4]),
+        paragraphs[4],
+    ]
+
+
+def test_a_long_paragraph_is_split_at_sentence_ends() -> None:
+    sentence = "The boiling point of an alkane rises with the length of its chain of carbon atoms. "
+    text = (sentence * 40).strip()
+    pieces = [text[start:end] for start, end in split_text(text)]
+    assert len(pieces) > 2
+    assert all(piece.startswith("The boiling") and piece.endswith("atoms.") for piece in pieces)
+
+
+def test_a_text_without_spaces_is_still_split() -> None:
+    assert [end - start for start, end in split_text("x" * 3000)] == [1200, 1200, 600]
+
+
+def test_a_short_last_piece_is_joined_to_the_previous_one() -> None:
+    text = "a" * 1190 + "\n\n" + "b" * 50
+    assert split_text(text) == [(0, len(text))]
+
+
+def test_code_keeps_its_indentation_where_it_is_split() -> None:
+    function = f"def f(a):\n    b = a\n\n    return b  # {'x' * 300}\n\n \t\n"
+    code = f"```\n{function * 12}```"
+    chunked = chunk_article("Alkane", [record("1", (("Code",), code))])
+    starts = {section.content.split("\n")[0] for section in chunked.sections}
+    assert starts == {"```", f"    return b  # {'x' * 300}"}
+    for section in chunked.sections:
+        assert chunked.content[section.start : section.end] == section.content
+        assert not section.content.startswith("\n")
+        assert section.content == section.content.rstrip()
+
+
+def test_blank_lines_at_the_ends_are_not_part_of_a_section() -> None:
+    text = "  \n\n" + "a" * MAX_SECTION_CHARS
+    assert split_text(text) == [(4, len(text))]
+    assert split_text(f"{text}\n\n  ") == [(4, len(text))]
+
+
+@given(st.text(alphabet=st.sampled_from("ab .\n"), max_size=6000))
+def test_pieces_are_in_order_within_bounds_and_lose_only_space(text: str) -> None:
+    position = 0
+    for start, end in split_text(text):
+        assert not text[position:start].strip()
+        assert 0 < end - start <= MAX_SECTION_CHARS + MIN_PIECE_CHARS + 2
+        position = end
+    assert not text[position:].strip()

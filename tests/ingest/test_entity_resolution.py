@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from tests.ingest.extractions import graph
+
+from wikigr.ingest.entity_resolution import clear_extracted, resolve_entities
+from wikigr.ingest.staging import EXTRACTED_TABLES, Staging
+from wikigr.sources.article import SourceArticle, SourceSection
+
+
+def article(title: str, text: str, *, aliases: tuple[str, ...] = ()) -> SourceArticle:
+    return SourceArticle(title, title, (SourceSection((), text),), aliases=aliases)
+
+
+def keep_reply(staging: Staging, article: str, extraction: object) -> None:
+    """Store a reply for the sections of an article, as the extraction does."""
+    with staging.transaction():
+        staging.write(
+            "INSERT INTO extraction SELECT s.hash, 'p', 'm', ? FROM section s JOIN article a ON a.id = s.article "
+            "WHERE a.title = ?",
+            [(json.dumps(extraction), article)],
+        )
+
+
+def test_an_exact_alias_wins_over_a_title_in_another_case(staged: Callable[..., Staging]) -> None:
+    staging = staged(
+        article("Who", "A word."),
+        article("World Health Organization", "A body.", aliases=("WHO",)),
+        article("Doctor", "The WHO acts."),
+        by_id=True,
+    )
+    keep_reply(staging, "Doctor", graph([("WHO", "organization")]))
+    resolve_entities(staging, "p", "m")
+    named = list(staging.rows("SELECT name, type FROM extracted_entity ORDER BY id"))
+    assert named == [("World Health Organization", "organization")]
+
+
+def test_entities_without_an_article_are_merged_by_key_and_by_alias(staged: Callable[..., Staging]) -> None:
+    staging = staged(
+        article("One", "Wolfgang Pauli, known as Pauli, met Niels Bohr."),
+        article("Two", "niels-bohr wrote to Pauli."),
+        by_id=True,
+    )
+    keep_reply(
+        staging,
+        "One",
+        graph(
+            [("Wolfgang Pauli", "person", "Pauli"), ("Pauli", "person"), ("Niels Bohr", "person")],
+            [("Pauli", "met", "Niels Bohr", "Pauli, met Niels Bohr")],
+        ),
+    )
+    keep_reply(staging, "Two", graph([("niels-bohr", "object")]))
+    dropped = resolve_entities(staging, "p", "m")
+    entities = list(staging.rows("SELECT name, type, aliases FROM extracted_entity ORDER BY id"))
+    # Ties between spellings or types break alphabetically.
+    assert entities == [
+        ("Niels Bohr", "object", '["niels-bohr"]'),
+        ("Pauli", "person", '["Wolfgang Pauli"]'),
+    ]
+    facts = list(staging.rows("SELECT subject, relation, object, section_id FROM extracted_fact"))
+    assert facts == [("pauli", "met", "niels bohr", "One#0")]
+    assert not dropped
+
+
+def test_clearing_keeps_the_replies(staged: Callable[..., Staging]) -> None:
+    staging = staged(article("One", "Ada met Bo."), by_id=True)
+    keep_reply(staging, "One", graph([("Ada", "person"), ("Bo", "person")], [("Ada", "met", "Bo", "Ada met Bo.")]))
+    resolve_entities(staging, "p", "m")
+    assert [staging.count(table) for table in EXTRACTED_TABLES] == [2, 2, 1]
+    clear_extracted(staging)
+    assert [staging.count(table) for table in EXTRACTED_TABLES] == [0, 0, 0]
+    assert staging.count("extraction") == 1

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from wikigr.embeddings.embedder import EncoderIdentity
+from wikigr.graph.engine import Graph
+from wikigr.index.lexical import LexicalIndex
+from wikigr.ingest.loading import article_links, content_digest, load
+from wikigr.ingest.staging import Staging
+from wikigr.pack.digest import database_digest
+from wikigr.pack.layout import DATABASE, LEXICAL
+from wikigr.progress import Silent
+from wikigr.sources.article import SourceArticle, SourceSection, Triple
+
+IDENTITY = EncoderIdentity("test/tiny", 2, "0" * 64)
+
+
+@pytest.fixture
+def filled(staged: Callable[..., Staging]) -> Staging:
+    """A staging with two linked articles, a redirect-like alias, a triple and vectors."""
+    staging = staged(
+        SourceArticle(
+            "Beta",
+            "b",
+            (SourceSection((), "Beta follows Alpha."), SourceSection(("Uses",), "Rays.")),
+            links=("Alpha", "Nowhere"),
+            categories=("Letters", "Greek"),
+            url="https://example.org/b",
+            revision="3",
+        ),
+        SourceArticle(
+            "Alpha",
+            "a",
+            (SourceSection((), "Alpha is a letter."),),
+            aliases=("First letter",),
+            triples=(Triple("Alpha", "part of", "the alphabet", "Greek alphabet"),),
+        ),
+        by_id=True,
+    )
+    with staging.transaction():
+        rows = staging.rows("SELECT DISTINCT hash FROM section")
+        vector = np.array([0.6, 0.8], dtype=np.float32).tobytes()
+        staging.write("INSERT INTO vector VALUES (?, ?)", [(key, vector) for (key,) in list(rows)])
+    return staging
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "new").mkdir()
+    return tmp_path / "new"
+
+
+def test_everything_staged_is_in_the_database(filled: Staging, tmp_path: Path, folder: Path) -> None:
+    loaded = load(tmp_path / "other.sqlite", folder, IDENTITY, Silent())
+    assert asdict(loaded.counts) == {
+        "articles": 2,
+        "sections": 3,
+        "links": 1,
+        "mentions": 1,
+        "aliases": 1,
+        "entities": 2,
+        "triples": 1,
+    }
+    with Graph(folder / DATABASE) as graph:
+        assert loaded.engine_version == graph.version
+        articles = graph.rows("MATCH (a:Article) RETURN a.title, a.category, a.categories, a.url, a.aliases")
+        assert [tuple(row) for row in articles] == [
+            ("Alpha", "", [], "", ["First letter"]),
+            ("Beta", "Letters", ["Letters", "Greek"], "https://example.org/b", []),
+        ]
+        sections = graph.rows(
+            "MATCH (a:Article)-[h:HAS_SECTION]->(s:Section) "
+            "RETURN s.section_id, s.content, substring(a.content, s.start_offset + 1, s.end_offset - s.start_offset), "
+            "s.level, s.heading_path, s.embedding ORDER BY s.section_id"
+        )
+        assert [row[0] for row in sections] == ["Alpha#0", "Beta#0", "Beta#1"]
+        assert all(row[1] == row[2] for row in sections)
+        assert [(row[3], row[4]) for row in sections] == [(0, []), (0, []), (1, ["Uses"])]
+        assert sections[0][5] == pytest.approx([0.6, 0.8])
+        facts = graph.rows(
+            "MATCH (s:Entity)-[r:RELATED_TO]->(o:Entity) RETURN s.name, r.relation, o.name, r.section_id"
+        )
+        assert [tuple(row) for row in facts] == [("Alpha", "part of", "the alphabet", "Alpha#0")]
+
+
+def test_the_lexical_index_covers_titles_headings_and_content(filled: Staging, tmp_path: Path, folder: Path) -> None:
+    load(tmp_path / "other.sqlite", folder, IDENTITY, Silent())
+    index = LexicalIndex(folder / LEXICAL)
+    assert len(index) == 3
+    for query in ("beta", "uses", "rays"):
+        assert "Beta#1" in [hit.section_id for hit in index.search(query, 3)], query
+
+
+def test_the_staged_digest_is_that_of_the_database(filled: Staging, tmp_path: Path, folder: Path) -> None:
+    load(tmp_path / "other.sqlite", folder, IDENTITY, Silent())
+    with Graph(folder / DATABASE) as graph:
+        assert content_digest(filled, IDENTITY) == database_digest(graph, IDENTITY)
+    before = content_digest(filled, IDENTITY)
+    with filled.transaction():
+        filled.write("UPDATE article SET revision = '4' WHERE title = ?", [("Beta",)])
+    assert content_digest(filled, IDENTITY) != before
+
+
+def test_links_and_mentions_are_numbered_by_title(filled: Staging) -> None:
+    for table in ("link", "mention"):
+        links = article_links(filled, table)  # type: ignore[arg-type]
+        assert links.titles == ["Alpha", "Beta"]
+        assert (links.sources.tolist(), links.targets.tolist()) == ([1], [0])

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from wikigr.errors import BuildError
+from wikigr.ingest import staging as module
+from wikigr.ingest.staging import Staging, batches
+from wikigr.sources.article import SourceArticle, SourceSection, Triple
+
+ARTICLE = SourceArticle(
+    "Alkane",
+    "docs/1",
+    (SourceSection(("Names", "Old"), "Paraffin."),),
+    links=("Methane",),
+    categories=("Hydrocarbons",),
+    aliases=("Paraffin",),
+    url="https://example.org/1",
+    revision="7",
+    triples=(Triple("Alkane", "is a", "hydrocarbon", "Hydrocarbon", "Alkane is a hydrocarbon"),),
+)
+
+
+def test_a_record_comes_back_as_it_was_stored(tmp_path: Path) -> None:
+    staging = Staging(tmp_path / "s")
+    assert staging.add_article(ARTICLE)
+    assert list(staging.records_by_title()) == [("Alkane", [ARTICLE])]
+    staging.close()
+
+
+def test_an_id_is_stored_once(tmp_path: Path) -> None:
+    staging = Staging(tmp_path / "s")
+    assert staging.add_article(ARTICLE)
+    assert not staging.add_article(ARTICLE)
+    assert staging.count("record") == 1
+    staging.close()
+
+
+def test_titles_are_stored_in_one_unicode_form(tmp_path: Path) -> None:
+    staging = Staging(tmp_path / "s")
+    for number, title in enumerate(("Caf\u00e9", "Cafe\u0301", "Caf\udce9")):
+        staging.add_article(SourceArticle(title, str(number), (SourceSection((), "x"),)))
+    assert [(title, len(records)) for title, records in staging.records_by_title()] == [("Caf?", 1), ("Caf\u00e9", 2)]
+    assert staging.has_title("Cafe\u0301")
+    staging.close()
+
+
+def test_a_transaction_is_all_or_nothing(tmp_path: Path) -> None:
+    staging = Staging(tmp_path / "s")
+    with pytest.raises(KeyError), staging.transaction():
+        staging.add_article(ARTICLE)
+        raise KeyError
+    assert staging.count("record") == 0
+    with staging.transaction():
+        staging.add_article(ARTICLE)
+    staging.close()
+    reopened = Staging(tmp_path / "s")
+    assert reopened.count("record") == 1
+    reopened.close()
+
+
+def test_a_fresh_store_and_one_of_another_version_start_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for fresh, layout in ((True, module._LAYOUT), (False, "0.0.1 of another schema")):
+        staging = Staging(tmp_path / "s")
+        staging.add_article(ARTICLE)
+        staging.close()
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "_LAYOUT", layout)
+            staging = Staging(tmp_path / "s", fresh=fresh)
+        assert staging.count("record") == 0
+        staging.close()
+        Staging(tmp_path / "s", fresh=True).close()
+
+
+def test_forgetting_the_source_keeps_vectors_replies_and_what_they_cost(tmp_path: Path) -> None:
+    staging = Staging(tmp_path / "s")
+    staging.add_article(ARTICLE)
+    with staging.transaction():
+        staging.write("INSERT INTO vector VALUES (?, ?)", [(b"h", b"v")])
+        staging.write("INSERT INTO extraction VALUES (?, ?, ?, ?)", [(b"h", "p", "m", "{}")])
+        for key in ("chunked", "lost_links", "read", "encoder", "extraction_usd"):
+            staging.set_meta(key, "1")
+    staging.forget_source()
+    assert [staging.count(table) for table in ("record", "vector", "extraction")] == [0, 1, 1]
+    assert [staging.meta(key) for key in ("chunked", "lost_links", "read")] == [None, None, None]
+    assert [staging.meta(key) for key in ("encoder", "extraction_usd")] == ["1", "1"]
+    staging.forget_vectors()
+    assert staging.count("vector") == 0
+    staging.close()
+
+
+def test_a_damaged_file_is_an_error_that_names_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / "s").write_bytes(b"not a database" * 100)
+    with pytest.raises(BuildError, match="are damaged") as caught:
+        Staging(tmp_path / "s")
+    assert "--no-resume" in (caught.value.hint or "")
+
+
+def test_a_failing_disk_is_an_error_that_says_how_to_resume(tmp_path: Path) -> None:
+    staging = Staging(tmp_path / "s")
+    message = "Cannot read or write the build's working files: disk I/O error"
+    with pytest.raises(BuildError, match=message) as caught, staging.transaction():
+        raise sqlite3.OperationalError("disk I/O error")
+    assert "resumes where it stopped" in (caught.value.hint or "")
+    staging.close()
+
+
+def test_batches_hold_all_rows_in_order() -> None:
+    rows = [(n,) for n in range(7)]
+    assert list(batches(rows, 3)) == [rows[:3], rows[3:6], rows[6:]]
+    assert list(batches([], 3)) == []

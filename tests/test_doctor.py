@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wikigr import doctor
+from wikigr.checks import Check
+from wikigr.embeddings.embedder import Embedder
+
+
+def by_name(checks: list[Check]) -> dict[str, Check]:
+    return {check.name: check for check in checks}
+
+
+def test_a_machine_that_runs_these_tests_is_ready(encoder: Embedder) -> None:
+    checks = by_name(doctor.diagnose({}))
+    assert all(check.passed or not check.required for check in checks.values())
+    assert checks["encoder"].detail == f"{encoder.identity.model_id}, {encoder.identity.dimension} dimensions"
+    assert checks["LadybugDB"].detail.startswith("0.15.3")
+
+
+def test_the_api_key_is_optional_and_never_shown() -> None:
+    assert not by_name(doctor.diagnose({}))["API key"].passed
+    key = by_name(doctor.diagnose({"ANTHROPIC_API_KEY": "sk-secret"}))["API key"]
+    assert key == Check("API key", True, "ANTHROPIC_API_KEY is set", required=False)
+
+
+def test_a_missing_encoder_is_a_failure_with_the_command_that_prepares_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    check = by_name(doctor.diagnose({}))["encoder"]
+    assert (check.passed, check.required) == (False, True)
+    assert "wikigr model prepare" in check.mend
+
+
+def test_an_old_python_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_MIN_PYTHON", (99, 0))
+    assert not by_name(doctor.diagnose({}))["Python"].passed
+
+
+def test_a_folder_is_checked_through_its_nearest_existing_parent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The user who runs the tests may be root, for whom every folder is writable.
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path) != tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "not" / "there"))
+    check = by_name(doctor.diagnose({}))["data folder"]
+    assert (check.passed, check.detail) == (False, str(tmp_path / "not" / "there" / "wikigr"))
+    assert str(tmp_path) in check.mend

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wikigr.errors import UsageError
+from wikigr.settings import PROJECT_FILE, SettingsFile, config_folder, merge, overlay, settings_files
+
+
+@pytest.fixture
+def user_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    folder = config_folder()
+    folder.mkdir(parents=True)
+    return folder / "config.yaml"
+
+
+def test_the_nearest_project_file_comes_before_the_users(tmp_path: Path, user_file: Path) -> None:
+    inner = tmp_path / "project" / "docs"
+    inner.mkdir(parents=True)
+    user_file.write_text("ask: {profile: fast, json: true}\n")
+    (tmp_path / PROJECT_FILE).write_text("ask: {profile: outer}\n")
+    (tmp_path / "project" / PROJECT_FILE).write_text("ask: {profile: precise}\n")
+    files = list(settings_files(inner))
+    assert [file.path for file in files] == [tmp_path / "project" / PROJECT_FILE, user_file]
+    assert merge(files) == {"ask": {"profile": "precise", "json": True}}
+
+
+def test_without_any_file_there_are_no_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert list(settings_files(tmp_path)) == []
+
+
+def test_an_empty_file_has_no_values(tmp_path: Path, user_file: Path) -> None:
+    user_file.write_text("# nothing yet\n")
+    assert list(settings_files(tmp_path)) == [SettingsFile(user_file, {})]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"ask: {profile: fast\n", "line 2"),
+        (b"- ask\n", "must contain a mapping"),
+        (b"ask: \xff\n", "Cannot read the settings file"),
+    ],
+)
+def test_a_bad_file_is_a_usage_error_that_names_it(
+    tmp_path: Path, user_file: Path, content: bytes, message: str
+) -> None:
+    user_file.write_bytes(content)
+    with pytest.raises(UsageError, match=message) as caught:
+        list(settings_files(tmp_path))
+    assert str(user_file) in caught.value.message
+
+
+def test_overlay_merges_nested_mappings_and_replaces_everything_else() -> None:
+    below = {"pack": {"build": {"jobs": 1, "limit": 5}}, "ask": {"profile": "fast"}}
+    above = {"pack": {"build": {"jobs": 4}}, "ask": "off", "search": {"limit": 3}}
+    overlay(below, above)
+    assert below == {"pack": {"build": {"jobs": 4, "limit": 5}}, "ask": "off", "search": {"limit": 3}}
+
+
+def test_merge_does_not_change_the_files(tmp_path: Path) -> None:
+    values = {"ask": {"profile": "fast"}}
+    merged = merge([SettingsFile(tmp_path, {"ask": {"json": True}}), SettingsFile(tmp_path, values)])
+    assert merged == {"ask": {"profile": "fast", "json": True}}
+    assert values == {"ask": {"profile": "fast"}}
