@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 # ``--explain`` prints this many dropped candidates and sentences; the JSON has all.
 _MAX_DROPPED = 20
 _MAX_SENTENCES = 12
-# The one reason for which a section is not read although no stage dropped it.
 
 
 def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> dict[str, Any]:
