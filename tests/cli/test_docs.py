@@ -182,6 +182,14 @@ def test_links_point_to_files_and_headings(page: Path) -> None:
             )
 
 
+def test_the_paths_in_contributing_md_exist() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:tests|src|docs|eval|requirements)/[\w/.-]+)`", page))
+    assert len(named) > 15
+    assert [name for name in sorted(named) if "NAME" not in name and not (ROOT / name).exists()] == []
+    assert [link for link in _links(ROOT / "CONTRIBUTING.md") if not (ROOT / link.partition("#")[0]).exists()] == []
+
+
 def test_the_tests_that_security_md_names_exist() -> None:
     named = set(re.findall(r"`((?:tests|src)/[\w/.]+)`", (ROOT / "SECURITY.md").read_text(encoding="utf-8")))
     assert len(named) > 20
