@@ -71,8 +71,8 @@ def test_an_entry_is_told_by_its_signature(pack: Pack, signature: str) -> None:
     ],
 )
 def test_an_ordinary_section_is_no_entry(pack: Pack, heading: str, content: str) -> None:
-    for sentence in ranked(pack, f"What is {heading}?", evidence("Diet#3", content, 0.2, heading)):
-        assert sentence.section_score == 0.2
+    found = ranked(pack, f"What is {heading}?", evidence("Diet#3", content, 0.2, heading))
+    assert {sentence.section_score for sentence in found} == {0.2}
 
 
 def test_where_an_article_defines_it_no_entry_does(pack: Pack) -> None:

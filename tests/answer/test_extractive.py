@@ -79,12 +79,14 @@ def test_gold_questions_get_their_answers(pack: Pack) -> None:
     for question in single:
         answer = answer_question(pack, question["question"])
         right += any(accepted.lower() in answer.text.lower() for accepted in question["answers"])
+    assert len(single) >= 40
     assert right / len(single) >= 0.65
 
 
 def test_further_sentences_come_near_the_best(pack: Pack) -> None:
     answer = answer_question(pack, "In which year was Werner Heisenberg born?")
     kept = answer.sentences[: len(answer.citations)]
+    assert len(kept) >= 2
     assert [s.text for s in kept] == [c.quote for c in answer.citations]
     assert all(s.score >= SENTENCE_FLOOR * kept[0].score for s in kept)
 

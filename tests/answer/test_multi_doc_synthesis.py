@@ -75,6 +75,7 @@ def test_relevance_is_the_cosine_and_articles_rank_by_its_sum(
     context = made.retrieve(QUESTION, generator)
     query = encoder.encode([QUESTION])[0]
     totals: dict[str, float] = {}
+    assert len(context["sections"]) > 5
     for section in context["sections"]:
         (stored,) = physics_conn.execute(
             "MATCH (s:Section {section_id: $id}) RETURN s.embedding", {"id": section["section_id"]}
@@ -90,7 +91,7 @@ def test_min_relevance_really_filters(physics_conn: Any, generator: EmbeddingGen
     assert all(section["relevance_score"] >= least for section in context["sections"])
     everything = MultiDocSynthesizer(physics_conn, 10, 10, 0.0).retrieve(QUESTION, generator)
     wanted = sum(section["relevance_score"] >= least for section in everything["sections"])
-    assert (len(context["sections"]) == 0) == (wanted == 0)
+    assert (len(context["sections"]) > 0) is (wanted > 0) is (least < 0.9)
 
 
 def test_grouping_and_ranking_as_documented(physics_conn: Any) -> None:

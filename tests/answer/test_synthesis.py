@@ -11,6 +11,7 @@ import pytest
 from tests.llm.server import MessagesServer, cut_after, reply, status, text
 
 from wikigr.answer.abstention import NOT_COVERED
+from wikigr.answer.answer import Answer
 from wikigr.answer.citation_stream import UNVERIFIED
 from wikigr.errors import UsageError
 from wikigr.llm.budget import Budget, BudgetError
@@ -20,7 +21,7 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.retrieval.trace import Trace
+from wikigr.retrieval.trace import StageRecord, Trace
 
 QUESTION = "Who measured the wavelength of the electron?"
 OFF_TOPIC = "Who won the football cup in Brazil?"
@@ -69,6 +70,11 @@ def cite(request: dict[str, Any], index: int, first: int, last: int, **changes: 
     }
 
 
+def synthesis_record(answer: Answer) -> StageRecord:
+    (record,) = [record for record in answer.trace.stages if record.stage == "synthesis"]
+    return record
+
+
 def cited_reply(*blocks: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[dict[str, Any]], Any]:
     return lambda request: reply(*(block(request) for block in blocks))(request)
 
@@ -97,6 +103,7 @@ def test_every_citation_is_a_span_of_a_stored_section(
         section = pack.sections([citation.section_id])[citation.section_id]
         assert section.content[citation.start : citation.end] == citation.quote != ""
     assert answer.citations[1].quote.startswith(answer.citations[0].quote)
+    assert "unverified" not in synthesis_record(answer).notes
     if streamed:
         assert "".join(pieces) == answer.text
         assert len(pieces) > 5
@@ -126,6 +133,9 @@ def test_a_citation_that_does_not_hold_is_marked(
     answer = make().answer(QUESTION)
     assert answer.text == f"It was invented {UNVERIFIED}."
     assert (answer.citations, answer.unverified, answer.confidence) == ((), ("It was invented",), 0.0)
+    record = synthesis_record(answer)
+    assert record.notes["unverified"] == 1
+    assert record.warning == "nothing in the answer could be verified against the pack"
 
 
 def test_the_request_holds_sections_examples_and_a_cached_prefix(

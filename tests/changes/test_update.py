@@ -47,15 +47,20 @@ KEPT = {"description": "Greek letters", "license": "CC0-1.0", "version": "1.2.0"
 
 @dataclass(slots=True)
 class Told:
-    """A progress that records stages and notes."""
+    """A progress that records stages, notes, and how far each stage got."""
 
     stages: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    totals: dict[str, int | None] = field(default_factory=dict)
+    reached: dict[str, int] = field(default_factory=dict)
 
     def start(self, stage: str, total: int | None, unit: str, *, done: int = 0) -> None:
         self.stages.append(stage)
+        self.totals[stage] = total
+        self.reached[stage] = done
 
-    def advance(self, count: int) -> None: ...
+    def advance(self, count: int) -> None:
+        self.reached[self.stages[-1]] += count
 
     def note(self, message: str) -> None:
         self.notes.append(message)
@@ -158,6 +163,16 @@ def test_nothing_changed_writes_nothing(pack: Path) -> None:
     assert snapshot(pack) == before
     assert "embedding" not in told.stages
     assert not Layout(pack).unfinished()
+
+
+def test_every_stage_of_an_update_reaches_its_total(pack: Path, tmp_path: Path) -> None:
+    source = write(tmp_path / "new.jsonl", CHANGED)
+    told = Told()
+    update_pack(pack, open_source(source), str(source), options=UpdateOptions(), progress=told)
+    assert {"chunking", "linking", "comparing", "embedding", "loading"} <= set(told.stages)
+    known = {stage: total for stage, total in told.totals.items() if total is not None}
+    assert told.totals["comparing"] == 1
+    assert {stage: told.reached[stage] for stage in known} == known
 
 
 def test_a_dry_run_writes_nothing_and_encodes_nothing(pack: Path, tmp_path: Path) -> None:

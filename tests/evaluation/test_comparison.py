@@ -65,6 +65,7 @@ def test_the_primary_metric_is_not_corrected_and_the_others_are() -> None:
     found = compare(first, second, names=("a", "b"), seed=3, primary="mrr")
     assert found.results[0].metric == "mrr"
     assert found.results[0].p_adjusted is None
+    assert {result.metric for result in found.results[1:]} == {"accuracy", "f1", "recall@5"}
     for result in found.results[1:]:
         assert result.p_adjusted is not None
         assert result.p_adjusted >= result.p

@@ -170,6 +170,7 @@ def test_public_sets(name: str, answerable: int) -> None:
         pytest.skip(f"{path} is not there")
     questions = load_questions(path)
     assert sum(question.answerable for question in questions) == answerable
+    assert all(question.gold for question in questions if question.answerable)
     assert all(gold.source_id for question in questions for gold in question.gold)
 
 

@@ -80,5 +80,6 @@ def test_the_profiles_of_an_ablation_can_be_loaded_again(evaluation: Evaluation,
     profiles = ablations(load_profile("enhanced"))
     evaluate(replace(evaluation, profiles=profiles, subject="enhanced"), tmp_path / "run")
     assert read_run(tmp_path / "run").subject == "enhanced"
+    assert len(profiles) > 2
     for profile in profiles:
         assert load_profile(str(tmp_path / "run" / "profiles" / f"{profile.name}.yaml")) == profile

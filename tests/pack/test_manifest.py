@@ -78,6 +78,13 @@ def test_content_that_is_not_a_manifest_is_refused(content: bytes, message: str)
         parse_manifest(content, "The test's manifest")
 
 
+@pytest.mark.parametrize(("length", "shown"), [(80, "x" * 80), (81, "x" * 80 + "…")], ids=["whole", "cut"])
+def test_a_long_value_of_a_manifest_is_cut_in_the_message(letters_pack: Path, length: int, shown: str) -> None:
+    fields = json.loads((letters_pack / MANIFEST).read_text()) | {"format_version": "x" * length}
+    with pytest.raises(PackError, match=f"has format {shown}; this wikigr reads format"):
+        parse_manifest(json.dumps(fields).encode())
+
+
 def test_an_unreadable_manifest_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(PackError, match="Cannot read the manifest"):
         read_manifest(tmp_path / MANIFEST)

@@ -204,12 +204,14 @@ def test_examples_have_the_documented_form() -> None:
 
 
 def test_example_facts_are_in_their_articles() -> None:
+    assert any(example["context"]["facts"] for example in EXAMPLES)
     for example in EXAMPLES:
         texts = [fold(text) for title in example["context"]["articles"] for text in BY_TITLE[title].sections.values()]
         assert [fact for fact in example["context"]["facts"] if not any(fold(fact) in t for t in texts)] == []
 
 
 def test_no_example_is_a_gold_question() -> None:
+    assert EXAMPLES and QUESTIONS
     for example in EXAMPLES:
         for question in QUESTIONS:
             assert fuzz.token_sort_ratio(bare(example["question"]), bare(question["question"])) < 80, question

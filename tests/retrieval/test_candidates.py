@@ -88,5 +88,6 @@ def test_the_depth_is_at_least_the_pool() -> None:
 def test_fetch_keeps_the_order(pack: Pack) -> None:
     state, _ = retrieve(pack)
     backwards = state.candidates[4::-1]
+    assert len(backwards) == 5
     assert [item.section.section_id for item in fetch(pack, backwards)] == [c.section_id for c in backwards]
     assert all(item.section.content for item in fetch(pack, backwards))

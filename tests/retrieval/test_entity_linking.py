@@ -20,7 +20,8 @@ from wikigr.graph.graph_index import index_graph
 from wikigr.graph.neighborhood import Node, article
 from wikigr.graph.schema import ddl
 from wikigr.index.lexical import LexicalIndex, LexicalWriter
-from wikigr.retrieval.entity_linking import EntityLinker, Link
+from wikigr.pack.open import Pack
+from wikigr.retrieval.entity_linking import EntityLinker, Link, link_by_meaning, nearest_articles
 
 ARTICLES: dict[str, list[str]] = {
     "Albert Einstein": ["Einstein", "Father of relativity"],
@@ -343,6 +344,19 @@ def test_any_question_is_accepted(linker: EntityLinker, question: str) -> None:
     assert all(total <= 1.0 + 1e-9 for total in by_place.values())
     places = sorted(by_place)
     assert all(one[1] <= other[0] for one, other in pairwise(places))
+
+
+def test_links_by_meaning_span_the_whole_question(physics_pack: Path) -> None:
+    question = "How do metals lose their electrical resistance in the cold?"
+    with Pack(physics_pack) as pack:
+        cosines = nearest_articles(question, pack, 3)
+        links = link_by_meaning(question, cosines | {"Laser": 0.0, "Spin": -0.1})
+    assert [link.node.key for link in links] == list(cosines)
+    assert links[0].node.key == "Superconductivity" and len(links) == 3
+    assert [link.score for link in links] == sorted(cosines.values(), reverse=True)
+    for link in links:
+        assert (link.mention, link.method) == (question, "semantic")
+        assert question[link.start : link.end] == question
 
 
 def test_the_same_links_under_any_hash_seed(tmp_path: Path) -> None:

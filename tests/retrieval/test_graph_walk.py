@@ -170,6 +170,7 @@ def test_the_disabled_stage_does_not_run(books: Path) -> None:
         trace = Trace()
         context = build_pipeline(without_walk(), pack).retrieve(QUESTION, trace)
     assert not {"graph_walk", "entity_linking"} & {record.stage for record in trace.stages}
+    assert context.candidates
     assert not any("walk" in candidate.scores for candidate in context.candidates)
 
 

@@ -29,6 +29,7 @@ def test_the_reader_reports_the_name_of_its_row(row: SourceFormat, tmp_path: Pat
 
 @pytest.mark.parametrize("row", [row for row in FORMATS if not row.content_decides], ids=lambda row: row.name)
 def test_every_suffix_is_detected(row: SourceFormat, tmp_path: Path) -> None:
+    assert row.suffixes
     for suffix in row.suffixes:
         path = tmp_path / f"SOURCE{suffix.upper()}"
         path.write_text("x", encoding="utf-8")

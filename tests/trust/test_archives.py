@@ -865,7 +865,9 @@ def test_what_is_unpacked_is_plain(archive: bytes, arena: Arena) -> None:
     (arena.root / "good.wikigr").write_bytes(archive)
     os.umask(os.umask(0))
     unpacked = unpack(arena.root / "good.wikigr", arena.into)
-    for path in arena.into.rglob("*"):
+    paths = list(arena.into.rglob("*"))
+    assert {path.relative_to(arena.into).as_posix() for path in paths} >= {MANIFEST, *unpacked.manifest.files}
+    for path in paths:
         assert not path.is_symlink()
         assert path.is_dir() or path.stat().st_mode & 0o7111 == 0
     for name, record in unpacked.manifest.files.items():

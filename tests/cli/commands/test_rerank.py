@@ -88,6 +88,7 @@ def test_reranking_keeps_what_a_walk_found(wikigr: Wikigr, physics_pack: Path) -
     found = wikigr("search", QUESTION, "--pack", pack, "-k", "8", "--json").out
     document = json.loads(wikigr("rerank", "--pack", pack, "--json", stdin=found).out)
     before = {r["section_id"]: r["score"] for r in json.loads(found)["results"]}
+    assert {r["section_id"] for r in document["results"]} == set(before) and len(before) == 8
     # With the documented weights for so small a pack, four fifths of a score are the walk's.
     assert all(r["score"] >= 0.8 * before[r["section_id"]] - 1e-6 for r in document["results"])
 

@@ -113,6 +113,7 @@ def test_an_article_that_nothing_found(wikigr: Wikigr, physics_pack: Path) -> No
     found = why(wikigr, physics_pack, "How do I bake sourdough bread?", "Bell's theorem")
     assert (found["outcome"], found["dropped_at"]) == ("not_found", None)
     assert "not among the 100 sections nearest by vectors, and it shares no word with the question" in found["reason"]
+    assert {"dense", "lexical", "fuse", "documents"} <= stages(found).keys()
     assert all(stage["rank"] is None and stage["reason"] for stage in found["stages"])
     baseline = why(wikigr, physics_pack, QUESTION, "Bell's theorem", "--profile", "baseline")
     assert list(stages(baseline)) == ["dense", "fuse", "documents", "sentences", "citations"]

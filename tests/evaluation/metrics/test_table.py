@@ -85,7 +85,9 @@ def test_all_metrics_of_a_right_answer() -> None:
 @pytest.mark.parametrize("question", [QUESTION, IMPOSSIBLE, replace(QUESTION, gold=())])
 @pytest.mark.parametrize("answer", [ANSWER, ABSTAINED, replace(ANSWER, text="", citations=())])
 def test_every_metric_is_in_range_and_binary_where_it_says_so(question: GoldQuestion, answer: Answer) -> None:
-    for name, value in score(question, answer, evidence(SPIN, KIEL)).items():
+    values = score(question, answer, evidence(SPIN, KIEL))
+    assert values.keys() == METRICS.keys()
+    for name, value in values.items():
         assert math.isnan(value) or 0.0 <= value <= 1.0
         if METRICS[name].binary:
             assert value in (0.0, 1.0)

@@ -402,6 +402,8 @@ def test_every_branch_has_its_limit(cypher: str, limits: list[str]) -> None:
         ("MATCH (a) RETURN split(a.title, ' ')", "write string_split(x, ' ')"),
         ("MATCH (a) WITH a LIMIT 9223372036854775807 RETURN a", "LIMIT 9223372036854775807 is too large"),
         ("MATCH (a) RETURN a LIMIT 1.5", "LIMIT takes a whole number"),
+        ("MATCH (a) RETURN a LIMIT 5 + 1", "LIMIT takes a whole number here, not an expression"),
+        ("MATCH (a) RETURN a ORDER BY a.title SKIP 5.b LIMIT 1", "SKIP takes a whole number here, not an expression"),
         ("MATCH (a) RETURN a.title WHERE", "WHERE"),
     ],
 )

@@ -170,7 +170,7 @@ def test_the_quota_of_calls_is_enforced(client: Claude, messages_server: Message
     asking.plan(FIRST)
     asking.plan(FIRST)
     for _ in range(2):
-        with pytest.raises(BudgetError, match="2 calls"):
+        with pytest.raises(BudgetError, match="2 model calls"):
             asking.plan(FIRST)
     assert len(messages_server.requests) == 2
 

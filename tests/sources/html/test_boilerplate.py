@@ -60,7 +60,7 @@ def test_boilerplate_is_left_out(element: str) -> None:
 
 def test_every_boilerplate_selector_is_whole() -> None:
     for selector in ", ".join((BOILERPLATE, TABLES_OF_CONTENTS)).split(", "):
-        assert not selector.endswith("-") and "- " not in selector
+        assert selector and not selector.endswith("-") and "- " not in selector
 
 
 @pytest.mark.parametrize(
