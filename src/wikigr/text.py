@@ -34,7 +34,7 @@ PREFIX_LENGTH = 4
 
 
 def share_prefix(one: str, other: str, *, share: float = 0.7) -> bool:
-    """Tell whether two words agree from the start in four letters and in ``share`` of the longer one's letters."""
+    """Return whether two words agree from the start in four letters and in ``share`` of the longer one's letters."""
     shared = 0
     for ours, theirs in zip(one, other, strict=False):
         if ours != theirs:

@@ -88,7 +88,7 @@ def queries(seed: int) -> Iterator[str]:
 
 
 def passes(query: str) -> bool:
-    """Tell whether the guard accepts ``query``; any other error than its own fails the test."""
+    """Return whether the guard accepts ``query``; any other error than its own fails the test."""
     try:
         guarded = check_query(query, max_rows=20, max_hops=3, parameters={"x"})
     except BlockedQueryError as error:

@@ -57,7 +57,7 @@ def assess(
 
 
 def facts_miss_question(sentences: Sequence[SentenceScore], question: Question) -> bool:
-    """Tell whether ``sentences`` are only facts of a graph that say little of what ``question`` asks.
+    """Return whether ``sentences`` are only facts of a graph that say little of what ``question`` asks.
 
     A list of facts about something looks like an answer to any question about it, such as one for a phone number. A
     question that only names things ("Who is Ada?") does ask for these facts.

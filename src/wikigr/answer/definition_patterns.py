@@ -38,7 +38,7 @@ DIED = frozenset({"die", "death", "dead"})
 
 
 def is_definition(sentence: str, title: str) -> bool:
-    """Tell whether ``sentence`` defines ``title``: it begins with the name, soon followed by "is a" or the like."""
+    """Return whether ``sentence`` defines ``title``: it begins with the name, soon followed by "is a" or the like."""
     named = name_stems(title)
     plain = _PARENTHESES.sub(" ", sentence)
     verb = _DEFINING.search(plain)
@@ -73,7 +73,7 @@ _ELLIPSIS = re.compile(r"\.\.\.[)\]\s]*$")
 
 
 def is_entry(section: Section) -> bool:
-    """Tell whether ``section`` is an entry: it begins with its name or signature on a line, then explains it."""
+    """Return whether ``section`` is an entry: it begins with its name or signature on a line, then explains it."""
     signature, gap, _ = section.content.partition("\n\n")
     if not gap or section.heading not in signature:
         return False
@@ -90,6 +90,6 @@ def subject(section: Section) -> str:
 
 
 def explains(sentence: str) -> bool:
-    """Tell whether ``sentence`` of an entry says what the entry is, not since when it exists or how it is written."""
+    """Return whether ``sentence`` explains what an entry is, rather than when it was added or how it is written."""
     is_boilerplate = _BOILERPLATE.match(sentence) is not None or _ELLIPSIS.search(sentence) is not None
     return not is_boilerplate and len(words(sentence)) >= _MIN_EXPLANATION_WORDS

@@ -1,4 +1,4 @@
-"""Find sentences that answer by their place and form, although they share few words with the question.
+"""Find sentences that answer by their position and form, although they share few words with the question.
 
 A definition opens an article, life dates follow a name in parentheses, and the first sentence of a reference entry
 says what it does.

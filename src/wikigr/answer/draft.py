@@ -1,4 +1,4 @@
-"""An answer in the making, and the stages that assess what retrieval found."""
+"""A draft of an answer, and the stages that assess what retrieval found."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def _best(ranked: Sequence[SentenceScore]) -> list[SentenceScore]:
 
 
 def _is_informative(fragment: SentenceScore) -> bool:
-    """Tell whether a table row or the like is about the question and more than a heading."""
+    """Return whether a table row or the like is about the question and more than a heading."""
     if fragment.term_coverage < _MIN_FRAGMENT_COVERAGE or fragment.text.endswith(":"):
         return False
     # "Capital: Zedtown"
@@ -91,7 +91,7 @@ def _is_informative(fragment: SentenceScore) -> bool:
 
 
 def _is_duplicate(text: str, before: str) -> bool:
-    """Tell whether one of two texts, each a line of words between spaces, contains the other and little else."""
+    """Return whether one of two texts, each a line of words between spaces, contains the other and little else."""
     shorter, longer = sorted((text, before), key=len)
     return shorter in longer and (text is shorter or len(shorter) >= _DUPLICATE_SHARE * len(longer))
 
@@ -104,7 +104,7 @@ def as_text(citations: Sequence[Citation]) -> str:
 def sentences_stating(facts: Sequence[Edge], sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
     """Return for each of ``facts`` the first of ``sentences`` in its section that names both ends, in order.
 
-    Empty if a fact is not stated, unless another fact of its relation at the same node is: one of many films.
+    Empty if a fact is not stated, unless another fact with the same relation and node is (one of many films).
     Names match as whole words: "de" is not in "developed".
     """
     stated = {edge: sentence for edge in facts if (sentence := _sentence_stating(edge, sentences)) is not None}

@@ -1,6 +1,6 @@
 """Build the request to the model that writes an answer.
 
-Sections are sent as search-result blocks with citations, one block a sentence, so that a citation is a range of
+Sections are sent as search-result blocks with citations, one block per sentence, so that a citation is a range of
 sentences. Servers that do not know such blocks get the sections numbered in the text.
 """
 
@@ -66,7 +66,7 @@ def build_request(
 
 
 def own_knowledge_request(question: str) -> Request:
-    """Return the request for an answer from the model's memory. Raises as ``build_request``."""
+    """Return the request for an answer from the model's memory. Raises the same errors as ``build_request``."""
     _check_length(question)
     system = {"type": "text", "text": prompt("own_knowledge")}
     return Request((system,), ({"role": "user", "content": [_asked(question)]},))

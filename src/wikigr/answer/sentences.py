@@ -44,8 +44,8 @@ class SentenceScore:
 
     ``section_score``: the section's relevance. ``term_coverage``: share of the question's terms in the sentence, by
     weight. ``context_coverage``: the same including the title and the previous sentence, to which a pronoun may refer.
-    ``phrase_coverage``: share of the question's word pairs. ``answer_type_match``: 1 if it holds a thing of the type
-    that is asked for. ``cosine``: with the question. ``best_cosine``: the highest of its section.
+    ``phrase_coverage``: share of the question's word pairs. ``answer_type_match``: 1 if it contains something of the
+    expected answer type. ``cosine``: with the question. ``best_cosine``: the highest of its section.
     """
 
     section: Section
@@ -99,7 +99,7 @@ def rank_sentences(evidence: Sequence[Evidence], question: Question, encoder: Em
     head, tail = sentences[:ENCODED], sentences[ENCODED:]
     if not head:
         return []
-    # The subject stands in front of the sentence, which may say only "it" or "he".
+    # The subject is prepended, because the sentence may say only "it" or "he".
     vectors = encoder.encode([f"{subject(s.section)}: {s.text[:ENCODED_CHARS]}" for s in head])
     cosines = [max(0.0, float(value)) for value in vectors @ question.vector]
     best: dict[str, float] = {}

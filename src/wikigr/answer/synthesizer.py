@@ -1,4 +1,4 @@
-"""Let a model write the answer from the evidence: examples, the call, and the check of what comes back."""
+"""Let a model write the answer from the evidence: examples, the call, and the check of the reply."""
 
 from __future__ import annotations
 

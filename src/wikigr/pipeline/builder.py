@@ -28,7 +28,7 @@ def build_pipeline(
 
     Without ``model`` (see ``connect``) answers are quotations, and the question stays on this machine.
     ``few_shot_path`` is a file of worked examples that replaces the pack's own. ``offline`` forbids all use of the
-    network, also to download a cross-encoder. Raises ``ValueError`` when there is a ``model`` nevertheless.
+    network, also to download a cross-encoder. Raises ``ValueError`` if it is set although there is a ``model``.
     """
     if offline and model is not None:
         raise ValueError("a pipeline that is offline cannot have a model")
@@ -44,9 +44,9 @@ def connect(
 ) -> Claude | None:
     """Return a client for the profile's models, or ``None`` if it works without one.
 
-    ``budget`` may be shared by several clients; by default the client gets the profile's budget for itself. Replies
-    are kept in ``cache``, if there is one. Raises ``UsageError`` when the profile insists on Claude and neither a key
-    nor a server is configured.
+    ``budget`` may be shared by several clients; by default the client gets the profile's budget for itself. Replies are
+    stored in ``cache``, if given. Raises ``UsageError`` when the profile requires Claude and neither a key nor a server
+    is configured.
     """
     options = profile[SynthesisOptions]
     if options.provider == "none":

@@ -41,8 +41,8 @@ _Stage = TypeVar("_Stage", bound=RetrievalStage[Any])
 class Pipeline:
     """A pack that answers as a profile says; made by ``pipeline.builder.build_pipeline``.
 
-    ``model`` must not be used by others while the pipeline answers: the usage of an answer is what ``model`` counted
-    meanwhile. If an optional stage fails, it is skipped; the trace says so and ``trace.degraded`` is true.
+    ``model`` must not be used by others while the pipeline answers: the usage of an answer is what ``model`` counts in
+    that time. If an optional stage fails, it is skipped; the trace says so and ``trace.degraded`` is true.
     """
 
     def __init__(
@@ -89,7 +89,8 @@ class Pipeline:
         analyzed = self._analyze(question)
         options = self.profile[MultiDocOptions]
         limit = options.articles_for(analyzed) * options.sections_for(analyzed)
-        # Restricted to some articles, all sections are candidates: the best ones may belong to others.
+        # If retrieval is restricted to some articles, every section is a candidate: the best ones may be in other
+        # articles.
         depth = search_depth(0) if within is None else self.pack.manifest.counts["sections"]
         state = self._start(analyzed, limit=limit, depth=search_depth(depth), within=within)
         return self._run(RETRIEVAL_STAGES, state, trace)

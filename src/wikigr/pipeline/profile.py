@@ -13,7 +13,7 @@ _Options = TypeVar("_Options", bound=Options)
 
 @dataclass(frozen=True)
 class Profile:
-    """How a question is retrieved for and answered.
+    """The options for retrieval and answering.
 
     ``profile[GraphWalkOptions]`` are the options of one stage. ``sections`` holds only those that differ from their
     defaults, so ``Profile()`` is the profile ``enhanced``, and equal profiles compare equal.
@@ -37,5 +37,5 @@ class Profile:
         return self.with_options(replace(options, **values))
 
     def with_options(self, options: Options) -> Profile:
-        """Return a copy with ``options`` in the place of those of their class."""
+        """Return a copy in which ``options`` replace those of the same class."""
         return replace(self, sections={**self.sections, type(options): options})

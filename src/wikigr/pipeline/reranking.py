@@ -50,7 +50,7 @@ def rerank_results(
 ) -> list[dict[str, Any]]:
     """Return copies of the best ``top_k`` results with ``rank``, ``old_rank`` and their new ``score``.
 
-    A result holds ``title``, ``score`` and perhaps ``content``, which is looked up in the pack if it is missing. The
+    A result holds ``title``, ``score`` and optionally ``content``, which is looked up in the pack if it is missing. The
     graph mixes PageRank into the relevance: ``scores.relevance``, or else the score. The cross-encoder reads twice
     ``top_k`` results. Raises ``UsageError`` for results without a title or a score, for an unknown method, and for a
     missing question that the method needs.

@@ -1,4 +1,4 @@
-"""The table of stages: everything that knows the stages of a question reads it.
+"""The table of stages: all code that depends on the stages reads it.
 
 The pipeline runs the enabled rows in order. ``--explain``, ``wikigr why``, ``wikigr rerank``, ``eval run --ablate``,
 the schema of profiles and the generated reference take names, sections, scores and reasons from here.
@@ -34,13 +34,13 @@ class Stage:
     """One stage of retrieval.
 
     ``name`` is its name in traces, timings and messages; ``run`` the class that runs it; ``options`` the section of a
-    profile that configures it. ``enabled_by`` tells whether a profile has it; by default these options say so.
+    profile that configures it. ``enabled_by`` decides whether a profile enables it; by default these options do.
     ``score`` is the key that it writes into ``Candidate.scores``. ``reason`` says why a section is absent after it
     (``{count}`` is how many are present). ``method`` is the name by which ``wikigr rerank`` knows it.
 
     A stage that ``ranks`` orders or keeps sections. One that ``finds`` can bring in sections that no stage before it
-    had, and a ``ranker`` starts from the question alone. The failure of an ``optional`` stage is recorded, and the
-    question goes on without it. Stages that ``reads`` marks select and read text; a plain search does without them.
+    had, and a ``ranker`` starts from the question alone. The failure of an ``optional`` stage is recorded, and the next
+    stage runs. Stages marked ``reads`` select and read text; a plain search skips them.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Stage:
     reads: bool = False
 
     def applies_to(self, profile: Profile) -> bool:
-        """Tell whether ``profile`` enables the stage."""
+        """Return whether ``profile`` enables the stage."""
         if self.enabled_by is not None:
             return self.enabled_by(profile)
         options: Any = profile[self.options]
@@ -134,7 +134,7 @@ RETRIEVAL_STAGES = (
         GraphWalk,
         GraphWalkOptions,
         score=WALK,
-        reason="no short path leads to it from what the question names and what was found",
+        reason="no short path leads to it from the nodes that the question names or the articles found",
         finds=True,
         optional=True,
     ),
@@ -145,7 +145,7 @@ RETRIEVAL_STAGES = (
 )
 
 ANSWER_STAGES = (
-    AnswerStage("sentences", rank_draft, reason="it holds no sentence", ranks=True),
+    AnswerStage("sentences", rank_draft, reason="it contains no sentence", ranks=True),
     AnswerStage("abstention", assess_draft),
 )
 

@@ -31,7 +31,7 @@ class Writers:
 
     @cached_property
     def synthesizer(self) -> Synthesizer:
-        """Writes answers with the model; imported on first use, because most answers do without a model."""
+        """Writes answers with the model; imported on first use, because most answers do not use a model."""
         from wikigr.answer.synthesizer import Synthesizer
 
         return Synthesizer(self.resources, self.few_shot, self.few_shot_path)
@@ -39,7 +39,10 @@ class Writers:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A way to write an answer of type ``query_type``. ``applies`` looks at the answer so far, first an abstention."""
+    """A way to write an answer of type ``query_type``.
+
+    ``applies`` decides from the answer so far, which begins as an abstention.
+    """
 
     query_type: str
     applies: Callable[[Resources, Draft, Answer], bool]
@@ -70,7 +73,7 @@ def _answer_from_own_knowledge(writers: Writers, draft: Draft, answer: Answer, o
     return writers.synthesizer.from_own_knowledge(answer)
 
 
-# Every strategy that applies runs, in this order, on what the one before it returned.
+# Every strategy that applies runs in this order and receives the answer that the previous one returned.
 STRATEGIES = (
     Strategy("synthesis", _can_synthesize, _synthesize),
     Strategy("extractive", _can_quote, _quote),

@@ -123,7 +123,7 @@ def explain_article(answer: Answer, title: str, section_id: str | None = None) -
 
 
 class _Target:
-    """The article, or its one section, whose way is followed."""
+    """The article, or the one section of it, to follow through the stages."""
 
     def __init__(self, answer: Answer, title: str, section_id: str | None) -> None:
         self._answer = answer
@@ -194,8 +194,10 @@ class _Target:
         if answer.query_type == "own_knowledge":
             return f"{sentence}, and the model answered from its own memory"
         if answer.model:
-            return f"{sentence}, and the model cited others"
-        quoted = f"an answer quotes {MAX_SENTENCES} at most, and none below {SENTENCE_FLOOR:.0%} of the best score"
+            return f"{sentence}, and the model cited other sections"
+        quoted = (
+            f"an answer quotes at most {MAX_SENTENCES} sentences, and none below {SENTENCE_FLOOR:.0%} of the best score"
+        )
         return f"{sentence}; {quoted}"
 
 

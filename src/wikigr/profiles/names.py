@@ -20,7 +20,7 @@ def profile_folders() -> list[Path]:
 
 
 def is_users_own(name: str) -> bool:
-    """Tell whether the user has a profile ``name``."""
+    """Return whether the user has a profile ``name``."""
     return any((_users_folder() / f"{name}{suffix}").is_file() for suffix in SUFFIXES)
 
 

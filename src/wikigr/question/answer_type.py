@@ -29,12 +29,12 @@ _MAX_LABEL_CHARS = 200
 
 
 def answer_type(question: str) -> AnswerType | None:
-    """Return the type of answer that ``question`` asks for, or ``None`` if its wording does not tell."""
+    """Return the type of answer that ``question`` asks for, or ``None`` if its wording does not show it."""
     return next((kind for kind in ANSWER_TYPES if kind.asked_by.search(question)), None)
 
 
 def label_fits(question: str, label: str) -> bool:
-    """Tell whether a node with this label may be of the type that ``question`` asks for.
+    """Return whether a node with this label may be of the type that ``question`` asks for.
 
     No node is a reason or a manner. Times and numbers do not name persons or places, and vice versa.
     """

@@ -1,6 +1,6 @@
 """How many articles and sections a question needs, by its wording.
 
-The figures are those of reference/multidoc-synthesizer.md, "Performance Tuning". Its column ``min_relevance`` suits
+The numbers come from reference/multidoc-synthesizer.md, "Performance Tuning". Its column ``min_relevance`` suits
 other encoders, so ``auto`` uses the pack's own calibrated threshold instead.
 """
 

@@ -10,7 +10,7 @@ _LIFE_STEMS = frozenset({"born", "birth", "birthday", "die", "death", "date", "d
 
 
 def asks_definition(question: Question, title: str) -> bool:
-    """Tell whether ``question`` asks what or who ``title``, with or without its qualifier, is, and nothing else."""
+    """Return whether ``question`` asks only what or who ``title`` (with or without its qualifier) is."""
     if patterns.ASKS_DEFINITION.match(question.text) is None:
         return False
     named, asked = name_stems(title), set(question.weights)
@@ -18,7 +18,7 @@ def asks_definition(question: Question, title: str) -> bool:
 
 
 def asks_entry(question: Question, heading: str) -> bool:
-    """Tell whether ``question`` asks what the reference entry ``heading`` is or does; its last name is enough.
+    """Return whether ``question`` asks what the reference entry ``heading`` is or does; its last name is enough.
 
     "functools.lru_cache" may be called ``lru_cache``, but not ``functools``.
     """
@@ -29,7 +29,7 @@ def asks_entry(question: Question, heading: str) -> bool:
 
 
 def asks_life_dates(question: Question, title: str) -> bool:
-    """Tell whether ``question`` asks when ``title`` was born or died, and nothing else."""
+    """Return whether ``question`` asks only when ``title`` was born or died."""
     if not (patterns.ASKS_LIFE.search(question.text) and patterns.ASKS_LIFE_DATE.search(question.text)):
         return False
     named = name_stems(title)
@@ -37,7 +37,7 @@ def asks_life_dates(question: Question, title: str) -> bool:
 
 
 def asks_lead(question: Question, title: str) -> bool:
-    """Tell whether the lead of ``title`` is where to look: for a definition, or for a time or place of a life."""
+    """Return whether the lead of ``title`` is where to look: for a definition, or for a time or place of a life."""
     text = question.text
     asks_date_or_place = patterns.ASKS_LIFE_DATE.search(text) or patterns.ASKS_LIFE_PLACE.search(text)
     if not (patterns.ASKS_LIFE.search(text) and asks_date_or_place):

@@ -44,7 +44,7 @@ ASKS_NAME = re.compile(
 ASKS_REASON = re.compile(r"\bwhy\b", re.I)
 ASKS_MANNER = re.compile(rf"\bhow\b(?!\s+(?:{_MEASURES})\b)", re.I)
 
-# What a text that answers such a question holds.
+# What a text that answers such a question contains.
 DATE = re.compile(
     r"\b(?:1\d{3}|20\d\d)s?\b|\b\d{1,4} ?(?:BC|AD|BCE|CE)\b|\b\d{1,2}(?:st|nd|rd|th) century\b|"
     + any_of(_CALENDAR_WORDS)

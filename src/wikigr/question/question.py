@@ -15,7 +15,7 @@ from wikigr.question.breadth import Breadth, breadth
 from wikigr.stop_words import QUESTION_WORDS
 from wikigr.text import PREFIX_LENGTH, scrub, share_prefix
 
-# What a stem counts when the text holds only a related word: one that shares most of its letters ("Norman",
+# The weight of a stem if the text contains only a related word: one that shares most of its letters ("Norman",
 # "Normandy").
 _RELATED_WEIGHT = 0.7
 
@@ -25,8 +25,8 @@ class Question:
     """A question as every stage sees it.
 
     ``weights`` maps each content stem to its inverse document frequency in the pack. ``pairs`` are neighboring stems,
-    at least one of them a content stem. ``answer_type`` is what would answer it, if its wording tells; ``breadth`` how
-    many articles and sections that takes.
+    at least one of them a content stem. ``answer_type`` is the type of thing that answers it, if the wording shows it;
+    ``breadth`` is how many articles and sections an answer needs.
     """
 
     text: str
@@ -80,7 +80,7 @@ class Question:
         return len(self.pairs & set(pairwise(tokens))) / len(self.pairs) if self.pairs else 0.0
 
     def is_answer_type_in(self, text: str) -> bool:
-        """Tell whether ``text`` holds a thing of the expected type that the question does not mention itself."""
+        """Return whether ``text`` contains something of the expected type that the question itself does not mention."""
         if self.answer_type is None:
             return True
         return any(match.group().lower() not in self.lowered for match in self.answer_type.found_by.finditer(text))

@@ -138,7 +138,7 @@ class Fetch(RetrievalStage[RetrievalOptions]):
 
 
 def search_depth(limit: int) -> int:
-    """Return how many hits each ranker must give for ``limit`` results: at least the pool that fusion normalizes by."""
+    """Return how many hits each ranker must find for ``limit`` results: at least the pool that fusion normalizes by."""
     return max(POOL, limit)
 
 

@@ -15,9 +15,9 @@ from wikigr.question.question import Question
 from wikigr.retrieval.state import RetrievalStage, State
 from wikigr.retrieval.trace import StageRecord, Trace
 
-# Where a pack's manifest holds no calibrated threshold.
+# Used if a pack's manifest has no calibrated threshold.
 DEFAULT_MIN_RELEVANCE = 0.0
-# Best articles whose lead is read if the question asks what they are.
+# The leads of this many best articles are read if the question asks what they are.
 _MAX_NAMED = 20
 
 
@@ -29,7 +29,7 @@ class MultiDocOptions(Options):
 
     enabled: Annotated[bool, "read several articles; otherwise only the best one"] = True
     num_docs: Annotated[Few | Auto, "articles to read; `auto` depends on the type of question"] = 5
-    max_sections: Annotated[Few | Auto, "sections to read of each; `auto` depends on the type of question"] = 3
+    max_sections: Annotated[Few | Auto, "sections to read from each; `auto` depends on the type of question"] = 3
     min_relevance: Annotated[
         Share | Auto, "minimum cosine of a section; `auto` is the threshold in the pack's manifest"
     ] = "auto"

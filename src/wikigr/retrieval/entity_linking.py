@@ -33,7 +33,7 @@ _MAX_LINKS_PER_NAME = 10
 _MIN_RUN_LETTERS = 6
 _MAX_RUN_WORDS = 4
 _MAX_RUNS = 16
-# Capitalized runs per question that are compared with aliases, which takes hundreds of look-ups each.
+# Capitalized runs per question that are compared with aliases, which takes hundreds of lookups each.
 _MAX_ALIAS_SEARCHES = 8
 # Sections per wanted article that the first search for the nearest articles reads.
 _SECTIONS_PER_ARTICLE = 4
@@ -52,7 +52,7 @@ class Link:
 
 
 def fits_linker(question: str) -> bool:
-    """Tell whether ``EntityLinker`` searches all of ``question``, not only its first 4,096 characters and 128 words."""
+    """Return whether ``EntityLinker`` searches all of ``question``: at most 4,096 characters and 128 words."""
     return len(question) <= _MAX_QUESTION_CHARS and len(name_words(question)) <= _MAX_QUESTION_WORDS
 
 
@@ -60,7 +60,7 @@ class EntityLinker:
     """Links names to the nodes of a pack's graph.
 
     The score of a link is the squared rarity of the name's rarest word in the pack (1 for a word that occurs once),
-    times the node's share among the nodes that bear the name, times the likeness of the spelling.
+    times the node's share among the nodes with that name, times the similarity of the spelling.
     """
 
     def __init__(self, index: GraphIndex, lexical: LexicalIndex) -> None:
@@ -201,7 +201,7 @@ def link_by_meaning(question: str, cosines: Mapping[str, float]) -> list[Link]:
 
 
 def _may_lack_apostrophe(written: str, word: str) -> bool:
-    """Tell whether the capitalized ``word`` may be a possessive without its apostrophe."""
+    """Return whether the capitalized ``word`` may be a possessive without its apostrophe."""
     return (
         len(word) > LETTERS_PER_TYPO and word.endswith("s") and strip_possessive(word) == word and written[0].isupper()
     )

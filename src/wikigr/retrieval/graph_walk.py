@@ -99,20 +99,20 @@ def _highest(weights: NDArray[np.float64], count: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class GraphWalkOptions(Options):
-    """Walking along links, mentions and facts from what the question names and what was found."""
+    """Walking along links, mentions and facts from the nodes that the question names and the articles found."""
 
     section: ClassVar[str] = "graph_walk"
 
-    enabled: Annotated[bool, "walk along links, mentions and facts from what was named and found"] = True
+    enabled: Annotated[bool, "walk along links, mentions and facts from the named nodes and the articles found"] = True
     restart: Annotated[
         float,
         Limits(gt=0.0, lt=1.0),
-        "probability of returning to the start; the higher it is, the nearer the walk stays",
+        "probability of returning to the start at each step; a higher value keeps the walk closer",
     ] = 0.4
 
 
 class EntityLinking(RetrievalStage[GraphWalkOptions]):
-    """Find the nodes that the question names; the best cosine of an article decides between nodes of one name."""
+    """Find the nodes that the question names; the best cosine of an article ranks nodes with the same name."""
 
     def applies(self, state: State) -> bool:
         return state.within is None and super().applies(state)
@@ -130,7 +130,7 @@ class GraphWalk(RetrievalStage[GraphWalkOptions]):
     """Rerank by a walk over the pack's graph, which may also find new articles."""
 
     def applies(self, state: State) -> bool:
-        # Within given articles there is nowhere to walk to.
+        # If retrieval is restricted to given articles, the walk cannot add any.
         return state.within is None and super().applies(state)
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:

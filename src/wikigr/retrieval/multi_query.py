@@ -29,7 +29,7 @@ def rephrase(question: str, client: Claude, model: str) -> list[str]:
     """Return up to two rephrasings of ``question``, written by ``model``.
 
     The first 500 characters of the question are sent. Raises ``LlmError`` or ``BudgetError`` from the call, and
-    ``WikigrError`` when the reply holds no rephrasing.
+    ``WikigrError`` when the reply contains no rephrasing.
     """
     from wikigr.llm.prompts import prompt
 
@@ -51,13 +51,13 @@ def rephrase(question: str, client: Claude, model: str) -> list[str]:
 
 
 class MultiQuery(RetrievalStage[RetrievalOptions]):
-    """Add rephrasings of the question to what is searched for."""
+    """Add rephrasings of the question to the search."""
 
     needs_candidates = False
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
         if self.resources.model is None:
-            record.degrade("there is no model to rephrase the question with")
+            record.degrade("there is no model to rephrase the question")
             return state
         wordings = rephrase(state.question.text, self.resources.model, self.resources.synthesis.expansion_model)
         record.scored = len(wordings)

@@ -15,7 +15,7 @@ _MAX_TYPOS = 2
 # Lengths of names that are compared with aliases.
 _MIN_ALIAS_LENGTH = 6
 _MAX_ALIAS_LENGTH = 20
-# Likeness of a surname to the full name.
+# Similarity of a surname to the full name.
 _SURNAME_LIKENESS = 0.5
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -35,7 +35,7 @@ def strip_possessive(word: str) -> str:
 
 
 class NameMatcher:
-    """Finds the nodes of a graph index that bear a name. Nodes are given as node numbers."""
+    """Finds the nodes of a graph index by name. Nodes are given as node numbers."""
 
     def __init__(self, index: GraphIndex) -> None:
         self.index = index
@@ -45,9 +45,9 @@ class NameMatcher:
         return self.index.named(fold(name)) or self.index.named(name_key(name))
 
     def misspelled(self, name: str, *, aliases: bool) -> tuple[list[int], float]:
-        """Return the nodes that the capitalized ``name`` may mean, and the likeness of the spelling.
+        """Return the nodes that the capitalized ``name`` may refer to, and the similarity of the spelling.
 
-        The name may contain typos or be the surname of a single node. Typos in aliases cost hundreds of look-ups and
+        The name may contain typos or be the surname of a single node. Typos in aliases cost hundreds of lookups and
         are considered only with ``aliases``.
         """
         near, likeness = self.nearest_names(name)
@@ -58,7 +58,7 @@ class NameMatcher:
         return (near, likeness) if len(near) == 1 or likeness != _SURNAME_LIKENESS else ([], 0.0)
 
     def nearest_names(self, name: str, max_typos: int = _MAX_TYPOS) -> tuple[list[int], float]:
-        """Return the nodes whose names are the fewest typos away from ``name``, and the likeness of the spelling.
+        """Return the nodes whose names are the fewest typos away from ``name``, and the similarity of the spelling.
 
         The distance is optimal string alignment. One typo is allowed per five letters, at most ``max_typos``.
         """
@@ -109,7 +109,7 @@ class NameMatcher:
 
     @cached_property
     def _spellings(self) -> tuple[list[str], list[int]]:
-        """The key of every name, with and without its qualifier, and the node that bears it."""
+        """The key of every name, with and without its qualifier, and the node that has it."""
         keys, numbers = [], []
         for number, name in enumerate(self.index.names):
             for key in dict.fromkeys((name_key(name), name_key(bare_name(name)))):

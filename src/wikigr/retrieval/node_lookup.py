@@ -1,4 +1,4 @@
-"""Look up one node by name, as a command line argument gives it."""
+"""Look up one node by a name given on the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAX_NODES = 10
 
 @dataclass(frozen=True, slots=True)
 class NodeMatch:
-    """The node that a name was resolved to, and ``others`` that bear the same name."""
+    """The node that a name was resolved to, and ``others`` with the same name."""
 
     node: Node
     method: Literal["exact", "fuzzy"]
@@ -23,11 +23,11 @@ class NodeMatch:
 
 
 def find_node(name: str, matcher: NameMatcher, neighborhood: Neighborhood) -> NodeMatch:
-    """Return the node that ``name`` as a whole means.
+    """Return the node that the whole of ``name`` refers to.
 
-    Matches titles, aliases and names, ignoring case and underscores. Of several nodes, one that bears the name without
-    a qualifier wins, then the one with the most neighbors. If none match, a single name within two typos is accepted.
-    Raises ``UsageError`` with the most similar names if there is none.
+    Matches titles, aliases and names, ignoring case and underscores. Of several nodes, a node with exactly this name
+    and no qualifier wins, then the one with the most neighbors. If none match, a single name within two typos is
+    accepted. Raises ``UsageError`` with the most similar names if there is none.
     """
     folded = fold(name)
     exact = matcher.named(name)

@@ -1,4 +1,4 @@
-"""What the stages of retrieval pass on, and what they all may use."""
+"""The state that the retrieval stages pass on, and the resources that they share."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 _Options = TypeVar("_Options", bound=Options)
 # The hits of each ranker, by its name.
 Runs = Mapping[str, list[Hit]]
-# A search result as JSON has it: ``title``, ``score``, ``content`` and whatever else its source wrote.
+# A search result as a JSON object: ``title``, ``score``, ``content`` and any other keys that its source wrote.
 Result = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A question on its way to evidence.
+    """The state of retrieval for one question.
 
     ``limit`` is the number of sections that are wanted in the end, ``depth`` how many each ranker finds at least, and
     ``within`` the titles, folded, to which retrieval is restricted, if any. ``wordings`` are the question and its
-    rephrasings; ``runs`` what the rankers found for each of them. ``candidates`` are in the running, best first;
-    ``links`` the nodes that the question names; ``selected`` the candidates to be read, and ``evidence`` their text.
+    rephrasings; ``runs`` what the rankers found for each of them. ``candidates`` are the remaining sections, best
+    first; ``links`` the nodes that the question names; ``selected`` the candidates to be read, and ``evidence`` their
+    text.
     """
 
     question: Question
@@ -51,7 +52,7 @@ class State:
 
 @dataclass
 class Resources:
-    """What stages use beside their state: the pack, a model if there is one, and what is made once for all questions.
+    """What stages use besides their state: the pack, a model if there is one, and objects shared by all questions.
 
     ``offline`` forbids downloads. ``cypher_examples`` returns worked examples of Cypher for a question.
     """
@@ -69,7 +70,7 @@ class Resources:
 
 
 class RetrievalStage(Generic[_Options]):
-    """A stage of retrieval: made once for a pipeline, called for every question.
+    """A stage of retrieval: created once per pipeline, called for every question.
 
     A subclass implements ``run``. It returns a new state and fills its ``StageRecord``; ``Trace`` holds those of the
     stages before it.
@@ -83,7 +84,7 @@ class RetrievalStage(Generic[_Options]):
         self.options = options
 
     def applies(self, state: State) -> bool:
-        """Tell whether there is anything to do for ``state``."""
+        """Return whether there is anything to do for ``state``."""
         return bool(state.candidates) or not self.needs_candidates
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:

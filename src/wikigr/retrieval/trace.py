@@ -22,10 +22,10 @@ _FAILURES = (WikigrError, RuntimeError, ValueError, OSError, ImportError)
 class StageRecord:
     """What one stage did: how long it took (milliseconds), how many items it scored, what it dropped and why.
 
-    ``ranking`` holds the ids of the sections that it ranked or kept, best first; ``absent`` is why a section without
-    a reason in ``dropped`` is not among them, where the stage knows better than its row in the table of stages.
-    ``warning`` is a message for the user; ``degraded`` means that the stage failed and was skipped; ``nested`` that it
-    is part of the stage before it.
+    ``ranking`` holds the ids of the sections that it ranked or kept, best first; ``absent`` is why a section without a
+    reason in ``dropped`` is not among them, if the stage knows a more specific reason than its row in the table of
+    stages. ``warning`` is a message for the user; ``degraded`` means that the stage failed and was skipped; ``nested``
+    that it is part of the stage before it.
     """
 
     stage: str
@@ -69,7 +69,7 @@ class Trace:
 
     @contextmanager
     def enhancement(self, name: str) -> Iterator[StageRecord]:
-        """As ``stage``, for an optional stage: its failure is recorded and logged, and the question goes on."""
+        """Like ``stage``, for an optional stage: its failure is recorded and logged, and the next stage runs."""
         with self.stage(name) as record:
             try:
                 yield record

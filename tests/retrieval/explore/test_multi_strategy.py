@@ -511,7 +511,7 @@ def test_no_model_is_asked_by_the_rules(films: Path, messages_server: MessagesSe
 def test_a_profile_that_requires_claude_needs_a_model(films: Path) -> None:
     profile = load_profile("multi-strategy")
     profile = profile.override(MultiStrategyOptions, planner="claude")
-    with Pack(films) as pack, pytest.raises(UsageError, match="plans with Claude"):
+    with Pack(films) as pack, pytest.raises(UsageError, match="requires Claude for planning"):
         build_pipeline(profile, pack, offline=True).answer(BORN)
 
 

@@ -37,7 +37,7 @@ def untyped_error() -> BlockedQueryError:
 
 
 def are_integer_literals(values: list[Value]) -> bool:
-    """Tell whether all values are integer literals from 0 to 2,147,483,647."""
+    """Return whether all values are integer literals from 0 to 2,147,483,647."""
     return all(isinstance(value.literal, int) and 0 <= value.literal < 2**31 for value in values)
 
 
@@ -68,7 +68,7 @@ def check_kinds(name: str, values: list[Value]) -> None:
 
 
 def check_type(text: str) -> bool:
-    """Tell whether a type is a fixed-size array; raises ``BlockedQueryError`` for a type that is not allowed."""
+    """Return whether a type is a fixed-size array; raises ``BlockedQueryError`` for a type that is not allowed."""
     found = _TYPE.match(text)
     if found is None or found[1].upper() not in TYPES:
         raise blocked(f"a value cannot be cast to {visible(text) or 'this type'}")

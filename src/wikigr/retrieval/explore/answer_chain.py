@@ -11,7 +11,7 @@ from wikigr.retrieval.explore.question_words import PartialPath, QuestionWords
 from wikigr.retrieval.explore.relation_text import relation_words, strip_s
 from wikigr.retrieval.explore.triplets import Hop
 
-# Score that a path must gain per step: about what a relation scores that the question plainly names.
+# Score that a path must gain per step: about the score of a relation that the question names explicitly.
 _COST_PER_STEP = 0.6
 # Penalty for each content word that no step matches, and the lowest score of an answer.
 _UNMATCHED_PENALTY = 0.3

@@ -24,21 +24,22 @@ from wikigr.retrieval.trace import Trace
 from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import words
 
-# Links of a question below this are words that happen to be a name; articles that the rules also start from.
+# Links with lower scores are usually ordinary words that happen to be names. The rules also start from so many
+# articles.
 _MIN_SCORE = 0.3
 _MAX_FOUND = 3
 
 
 class Explorer:
-    """Explores a pack's graph for questions. A model plans if there is one, rules otherwise.
+    """Explores a pack's graph for questions. Uses a model to plan if there is one, and rules otherwise.
 
-    Raises ``UsageError`` when the options insist on Claude and there is no model.
+    Raises ``UsageError`` if the options require Claude and there is no model.
     """
 
     def __init__(self, resources: Resources, options: MultiStrategyOptions) -> None:
         if options.planner == "claude" and resources.model is None:
             raise UsageError(
-                "The profile plans with Claude (multi_strategy.planner), and there is no model.",
+                "The profile requires Claude for planning (multi_strategy.planner), but there is no model.",
                 hint="Set ANTHROPIC_API_KEY, or multi_strategy.planner: auto.",
             )
         self._resources = resources
@@ -58,13 +59,13 @@ class Explorer:
         candidates: Sequence[Candidate],
         trace: Trace,
     ) -> Exploration:
-        """Return what the graph says; ``links`` are the question's, ``candidates`` (best first) what was found."""
+        """Return graph evidence, starting from the question's ``links`` and from ``candidates`` (best first)."""
         options = self._options
         pruner: Pruner
         planner: Planner
         if self._model is None:
             pruner = self._rules
-            # A graph of links alone holds nothing that rules could tell from what the walk over it has found.
+            # In a graph that has only links, rules find nothing beyond what the graph walk has already found.
             found = [article(title) for title in _titles(candidates)[:_MAX_FOUND]]
             planner = RulePlanner(self._named(links), found) if self._has_facts else RulePlanner((), ())
         else:
@@ -83,11 +84,11 @@ class Explorer:
         limits = Limits(options.iterations, options.max_nodes, options.max_seconds, options.max_tokens)
         search = MultiStrategy(self._pack.graph, self.neighborhood, self._resources.linker, pruner, triplets, limits)
         explored = search.explore(question, planner, trace)
-        # The rules also start from articles that were found; what is true of these alone was not asked.
+        # The rules also start from retrieved articles. Facts about those alone do not answer the question.
         return explored if self._is_asked(explored.chain, question, links) else replace(explored, chain=())
 
     def _is_asked(self, chain: Sequence[Edge], question: str, links: Sequence[Link]) -> bool:
-        """Tell whether an end of the first fact of ``chain`` is linked or shares a word with ``question``."""
+        """Return whether an end of the first fact of ``chain`` is linked or shares a word with ``question``."""
         named = {self.neighborhood.unified(link.node) for link in links}
         asked = set(words(question)) - FUNCTION_WORDS
         ends = [end for edge in chain[:1] for end in (edge.source, edge.target)]
@@ -119,5 +120,5 @@ def _titles(candidates: Sequence[Candidate]) -> list[str]:
 
 
 def _is_sure(link: Link) -> bool:
-    """Tell whether the question means a name: it is rare in the pack, or spelled with a capital within the question."""
+    """Return whether the mention is surely a name: rare in the pack, or capitalized in the middle of the question."""
     return link.score >= _MIN_SCORE or (link.method == "exact" and link.start > 0 and link.mention[0].isupper())

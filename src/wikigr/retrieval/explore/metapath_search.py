@@ -13,7 +13,7 @@ from wikigr.retrieval.explore.paths import MAX_BATCH, Path, Paths, check_limits
 
 # A depth-first search prefetches the edges of sibling nodes: this many at first, then as many as it has read.
 _MIN_BATCH = 4
-# Edges that one search traverses before it gives up, after about a tenth of a second.
+# Maximum number of edges that one search traverses, which takes about a tenth of a second.
 _MAX_TRAVERSED = 100_000
 
 # Neighbors with the edges that lead to them.

@@ -1,6 +1,6 @@
 """Multi-strategy retrieval: link entities, retrieve triplets and paths, run queries, and repeat.
 
-Implements reference/multi-strategy-retrieval.md. A planner, by rules or by a model, decides what to look up.
+Implements reference/multi-strategy-retrieval.md. A planner, based on rules or a model, decides what to look up.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _MAX_QUERY_SECONDS = 10.0
 class Limits:
     """Limits per question: iterations, explored nodes, seconds and tokens of context.
 
-    The time is checked before each read of the graph. A Cypher query is interrupted when it is up.
+    The time is checked before each read of the graph. A Cypher query is interrupted when the time is up.
     """
 
     iterations: int = 2

@@ -1,4 +1,4 @@
-"""What kind of thing a node is, judged by the names of the relations at it."""
+"""Infer what kind of thing a node is from the names of its relations."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class NodeDescriber:
         return {text: self._vectors[text] for text in texts}
 
     def fit(self, noun: str, node: Node) -> float:
-        """Return how well ``noun`` says what ``node`` is: a cosine, or 1 if a relation says so."""
+        """Return how well ``noun`` describes ``node``: a cosine, or 1 if a relation states it."""
         kinds, relations = self._describe(node)
         if any(share_stem(noun, word) for word in kinds):
             return 1.0
@@ -65,7 +65,7 @@ class NodeDescriber:
         return {str(title): np.asarray(vector, dtype=np.float32) for title, vector in rows}
 
     def _describe(self, node: Node) -> tuple[list[str], list[str]]:
-        """Return the words that say what ``node`` is, and the names of the relations from and to it.
+        """Return the words that describe ``node``, and the names of the relations from and to it.
 
         The target of ``mayor`` is a mayor, the source of ``capital_of`` a capital.
         """

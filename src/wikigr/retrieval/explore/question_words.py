@@ -1,4 +1,4 @@
-"""The words of a question that the rule pruner has to match with relations, and those a partial path leaves."""
+"""The words of a question that the rule pruner must match with relations, and those that a partial path has left."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ASKED_NOUN = re.compile(
     re.IGNORECASE,
 )
 _COUNTED = re.compile(r"\bhow\s+(many|much)\s+(\w+)", re.IGNORECASE)
-# What graphs usually call the answer to a question that begins with these words.
+# Words that graphs typically use for the answer to a question that begins with these words.
 _INTERROGATIVES = {"when": "date", "where": "place"}
 _ARTICLES = frozenset("the a an his her its their this that".split())
 _POSSESSIVE = re.compile(r"['’]s?$")
@@ -77,7 +77,7 @@ class QuestionWords:
         self.remaining: Words = tuple((n, _INTERROGATIVES.get(word, word) if not n else word) for n, word in remaining)
         self.named = frozenset(positions)
         """The sources whose names occur in the question."""
-        # A source that the question does not name counts as standing at its end.
+        # A source that the question does not name is treated as if it stood at the end of the question.
         self.positions = {node: positions.get(node, _MAX_WORDS) for node in sources}
         asked = _ASKED.search(question)
         counted = _COUNTED.search(question)

@@ -26,7 +26,7 @@ def verbalize(edge: Edge) -> str:
 
 
 def share_stem(one: str, other: str) -> bool:
-    """Tell whether two words share a stem, judged by their common prefix ("founder", "founded")."""
+    """Return whether two words share a stem, judged by their common prefix ("founder", "founded")."""
     return one == other or share_prefix(one, other, share=_MIN_PREFIX_SHARE)
 
 

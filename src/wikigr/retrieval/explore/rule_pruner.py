@@ -28,7 +28,7 @@ _DISTANCE_DISCOUNT = 0.85
 # Penalties: for each doubling of a relation's edges at a node, and for going back along the last step.
 _EDGES_PENALTY = 0.02
 _BACK_PENALTY = 0.2
-# The search ends when no relation scores this much. Unrelated words score about 0.1.
+# The search ends when no relation reaches this score. Unrelated words score about 0.1.
 _MIN_RELATION_SCORE = 0.15
 # Weights of a triplet's own words, and the penalty for each better triplet of the same relation at the same node, which
 # keeps one relation with many ends from filling the next step.
@@ -47,7 +47,7 @@ _MAX_TRIPLETS = 12
 
 
 class RulePruner:
-    """Prunes by what names have in common with the question, using only the pack's encoder.
+    """Prunes by the similarity between names and the question, using only the pack's encoder.
 
     The steps of a multi-hop question match different words of it: each step is compared with the words that earlier
     steps left unmatched. With ``graph``, linked articles are compared by the vectors of their first sections as well.
@@ -74,8 +74,8 @@ class _RuleQuestionPruner:
         self._scores: dict[tuple[str, Words, int], float] = {}
         self._matched: dict[tuple[str, Words, int], frozenset[str]] = {}
         self._begun = False
-        # Known once the candidate relations at a path's end are: the noun that a relation has to match first, and the
-        # relations that lead on forward.
+        # Filled in once the candidate relations at the end of a path are known: the noun that a relation has to match
+        # first, and the relations that continue forward.
         self._head_nouns: dict[PartialPath, str] = {}
         self._forward: set[tuple[PartialPath, str]] = set()
 
@@ -161,7 +161,7 @@ class _RuleQuestionPruner:
         self._describer.encode(sorted(texts))
 
     def _look_ahead(self, facts: Sequence[CandidateRelation]) -> None:
-        """Note the head noun at each path that some relation matches, and the relations that lead on forward."""
+        """Note the head noun at each path that some relation matches, and the relations that continue forward."""
         by_path: dict[PartialPath, set[str]] = {}
         for candidate in facts:
             path = self._paths[candidate.node]
@@ -174,7 +174,7 @@ class _RuleQuestionPruner:
                 self._head_nouns[path] = head
 
     def _score(self, step: Step, path: PartialPath) -> float:
-        """Return how much a step has to do with the remaining words of the question."""
+        """Return how relevant a step is to the remaining words of the question."""
         key = (step.relation, path.remaining, path.position)
         if key not in self._scores:
             self._scores[key] = self._similarity(relation_words(step.relation), path) if path.remaining else 0.0

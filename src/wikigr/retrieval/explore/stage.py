@@ -23,7 +23,7 @@ class MultiStrategyStage(RetrievalStage[MultiStrategyOptions]):
 
     @cached_property
     def explorer(self) -> Explorer:
-        """Explores the pack's graph; imported on first use, because most questions do without."""
+        """Explores the pack's graph; imported on first use, because most questions do not need it."""
         from wikigr.retrieval.explore.explorer import Explorer
 
         return Explorer(self.resources, self.options)
@@ -32,7 +32,8 @@ class MultiStrategyStage(RetrievalStage[MultiStrategyOptions]):
         from wikigr.retrieval.explore.graph_context import promote_facts
 
         exploration = self.explorer.explore(state.question.text, state.links, state.candidates, trace)
-        # A model decides itself which facts matter. Without one, only those that answer the question are promoted.
+        # A model has already selected the relevant facts. Without one, only facts that answer the question are
+        # promoted.
         facts = exploration.facts if self.resources.model else exploration.chain
         candidates = promote_facts(state.candidates, facts)
         record.scored = len(exploration.context.lines)

@@ -76,7 +76,7 @@ class QuestionPruner(Protocol):
 class Pruner(Protocol):
     """Creates a ``QuestionPruner`` per question.
 
-    With ``always_links``, structural relations (links, mentions) are candidates even where facts abound.
+    With ``always_links``, structural relations (links, mentions) are candidates even if there are many facts.
     """
 
     @property

@@ -129,12 +129,12 @@ class CrossEncoderOptions(Options):
 
     section: ClassVar[str] = "cross_encoder"
 
-    enabled: Annotated[bool, "let a cross-encoder order the candidates (extra `models`)"] = False
+    enabled: Annotated[bool, "rerank the candidates with a cross-encoder (extra `models`)"] = False
     model: Annotated[Name, "the id of its model, or a folder"] = "cross-encoder/ms-marco-MiniLM-L-12-v2"
 
 
 class CrossEncoding(RerankingStage[CrossEncoderOptions]):
-    """Keep as many candidates as are wanted, the best of twice as many by the cross-encoder.
+    """Score twice as many candidates as needed with the cross-encoder and keep the best.
 
     Scores become probabilities.
     """

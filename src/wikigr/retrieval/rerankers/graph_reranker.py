@@ -116,7 +116,7 @@ class GraphReranker:
         return Parameters()
 
     def _is_cache_valid(self) -> bool:
-        """Tell whether there are scores no older than ``cache_ttl`` (and not from the future)."""
+        """Return whether there are scores no older than ``cache_ttl`` (and not from the future)."""
         age = time.time() - self._cache_timestamp
         return self._pagerank_cache is not None and 0.0 <= age < self.cache_ttl
 
@@ -130,7 +130,7 @@ class GraphReranker:
         return {title: (score - low) / (high - low) for title, score in scores.items()}
 
     def _authority(self, scores: Mapping[str, float]) -> _Authority:
-        """Return ``scores`` normalized for look-ups, cached while they are the same object."""
+        """Return ``scores`` normalized for lookups, cached while they are the same object."""
         if self._normalized is None or self._normalized[0] is not scores:
             self._normalized = (scores, _Authority(self._normalize_scores(scores)))
         return self._normalized[1]
@@ -182,8 +182,8 @@ def check_results(results: Sequence[Mapping[str, Any]], top_k: int) -> None:
 class GraphRerankerOptions(Options):
     """Mixing with PageRank; ``alpha`` and ``beta`` sum to 1.
 
-    By default PageRank only decides between near equals. With the documented weights (``auto``) it can lift sections
-    that have little to do with the question, and the gain on the demo pack's gold questions is within chance.
+    By default PageRank only decides between near equals. With the documented weights (``auto``) it can promote sections
+    that are hardly relevant to the question, and the gain on the demo pack's gold questions is not significant.
     """
 
     section: ClassVar[str] = "graph_reranker"
@@ -285,17 +285,17 @@ def load_scores(pack: Pack, reranker: GraphReranker) -> str | None:
     try:
         cache = read_cache(pack.layout.part(parts.PAGERANK))
     except PageRankCacheError as error:
-        return f"{error.message} PageRank was computed anew."
+        return f"{error.message} PageRank was recomputed."
     if not cache.fits(pack.manifest.digest, pack.manifest.counts):
-        return "The pack's PageRank cache belongs to other content, so PageRank was computed anew."
+        return "The pack's PageRank cache belongs to other content, so PageRank was recomputed."
     reranker.use_scores(cache.scores, cache.parameters or Parameters())
     return None
 
 
 def _relevance(result: Result) -> float:
-    """Return the relevance of a result: a score that is mixed with PageRank keeps it apart.
+    """Return the relevance of a result, which is stored separately if the score is mixed with PageRank.
 
-    The score of a walk is used as it is, because what a walk finds through its neighbors has little relevance itself.
+    The score of a walk is used directly, because sections found through neighbors have little relevance themselves.
     """
     scores = result.get("scores")
     if not isinstance(scores, Mapping) or WALK in scores:

@@ -1,4 +1,4 @@
-"""Score sections by how much they say about a question, and drop stubs.
+"""Score sections by how informative they are for a question, and drop stubs.
 
 reference/retrieval-enhancements.md, `_score_section_quality`.
 """
@@ -24,11 +24,11 @@ _STUB_WORDS = 20
 
 @dataclass(frozen=True, slots=True)
 class SectionQualityOptions(Options):
-    """Dropping sections that say too little."""
+    """Dropping sections with too little information."""
 
     section: ClassVar[str] = "section_quality"
 
-    enabled: Annotated[bool, "drop sections that say too little"] = True
+    enabled: Annotated[bool, "drop sections with too little information"] = True
     threshold: Annotated[Share, "minimum quality of a section"] = CONTENT_QUALITY_THRESHOLD
 
 
@@ -40,7 +40,7 @@ class SectionQuality(RerankingStage[SectionQualityOptions]):
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
         record.scored = len(state.evidence)
         threshold, question = self.options.threshold, state.question.text
-        # A section that states a fact of the graph says enough, however short it is.
+        # A section that states a fact of the graph is informative enough, however short it is.
         scores = {
             item.section.section_id: 1.0
             if FACT in item.candidate.scores
@@ -87,6 +87,6 @@ def _terms(text: str) -> set[str]:
 
 
 def _below(score: float, threshold: float) -> str:
-    """Say that ``score`` is below ``threshold``, with as many digits as it takes to tell them apart."""
+    """Return a message that ``score`` is below ``threshold``, with enough digits to distinguish the two."""
     digits = next((n for n in range(2, 7) if f"{score:.{n}f}" != f"{threshold:.{n}f}"), 7)
     return f"quality {score:.{digits}f} below {threshold:.{digits}f}"
