@@ -60,7 +60,7 @@ def main() -> None:
     encoding = seconds.pop("embedding")
     overhead = 100 * sum(seconds.values()) / encoding
     print(
-        f"{report.embedded:,} sections encoded at {report.embedded / encoding:.0f}/s; other stages add {overhead:.0f} %"
+        f"{report.embedded:,} sections encoded at {report.embedded / encoding:.0f}/s; other stages add {overhead:.0f}%"
     )
 
 

@@ -4,7 +4,7 @@
 
 A question is ``{"question", "gold_ids": [source ids], "type"?}``. Prints, for each configuration, the mean recall@2, @5
 and @10 of gold passages, the median milliseconds per question with the encoder loaded, R@5 by question type, and the
-paired difference in R@5 from the previous configuration with its 95 % BCa confidence interval.
+paired difference in R@5 from the previous configuration with its 95% BCa confidence interval.
 """
 
 from __future__ import annotations

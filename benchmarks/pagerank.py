@@ -45,7 +45,7 @@ def import_peer(module: str, package: str) -> Any:
 
 
 def generated_edges(nodes: int, edges: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return distinct edges sorted by source; in- and out-degrees follow power laws, and 5 % of the nodes dangle."""
+    """Return distinct edges sorted by source; in- and out-degrees follow power laws, and 5% of the nodes dangle."""
     draw = np.random.default_rng(seed)
     linking = draw.permutation(nodes)[: nodes - nodes // 20]
     popularity = draw.permutation(nodes)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Check:
     """A check that did not pass is a failure if ``required``, and otherwise a note.
 
-    ``mend`` tells how to fix it. The field names are keys of the JSON output, so they must not change.
+    ``mend`` says how to fix it. The field names are keys of the JSON output, so they must not change.
     """
 
     name: str

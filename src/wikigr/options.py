@@ -10,7 +10,7 @@ class Limits:
     """Bounds of a number, or the minimum length of a text, inside an ``Annotated`` type.
 
     Validators of ``annotated_types`` (pydantic among them) read it as a group of that package's constraints. The
-    package itself is imported only then: its classes would take 2 % of a cold question.
+    package itself is imported only then: its classes would take 2% of a cold question.
     """
 
     __is_annotated_types_grouped_metadata__ = True

@@ -29,7 +29,7 @@ def word_count(text: str) -> int:
     return len(text.split())
 
 
-# Words of one family share at least so many first letters ("Norman", "Normandy").
+# Words of one family share at least this many first letters ("Norman", "Normandy").
 PREFIX_LENGTH = 4
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wikigr.pack.open import Pack
     from wikigr.retrieval.entity_linking import EntityLinker, Link
 
-# Nodes of the same name are ranked by the similarity of so many articles to the question.
+# Nodes with the same name are ranked by the similarity of this many articles to the question.
 _CONTEXT_ARTICLES = 100
 # A note on an ambiguous name lists this many of the other nodes.
 _MAX_OTHERS = 3
@@ -55,7 +55,7 @@ def find_nodes(
         nodes.append(found.node)
         label = plain(found.node.label)
         if found.method == "fuzzy":
-            environment.note(f"Nothing is called {plain(name)!r}; using {label!r}.")
+            environment.note(f"Nothing is named {plain(name)!r}; using {label!r} instead.")
             continue
         # An exact spelling is ambiguous only among nodes with the same spelling.
         is_exact = " ".join(name.split()) == found.node.label
@@ -63,7 +63,7 @@ def find_nodes(
         if others:
             listed = ", ".join(repr(plain(other.label)) for other in others[:_MAX_OTHERS])
             more = f" and {len(others) - _MAX_OTHERS} more" if len(others) > _MAX_OTHERS else ""
-            environment.note(f"Using {label!r} for {plain(name)!r}; others of that name: {listed}{more}.")
+            environment.note(f"Using {label!r} for {plain(name)!r}; others with that name: {listed}{more}.")
     return nodes
 
 

@@ -91,7 +91,7 @@ Batch = Annotated[
     typer.Option(
         "--batch",
         metavar="FILE",
-        help="Read questions from FILE, or from standard input if it is -: one a line, or JSON Lines with id and "
+        help="Read questions from FILE, or from standard input if it is -: one per line, or JSON Lines with id and "
         "question. Prints JSON Lines in the same order.",
     ),
 ]
@@ -106,7 +106,7 @@ ProfileName = Annotated[
     typer.Option(
         "--profile",
         metavar="NAME",
-        help="The profile: baseline, enhanced, fast, precise, recall, multi-strategy, one of your own, or a YAML file.",
+        help="The profile: baseline, enhanced, fast, precise, recall, multi-strategy, a custom profile, or a YAML file.",
         autocompletion=complete_profiles,
     ),
 ]

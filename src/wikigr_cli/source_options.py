@@ -1,4 +1,4 @@
-"""Options about the source of a pack; apart from the other options, because questions do without the formats."""
+"""Options for the source of a pack; in a separate module, because questions do not need the formats."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_after_a_sentence_a_fragment_must_tell_something(pack: Pack) -> None:
 
 
 def test_gold_questions_get_their_answers(pack: Pack) -> None:
-    """The floor is well below what was measured (72 % of single-fact questions): it catches a broken part."""
+    """The floor is well below what was measured (72% of single-fact questions): it catches a broken part."""
     gold = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
     single = [question for question in gold if question["type"] == "single"]
     right = 0

@@ -177,7 +177,7 @@ def test_only_what_has_no_verdict_is_judged(server: MessagesServer) -> None:
     found[0] = replace(found[0], judgment={"verdict": "incorrect", "reason": "", "model": "m"})
     found[1] = replace(found[1], error="down")
     known = questions(found)
-    # A gold place and no accepted answer: there is nothing to hold an answer against.
+    # A gold location and no accepted answer: there is nothing to hold an answer against.
     known["q2"] = replace(known["q2"], answers=())
     assert [s.question_id for s in judge_samples(Judge(JudgeOptions()), found, known, seed=0)] == ["q3"]
     assert len(server.requests) == 1

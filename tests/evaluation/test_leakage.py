@@ -1,4 +1,4 @@
-"""Which worked examples give gold questions away: by their words, by their meaning, by their answers."""
+"""Which worked examples leak gold questions: by their words, by their meaning, by their answers."""
 
 from __future__ import annotations
 

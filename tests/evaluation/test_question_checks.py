@@ -83,14 +83,14 @@ def test_a_question_with_its_answer_is_found_without_a_pack() -> None:
         (Gold("A", None, "a.md"), ["Bern"]),
         (Gold("A", None, "other.md"), []),
         (Gold("B"), ["Kiel", "Bern"]),
-        # A missing gold place is a problem already.
+        # A missing gold location is a problem already.
         (Gold("C"), []),
     ],
 )
 def test_answers_that_no_gold_place_contains(gold: Gold, absent: list[str]) -> None:
     found = check_questions([replace(QUESTION, answers=("Kiel", "Bern"), gold=(gold,))], lookup())
     assert [problem.message for problem in found if problem.kind == "answer-outside-gold"] == [
-        f"no gold place contains the accepted answer {answer!r}" for answer in absent
+        f"no gold location contains the accepted answer {answer!r}" for answer in absent
     ]
 
 

@@ -19,8 +19,8 @@ NOT_COVERED = "The pack does not cover this."
 SENTENCE_WEIGHT = 0.75
 NEAREST_WEIGHT = 0.25
 
-# Answers below this strength are abstentions. On SQuAD 2.0 the threshold passes 97 % of the answerable questions and
-# 2 to 3 % of those on other topics. A pack's manifest may hold a calibrated threshold.
+# Answers below this strength are abstentions. On SQuAD 2.0 the threshold passes 97% of the answerable questions and
+# 2 to 3% of those on other topics. A pack's manifest may hold a calibrated threshold.
 DEFAULT_THRESHOLD = 0.48
 THRESHOLD_NAME = "abstention"
 

@@ -15,7 +15,7 @@ from wikigr.question.question import Question
 from wikigr.segmentation import ends_as_prose, sentence_spans
 
 # Only the best sentences by the other features are encoded: encoding is half the cost of a question. On SQuAD 2.0,
-# eight of them find 0.3 % more answers among the first three, and thirty-two find no more than eight.
+# eight of them find 0.3% more answers among the first three, and thirty-two find no more than eight.
 ENCODED = 6
 # Characters of a sentence that are encoded, so that a table on one line does not cost more than the whole question.
 ENCODED_CHARS = 200

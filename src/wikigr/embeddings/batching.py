@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # A text shares a batch with texts at most a third longer. Padding costs as much as text, but so do many small batches:
-# for the six sentences of a section, two batches are 10 % faster than one, and also faster than three.
+# for the six sentences of a section, two batches are 10% faster than one, and also faster than three.
 _MIN_FILL = 0.75
 
 

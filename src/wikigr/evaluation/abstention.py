@@ -19,7 +19,7 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value in [0, 1] with its 95 % bootstrap interval over questions."""
+    """A value in [0, 1] with its 95% bootstrap interval over questions."""
 
     value: float
     interval: Interval

@@ -91,7 +91,7 @@ def agreement(
     """Return the agreement of the judge and the human labels on the answers that both graded.
 
     ``items`` is the number of these answers. ``kappa`` is Cohen's unweighted kappa, or ``None`` if it is undefined (no
-    items, or both gave every answer the same grade). ``interval`` is its 95 % bootstrap interval over whole questions,
+    items, or both gave every answer the same grade). ``interval`` is its 95% bootstrap interval over whole questions,
     or ``None`` if the items do not vary.
     """
     judged = {s.key: str(s.judgment["verdict"]) for s in samples if s.judgment is not None}

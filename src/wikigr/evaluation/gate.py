@@ -200,7 +200,7 @@ def _against_baseline(result: PairedResult, wanted: Requirements) -> GateCheck:
         "inconclusive": result.verdict is Verdict.REGRESSED or unclear,
         "never": False,
     }[wanted.fail_on]
-    detail = f"{result.verdict}: {result.difference:+.4f} (95 % interval {low:+.4f} to {high:+.4f})"
+    detail = f"{result.verdict}: {result.difference:+.4f} (95% interval {low:+.4f} to {high:+.4f})"
     return GateCheck(f"{wanted.primary} against the baseline", not failed, detail)
 
 

@@ -13,7 +13,7 @@ from wikigr.evaluation.metrics.accuracy import accuracy
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.text import words
 
-# The minimum cosine of two questions of which one gives the other away. With the default encoder, paraphrases lie above
+# The minimum cosine at which an example leaks a gold question. With the default encoder, paraphrases lie above
 # 0.9, and different questions about the same subject rarely above 0.8.
 MIN_SIMILARITY = 0.85
 # The minimum cosine of a loose paraphrase. Different questions about the same subject reach it too, so the example must
@@ -23,7 +23,7 @@ MIN_RELATEDNESS = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """A few-shot example (its position in the file, from 1) that gives a gold question away.
+    """A few-shot example (its position in the file, from 1) that leaks a gold question.
 
     ``similarity`` is the cosine of the two questions. ``says_answer`` marks an example that is at most a loose
     paraphrase but contains an accepted answer.
@@ -39,9 +39,9 @@ class Leak:
 def find_leaks(
     examples: Sequence[Mapping[str, Any]], questions: Sequence[GoldQuestion], encoder: Embedder
 ) -> list[Leak]:
-    """Return every example that gives a gold question away, in order, each with the nearest such question.
+    """Return every example that leaks a gold question, in order, each with the nearest such question.
 
-    An example gives a question away if it has the same words, a similarity of at least ``MIN_SIMILARITY``, or a
+    An example leaks a question if it has the same words, a similarity of at least ``MIN_SIMILARITY``, or a
     similarity of at least ``MIN_RELATEDNESS`` and an accepted answer in its own answer.
     """
     if not examples or not questions:

@@ -95,7 +95,7 @@ def _missing_titles(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iter
 
 
 def _missing_sections(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
-    """The article of a gold place does not have its section."""
+    """The article of a gold location does not have its section."""
     for question in questions:
         for gold in question.gold:
             title = pack.find_title(gold.title)
@@ -123,12 +123,12 @@ def _answers_in_questions(questions: Sequence[GoldQuestion], _: PackLookup) -> I
 
 
 def _answers_outside_gold(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
-    """An accepted answer occurs in none of the gold places."""
+    """An accepted answer occurs in none of the gold locations."""
     for question in questions:
         texts = [text for gold in question.gold if (text := _gold_text(gold, pack))]
         for answer in question.answers if texts else ():
             if not any(accuracy(text, [answer]) for text in texts):
-                yield question, f"no gold place contains the accepted answer {answer!r}"
+                yield question, f"no gold location contains the accepted answer {answer!r}"
 
 
 def _single_hops(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
@@ -143,7 +143,7 @@ def _single_hops(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterato
 
 
 def _gold_text(gold: Gold, pack: PackLookup) -> str:
-    """Return the text of a gold place, or an empty string if the pack does not have it."""
+    """Return the text of a gold location, or an empty string if the pack does not have it."""
     title = pack.find_title(gold.title)
     return "\n".join(
         section.content

@@ -44,7 +44,7 @@ class Gold:
 class GoldQuestion:
     """A question with its accepted answers and the places that contain them.
 
-    An answerable question has at least one answer and one gold place; an unanswerable one has no answers. ``type`` and
+    An answerable question has at least one answer and one gold location; an unanswerable one has no answers. ``type`` and
     ``split`` are empty if the file does not name them. Questions of the same ``cluster`` are not independent. ``line``
     counts from 1.
     """
@@ -84,7 +84,7 @@ def load_questions(
     - a line of a public question-answering set: ``{id, question, answers, gold_titles, gold_ids?, is_impossible?}``,
       where ``gold_ids[i]`` is a passage of the article ``gold_titles[i]``.
 
-    Only ``id``, ``question``, ``answers`` and a gold place are required. A question is answerable by default. Other
+    Only ``id``, ``question``, ``answers`` and a gold location are required. A question is answerable by default. Other
     fields are ignored. All lines are checked, including those of other splits.
 
     Raises ``QuestionError`` for an unreadable file, an invalid line, a repeated id, and if no question is left. With

@@ -121,7 +121,7 @@ def evaluate(
         leaks = find_leaks(examples, evaluation.questions, first.encoder)
         if leaks and evaluation.strict:
             raise UsageError(
-                f"{len(leaks)} of the few-shot examples give gold questions away: {_list_leaks(leaks)}.",
+                f"{len(leaks)} of the few-shot examples leak gold questions: {_list_leaks(leaks)}.",
                 hint="Remove them from few_shot_examples.json, or omit --strict to run without them.",
             )
         missing = _missing_articles(first, evaluation.questions)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from wikigr.graph.graph_index import GraphIndex
 
-# With the default restart probability of 0.4, all but (1 - 0.4)^5 = 8 % of the weight has converged after five
+# With the default restart probability of 0.4, all but (1 - 0.4)^5 = 8% of the weight has converged after five
 # iterations. More iterations changed no ranking in our measurements.
 _ITERATIONS = 5
 

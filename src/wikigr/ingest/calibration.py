@@ -46,7 +46,7 @@ _DECIMALS = 2
 
 
 def calibrate_min_relevance(staging: Staging, encoder: Embedder) -> float:
-    """Return the cosine, in [0, 1], that 95 % of the sections stay below for an off-topic question.
+    """Return the cosine, in [0, 1], that 95% of the sections stay below for an off-topic question.
 
     The median over the questions keeps the threshold valid for a pack about one of their subjects.
     """

@@ -51,7 +51,7 @@ _NAME_ARTICLES = (
     "WHERE EXISTS (SELECT 1 FROM name n WHERE n.fold = entity.id AND n.rank = 0) "
     "AND NOT EXISTS (SELECT 1 FROM article a WHERE a.title = entity.name)"
 )
-# "~LINKS_TO" is the notation for LINKS_TO walked backwards.
+# "~LINKS_TO" is the notation for LINKS_TO followed backward.
 _IS_STRUCTURAL = f"upper(ltrim(relation, '~ ')) IN ({', '.join(repr(name) for name in STRUCTURAL)})"
 _STRUCTURAL_FACTS = f"SELECT DISTINCT relation FROM fact WHERE {_IS_STRUCTURAL} ORDER BY 1"
 _RENAME_FACTS = f"UPDATE OR REPLACE fact SET relation = relation || ? WHERE {_IS_STRUCTURAL}"

@@ -16,7 +16,7 @@ class SynthesisOptions(Options):
 
     provider: Annotated[
         Literal["auto", "claude", "none"],
-        "who writes the answer: a model (`claude`), nobody (`none`: quotations), or a model if one is configured",
+        "what writes the answer: a model (`claude`), no model (`none`: quotations), or a model if one is configured (`auto`)",
     ] = "auto"
     model: Annotated[Name, "the model that writes the answer"] = "claude-opus-4-6"
     expansion_model: Annotated[Name, "the model that rephrases the question"] = "claude-haiku-4-5-20251001"
@@ -26,18 +26,18 @@ class SynthesisOptions(Options):
         "(`markers`); `auto` is `native` for Claude models",
     ] = "auto"
     max_tokens: Annotated[int, Limits(ge=1, le=32_000), "maximum length of a model's answer, in tokens"] = 1024
-    own_knowledge: Annotated[bool, "let the model answer from memory, labeled, what the pack does not cover"] = False
+    own_knowledge: Annotated[bool, "let the model answer from memory, labeled, if the pack has no answer"] = False
     timeout: Annotated[float, Limits(gt=0.0, le=3600.0), "seconds allowed for one call"] = 60.0
     retries: Annotated[int, Limits(ge=0, le=10), "how often to retry a busy server"] = 2
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetOptions(Options):
-    """What one run may spend on a model; ``null`` is no limit."""
+    """What one run may spend on a model; ``null`` means no limit."""
 
     section: ClassVar[str] = "budget"
 
-    max_tokens: Annotated[Positive | None, "tokens that a run may use; `null` is no limit"] = None
+    max_tokens: Annotated[Positive | None, "tokens that a run may use; `null` means no limit"] = None
     max_cost_usd: Annotated[
-        Annotated[float, Limits(gt=0.0, le=10_000.0)] | None, "US dollars that a run may cost; `null` is no limit"
+        Annotated[float, Limits(gt=0.0, le=10_000.0)] | None, "US dollars that a run may cost; `null` means no limit"
     ] = None

@@ -28,7 +28,7 @@ def load_profile(name: str = DEFAULT_PROFILE) -> Profile:
     Raises ``ProfileError``, which names the file, line and key, or suggests the nearest name.
     """
     if name == DEFAULT_PROFILE and not is_users_own(name):
-        # The shipped file holds the defaults of the schema (a test compares them), so a question does without YAML.
+        # The shipped file holds the defaults of the schema (a test compares them), so a question does not load YAML.
         return Profile()
     values: dict[str, Any] = {}
     files = list(_chain(_find(name, None)))
@@ -152,7 +152,7 @@ def _check_keys(values: Mapping[Any, Any], kind: Any, file: _File, at: tuple[str
             near = get_close_matches(str(key), known, n=1)
             raise ProfileError(
                 f"{file.place(where)}: there is no key {'.'.join(where)!r}.",
-                hint=f"Did you mean {'.'.join((*at, near[0]))!r}?" if near else f"Known here: {', '.join(known)}.",
+                hint=f"Did you mean {'.'.join((*at, near[0]))!r}?" if near else f"Valid keys: {', '.join(known)}.",
             )
         inner = hints.get(key)
         if is_dataclass(inner):

@@ -1,4 +1,4 @@
-"""Where profiles are, by name; apart from their files, so that shell completion does not import the pipeline."""
+"""Find profiles by name; separate from ``files``, so that shell completion does not import the pipeline."""
 
 from __future__ import annotations
 

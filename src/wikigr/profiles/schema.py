@@ -1,4 +1,4 @@
-"""The schema of a profile: the sections of the table of stages, as a YAML file holds them."""
+"""The schema of a profile file, derived from the table of stages."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Whereabouts:
 
 
 def find_receipts_pack(record: PackRecord, given: str | None, default: str | None) -> Whereabouts:
-    """Return the location of a receipt's pack: ``given``, else the installed pack of its name, else ``default``.
+    """Return the location of a receipt's pack: ``given``, else the installed pack with its name, else ``default``.
 
     The name in the receipt is never used as a path. Raises ``PackError`` when none of these exists.
     """
@@ -129,7 +129,7 @@ def _pack(record: PackRecord, pack: Pack) -> Check:
 
 
 def _profile(read: ReceiptRead) -> tuple[Profile | None, Check]:
-    """Return the profile for asking again, if it is safe to use, and a check that it equals the local one of its name.
+    """Return the profile for asking again, if it is safe to use, and a check that it equals the local profile of that name.
 
     The profile in the receipt is untrusted, so a cross-encoder that it names is never opened. A local profile may name
     any.

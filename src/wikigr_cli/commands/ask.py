@@ -37,7 +37,8 @@ def ask(
     pack: Annotated[str | None, options.pack_option("ask")] = None,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     model: Annotated[
-        str | None, typer.Option(metavar="ID", help="The model that writes the answer. Default: that of the profile.")
+        str | None,
+        typer.Option(metavar="ID", help="The model that writes the answer. Default: the one in the profile."),
     ] = None,
     offline: options.Offline = False,
     iterations: Annotated[
@@ -76,8 +77,8 @@ def ask(
     """Answer a question from a pack with numbered, verified citations.
 
     Without an API key, or with --offline, the answer quotes the pack and nothing leaves this machine. If
-    ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL is set, the question, the sections found for it and worked examples of the
-    pack are sent to that server, and its model writes the answer.
+    ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL is set, the question, the sections found for it and worked examples from
+    the pack are sent to that server, and its model writes the answer.
     """
     environment = context.ensure_object(Environment)
     if (question is None) == (batch is None):
@@ -160,7 +161,9 @@ def _check_receipt(path: Path, batch: str | None, *, show_prompt: bool) -> None:
     if show_prompt:
         raise UsageError("--receipt needs an answer, and --show-prompt does not give one.")
     if batch is not None and batch != "-" and path.exists() and Path(batch).exists() and path.samefile(batch):
-        raise UsageError(f"The receipts would replace the questions in {path}.", hint="Give --receipt another file.")
+        raise UsageError(
+            f"The receipts would replace the questions in {path}.", hint="Choose another file for --receipt."
+        )
     check_target(path)
 
 

@@ -1,4 +1,4 @@
-"""``wikigr config``: the settings in force and their origins."""
+"""``wikigr config``: the effective settings and their origins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def show(
     origin: Annotated[bool, typer.Option("--origin", help="Also show where each value comes from.")] = False,
     json_output: options.Json = False,
 ) -> None:
-    """Print the value of every option without flags: from the environment, project file, user file or default."""
+    """Print the value that each option has without a flag: from the environment, a settings file or its default."""
     environment = context.ensure_object(Environment)
     rows = effective_settings(Path.cwd(), context.find_root().command)
     if json_output:
@@ -29,4 +29,4 @@ def show(
         print_settings(environment, rows, origin=origin)
 
 
-app = group("Show the settings in force.", {"show": show})
+app = group("Show the effective settings.", {"show": show})

@@ -18,7 +18,7 @@ def prepare(
     model_id: Annotated[
         str, typer.Argument(metavar="[ID]", help="A model id, or a folder with the files of a model.")
     ] = "sentence-transformers/all-MiniLM-L6-v2",
-    force: Annotated[bool, typer.Option("--force", help="Write the ONNX graph again if it exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write the ONNX graph again even if it exists.")] = False,
     json_output: options.Json = False,
 ) -> None:
     """Write a model's ONNX graph from weights with a verified checksum.

@@ -1,4 +1,4 @@
-"""``wikigr replay``: check by its receipt whether an answer still holds."""
+"""``wikigr replay``: check whether an answer still holds, using its receipt."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def replay(
     pack: Annotated[str | None, options.pack_option("replay")] = None,
     json_output: options.Json = False,
 ) -> None:
-    """Check by its receipt whether an answer still holds.
+    """Check whether an answer still holds, using its receipt.
 
     Nothing leaves this machine and no model is called. Without --pack, the installed pack with the name in the receipt
     is used, else WIKIGR_PACK. Exits with 1 if a check fails.

@@ -39,13 +39,13 @@ def rerank(
     ] = "graph",
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     alpha: Annotated[
-        float | None, typer.Option(help="The weight of the given score. Default: that of the profile.")
+        float | None, typer.Option(help="The weight of the given score. Default: the one in the profile.")
     ] = None,
     beta: Annotated[float | None, typer.Option(help="The weight of PageRank. alpha and beta must sum to 1.")] = None,
     top_k: Annotated[
         int | None, typer.Option("--top-k", "-k", min=1, help="The maximum number of results. Default: all.")
     ] = None,
-    query: Annotated[str | None, typer.Option("--query", help="The question. Default: that of the results.")] = None,
+    query: Annotated[str | None, typer.Option("--query", help="The question. Default: the one in the results.")] = None,
     offline: options.Offline = False,
     json_output: options.Json = False,
 ) -> None:

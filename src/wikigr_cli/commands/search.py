@@ -40,7 +40,7 @@ def search(
         typer.Option(help="Rank only by vectors, BM25 or both. Default: the stages of the profile."),
     ] = None,
     fusion: Annotated[
-        Fusion | None, typer.Option(help="How hybrid fuses them: by weighted scores or by reciprocal ranks.")
+        Fusion | None, typer.Option(help="How hybrid fuses the two: by weighted scores or reciprocal ranks.")
     ] = None,
     offline: options.Offline = False,
     batch: options.Batch = None,
@@ -49,8 +49,8 @@ def search(
 ) -> None:
     """Find the sections of a pack that best match a question.
 
-    Nothing leaves this machine, unless the profile rewords the question (as `recall` does). In that case the question
-    is sent to the server of a model. A cross-encoder (as in `precise`) is downloaded once. --offline prevents both.
+    Nothing leaves this machine, unless the profile rephrases the question (as `recall` does). In that case the question
+    is sent to a model server. A cross-encoder (as in `precise`) is downloaded once. --offline prevents both.
     """
     environment = context.ensure_object(Environment)
     if (question is None) == (batch is None):

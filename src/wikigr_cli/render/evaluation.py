@@ -60,7 +60,7 @@ def comparison(environment: Environment, document: Mapping[str, Any]) -> None:
     result = next((r for r in document["results"] if r["metric"] == document["primary"]), None)
     if result is not None and result["mde"]:
         effect = f"a difference in {document['primary']} of {result['mde']:.3f}"
-        environment.print(f"This many questions detect {effect} with 80 % power.", style="dim")
+        environment.print(f"This many questions detect {effect} with 80% power.", style="dim")
     if document["unpaired"]:
         environment.print(f"Answered by one side only: {counted(document['unpaired'], 'questions')}.", style="yellow")
 

@@ -59,7 +59,7 @@ def links_document(question: str, found: Sequence[Link], limit: int, warnings: S
 
 
 def print_links(environment: Environment, document: Document) -> None:
-    """Print links, one a line: score, method, mention and node."""
+    """Print links, one per line: score, method, mention and node."""
     for item in document["links"]:
         kind = "" if item["node"]["kind"] == "article" else "  (entity)"
         mention = "(the question)" if item["method"] == "semantic" else _line(item["mention"])
@@ -81,7 +81,7 @@ def neighbors_document(start: Node, edges: Sequence[Edge], truncated: bool, warn
 
 
 def print_neighbors(environment: Environment, document: Document) -> None:
-    """Print the edges of a node, one a line."""
+    """Print the edges of a node, one per line."""
     _print_edges(environment, document["edges"])
     if not document["edges"]:
         environment.note(f"{_label(document['node'])} has no such edge.")
@@ -143,7 +143,7 @@ def _path(item: Path) -> dict[str, Any]:
 
 
 def print_paths(environment: Environment, document: Document, max_hops: int) -> None:
-    """Print paths, one a line."""
+    """Print paths, one per line."""
     for item in document["paths"]:
         environment.print(_line(item["text"], len(item["nodes"]) * 2), hang=4)
     if not document["paths"]:
@@ -168,7 +168,7 @@ def rows_document(result: QueryResult) -> dict[str, Any]:
 
 
 def print_rows(environment: Environment, document: Document) -> None:
-    """Print the rows of a query: as a table if it fits 80 columns, else one value a line."""
+    """Print the rows of a query: as a table if it fits 80 columns, else one value per line."""
     columns = [_line(name) for name in document["columns"]]
     cells = [[_cell_text(value) for value in row] for row in document["rows"]]
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
@@ -238,7 +238,7 @@ def _label(item: Document) -> str:
 
 
 def _line(text: str, names: int = 1) -> str:
-    """Return untrusted ``text`` on one line, cut to the maximum length of so many names."""
+    """Return untrusted ``text`` on one line, cut so that several names fit on it."""
     return one_line(text, names * _MAX_NAME_LENGTH)
 
 

@@ -125,7 +125,7 @@ def all_passed(checks: Sequence[Check]) -> bool:
 
 
 def print_checks(environment: Environment, document: Document) -> None:
-    """Print checks, one a line, and the fix below each one that failed."""
+    """Print checks, one per line, and the fix below each one that failed."""
     for check in document["checks"]:
         mark, style = (
             ("ok", "green") if check["passed"] else ("FAILED", "red") if check["required"] else ("note", "yellow")

@@ -125,7 +125,7 @@ def _extraction_text(extraction: Document) -> str:
 
 
 def print_packs(environment: Environment, packs: Sequence[Document], folders: Sequence[Path]) -> None:
-    """Print packs, one a line, each by the name to use it by; an installed pack may also have a name of its own."""
+    """Print packs, one per line, each with the name to use; an installed pack may have another name in its manifest."""
     if not packs:
         environment.note(f"No packs in {' or '.join(map(str, folders))}.")
         return

@@ -14,7 +14,7 @@ def print_built(environment: Environment, row: Document) -> None:
 
 
 def print_top(environment: Environment, document: Document) -> None:
-    """Print the articles with the highest PageRank, one a line."""
+    """Print the articles with the highest PageRank, one per line."""
     for article in document["articles"]:
         environment.print(f"{article['rank']:>4}. {article['score']:.6f}  {article['title']}", hang=16)
     if not document["articles"]:

@@ -17,7 +17,7 @@ _YAML_WIDTH = 68
 
 
 def print_settings(environment: Environment, rows: Sequence[Document], *, origin: bool) -> None:
-    """Print the settings in force, one a line, with their origins if ``origin``."""
+    """Print the effective settings, one per line, with their origins if ``origin``."""
     for row in rows:
         value = "" if row["value"] is None else plain(str(row["value"]))
         line = f"{row['command']} --{row['option']} = {value}"
@@ -25,7 +25,7 @@ def print_settings(environment: Environment, rows: Sequence[Document], *, origin
 
 
 def print_profiles(environment: Environment, document: Document) -> None:
-    """Print the profiles, one a line, with their descriptions."""
+    """Print the profiles, one per line, with their descriptions."""
     for profile in document["profiles"]:
         environment.print(f"{profile['name']:<14} ", style="bold", end="")
         environment.print(profile["description"], hang=15)
@@ -40,7 +40,7 @@ def print_profile(environment: Environment, document: Document) -> None:
 
 
 def print_differences(environment: Environment, document: Document, *, first: str, second: str) -> None:
-    """Print the keys in which the profiles ``first`` and ``second`` differ, one a line, with both values."""
+    """Print the keys in which the profiles ``first`` and ``second`` differ, one per line, with both values."""
     for row in document["differences"]:
         environment.print(f"{row['key']:<32} {_yaml_value(row[first])} → {_yaml_value(row[second])}", hang=33)
     if not document["differences"]:

@@ -106,7 +106,7 @@ def test_of_a_metric_of_which_less_is_better_more_is_worse_in_every_report() -> 
         if case.find("failure") is not None
     ]
     assert failed == [("one", "a2"), ("two", "a1")]
-    assert "hallucination ↓ *" in printed(made) and "↓ less is better" in printed(made)
+    assert "hallucination ↓ *" in printed(made) and "↓ lower is better" in printed(made)
 
 
 def test_abstention_is_in_every_report() -> None:
@@ -150,8 +150,8 @@ def test_repeats_are_in_every_report_when_there_are_some() -> None:
     start = text.index("between repeats")
     assert cells(text[start:], "accuracy *") == ["0.1414", "0.0000"]
     assert cells(text, "unstable questions") == ["1", "of", "5", "(20.0", "%)", "0", "of", "5", "(0.0", "%)"]
-    assert "| unstable questions | 1 of 5 (20.0 %) | 0 of 5 (0.0 %) |" in markdown_report(made)
-    assert "1 of 5 (20.0\N{NO-BREAK SPACE}%)" in html_report(made)
+    assert "| unstable questions | 1 of 5 (20.0%) | 0 of 5 (0.0%) |" in markdown_report(made)
+    assert "1 of 5 (20.0%)" in html_report(made)
 
 
 def test_cached_and_fresh_answers_are_timed_apart() -> None:
@@ -284,7 +284,7 @@ def test_leaks_and_what_was_chosen_after_the_run_are_in_every_report() -> None:
     made = report_document(held, primary="hallucination", resamples=199)
     said = [
         "accuracy was declared as the primary metric before the run; hallucination was chosen after it.",
-        "3 few-shot examples give gold questions away and no prompt used them: example 1 (question a1), "
+        "3 few-shot examples leak gold questions, and no prompt used them: example 1 (question a1), "
         "example 2 (question a2), example 3 (question a3) and others (run.json lists them all).",
     ]
     assert (made["notices"], made["margin"]) == (said, 0.05)

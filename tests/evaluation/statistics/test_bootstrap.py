@@ -40,7 +40,7 @@ def test_interval_of_many_values_takes_batches_and_comes_near_the_normal_one() -
 
 
 def test_interval_worked_by_hand() -> None:
-    # Two values resample to means of 0, 1/2, 1/2 and 1, each as likely: the outer 2.5 % are 0 and 1.
+    # Two values resample to means of 0, 1/2, 1/2 and 1, each as likely: the outer 2.5% are 0 and 1.
     assert bootstrap_interval([0.0, 1.0], seed=0) == Interval(0.0, 1.0, 0.95, "bca")
 
 

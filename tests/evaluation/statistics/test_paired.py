@@ -253,7 +253,7 @@ def test_holm_is_applied_to_the_secondary_metrics_only_and_takes_back_verdicts()
 
 
 def alarms(results: list[PairedResult]) -> tuple[float, float, float]:
-    """Return the share of p-values of at most 5 %, of intervals without 0, and of verdicts that name a direction."""
+    """Return the share of p-values of at most 5%, of intervals without 0, and of verdicts that name a direction."""
     significant = np.mean([result.p <= 0.05 for result in results])
     excluded = np.mean([not result.interval.low <= 0.0 <= result.interval.high for result in results])
     directed = np.mean([result.verdict in (Verdict.IMPROVED, Verdict.REGRESSED) for result in results])

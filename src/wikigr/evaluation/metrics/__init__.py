@@ -82,8 +82,8 @@ _TABLE = (
         "normalized discounted cumulative gain of the first 10 sections",
     ),
     Metric("section_mrr", ranking.measure_section_reciprocal_rank, "reciprocal rank of the first gold section"),
-    Metric("citation_precision", citations.measure_precision, "share of the citations that point to a gold place"),
-    Metric("citation_recall", citations.measure_recall, "share of the gold places that are cited"),
+    Metric("citation_precision", citations.measure_precision, "share of the citations that point to a gold location"),
+    Metric("citation_recall", citations.measure_recall, "share of the gold locations that are cited"),
     Metric("verified", citations.measure_verified, "share of the citations whose quotation is the stored text"),
     Metric(
         "hallucination",

@@ -30,7 +30,7 @@ class AnsweredQuestion:
 
     @cached_property
     def gold(self) -> tuple[Gold, ...]:
-        """The gold places, or none for an unanswerable question: the passage it was written about has no answer."""
+        """The gold locations, or none for an unanswerable question: the passage it was written about has no answer."""
         return self.question.gold if self.question.answerable else ()
 
     @cached_property
@@ -50,7 +50,7 @@ class AnsweredQuestion:
 
     @cached_property
     def gold_sections(self) -> frozenset[tuple[str, str]]:
-        """The gold sections as pairs of folded title and heading; gold places without a section are left out."""
+        """The gold sections as pairs of folded title and heading; gold locations without a section are left out."""
         return frozenset((fold(gold.title), fold(gold.section)) for gold in self.gold if gold.section is not None)
 
     @cached_property
@@ -60,14 +60,14 @@ class AnsweredQuestion:
 
 
 def relevant_articles(question: GoldQuestion) -> frozenset[str]:
-    """Return the ids of the gold articles: the source id if the gold place has one, otherwise the folded title."""
+    """Return the ids of the gold articles: the source id if the gold location has one, otherwise the folded title."""
     return frozenset(map(_gold_id, question.gold))
 
 
 def ranked_articles(question: GoldQuestion, retrieved: Sequence[Evidence]) -> list[str]:
     """Return the ids of the retrieved articles, best first and without duplicates.
 
-    The ids are comparable with ``relevant_articles``. A gold place without a source id stands for its whole article.
+    The ids are comparable with ``relevant_articles``. A gold location without a source id stands for its whole article.
     Other sections count as the passage they come from if the question has a passage as gold (an article of SQuAD has
     many), and as their article otherwise.
     """

@@ -1,4 +1,4 @@
-"""Citation metrics: precision and recall of gold places, and the share of verified quotations."""
+"""Citation metrics: precision and recall of gold locations, and the share of verified quotations."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def measure_verified(answered: AnsweredQuestion) -> float:
 
 
 def citation_precision(citations: Sequence[Citation], gold: Collection[Gold]) -> float:
-    """Return the share of ``citations`` that point to a gold place, in [0, 1]; NaN without citations or gold.
+    """Return the share of ``citations`` that point to a gold location, in [0, 1]; NaN without citations or gold.
 
-    A gold place is a section if the gold names one, a passage if it has a source id, otherwise an article. Precision
-    and recall follow ALCE (Gao et al. 2023), with gold places instead of an entailment model.
+    A gold location is a section if the gold names one, a passage if it has a source id, otherwise an article. Precision
+    and recall follow ALCE (Gao et al. 2023), with gold locations instead of an entailment model.
     """
     if not citations or not gold:
         return math.nan
@@ -39,7 +39,7 @@ def citation_precision(citations: Sequence[Citation], gold: Collection[Gold]) ->
 
 
 def citation_recall(citations: Sequence[Citation], gold: Collection[Gold]) -> float:
-    """Return the share of the gold places (see ``citation_precision``) that are cited, in [0, 1]; NaN without gold."""
+    """Return the share of the gold locations (see ``citation_precision``) that are cited, in [0, 1]; NaN without gold."""
     if not gold:
         return math.nan
     return sum(any(_points_to(citation, place) for citation in citations) for place in gold) / len(gold)

@@ -133,12 +133,12 @@ def _notices(stored: StoredRun, compared: Sequence[str]) -> list[str]:
 
 
 def _describe_leaks(leaks: Sequence[Mapping[str, Any]]) -> str:
-    """Return the notice about few-shot examples that give gold questions away."""
+    """Return the notice about few-shot examples that leak gold questions."""
     examples = dict.fromkeys(leak["example"] for leak in leaks)
     named = ", ".join(f"example {leak['example']} (question {leak['question_id']})" for leak in leaks[:3])
-    count = "1 few-shot example gives" if len(examples) == 1 else f"{len(examples)} few-shot examples give"
+    count = "1 few-shot example leaks" if len(examples) == 1 else f"{len(examples)} few-shot examples leak"
     return (
-        f"{count} gold questions away and no prompt used them: {named}"
+        f"{count} gold questions, and no prompt used them: {named}"
         f"{' and others' if len(leaks) > 3 else ''} (run.json lists them all)."
     )
 

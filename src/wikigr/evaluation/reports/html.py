@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader
 
 from wikigr.evaluation.reports import html_figures as figures
-from wikigr.evaluation.reports.html_figures import NBSP, NO_FIGURE, as_whole, count_of, finite, fixed_point
+from wikigr.evaluation.reports.html_figures import NO_FIGURE, as_whole, count_of, finite, fixed_point
 from wikigr.evaluation.reports.html_forest import VERDICT_MARKS, forest, verdict_card
 
 Document = Mapping[str, Any]
@@ -78,7 +78,7 @@ def _environment() -> Environment:
         loader=PackageLoader(__package__ or "", "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    environment.globals |= {"NBSP": NBSP, "NO_FIGURE": NO_FIGURE, "STATES": _STATES, "VERDICT_MARKS": VERDICT_MARKS}
+    environment.globals |= {"NO_FIGURE": NO_FIGURE, "STATES": _STATES, "VERDICT_MARKS": VERDICT_MARKS}
     environment.filters |= {
         "breakable": figures.breakable,
         "clip": figures.clipped,
@@ -132,7 +132,7 @@ def _run_warnings(document: Document) -> list[dict[str, Any]]:
         if comparison.get("unpaired")
     ]
     found += [
-        f"Few-shot example {leak.get('example')} gives the question {leak.get('question_id')} away (similarity "
+        f"Few-shot example {leak.get('example')} leaks the question {leak.get('question_id')} (similarity "
         f"{fixed_point(leak.get('similarity'), 2)}); no prompt used it."
         for leak in run.get("leaks", ())
     ]

@@ -7,7 +7,6 @@ import math
 from markupsafe import Markup, escape
 
 NO_FIGURE = "–"
-NBSP = "\N{NO-BREAK SPACE}"
 # Longer answers and quotations are cut, so that a rambling model does not make the report unreadable.
 MAX_TEXT_LENGTH = 2_000
 
@@ -40,7 +39,7 @@ def as_share(value: object) -> str:
     number = finite(value)
     if number is None:
         return NO_FIGURE
-    return f"{fixed_point(number * 100)}{NBSP}%" if -1.0 <= number <= 1.0 else fixed_point(number, 2)
+    return f"{fixed_point(number * 100)}%" if -1.0 <= number <= 1.0 else fixed_point(number, 2)
 
 
 def as_whole(value: object) -> str:
@@ -70,7 +69,7 @@ def as_milliseconds(value: object) -> str:
 
 def without_unit(text: str) -> str:
     """Return a percentage without its unit."""
-    return text.removesuffix(f"{NBSP}%")
+    return text.removesuffix("%")
 
 
 def count_of(number: object, noun: str) -> str:

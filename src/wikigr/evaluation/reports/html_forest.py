@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from wikigr.evaluation.reports.html_figures import (
-    NBSP,
     NO_FIGURE,
     as_p,
     as_points,
@@ -67,7 +66,7 @@ def verdict_card(comparison: Document, lower_is_better: bool) -> dict[str, Any]:
     scaled, p = ScaledResult(result), as_p(result.get("p"))
     evidence = (
         f"{scaled.text(scaled.difference, trim=True)}{scaled.unit} "
-        f"({scaled.level}{NBSP}% interval {scaled.interval(trim=True)}), "
+        f"({scaled.level}% interval {scaled.interval(trim=True)}), "
         f"{'p' if p.startswith('<') else 'p ='} {p}, {count_of(result.get('n'), 'question')}"
     )
     if verdict == "equivalent":
@@ -76,7 +75,7 @@ def verdict_card(comparison: Document, lower_is_better: bool) -> dict[str, Any]:
         sentence = f"It is not clear whether {second} changes {metric}: {evidence}."
     else:
         verb = "improved" if verdict == "improved" else "worsened"
-        sentence = f"{second} {verb} {metric} by {evidence}{'; less is better' if lower_is_better else ''}."
+        sentence = f"{second} {verb} {metric} by {evidence}{'; lower is better' if lower_is_better else ''}."
     wins, ties, losses = (as_whole(result.get(key)) for key in ("wins", "ties", "losses"))
     counts = (
         f"{first} {as_share(result.get('mean_first'))} → {second} {as_share(result.get('mean_second'))}, "
@@ -84,7 +83,7 @@ def verdict_card(comparison: Document, lower_is_better: bool) -> dict[str, Any]:
     )
     if finite(result.get("mde")) is not None:
         detectable = scaled.text(result["mde"], sign=False, trim=True)
-        counts += f" This many questions detect a difference of {detectable}{scaled.unit} with 80{NBSP}% power."
+        counts += f" This many questions detect a difference of {detectable}{scaled.unit} with 80% power."
     return {"verdict": verdict, "sentence": sentence, "counts": counts}
 
 
@@ -146,8 +145,8 @@ def _row(
         "detectable": scaled.text(result.get("mde"), sign=False),
         "title": f"{metric}: {difference}{scaled.unit}, {verdict}",
         "description": f"{comparison['second']} minus {comparison['first']}, "
-        f"{scaled.level}{NBSP}% interval {scaled.interval()}{scaled.unit}"
-        f"{'; less is better' if lower_is_better else ''}",
+        f"{scaled.level}% interval {scaled.interval()}{scaled.unit}"
+        f"{'; lower is better' if lower_is_better else ''}",
         "mark": [_x(value or 0.0, widest) for value in (scaled.low, scaled.difference, scaled.high)]
         if scaled.drawable
         else None,

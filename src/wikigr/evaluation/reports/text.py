@@ -34,7 +34,7 @@ def legend(document: Document) -> str:
     """Return the legend of the table of metrics."""
     shown = {metric for profile in document["profiles"] for metric in profile["metrics"]}
     lower = any(not document["metrics"].get(metric, {}).get("higher_is_better", True) for metric in shown)
-    return f"Means with 95 % intervals; * the primary metric{'; ↓ less is better' if lower else ''}."
+    return f"Means with 95% intervals; * the primary metric{'; ↓ lower is better' if lower else ''}."
 
 
 def _label(metric: str, primary: str, higher_is_better: bool) -> str:
@@ -113,7 +113,7 @@ def repeat_rows(document: Document) -> Table | None:
 
 def _unstable(item: Mapping[str, Any]) -> str:
     share = item["unstable_share"]
-    return _NONE if share is None else f"{len(item['unstable'])} of {item['judged']} ({100 * share:.1f} %)"
+    return _NONE if share is None else f"{len(item['unstable'])} of {item['judged']} ({100 * share:.1f}%)"
 
 
 def repeat_legend(document: Document) -> str:
@@ -144,10 +144,10 @@ def comparison_rows(comparison: Mapping[str, Any], *, compact: bool = False) -> 
                 result["verdict"],
             ]
         )
-    head = ["metric", "difference", "95 % interval", "p", "win/tie/loss", "smallest effect", "verdict"]
+    head = ["metric", "difference", "95% interval", "p", "win/tie/loss", "smallest effect", "verdict"]
     if compact:
         rows = [[*row[:5], row[6]] for row in rows]
-        head = ["metric", "diff.", "95 % interval", "p", "w/t/l", "verdict"]
+        head = ["metric", "diff.", "95% interval", "p", "w/t/l", "verdict"]
     return head, rows
 
 
@@ -165,7 +165,7 @@ def headline(comparison: Mapping[str, Any]) -> str:
     )
     return (
         f"{comparison['second']} {verb} {comparison['first']} in {comparison['primary']}: "
-        f"{100 * result['difference']:+.1f} points (95 % interval {100 * low:+.1f} to {100 * high:+.1f}), "
+        f"{100 * result['difference']:+.1f} points (95% interval {100 * low:+.1f} to {100 * high:+.1f}), "
         f"p = {result['p']:.4f}, {result['n']} questions."
     )
 

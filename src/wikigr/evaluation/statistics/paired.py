@@ -35,7 +35,7 @@ class PairedResult:
     ``p_adjusted`` is None until ``correct_secondary`` sets it, and stays None for the primary metric. ``wins``,
     ``ties`` and ``losses`` count questions from the point of view of ``second``. ``standard_error`` is that of the
     difference. ``mde`` is the minimal detectable effect: the smallest difference that these questions would detect with
-    a power of 80 %. Both respect the clusters and are NaN for a single unit; ``mde`` is also NaN if nothing varies.
+    a power of 80%. Both respect the clusters and are NaN for a single unit; ``mde`` is also NaN if nothing varies.
     ``clusters`` is the number of clusters, or None if none were given.
     """
 
@@ -152,7 +152,7 @@ def _detectable_effect(error: float, units: int, significance: float) -> float:
     """Return the minimal detectable effect of ``units`` units whose mean has the standard ``error``.
 
     Bloom (1995), "Minimum Detectable Effects": ``(t(1 - significance / 2) + t(power)) * error``, with the quantiles of
-    Student's t with ``units - 1`` degrees of freedom. From ten pairs on, it is within 2 % of the exact noncentral t.
+    Student's t with ``units - 1`` degrees of freedom. From ten pairs on, it is within 2% of the exact noncentral t.
     NaN for a single unit, and for units that do not vary.
     """
     if units < 2 or not error:

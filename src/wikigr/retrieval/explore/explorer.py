@@ -24,9 +24,9 @@ from wikigr.retrieval.trace import Trace
 from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import words
 
-# Links with lower scores are usually ordinary words that happen to be names. The rules also start from so many
-# articles.
+# Links with lower scores are usually ordinary words that happen to be names.
 _MIN_SCORE = 0.3
+# The rules also start from this many retrieved articles.
 _MAX_FOUND = 3
 
 

@@ -49,8 +49,8 @@ def calibrate(
         print_json(environment, document)
         return
     environment.print(
-        f"threshold {found.threshold:.4f} (was {found.before:.4f}): answers {100 * found.answered:.1f} % of "
-        f"{found.answerable} answerable questions, declines {100 * found.declined:.1f} % of {found.unanswerable} others"
+        f"threshold {found.threshold:.4f} (was {found.before:.4f}): answers {100 * found.answered:.1f}% of "
+        f"{found.answerable} answerable questions, declines {100 * found.declined:.1f}% of {found.unanswerable} others"
     )
     if dry_run:
         environment.note("Not stored (--dry-run).")

@@ -47,7 +47,7 @@ BaselineFile = Annotated[
 ]
 FailOnOption = Annotated[
     FailOn | None,
-    typer.Option("--fail-on", help="The verdict against the baseline that fails; regression by default."),
+    typer.Option("--fail-on", help="The verdict against the baseline that fails the gate; regression by default."),
 ]
 MaxErrors = Annotated[
     float | None,

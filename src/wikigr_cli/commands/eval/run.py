@@ -71,7 +71,7 @@ def run(
     baseline: BaselineFile = None,
     fail_on: FailOnOption = None,
     max_errors: MaxErrors = None,
-    judge: Annotated[JudgeKind, typer.Option("--judge", help="Who else grades the answers.")] = JudgeKind.NONE,
+    judge: Annotated[JudgeKind, typer.Option("--judge", help="An additional grader of the answers.")] = JudgeKind.NONE,
     judge_model: Annotated[
         str | None,
         typer.Option("--judge-model", metavar="ID", help="The model of the judge; claude-opus-4-6 by default."),
@@ -158,7 +158,7 @@ def run(
         done, folder = evaluate(evaluation, output, advance=progress.advance, warn=progress.note)
     for leak in done.leaks:
         environment.note(
-            f"wikigr: few-shot example {leak['example']} gives question {leak['question_id']} away and was left out."
+            f"wikigr: few-shot example {leak['example']} leaks question {leak['question_id']} and was left out."
         )
     stored = load_run(folder)
     environment.note(f"{folder}: {counted(len(stored.samples), 'samples')}")

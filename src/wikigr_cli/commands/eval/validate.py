@@ -22,10 +22,10 @@ def validate(
     split: Split = None,
     json_output: options.Json = False,
 ) -> None:
-    """Check gold questions for mistakes of form, duplicates and answers in the question. With a pack, also check for
-    missing gold places, gold places without the answer, and unanswerable questions that the pack answers.
+    """Check gold questions for invalid lines, duplicates and answers in the question. With a pack, also check for
+    missing gold locations, gold locations without the answer, and unanswerable questions that the pack answers.
 
-    Problems give exit code 1. Warnings, about answers that seem to be in the wrong place, do not.
+    Problems set exit code 1. Warnings, about answers that seem to be in the wrong place, do not.
     """
     environment = context.ensure_object(Environment)
 

@@ -24,7 +24,7 @@ def paths(
     pack: Annotated[str | None, options.pack_option("graph_paths")] = None,
     metapath: Annotated[
         str | None,
-        typer.Option(metavar="STEPS", help='Follow these relations: "director -> born_in". ~R follows R backwards.'),
+        typer.Option(metavar="STEPS", help='Follow these relations: "director -> born_in". ~R follows R backward.'),
     ] = None,
     max_hops: Annotated[int, typer.Option(min=1, help="The maximum number of edges in a shortest path, up to 8.")] = 4,
     max_paths: Annotated[int, typer.Option(min=1, max=10_000, help="The maximum number of paths.")] = 10,

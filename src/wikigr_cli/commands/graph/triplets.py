@@ -35,7 +35,7 @@ def triplets(
         int, typer.Option(min=1, help="The maximum number of entities to explore in an iteration.")
     ] = 5,
     max_iterations: Annotated[
-        int, typer.Option(min=1, max=100, help="The maximum number of iterations; each one goes a hop further.")
+        int, typer.Option(min=1, max=100, help="The maximum number of iterations; each goes one hop further.")
     ] = 3,
     max_triplets: Annotated[int, typer.Option(min=1, help="The maximum number of triplets in total.")] = 60,
     json_output: options.Json = False,

@@ -40,11 +40,11 @@ def build(
     ] = None,
     description: Annotated[
         str | None,
-        typer.Option(help="A one-line description. Default: that of the pack in DIR."),
+        typer.Option(help="A one-line description. Default: the description of the pack in DIR."),
     ] = None,
     license_name: Annotated[
         str | None,
-        typer.Option("--license", help="The license of the text. Default: that of the pack in DIR."),
+        typer.Option("--license", help="The license of the text. Default: the license of the pack in DIR."),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Stop after this many articles.")] = None,
     embedding_model: Annotated[

@@ -64,7 +64,7 @@ def remove(
     ],
     json_output: options.Json = False,
 ) -> None:
-    """Remove an installed pack. A running process keeps the pack until it ends."""
+    """Remove an installed pack. A process that is using the pack can continue to use it."""
     environment = context.ensure_object(Environment)
 
     from wikigr.distribution.install import remove as remove_pack

@@ -41,7 +41,8 @@ def update(
     force: Annotated[
         bool,
         typer.Option(
-            "--force", help="Allow the removal of more than half of the articles, or an older version of an install."
+            "--force",
+            help="Allow the removal of more than half of the articles, or the installation of an older version.",
         ),
     ] = False,
     keep_going: options.KeepGoing = False,

@@ -36,7 +36,7 @@ def build(
     max_iter: Annotated[int, typer.Option(min=1, help="The maximum number of iterations.")] = 100,
     force: Annotated[bool, typer.Option("--force", help="Compute the scores even if the cache is valid.")] = False,
     file_format: Annotated[
-        Format | None, typer.Option("--format", help="The format of FILE. Default: by its suffix.")
+        Format | None, typer.Option("--format", help="The format of FILE. Default: determined by its suffix.")
     ] = None,
     json_output: options.Json = False,
 ) -> None:
@@ -47,7 +47,7 @@ def build(
     """
     environment = context.ensure_object(Environment)
     if output is not None and len(packs) > 1:
-        raise UsageError("-o takes the cache of one pack.", hint="Leave it out to write into each pack.")
+        raise UsageError("-o works with a single pack only.", hint="Omit it to write into each pack.")
     if not 0.0 < damping < 1.0:
         raise UsageError(f"--damping must be between 0 and 1 (exclusive), not {damping}.")
     if not 0.0 < tol <= 1e-3:

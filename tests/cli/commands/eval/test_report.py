@@ -39,7 +39,7 @@ def test_a_report_shows_abstention_repeats_and_latency(run: Run, wikigr: Wikigr)
     assert f"AUROC         {found['auroc']['value']:.3f}" in text
     # Offline nothing is drawn at random: asking again changes nothing.
     assert (profile["repeats"]["count"], profile["repeats"]["unstable"]) == (2, [])
-    assert f"unstable questions  0 of {TOTAL} (0.0 %)" in text
+    assert f"unstable questions  0 of {TOTAL} (0.0%)" in text
     total = next(line for line in text.splitlines() if line.startswith("total, p95"))
     assert total.split()[-1] == f"{profile['latency']['total']['p95']:,.1f}"
     assert "hallucination ↓" in text

@@ -46,7 +46,7 @@ def test_validate_warns_of_answers_in_the_wrong_place(wikigr: Wikigr, physics_pa
         0,
         [
             "q.jsonl:1: warning: the question contains its answer 'Kiel'",
-            "q.jsonl:1: warning: no gold place contains the accepted answer 'Ghent'",
+            "q.jsonl:1: warning: no gold location contains the accepted answer 'Ghent'",
             "1 question, 0 problems, 2 warnings",
         ],
     )

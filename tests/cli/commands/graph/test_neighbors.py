@@ -45,7 +45,7 @@ def test_an_ambiguous_name_is_resolved_with_a_note(wikigr: Wikigr, films: Path) 
     result = wikigr("graph", "neighbors", "Oakdale", "-p", str(films), "--json")
     # The one of more neighbors, although the other comes first by name.
     assert json.loads(result.out)["node"]["key"] == "Oakdale (film)"
-    assert "others of that name: 'Oakdale (city)'" in result.err
+    assert "others with that name: 'Oakdale (city)'" in result.err
     exact = wikigr("graph", "neighbors", "oakdale (city)", "-p", str(films), "--json")
     assert json.loads(exact.out)["node"]["key"] == "Oakdale (city)" and exact.err == ""
 
@@ -54,7 +54,7 @@ def test_an_exact_name_gets_no_note(wikigr: Wikigr, films: Path) -> None:
     for name, said in (("Halt", False), (" Halt ", False), ("halt", True)):
         result = wikigr("graph", "neighbors", name, "-p", str(films), "--json")
         assert json.loads(result.out)["node"]["key"] == "Halt"
-        assert ("others of that name: 'Halt (band)'" in result.err) is said
+        assert ("others with that name: 'Halt (band)'" in result.err) is said
         assert bool(result.err) is said
 
 
