@@ -106,7 +106,7 @@ ProfileName = Annotated[
     typer.Option(
         "--profile",
         metavar="NAME",
-        help="The profile: baseline, enhanced, fast, precise, recall, multi-strategy, a custom profile, or a YAML file.",
+        help="The profile: baseline, enhanced, fast, precise, recall, multi-strategy, a custom profile or a YAML file.",
         autocompletion=complete_profiles,
     ),
 ]

@@ -16,7 +16,8 @@ class SynthesisOptions(Options):
 
     provider: Annotated[
         Literal["auto", "claude", "none"],
-        "what writes the answer: a model (`claude`), no model (`none`: quotations), or a model if one is configured (`auto`)",
+        "what writes the answer: a model (`claude`), no model (`none`: quotations), or a model if one is configured "
+        "(`auto`)",
     ] = "auto"
     model: Annotated[Name, "the model that writes the answer"] = "claude-opus-4-6"
     expansion_model: Annotated[Name, "the model that rephrases the question"] = "claude-haiku-4-5-20251001"

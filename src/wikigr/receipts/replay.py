@@ -129,7 +129,7 @@ def _pack(record: PackRecord, pack: Pack) -> Check:
 
 
 def _profile(read: ReceiptRead) -> tuple[Profile | None, Check]:
-    """Return the profile for asking again, if it is safe to use, and a check that it equals the local profile of that name.
+    """Return the profile for asking again, if it is safe to use, and a check that it equals the local one of that name.
 
     The profile in the receipt is untrusted, so a cross-encoder that it names is never opened. A local profile may name
     any.

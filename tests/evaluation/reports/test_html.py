@@ -375,7 +375,7 @@ def test_which_way_is_better_is_not_guessed_from_names() -> None:
     tree = parse(html_report(made))
     for part in ("#metrics", "#differences"):
         tagged = [
-            first_match(row, "th > .name").text() for row in tree.css(f"{part} tbody tr") if "less is" in row.text()
+            first_match(row, "th > .name").text() for row in tree.css(f"{part} tbody tr") if "lower is" in row.text()
         ]
         assert tagged == ["token_f1"]
     assert '"higher_is_better"' not in html_report(made)

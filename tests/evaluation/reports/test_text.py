@@ -149,7 +149,7 @@ def test_repeats_are_in_every_report_when_there_are_some() -> None:
     text = printed(made)
     start = text.index("between repeats")
     assert cells(text[start:], "accuracy *") == ["0.1414", "0.0000"]
-    assert cells(text, "unstable questions") == ["1", "of", "5", "(20.0", "%)", "0", "of", "5", "(0.0", "%)"]
+    assert cells(text, "unstable questions") == ["1", "of", "5", "(20.0%)", "0", "of", "5", "(0.0%)"]
     assert "| unstable questions | 1 of 5 (20.0%) | 0 of 5 (0.0%) |" in markdown_report(made)
     assert "1 of 5 (20.0%)" in html_report(made)
 

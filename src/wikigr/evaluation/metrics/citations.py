@@ -39,7 +39,7 @@ def citation_precision(citations: Sequence[Citation], gold: Collection[Gold]) ->
 
 
 def citation_recall(citations: Sequence[Citation], gold: Collection[Gold]) -> float:
-    """Return the share of the gold locations (see ``citation_precision``) that are cited, in [0, 1]; NaN without gold."""
+    """Return the share of gold locations (see ``citation_precision``) that are cited, in [0, 1]; NaN without gold."""
     if not gold:
         return math.nan
     return sum(any(_points_to(citation, place) for citation in citations) for place in gold) / len(gold)

@@ -161,7 +161,7 @@ class HtmlDocument:
         return strip_numbering(title, own) if strip_decorations else title
 
     def heading(self) -> str:
-        """Return the heading of the content: its only ``<h1>``, without any its first heading, otherwise ``""``.
+        """Return the heading of the content: its only ``<h1>``, or its first heading if there is none, or ``""``.
 
         The header that a site shows on all pages does not count. Several ``<h1>`` each name only a part.
         """

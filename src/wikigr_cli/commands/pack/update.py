@@ -54,8 +54,8 @@ def update(
 ) -> None:
     """Update PACK from its SOURCE in one step; only changed sections are encoded again.
 
-    The name, description, license, encoder, gold questions and examples stay. A fitted abstention threshold is fitted
-    again. Without --from, an installed pack is downloaded again from where it was installed.
+    The name, description, license, encoder, gold questions and examples stay. A calibrated abstention threshold is
+    recalibrated. Without --from, an installed pack is downloaded again from where it was installed.
     """
     environment = context.ensure_object(Environment)
     pack_version = options.check_version(pack_version)
