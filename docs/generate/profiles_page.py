@@ -36,7 +36,7 @@ Refer to a profile by the path of its file, or by its name if the file is in
 
 | key | type | default | meaning |
 | --- | --- | --- | --- |
-| `extends` | text | none | the profile that gives the missing keys |
+| `extends` | text | none | the profile that provides the missing keys |
 | `description` | text | none | one line for `wikigr profile list` |
 """
 

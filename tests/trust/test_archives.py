@@ -229,7 +229,7 @@ def test_hostile_names_of_members(members: list[Member], arena: Arena, tally: Co
 def test_members_that_are_not_regular_files(
     members: list[Member], arena: Arena, tally: Count, kind: str, code: bytes, message: str
 ) -> None:
-    count = tally("archive: a member that is no plain file")
+    count = tally("archive: members other than regular files")
     pax = b"30 path=../../../../tmp/evil\n\n"
     for place, victim in enumerate(members):
         for link in (b"", b"/etc/passwd", b"../../bystander") if "link" in kind else (b"",):
@@ -241,7 +241,7 @@ def test_members_that_are_not_regular_files(
 
 
 def test_duplicate_missing_and_misplaced_members(members: list[Member], arena: Arena, tally: Count) -> None:
-    count = tally("archive: members twice, missing or out of order")
+    count = tally("archive: duplicate, missing or reordered members")
     for place in range(len(members)):
         twice = [*members[: place + 1], *members[place:]]
         arena.refuses(compressed(tar_of(twice)), f"'{re.escape(members[place].name)}' twice")
@@ -279,7 +279,7 @@ def test_duplicate_missing_and_misplaced_members(members: list[Member], arena: A
 def test_headers_that_lie(
     members: list[Member], arena: Arena, tally: Count, fields: dict[str, bytes], message: str
 ) -> None:
-    count = tally("archive: a header that lies")
+    count = tally("archive: false headers")
     for place, victim in enumerate(members):
         evil = victim.with_fields(**fields)
         arena.refuses(compressed(tar_of([*members[:place], evil, *members[place + 1 :]])), message)
@@ -287,7 +287,7 @@ def test_headers_that_lie(
 
 
 def test_a_wrong_checksum_of_a_header(members: list[Member], arena: Arena, tally: Count) -> None:
-    count = tally("archive: a header that lies")
+    count = tally("archive: false headers")
     for place, victim in enumerate(members):
         evil = Member(victim.header[:148] + b"000000\0 " + victim.header[156:], victim.data)
         arena.refuses(compressed(tar_of([*members[:place], evil, *members[place + 1 :]])))
@@ -295,7 +295,7 @@ def test_a_wrong_checksum_of_a_header(members: list[Member], arena: Arena, tally
 
 
 def test_data_where_none_belongs(archive: bytes, members: list[Member], arena: Arena, tally: Count) -> None:
-    count = tally("archive: data where none belongs")
+    count = tally("archive: unexpected data")
     good = tar_of(members)
     assert len(members[0].data) % BLOCK
     offset = BLOCK + len(members[0].data)
@@ -367,7 +367,7 @@ def test_a_window_that_takes_much_memory(members: list[Member], arena: Arena, ta
 
 @pytest.mark.trust
 def test_truncated_at_every_block(physics_pack: Path, archive: bytes, arena: Arena, tally: Count) -> None:
-    count = tally("archive: cut off at a 4 KiB boundary, or just before its end")
+    count = tally("archive: truncated at a 4 KiB boundary or just before the end")
     large = export_pack(physics_pack, arena.root / "physics.wikigr").file.read_bytes()
     assert len(large) > 50 * 4096
     for whole in (archive, large):
@@ -377,7 +377,7 @@ def test_truncated_at_every_block(physics_pack: Path, archive: bytes, arena: Are
 
 
 def test_truncated_at_every_header(members: list[Member], arena: Arena, tally: Count) -> None:
-    count = tally("archive: cut off at a header, the compression intact")
+    count = tally("archive: truncated at a header, with valid compression")
     tar = tar_of(members)
     offset = 0
     for member in members:
@@ -427,7 +427,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def test_invalid_signatures(signed: list[Member], members: list[Member], arena: Arena, tally: Count) -> None:
-    count = tally("archive: a signature that does not fit")
+    count = tally("archive: signatures that do not match")
     manifest, signature, *files = signed
     assert signature.name == SIGNATURE
     renamed = remade(signed, lambda fields: fields.update(version="1.0.1"))
@@ -661,7 +661,7 @@ def test_a_manifest_that_lies_about_its_digest(workshop: Workshop, tally: Count)
 
     found = failures(workshop.proved(lie))
     assert [failure.partition(":")[0] for failure in found] == ["PageRank", "graph index", "digest"]
-    tally("manifest: a digest that is not the content's").refused()
+    tally("manifest: a digest that does not match the content").refused()
 
 
 def _rewritten(name: str, change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
@@ -781,14 +781,14 @@ def test_an_encoder_that_never_returns_is_stopped_before_the_installation(worksh
     found = failures(workshop.proved(endless_encoder, seconds=8))
     assert len(found) == 1
     assert found[0].startswith("proof: The validation process took more than 8 seconds"), found
-    tally("encoder: a graph without end").refused()
+    tally("encoder: an endless graph").refused()
 
 
 def test_checks_that_take_too_long_are_stopped(workshop: Workshop, tally: Count) -> None:
     found = failures(workshop.proved(lambda _: None, seconds=0.01))
     assert len(found) == 1
     assert "took more than" in found[0] or "took too much time" in found[0]
-    tally("proof: a hang").refused()
+    tally("validation: a hang").refused()
 
 
 @pytest.mark.parametrize(
@@ -814,7 +814,7 @@ def test_the_limits_of_the_process_hold(tmp_path: Path, tally: Count, greed: str
     )
     assert done.returncode != 0
     assert error in done.stderr
-    tally("proof: too much memory, time or writing").refused()
+    tally("validation: too much memory, time or writing").refused()
 
 
 def test_the_process_that_checks_has_these_limits(tmp_path: Path) -> None:
@@ -831,7 +831,7 @@ def test_a_checker_that_crashes_or_lies_is_a_failed_check(
     pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tally: Count
 ) -> None:
     """The child is a real process that dies from a signal, sends something invalid, or sends nothing."""
-    count = tally("proof: a crash, or a taken-over process that sends something else")
+    count = tally("validation: a crash, or a compromised process that sends something else")
     for report, message in (
         (checkers.crash, "crashed in the database engine (signal 6)"),
         (checkers.leave, "exited unexpectedly"),
@@ -851,7 +851,7 @@ def test_a_checker_that_crashes_or_lies_is_a_failed_check(
 
 
 def test_files_beside_the_database_are_refused(pack: Path, tmp_path: Path, tally: Count) -> None:
-    count = tally("database: a log or shadow beside it")
+    count = tally("database: a log or shadow file next to it")
     for name in ("pack.db.wal", "pack.db.shadow", "pack.db.lock", "pack.db.tmp"):
         copy = shutil.copytree(pack, tmp_path / name)
         (copy / name).write_bytes(b"unfinished work")

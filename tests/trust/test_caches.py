@@ -110,7 +110,7 @@ def test_kept_replies(
     result = wikigr(*common, "-o", "two")
     assert result.code == 0, result.err
     assert len(messages_server.requests) == 2 * asked
-    tally("broken files: kept replies").harmless()
+    tally("broken files: cached replies").harmless()
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
@@ -162,7 +162,7 @@ def test_what_an_interrupted_build_left(
     (tmp_path / "a.jsonl").write_text('{"title": "Bees", "text": "Bees make honey."}\n')
     result = wikigr("pack", "build", "a.jsonl", "-o", "p")
     assert "a bug" not in result.err, result.err
-    count = tally("broken files: what a build left")
+    count = tally("broken files: leftovers of a build")
     if result.code:
         # If a folder or a loop is in its place, SQLite reports only that it cannot open the file.
         assert "--no-resume" in result.err or "folder's permissions" in result.err, result.err

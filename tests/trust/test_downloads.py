@@ -222,7 +222,7 @@ def test_a_different_range_than_requested(server: FileServer, tmp_path: Path, ta
             request.reply(200, CONTENT, {"ETag": '"1"'}, cut=100_000)
 
     server.behaviors["/p"] = wrong
-    refused(server, tmp_path, tally("download: lying ranges"), "a different part of the file")
+    refused(server, tmp_path, tally("download: false ranges"), "a different part of the file")
     assert all(path.stat().st_size == 0 for path in tmp_path.glob("*.download"))
 
 
@@ -234,13 +234,13 @@ def test_more_bytes_than_the_requested_rest(server: FileServer, tmp_path: Path, 
             request.reply(200, CONTENT, {"ETag": '"1"'}, cut=100_000)
 
     server.behaviors["/p"] = wrong
-    refused(server, tmp_path, tally("download: lying ranges"), "more bytes than it announced")
+    refused(server, tmp_path, tally("download: false ranges"), "more bytes than it announced")
 
 
 def test_a_range_that_was_not_requested(server: FileServer, tmp_path: Path, tally: Attacks) -> None:
     headers = {"Content-Range": "bytes 0-299999/300000"}
     server.behaviors["/p"] = lambda request: request.reply(206, CONTENT, headers)
-    refused(server, tmp_path, tally("download: lying ranges"), "a different part of the file")
+    refused(server, tmp_path, tally("download: false ranges"), "a different part of the file")
 
 
 def test_a_link_in_place_of_the_download_is_not_followed(server: FileServer, tmp_path: Path, tally: Attacks) -> None:

@@ -120,7 +120,7 @@ def test_searches_that_a_model_helps_go_on_without_it(
     assert document["results"]
     assert "multi_query" in result.err
     assert len(model.requests) <= RETRIES + 1
-    tally("faulty model server: search goes on, degraded").harmless()
+    tally("faulty model server: search continues, degraded").harmless()
 
 
 @pytest.mark.parametrize("fault", ["429", "500", "garbage JSON", "closed", "a tool that is not offered", "50 MB"])

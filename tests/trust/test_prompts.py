@@ -176,7 +176,7 @@ def test_a_repeated_pack_name_does_not_end_the_search(
     client.close()
     assert result.stop_reason != "finish"
     assert any("<entities-offered>" in request.json["messages"][0]["content"] for request in messages_server.requests)
-    tally("prompt injection: tags steer the loop").harmless()
+    tally("prompt injection: tags that would steer the loop").harmless()
 
 
 def test_tags_of_the_pack_do_not_end_the_planner(
@@ -190,7 +190,7 @@ def test_tags_of_the_pack_do_not_end_the_planner(
     result = wikigr("ask", question, *arguments)
     assert result.code == 0, result.err
     assert planner.plans >= 2
-    tally("prompt injection: tags steer the loop").harmless()
+    tally("prompt injection: tags that would steer the loop").harmless()
 
 
 def test_rephrasing_and_own_knowledge(
@@ -247,5 +247,5 @@ def test_names_of_a_megabyte_stay_out_of_prompts_and_of_the_engine(
     for written in ("claude-opus-4-6", "local-model"):
         assert wikigr("ask", QUESTION, "--pack", "p", "--model", written).code == 0
     assert model.requests and max(len(request.raw) for request in model.requests) < 100_000
-    tally("names of a megabyte").refused(2)
-    tally("names of a megabyte").harmless(2)
+    tally("names of one megabyte").refused(2)
+    tally("names of one megabyte").harmless(2)

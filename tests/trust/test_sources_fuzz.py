@@ -267,12 +267,12 @@ def test_inputs_led_by_coverage(tmp_path: Path, tally: Callable[[str], Tally], n
     tried = re.search(r"Done (\d+) (?:runs )?in", done.stderr)
     assert tried is not None, done.stderr[-1000:]
     assert int(tried[1]) > 100
-    tally("sources: led by coverage (atheris)").harmless(int(tried[1]))
+    tally("sources: guided by coverage (atheris)").harmless(int(tried[1]))
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "zim"])
 def test_made_up_files(reader: Reader, tmp_path: Path, tally: Callable[[str], Tally], name: str) -> None:
-    count = tally("sources: made-up files")
+    count = tally("sources: generated files")
     file, _ = SAMPLES[name]
     pieces = st.one_of(st.sampled_from(PIECES), st.text(max_size=20).map(lambda t: t.encode("utf-8", "replace")))
     if name == "jsonl":

@@ -34,7 +34,7 @@ class FewShotOptions(Options):
 
     section: ClassVar[str] = "few_shot"
 
-    enabled: Annotated[bool, "put worked examples of the pack into a model's prompt"] = True
+    enabled: Annotated[bool, "put worked examples from the pack into a model's prompt"] = True
     num_examples: Annotated[Few, "number of examples"] = 3
 
 

@@ -194,7 +194,7 @@ class GraphRerankerOptions(Options):
     ] = 0.95
     beta: Annotated[Weight | Auto, "weight of PageRank"] = 0.05
     cache_ttl: Annotated[
-        Annotated[int, Limits(ge=0)] | Auto, "seconds for which a process keeps the PageRank that it computed"
+        Annotated[int, Limits(ge=0)] | Auto, "seconds for which a process caches the PageRank it computed"
     ] = "auto"
 
     def problem(self) -> tuple[tuple[str, ...], str] | None:

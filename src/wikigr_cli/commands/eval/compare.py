@@ -69,9 +69,7 @@ def check_comparable(one: StoredRun, other: StoredRun, *, force: bool) -> list[s
 
     caveats = differences(one.run, other.run)
     if caveats and not force:
-        raise UsageError(
-            f"The runs are not comparable: {', '.join(caveats)}.", hint="--force compares them anyway."
-        )
+        raise UsageError(f"The runs are not comparable: {', '.join(caveats)}.", hint="--force compares them anyway.")
     return caveats
 
 
