@@ -42,11 +42,11 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class GoldQuestion:
-    """A question with its accepted answers and the places that contain them.
+    """A question with its accepted answers and the locations that contain them.
 
     An answerable question has at least one answer and one gold location; an unanswerable one has no answers.
-    ``type`` and ``split`` are empty if the file does not name them. Questions of the same ``cluster`` are not independent. ``line``
-    counts from 1.
+    ``type`` and ``split`` are empty if the file does not name them. Questions of the same ``cluster`` are not
+    independent. ``line`` counts from 1.
     """
 
     id: str
