@@ -9,7 +9,7 @@ MODEL := sentence-transformers/all-MiniLM-L6-v2
 QUESTION ?= When and where was Werner Heisenberg born?
 
 # torch is installed first and by its exact version, because an open range pulls several GB of CUDA packages. The Linux
-# wheel on PyPI needs CUDA too: set TORCH_INDEX to an index with CPU builds, such as https://download.pytorch.org/whl/cpu.
+# wheel on PyPI needs CUDA too: set TORCH_INDEX to an index with CPU builds.
 TORCH_INDEX ?=
 TORCH := torch==2.13.0 $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 

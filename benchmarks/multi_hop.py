@@ -25,7 +25,7 @@ from wikigr.pipeline.builder import build_pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import load_profile
 from wikigr.retrieval.candidates import RetrievalOptions
-from wikigr.retrieval.explore.stage import MultiStrategyOptions
+from wikigr.retrieval.explore.options import MultiStrategyOptions
 from wikigr.retrieval.graph_walk import GraphWalkOptions
 from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions
 

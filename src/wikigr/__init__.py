@@ -1,3 +1,3 @@
 """Build knowledge packs from text, search them, and answer questions from them with verifiable citations."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

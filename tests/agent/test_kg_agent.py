@@ -96,8 +96,11 @@ def test_flags_switch_single_enhancements(db_path: str, physics_pack: Path, tmp_
         assert isinstance(full.few_shot, FewShotManager)
         assert full.cross_encoder is None
         assert full.few_shot.load_examples()[0]["answer"] == "a"
-    for options in ({"use_enhancements": False, "enable_cross_encoder": True},
-                    {"enable_reranker": False, "enable_multidoc": False, "enable_fewshot": False}):  # fmt: skip
+    without: list[dict[str, Any]] = [
+        {"use_enhancements": False, "enable_cross_encoder": True},
+        {"enable_reranker": False, "enable_multidoc": False, "enable_fewshot": False},
+    ]
+    for options in without:
         with KnowledgeGraphAgent(db_path, **options) as bare:
             assert (bare.reranker, bare.synthesizer, bare.few_shot, bare.cross_encoder) == (None,) * 4
     with pytest.raises(FileNotFoundError, match="few_shot_examples"):
@@ -142,7 +145,7 @@ def test_a_pack_s_own_examples_reach_the_prompt(
 def test_a_replaced_reranker_is_the_one_that_answers(agent: KnowledgeGraphAgent) -> None:
     before = agent.query(OFF_TOPIC)["warnings"]
     agent.reranker = GraphReranker(agent.conn, alpha=0.5, beta=0.5)
-    assert agent.reranker.alpha == 0.5
+    assert agent.reranker is not None and agent.reranker.alpha == 0.5
     assert agent._pipeline.answer(QUESTION).trace.stages[4].notes == {"alpha": 0.5, "beta": 0.5}
     assert before == []
 
@@ -283,6 +286,7 @@ def test_an_agent_can_be_extended_as_documented(db_path: str) -> None:
             self.synthesizer = MultiDocSynthesizer(self.conn, num_docs=5, min_relevance=0.3)
 
         def query_multidoc(self, question: str) -> dict[str, Any]:
+            assert self.synthesizer is not None and self.reranker is not None
             context = self.synthesizer.retrieve(question, self._get_embedding_generator())
             reranked = self.reranker.rerank([{"title": a["title"], "score": 1.0} for a in context["articles"]], top_k=5)
             return {

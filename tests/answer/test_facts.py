@@ -1,4 +1,4 @@
-"""Examples and rules of reference/multidoc-synthesizer.md, `_extract_facts`, as DESIGN 6.5 reads them."""
+"""Examples and rules of reference/multidoc-synthesizer.md, `_extract_facts`."""
 
 from __future__ import annotations
 

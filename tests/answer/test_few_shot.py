@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from wikigr.agent.enhancements import few_shot_manager
-from wikigr.answer.few_shot import NOT_COVERED, FewShotManager
+from wikigr.answer.abstention import NOT_COVERED
+from wikigr.answer.few_shot import FewShotManager
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.models import find_prepared
 from wikigr.errors import ModelError

@@ -139,10 +139,11 @@ def test_a_removed_article_names_the_article_with_its_alias(content: Callable[..
 def test_a_renamed_article_is_known_by_its_sections_when_its_text_changed_too(
     content: Callable[..., ContentDiff],
 ) -> None:
-    after = [ALPHA, BETA, {"id": "x", "title": "Third", "text": "The third letter.\n# Rays\nGamma rays are light."}]
+    third: Record = {"id": "x", "title": "Third", "text": "The third letter.\n# Rays\nGamma rays are light."}
+    after = [ALPHA, BETA, third]
     found = content(RECORDS, after)
     assert found.renamed == (Renamed("Gamma", "Third", "sections"),)
-    less = dict(after[2], text="The third letter.\n# Rays\nGamma rays are quanta.")
+    less = dict(third, text="The third letter.\n# Rays\nGamma rays are quanta.")
     found = content(RECORDS, [ALPHA, BETA, less])
     assert (found.renamed, found.added) == ((), ("Third",))
     assert found.removed == (Removed("Gamma", None),)

@@ -99,7 +99,13 @@ def snapshot(pack: Path) -> dict[str, tuple[int, int]]:
 def test_an_update_is_a_build_from_scratch_that_encodes_only_what_changed(
     pack: Path, tmp_path: Path, encoder: Embedder
 ) -> None:
-    changed = [*CHANGED[:3], {"id": "e", "title": "Epsilon", "text": "Epsilon is the fifth letter.", "links": ["Beta"]}]
+    fifth: dict[str, object] = {
+        "id": "e",
+        "title": "Epsilon",
+        "text": "Epsilon is the fifth letter.",
+        "links": ["Beta"],
+    }
+    changed = [*CHANGED[:3], fifth]
     report = update(pack, changed)
     assert report.build is not None
     assert (report.build.embedded, report.build.reused) == (2, 3)
@@ -272,7 +278,11 @@ def test_companion_files_stay(pack: Path) -> None:
 def test_a_calibrated_threshold_is_recalibrated(pack: Path) -> None:
     give_questions(pack)
     old, told = calibrated(pack), Told()
-    cake = {"id": "c", "title": "Lemon cake", "text": "How is a lemon cake baked? A lemon cake is baked in an oven."}
+    cake: dict[str, object] = {
+        "id": "c",
+        "title": "Lemon cake",
+        "text": "How is a lemon cake baked? A lemon cake is baked in an oven.",
+    }
     update(pack, [*CHANGED, cake], told)
     manifest = manifest_of(pack)
     assert manifest.thresholds[THRESHOLD_NAME] != old

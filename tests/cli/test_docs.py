@@ -1,13 +1,14 @@
-"""Every command in docs/ runs, in the order of its page, and prints what the page says.
+"""Run every command in the README and in docs/, in the order of its page, and compare the output with the page.
 
-How a page is written for this:
+How to write a page:
 
-- ``console`` blocks hold commands (``$ …``), each followed by the lines of its output that are worth showing. A line
-  with ``…`` in it stands for what differs from run to run, and figures with a decimal point may differ from machine to
-  machine. ``# exit 1`` behind a command is its exit code, 0 otherwise.
-- ``<!-- file: notes/kettle.md -->`` before a block makes the block that file, from then on.
-- A ``json`` block after a command with ``--json`` is an example: its keys are those of the real document.
-- ``text`` blocks are not run: what needs a network, a key, much time or another machine.
+- ``console`` blocks hold commands (``$ …``). Below a command, show the lines of its output that matter. A line with
+  ``…`` in it is not compared, and numbers with a decimal point may differ. ``# exit 1`` after a command states its
+  exit code, 0 otherwise.
+- ``<!-- file: notes/kettle.md -->`` before a block writes the block to that file.
+- A ``json`` block after a command with ``--json`` is an example with the keys of the real document.
+- ``python`` blocks run as programs.
+- ``text`` blocks do not run. Use them for commands that need a network, a key, much time or another machine.
 """
 
 from __future__ import annotations
@@ -24,18 +25,21 @@ from typing import Any
 
 import pytest
 
+from wikigr_cli.exit_codes import ExitStatus
+
 from .conftest import ROOT_PACK, Result, Wikigr
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGES = sorted(DOCS.rglob("*.md"))
-# Written from the commands themselves, or from what the tests print; the index holds links only.
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+# These pages are generated, or contain only tables and links.
 WITHOUT_COMMANDS = {
-    "README.md",
-    "reference/commands.md",
-    "reference/formats.md",
-    "reference/profiles.md",
-    "reference/exit-codes.md",
-    "what-was-tried.md",
+    "docs/README.md",
+    "docs/reference/commands.md",
+    "docs/reference/formats.md",
+    "docs/reference/profiles.md",
+    "docs/reference/exit-codes.md",
+    "docs/what-was-tried.md",
 }
 _BLOCK = re.compile(
     r"^(?:<!-- file: (?P<file>\S+) -->\n)?```(?P<kind>\w+)\n(?P<text>.*?)^```", re.MULTILINE | re.DOTALL
@@ -45,10 +49,11 @@ _SHELL = {"rm", "mkdir", "ssh-keygen"}
 
 @dataclass
 class Step:
-    """A file to write, or a command to run with what the page shows of its result."""
+    """A file to write, or a command or program to run with the result that the page shows."""
 
     text: str
     file: str | None = None
+    is_python: bool = False
     code: int = 0
     shown: list[str] = field(default_factory=list)
     example: Any = None
@@ -61,6 +66,8 @@ def steps(page: Path) -> list[Step]:
             found.append(Step(block["text"], file=block["file"]))
         elif block["kind"] in ("console", "sh"):
             found += _commands(block["text"])
+        elif block["kind"] == "python":
+            found.append(Step(block["text"], is_python=True))
         elif block["kind"] == "json" and found and "--json" in found[-1].text:
             found[-1].example = json.loads(block["text"])
     return found
@@ -82,11 +89,13 @@ def _commands(block: str) -> Iterator[Step]:
 
 
 def relative(page: Path) -> str:
-    return page.relative_to(DOCS).as_posix()
+    return page.relative_to(ROOT).as_posix()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=relative)
-def test_the_commands_of_a_page_run_in_order(page: Path, wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
+def test_the_commands_of_a_page_run_in_order(
+    page: Path, wikigr: Wikigr, physics_pack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     todo = steps(page)
     assert bool(todo) != (relative(page) in WITHOUT_COMMANDS)
     _demo_pack(physics_pack, tmp_path / "packs" / "physics")
@@ -96,6 +105,10 @@ def test_the_commands_of_a_page_run_in_order(page: Path, wikigr: Wikigr, physics
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(step.text, encoding="utf-8")
             continue
+        if step.is_python:
+            exec(compile(step.text, str(page), "exec"), {})
+            assert capsys.readouterr().out
+            continue
         result = _run(step.text, wikigr, tmp_path)
         assert result.code == step.code, f"{step.text}\n{result.err}"
         printed = {_rounded(line) for line in (result.out + result.err).splitlines()}
@@ -103,14 +116,14 @@ def test_the_commands_of_a_page_run_in_order(page: Path, wikigr: Wikigr, physics
             f"{step.text}\n{result.out}{result.err}"
         )
         if step.example is not None:
-            assert _strangers(step.example, json.loads(result.out)) == [], step.text
+            assert _unknown_keys(step.example, json.loads(result.out)) == [], step.text
 
 
 def _demo_pack(built: Path, pack: Path) -> None:
     shutil.copytree(built, pack)
     gold = (ROOT_PACK / "eval" / "questions.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     (pack / "eval").mkdir()
-    # Every ninth question: of all kinds, and few.
+    # Every ninth question: few, but of all kinds.
     (pack / "eval" / "questions.jsonl").write_text("".join(gold[::9]), encoding="utf-8")
 
 
@@ -121,7 +134,7 @@ def _run(command: str, wikigr: Wikigr, folder: Path) -> Result:
     if words[0] == "wikigr":
         first, second = words[: words.index("|")], words[words.index("|") + 1 :]
         return wikigr(*second[1:], stdin=wikigr(*first[1:]).out)
-    assert words[0] in _SHELL, f"no test runs {words[0]}: a `text` block holds what is not run"
+    assert words[0] in _SHELL, f"no test runs {words[0]}; use a `text` block for commands that do not run"
     done = subprocess.run(words, cwd=folder, capture_output=True, encoding="utf-8", check=False)
     return Result(done.returncode, done.stdout, done.stderr)
 
@@ -130,28 +143,34 @@ def _rounded(line: str) -> str:
     return re.sub(r"\d+\.\d+", "#", line.rstrip())
 
 
-def _strangers(example: Any, real: Any, place: str = "") -> list[str]:
-    """Return where the example has other keys than the real document; of lists their first items are compared."""
+def _unknown_keys(example: Any, real: Any, place: str = "") -> list[str]:
+    """Return the places where the keys of ``example`` differ from ``real``; of a list only the first item counts."""
     if isinstance(example, dict) and isinstance(real, dict):
         if not place and set(example) != set(real):
             return [f"keys: {sorted(set(example) ^ set(real))}"]
         return [
             found
             for key, value in example.items()
-            for found in (_strangers(value, real[key], f"{place}.{key}") if key in real else [f"{place}.{key}"])
+            for found in (_unknown_keys(value, real[key], f"{place}.{key}") if key in real else [f"{place}.{key}"])
         ]
     if isinstance(example, list) and isinstance(real, list) and example and real:
-        return _strangers(example[0], real[0], f"{place}[0]")
+        return _unknown_keys(example[0], real[0], f"{place}[0]")
     return []
 
 
 def test_every_page_is_in_the_index() -> None:
     linked = {target.split("#")[0] for target in _links(DOCS / "README.md")}
-    assert {relative(page) for page in PAGES} - {"README.md"} <= linked
+    assert {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")} - {"README.md"} <= linked
+
+
+def test_every_exit_code_is_documented() -> None:
+    page = (DOCS / "reference" / "exit-codes.md").read_text(encoding="utf-8")
+    rows = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
+    assert rows == {int(status) for status in ExitStatus}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=relative)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_point_to_files_and_headings(page: Path) -> None:
     for target in _links(page):
         path, _, anchor = target.partition("#")
         file = (page.parent / path).resolve() if path else page
@@ -163,12 +182,19 @@ def test_links_lead_somewhere(page: Path) -> None:
             )
 
 
-def test_the_tests_that_hold_a_promise_are_there() -> None:
-    root = DOCS.parent
-    named = set(re.findall(r"`((?:tests|src)/[\w/.]+)`", (root / "SECURITY.md").read_text(encoding="utf-8")))
+def test_the_paths_in_contributing_md_exist() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:tests|src|docs|eval|requirements)/[\w/.-]+)`", page))
+    assert len(named) > 15
+    assert [name for name in sorted(named) if "NAME" not in name and not (ROOT / name).exists()] == []
+    assert [link for link in _links(ROOT / "CONTRIBUTING.md") if not (ROOT / link.partition("#")[0]).exists()] == []
+
+
+def test_the_tests_that_security_md_names_exist() -> None:
+    named = set(re.findall(r"`((?:tests|src)/[\w/.]+)`", (ROOT / "SECURITY.md").read_text(encoding="utf-8")))
     assert len(named) > 20
-    assert [name for name in sorted(named) if not (root / name).exists()] == []
-    assert [link for link in _links(root / "SECURITY.md") if not (root / link.partition("#")[0]).exists()] == []
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+    assert [link for link in _links(ROOT / "SECURITY.md") if not (ROOT / link.partition("#")[0]).exists()] == []
 
 
 def _links(page: Path) -> list[str]:

@@ -76,7 +76,7 @@ class FileServer(ThreadingHTTPServer):
         self.scheme = "http"
 
     def url(self, path: str, host: str | None = None) -> str:
-        return f"{self.scheme}://{host or self.server_address[0]}:{self.server_port}{path}"
+        return f"{self.scheme}://{host or self.socket.getsockname()[0]}:{self.server_port}{path}"
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Ignore errors: tests hang up on purpose."""

@@ -6,10 +6,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from tests.embeddings.conftest import MakeBert
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.loader import open_encoder
@@ -36,7 +38,7 @@ def test_openvino_agrees_with_onnx_runtime(encoder: Embedder, precision: str, ag
     assert other.encode([]).shape == (0, encoder.identity.dimension)
 
 
-def test_openvino_errors_say_how_to_fix_them(make_bert, tmp_path: Path) -> None:
+def test_openvino_errors_say_how_to_fix_them(make_bert: MakeBert, tmp_path: Path) -> None:
     pytest.importorskip("openvino", reason="the extra 'openvino' is not installed")
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     prepared.graph.write_bytes(b"\0" * prepared.graph.stat().st_size)
@@ -44,13 +46,13 @@ def test_openvino_errors_say_how_to_fix_them(make_bert, tmp_path: Path) -> None:
         open_encoder(prepared.folder, backend="openvino")
 
 
-def _make_other_architecture(make_bert, kind: str) -> Path:
+def _make_other_architecture(make_bert: MakeBert, kind: str) -> Path:
     """Create a folder of another architecture with the tokenizer and the layout of a BERT folder."""
     torch = pytest.importorskip("torch", reason="the extra 'models' is not installed")
     import transformers
 
     folder: Path = make_bert(kind)
-    sizes = {"vocab_size": 40, "pad_token_id": 0, "max_position_embeddings": 40}
+    sizes: dict[str, Any] = {"vocab_size": 40, "pad_token_id": 0, "max_position_embeddings": 40}
     torch.manual_seed(0)
     if kind == "distilbert":
         model = transformers.DistilBertModel(
@@ -70,7 +72,7 @@ def _make_other_architecture(make_bert, kind: str) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["distilbert", "mpnet"])
-def test_other_architectures_are_exported(make_bert, tmp_path: Path, kind: str) -> None:
+def test_other_architectures_are_exported(make_bert: MakeBert, tmp_path: Path, kind: str) -> None:
     folder = _make_other_architecture(make_bert, kind)
     from wikigr.embeddings.onnx_export import export_graph
     from wikigr.embeddings.sentence_transformers import SentenceTransformersEncoder
@@ -119,7 +121,7 @@ def test_a_graph_with_segments_gets_the_first(tmp_path: Path) -> None:
     np.testing.assert_allclose(vectors, expected, atol=1e-6)
 
 
-def test_a_graph_that_is_not_an_encoder_is_refused(make_bert, tmp_path: Path) -> None:
+def test_a_graph_that_is_not_an_encoder_is_refused(make_bert: MakeBert, tmp_path: Path) -> None:
     folder = make_bert()
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "model_type": "unheard-of"}))

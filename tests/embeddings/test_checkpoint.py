@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.embeddings.conftest import MakeBert
 from tokenizers import Tokenizer
 
 from wikigr.embeddings.checkpoint import Checkpoint
@@ -16,7 +17,7 @@ def _edit(path: Path, **changes: object) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
-def test_both_forms_of_a_pooling_configuration(make_bert) -> None:
+def test_both_forms_of_a_pooling_configuration(make_bert: MakeBert) -> None:
     folder = make_bert(pooling="cls")
     assert Checkpoint.read(folder).pooling == "cls"
     (folder / "1_Pooling/config.json").write_text('{"embedding_dimension": 24, "pooling_mode": "max"}')
@@ -32,14 +33,14 @@ def test_both_forms_of_a_pooling_configuration(make_bert) -> None:
         {"pooling_mode": ["mean", "max"]},
     ],
 )
-def test_a_pooling_that_the_graph_lacks_is_refused(make_bert, settings: dict[str, object]) -> None:
+def test_a_pooling_that_the_graph_lacks_is_refused(make_bert: MakeBert, settings: dict[str, object]) -> None:
     folder = make_bert()
     (folder / "1_Pooling/config.json").write_text(json.dumps(settings))
     with pytest.raises(ModelError, match="pools by"):
         Checkpoint.read(folder)
 
 
-def test_steps_that_the_graph_lacks_are_refused(make_bert) -> None:
+def test_steps_that_the_graph_lacks_are_refused(make_bert: MakeBert) -> None:
     folder = make_bert()
     modules = json.loads((folder / "modules.json").read_text())
     dense = {"idx": 3, "name": "3", "path": "3_Dense", "type": "sentence_transformers.models.Dense"}
@@ -49,14 +50,14 @@ def test_steps_that_the_graph_lacks_are_refused(make_bert) -> None:
             Checkpoint.read(folder)
 
 
-def test_a_default_prompt_is_refused(make_bert) -> None:
+def test_a_default_prompt_is_refused(make_bert: MakeBert) -> None:
     folder = make_bert()
     (folder / "config_sentence_transformers.json").write_text('{"default_prompt_name": "query"}')
     with pytest.raises(ModelError, match="prompt"):
         Checkpoint.read(folder)
 
 
-def test_a_path_that_leaves_the_folder_is_refused(make_bert) -> None:
+def test_a_path_that_leaves_the_folder_is_refused(make_bert: MakeBert) -> None:
     folder = make_bert()
     modules = json.loads((folder / "modules.json").read_text())
     modules[1]["path"] = "../elsewhere"
@@ -69,14 +70,14 @@ def test_a_path_that_leaves_the_folder_is_refused(make_bert) -> None:
     ("sentence", "tokenizer", "window"),
     [({"max_seq_length": 16}, 20, 16), ({"max_seq_length": 999}, 20, 32), ({}, 20, 20), ({}, 10**30, 32)],
 )
-def test_the_window(make_bert, sentence: dict[str, int], tokenizer: int, window: int) -> None:
+def test_the_window(make_bert: MakeBert, sentence: dict[str, int], tokenizer: int, window: int) -> None:
     folder = make_bert()
     (folder / "sentence_bert_config.json").write_text(json.dumps(sentence))
     _edit(folder / "tokenizer_config.json", model_max_length=tokenizer)
     assert Checkpoint.read(folder).max_tokens == window
 
 
-def test_lower_casing_goes_into_the_tokenizer(make_bert) -> None:
+def test_lower_casing_goes_into_the_tokenizer(make_bert: MakeBert) -> None:
     folder = make_bert()
     own = Tokenizer.from_file(str(folder / "tokenizer.json"))
     own.normalizer = None  # type: ignore[assignment]
@@ -88,7 +89,7 @@ def test_lower_casing_goes_into_the_tokenizer(make_bert) -> None:
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
-def test_a_missing_file_is_named(make_bert, name: str) -> None:
+def test_a_missing_file_is_named(make_bert: MakeBert, name: str) -> None:
     folder = make_bert()
     (folder / name).unlink()
     with pytest.raises(ModelError, match=f"no {name}"):

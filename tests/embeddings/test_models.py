@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.embeddings.conftest import MakeBert
 
 from wikigr.embeddings import weights
 from wikigr.embeddings.embedder import Embedder
@@ -19,7 +20,7 @@ from wikigr.embeddings.prepared import PreparedModel
 from wikigr.errors import ModelError
 
 
-def test_a_prepared_encoder_is_found_by_folder_and_by_id(make_bert, tmp_path: Path) -> None:
+def test_a_prepared_encoder_is_found_by_folder_and_by_id(make_bert: MakeBert, tmp_path: Path) -> None:
     cache, folder = tmp_path / "cache", make_bert()
     with pytest.raises(ModelError, match="has not been prepared") as caught:
         find_prepared(str(folder), cache_dir=cache)
@@ -30,7 +31,7 @@ def test_a_prepared_encoder_is_found_by_folder_and_by_id(make_bert, tmp_path: Pa
     prepared.verify()
 
 
-def test_other_weights_under_the_same_name_are_another_model(make_bert, tmp_path: Path) -> None:
+def test_other_weights_under_the_same_name_are_another_model(make_bert: MakeBert, tmp_path: Path) -> None:
     cache, folder = tmp_path / "cache", make_bert()
     first = prepare(str(folder), cache_dir=cache)
     shutil.copy(make_bert("other", seed=1) / "model.safetensors", folder)
@@ -41,7 +42,7 @@ def test_other_weights_under_the_same_name_are_another_model(make_bert, tmp_path
     assert first.folder.is_dir() and second.folder.is_dir()
 
 
-def test_a_copied_folder_opens_on_its_own(make_bert, tmp_path: Path) -> None:
+def test_a_copied_folder_opens_on_its_own(make_bert: MakeBert, tmp_path: Path) -> None:
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     copy = shutil.copytree(prepared.folder, tmp_path / "pack" / "encoder")
     shutil.rmtree(tmp_path / "cache")
@@ -50,7 +51,7 @@ def test_a_copied_folder_opens_on_its_own(make_bert, tmp_path: Path) -> None:
     assert encoder.encode(["light"]).shape == (1, 24)
 
 
-def test_an_existing_encoder_is_kept_unless_forced(make_bert, tmp_path: Path) -> None:
+def test_an_existing_encoder_is_kept_unless_forced(make_bert: MakeBert, tmp_path: Path) -> None:
     cache, folder = tmp_path / "cache", make_bert()
     graph = prepare(str(folder), cache_dir=cache).graph
     written = graph.stat().st_ino
@@ -60,7 +61,7 @@ def test_an_existing_encoder_is_kept_unless_forced(make_bert, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("damage", ["description", "graph", "missing", "file"])
-def test_a_damaged_cache_is_reported_and_repaired(make_bert, tmp_path: Path, damage: str) -> None:
+def test_a_damaged_cache_is_reported_and_repaired(make_bert: MakeBert, tmp_path: Path, damage: str) -> None:
     cache, folder = tmp_path / "cache", make_bert()
     prepared = prepare(str(folder), cache_dir=cache)
     if damage == "description":
@@ -81,7 +82,7 @@ def test_a_damaged_cache_is_reported_and_repaired(make_bert, tmp_path: Path, dam
     assert [path.name for path in cache.iterdir()] == [prepared.folder.name]
 
 
-def test_verify_finds_damage_that_keeps_the_size(make_bert, tmp_path: Path) -> None:
+def test_verify_finds_damage_that_keeps_the_size(make_bert: MakeBert, tmp_path: Path) -> None:
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     data = prepared.folder / "model.onnx.data"
     content = bytearray(data.read_bytes())
@@ -105,7 +106,7 @@ def test_verify_finds_damage_that_keeps_the_size(make_bert, tmp_path: Path) -> N
         {"model_id": None},
     ],
 )
-def test_a_description_is_not_trusted(make_bert, tmp_path: Path, change: dict[str, object]) -> None:
+def test_a_description_is_not_trusted(make_bert: MakeBert, tmp_path: Path, change: dict[str, object]) -> None:
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     path = prepared.folder / "encoder.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
@@ -114,7 +115,7 @@ def test_a_description_is_not_trusted(make_bert, tmp_path: Path, change: dict[st
 
 
 @pytest.mark.parametrize("name", ["../outside", "extra.bin"])
-def test_a_description_cannot_list_other_files(make_bert, tmp_path: Path, name: str) -> None:
+def test_a_description_cannot_list_other_files(make_bert: MakeBert, tmp_path: Path, name: str) -> None:
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     (prepared.folder / name).write_bytes(b"!")
     path = prepared.folder / "encoder.json"
@@ -125,7 +126,7 @@ def test_a_description_cannot_list_other_files(make_bert, tmp_path: Path, name: 
         PreparedModel.from_folder(prepared.folder)
 
 
-def test_a_description_must_list_all_required_files(make_bert, tmp_path: Path) -> None:
+def test_a_description_must_list_all_required_files(make_bert: MakeBert, tmp_path: Path) -> None:
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     path = prepared.folder / "encoder.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "files": {}}))
@@ -133,7 +134,7 @@ def test_a_description_must_list_all_required_files(make_bert, tmp_path: Path) -
         PreparedModel.from_folder(prepared.folder)
 
 
-def test_a_symbolic_link_is_not_part_of_an_encoder(make_bert, tmp_path: Path) -> None:
+def test_a_symbolic_link_is_not_part_of_an_encoder(make_bert: MakeBert, tmp_path: Path) -> None:
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     elsewhere = prepared.tokenizer.rename(tmp_path / "elsewhere.json")
     prepared.tokenizer.symlink_to(elsewhere)
@@ -141,14 +142,14 @@ def test_a_symbolic_link_is_not_part_of_an_encoder(make_bert, tmp_path: Path) ->
         PreparedModel.from_folder(prepared.folder)
 
 
-def test_a_graph_that_is_none_is_a_clear_error(make_bert, tmp_path: Path) -> None:
+def test_a_graph_that_is_none_is_a_clear_error(make_bert: MakeBert, tmp_path: Path) -> None:
     prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
     prepared.graph.write_bytes(os.urandom(prepared.graph.stat().st_size))
     with pytest.raises(ModelError, match="cannot load the encoder"):
         open_encoder(prepared.folder)
 
 
-def test_several_processes_prepare_at_once(make_bert, tmp_path: Path) -> None:
+def test_several_processes_prepare_at_once(make_bert: MakeBert, tmp_path: Path) -> None:
     cache, folder = tmp_path / "cache", make_bert()
     program = (
         "import sys; from pathlib import Path; from wikigr.embeddings.models import prepare;"
@@ -161,14 +162,14 @@ def test_several_processes_prepare_at_once(make_bert, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
-def test_an_unwritable_cache_is_named(make_bert, tmp_path: Path) -> None:
+def test_an_unwritable_cache_is_named(make_bert: MakeBert, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     cache.mkdir(mode=0o500)
     with pytest.raises(ModelError, match="Cannot write the encoder"):
         prepare(str(make_bert()), cache_dir=cache)
 
 
-def test_a_file_where_the_cache_should_be_is_named(make_bert, tmp_path: Path) -> None:
+def test_a_file_where_the_cache_should_be_is_named(make_bert: MakeBert, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("")
     with pytest.raises(ModelError, match="Cannot write the encoder"):
         prepare(str(make_bert()), cache_dir=tmp_path / "cache")
@@ -181,7 +182,7 @@ def test_a_name_that_is_none(name: str) -> None:
             function(name)
 
 
-def test_the_default_weights_are_checked(encoder: Embedder, make_bert) -> None:
+def test_the_default_weights_are_checked(encoder: Embedder, make_bert: MakeBert) -> None:
     assert encoder.identity.model_id == DEFAULT_MODEL
     assert encoder.identity.weights_sha256 == weights.DEFAULT_WEIGHTS_SHA256
     with pytest.raises(ModelError, match="not the published ones") as caught:
@@ -189,7 +190,9 @@ def test_the_default_weights_are_checked(encoder: Embedder, make_bert) -> None:
     assert "--force-reinstall" in (caught.value.hint or "")
 
 
-def test_ids_that_share_a_folder_are_distinguished(make_bert, tmp_path: Path, monkeypatch) -> None:
+def test_ids_that_share_a_folder_are_distinguished(
+    make_bert: MakeBert, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cache, folder = tmp_path / "cache", make_bert()
     monkeypatch.setattr(weights, "hub_folder", lambda model_id: folder)
     prepare("a--b/c", cache_dir=cache)

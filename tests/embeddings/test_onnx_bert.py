@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
+from tests.embeddings.conftest import MakeBert
 
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.embeddings.models import prepare
@@ -27,7 +28,9 @@ TEXTS = ["", "the quantum of light", "WHO is 1 atom?", "é 東 ( def x : return 
         ("cls", "gelu_pytorch_tanh", ""),
     ],
 )
-def test_any_bert_agrees_with_sentence_transformers(make_bert, tmp_path, pooling, activation, prefix) -> None:
+def test_any_bert_agrees_with_sentence_transformers(
+    make_bert: MakeBert, tmp_path: Path, pooling: str, activation: str, prefix: str
+) -> None:
     pytest.importorskip("sentence_transformers", reason="the extra 'models' is not installed")
     from wikigr.embeddings.sentence_transformers import SentenceTransformersEncoder
 
@@ -38,7 +41,7 @@ def test_any_bert_agrees_with_sentence_transformers(make_bert, tmp_path, pooling
     np.testing.assert_allclose(ours.encode(TEXTS), theirs.encode(TEXTS), atol=2e-6)
 
 
-def test_pooling_changes_the_vector(make_bert, tmp_path: Path) -> None:
+def test_pooling_changes_the_vector(make_bert: MakeBert, tmp_path: Path) -> None:
     vectors = [
         OnnxEncoder(prepare(str(make_bert(mode, pooling=mode)), cache_dir=tmp_path / "cache")).encode(TEXTS[1:2])[0]
         for mode in ("mean", "cls", "max")
@@ -47,7 +50,7 @@ def test_pooling_changes_the_vector(make_bert, tmp_path: Path) -> None:
     assert vectors[0] @ vectors[2] < 0.999
 
 
-def test_a_neighbor_does_not_matter(make_bert, tmp_path: Path) -> None:
+def test_a_neighbor_does_not_matter(make_bert: MakeBert, tmp_path: Path) -> None:
     for mode in ("mean", "cls", "max"):
         prepared = prepare(str(make_bert(mode, pooling=mode)), cache_dir=tmp_path / "cache")
         for encoder in (OnnxEncoder(prepared), OnnxEncoder(prepared, threads=2, bulk=True)):
@@ -56,13 +59,13 @@ def test_a_neighbor_does_not_matter(make_bert, tmp_path: Path) -> None:
             np.testing.assert_allclose(together, alone, atol=1e-5)
 
 
-def test_vectors_stay_the_same_when_the_weights_are_repacked(make_bert, tmp_path: Path) -> None:
+def test_vectors_stay_the_same_when_the_weights_are_repacked(make_bert: MakeBert, tmp_path: Path) -> None:
     encoder = OnnxEncoder(prepare(str(make_bert()), cache_dir=tmp_path / "cache"))
     vectors = [encoder.encode(["quantum field"])[0] for _ in range(30)]
     np.testing.assert_allclose(vectors, np.broadcast_to(vectors[0], (30, 24)), atol=1e-6)
 
 
-def test_the_same_weights_give_the_same_bytes(make_bert, tmp_path: Path) -> None:
+def test_the_same_weights_give_the_same_bytes(make_bert: MakeBert, tmp_path: Path) -> None:
     folder = make_bert()
     first, second = (prepare(str(folder), cache_dir=tmp_path / name) for name in ("one", "two"))
     names = sorted(path.name for path in first.folder.iterdir())
@@ -74,7 +77,7 @@ def test_the_same_weights_give_the_same_bytes(make_bert, tmp_path: Path) -> None
     assert first.max_tokens == 16
 
 
-def test_half_precision_weights_are_read(make_bert, tmp_path: Path) -> None:
+def test_half_precision_weights_are_read(make_bert: MakeBert, tmp_path: Path) -> None:
     whole, half = make_bert("whole"), make_bert("half")
     tensors = load_file(half / "model.safetensors")
     save_file({k: v.astype(np.float16) for k, v in tensors.items()}, half / "model.safetensors", {"format": "pt"})
@@ -85,7 +88,7 @@ def test_half_precision_weights_are_read(make_bert, tmp_path: Path) -> None:
     assert not np.array_equal(one, other)
 
 
-def test_weights_that_do_not_fit_are_named(make_bert, tmp_path: Path) -> None:
+def test_weights_that_do_not_fit_are_named(make_bert: MakeBert, tmp_path: Path) -> None:
     missing, misshapen, foreign, torn = (make_bert(name) for name in ("missing", "misshapen", "foreign", "torn"))
     tensors = load_file(missing / "model.safetensors")
     lost = "encoder.layer.1.output.dense.bias"
@@ -116,7 +119,7 @@ def test_weights_that_do_not_fit_are_named(make_bert, tmp_path: Path) -> None:
         {"hidden_size": 0},
     ],
 )
-def test_a_hostile_config_is_a_clear_error(make_bert, tmp_path: Path, change: dict[str, object]) -> None:
+def test_a_hostile_config_is_a_clear_error(make_bert: MakeBert, tmp_path: Path, change: dict[str, object]) -> None:
     folder = make_bert()
     path = folder / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
@@ -124,7 +127,7 @@ def test_a_hostile_config_is_a_clear_error(make_bert, tmp_path: Path, change: di
         prepare(str(folder), cache_dir=tmp_path / "cache")
 
 
-def test_missing_segments_are_a_clear_error(make_bert, tmp_path: Path) -> None:
+def test_missing_segments_are_a_clear_error(make_bert: MakeBert, tmp_path: Path) -> None:
     folder = make_bert()
     tensors = load_file(folder / "model.safetensors")
     (name,) = (name for name in tensors if name.endswith("token_type_embeddings.weight"))

@@ -121,7 +121,7 @@ def test_of_a_mean_both_bootstraps_are_the_same(clusters: list[int] | None) -> N
         lambda weights: weights @ values / weights.sum(axis=1), 25, seed=4, resamples=499, clusters=clusters
     )
     expected = bootstrap_interval(values, seed=4, resamples=499, clusters=clusters)
-    assert (found.low, found.high, found.method) == (
+    assert (found.low, found.high, found.method) == (  # type: ignore[comparison-overlap]
         pytest.approx(expected.low), pytest.approx(expected.high), expected.method,
     )  # fmt: skip
 

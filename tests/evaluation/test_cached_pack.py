@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ def test_by_its_clock_what_it_remembers_takes_as_long_as_the_first_time(
         assert pack.encoder.identity == pack.manifest.encoder
         # Whoever looks at the clock finds it a second later.
         seconds = itertools.count(1.0)
-        monkeypatch.setattr(cached_pack.time, "perf_counter", lambda: next(seconds))
+        monkeypatch.setattr(time, "perf_counter", lambda: next(seconds))
         # Encoding and searching look at it twice each; then they are remembered as of one second each.
         assert [asked(pack) for _ in range(3)] == [5.0, 3.0, 3.0]
 

@@ -58,7 +58,7 @@ def test_no_worse_than_the_margin_passes_however_unclear_the_rest_is() -> None:
 
 
 def test_of_a_metric_of_which_less_is_better_more_is_inferior() -> None:
-    options = {"fail_on": "inconclusive", "margin": 0.02, "primary": "hallucination"}
+    options: dict[str, Any] = {"fail_on": "inconclusive", "margin": 0.02, "primary": "hallucination"}
     before, after = values("hallucination", 50, 100), values("hallucination", 53, 100)
     assert not held(before, after, **options).passed
     assert held(after, before, **options).passed

@@ -108,8 +108,8 @@ def test_our_figures_are_those_of_ir_measures(tmp_path: Path) -> None:
         (result.query_id, str(result.measure)): result.value
         for result in ir_measures.iter_calc(
             measures,
-            list(ir_measures.read_trec_qrels(str(tmp_path / "qrels"))),
-            list(ir_measures.read_trec_run(str(tmp_path / "run"))),
+            list(ir_measures.read_trec_qrels(str(tmp_path / "qrels"))),  # type: ignore[no-untyped-call]
+            list(ir_measures.read_trec_run(str(tmp_path / "run"))),  # type: ignore[no-untyped-call]
         )
     }
     assert len(theirs) == len(questions) * len(measures)

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -41,7 +41,7 @@ _ARRAYS = ("ends", "indptr", "indices", "name_hashes", "name_nodes")
 @contextmanager
 def database(
     folder: Path,
-    articles: Sequence[str] | dict[str, Sequence[str]] = (),
+    articles: Sequence[str] | Mapping[str, Sequence[str]] = (),
     *,
     links: Edges = (),
     mentions: Edges = (),
@@ -53,7 +53,7 @@ def database(
     with Graph(folder / "pack.db", read_only=False) as graph:
         for statement in ddl(4):
             graph.execute(statement)
-        aliases = articles if isinstance(articles, dict) else dict.fromkeys(articles)
+        aliases = articles if isinstance(articles, Mapping) else dict.fromkeys(articles)
         for title, names in aliases.items():
             graph.execute(
                 "CREATE (:Article {title: $title, aliases: $names})", {"title": title, "names": names or None}

@@ -124,7 +124,8 @@ def test_the_order_of_the_edges_changes_nothing_nor_do_repeated_ones() -> None:
 def test_more_parallel_edges_than_a_byte_can_count() -> None:
     edges = [(0, 1)] * 256 + [(0, 2), (1, 0)]
     np.testing.assert_allclose(ranks(edges, 3), ranks([(0, 1), (0, 2), (1, 0)], 3), atol=1e-15)
-    assert LinkMatrix(*np.array(edges).T, 3).edges == 3
+    sources, targets = np.array(edges).T
+    assert LinkMatrix(sources, targets, 3).edges == 3
 
 
 @pytest.mark.parametrize("block", [1, 7, 1000])

@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -47,7 +47,7 @@ class Counting:
         return self._encoder.encode(texts)
 
 
-def write_source(path: Path, records: Iterable[dict[str, object]] = RECORDS) -> Path:
+def write_source(path: Path, records: Iterable[Mapping[str, object]] = RECORDS) -> Path:
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path
 

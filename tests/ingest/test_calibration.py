@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from wikigr.embeddings.embedder import Embedder
+from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.ingest.calibration import calibrate_min_relevance
 from wikigr.ingest.staging import Staging
 from wikigr.pack.open import Pack
@@ -38,7 +39,7 @@ def test_it_follows_an_encoder_that_finds_everything_similar(staging: Staging, e
     class Optimist:
         identity = encoder.identity
 
-        def encode(self, texts: list[str]) -> np.ndarray:
+        def encode(self, texts: Sequence[str]) -> Vectors:
             return np.full((len(texts), 4), 0.5, dtype=np.float32)
 
     fill(staging, np.full((5, 4), 0.45))

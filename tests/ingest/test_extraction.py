@@ -310,7 +310,8 @@ def test_the_commands_show_extracted_facts_with_their_section(
     def wikigr(*arguments: str) -> dict[str, Any]:
         code, out, err = cli(*arguments, "--json", "--pack", str(tmp_path / "pack"))
         assert code == 0, err
-        return json.loads(out)
+        document: dict[str, Any] = json.loads(out)
+        return document
 
     found = wikigr("graph", "triplets", "Where was Wolfgang Pauli born?")["triplets"]
     assert ("Wolfgang Pauli", "born in", "Vienna", "Wolfgang Pauli#0") in [

@@ -9,8 +9,9 @@ import pytest
 from wikigr.answer.few_shot import FewShotOptions
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles import files as profile_files
-from wikigr.profiles.files import ProfileError, differences, load_profile, profile_values
+from wikigr.profiles.files import ProfileError, differences, load_profile
 from wikigr.profiles.names import profile_names
+from wikigr.profiles.schema import profile_values
 from wikigr.retrieval.candidates import RetrievalOptions
 from wikigr.retrieval.document_selection import MultiDocOptions
 from wikigr.retrieval.graph_walk import GraphWalkOptions

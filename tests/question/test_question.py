@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
+from wikigr.embeddings.embedder import Vectors
 from wikigr.errors import UsageError
 from wikigr.index.lexical import LexicalIndex, LexicalWriter, stems
 from wikigr.question.question import Question, analyze
@@ -71,7 +74,7 @@ def test_a_question_of_question_words_alone_covers_nothing(index: LexicalIndex) 
 def test_the_question_is_encoded_once_and_only_when_needed(index: LexicalIndex) -> None:
     calls: list[list[str]] = []
 
-    def encode(texts: list[str]) -> np.ndarray:
+    def encode(texts: Sequence[str]) -> Vectors:
         calls.append(list(texts))
         return np.ones((len(texts), 3), dtype=np.float32)
 

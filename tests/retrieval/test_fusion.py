@@ -18,7 +18,7 @@ LEXICAL = run(("b", 12.0), ("d", 4.0))
 
 def test_reciprocal_rank_fusion_by_hand() -> None:
     fused = reciprocal_rank_fusion({"dense": DENSE, "lexical": LEXICAL})
-    assert [(c.section_id, c.score) for c in fused] == [
+    assert [(c.section_id, c.score) for c in fused] == [  # type: ignore[comparison-overlap]
         ("b", pytest.approx(1 / 62 + 1 / 61)),
         ("a", pytest.approx(1 / 61)),
         ("d", pytest.approx(1 / 62)),

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ ROWS = [
 ]
 
 
-def write(path: Path, rows: list[tuple[str, ...]] = ROWS) -> Path:
+def write(path: Path, rows: Sequence[tuple[str, ...]] = ROWS) -> Path:
     path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
     return path
 
@@ -231,7 +232,7 @@ def test_a_stray_quote_costs_one_row(tmp_path: Path, row: str, reason: str) -> N
 
 @given(
     st.lists(
-        st.lists(st.text(st.characters(exclude_categories=("Cs",)), min_size=1), min_size=3, max_size=3), min_size=1
+        st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), min_size=3, max_size=3), min_size=1
     )
 )
 def test_quoted_cells_come_back(rows: list[list[str]]) -> None:

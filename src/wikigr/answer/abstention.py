@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wikigr.answer.sentences import SentenceScore
-from wikigr.index.candidate import Evidence
+from wikigr.index.candidate import DENSE, Evidence
 from wikigr.index.lexical import stems
 from wikigr.question.question import Question
 
@@ -50,7 +50,7 @@ def assess(
     threshold = thresholds.get(THRESHOLD_NAME, DEFAULT_THRESHOLD)
     if not sentences:
         return Confidence(0.0, True, {"strength": 0.0, "threshold": threshold})
-    nearest = max((item.candidate.scores.get("dense", 0.0) for item in evidence), default=0.0)
+    nearest = max((item.candidate.scores.get(DENSE, 0.0) for item in evidence), default=0.0)
     strength = SENTENCE_WEIGHT * sentences[0].score + NEAREST_WEIGHT * max(0.0, nearest)
     value = 1.0 / (1.0 + math.exp(-_STEEPNESS * (strength - threshold)))
     return Confidence(value, strength < threshold, {"strength": strength, "threshold": threshold, "nearest": nearest})

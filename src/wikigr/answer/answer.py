@@ -19,10 +19,11 @@ class Answer:
 
     ``query_type`` names the strategy that wrote it: sentences were quoted (``extractive``), a model wrote from them
     (``synthesis``), the pack does not cover the question (``abstained``), or a model answered from its own memory,
-    which the text says (``own_knowledge``). ``confidence`` lies in [0, 1]. ``citations[i].n == i + 1``; the text refers to
-    them as ``[1]``, ``[2]`` …, and each was checked against the database. ``unverified`` holds the claims whose
-    citations failed the check; the text marks them. ``ranking`` holds all candidates, ``evidence`` the sections that were read.
-    ``graph_context`` is what a search of the graph found, ``cypher_query`` the queries that it ran, in order.
+    which the text says (``own_knowledge``). ``confidence`` lies in [0, 1]. ``citations[i].n == i + 1``; the text
+    refers to them as ``[1]``, ``[2]`` …, and each was checked against the database. ``unverified`` holds the claims
+    whose citations failed the check; the text marks them. ``ranking`` holds all candidates, ``evidence`` the sections
+    that were read. ``graph_context`` is what a search of the graph found, ``cypher_query`` the queries that it ran, in
+    order.
     ``usage`` is what the model used for this answer.
     """
 

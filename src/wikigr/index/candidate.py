@@ -50,7 +50,7 @@ class Candidate:
     @property
     def relevance(self) -> float:
         """The relevance to the question, about 0 to 1."""
-        return self.scores.get("relevance", self.score)
+        return self.scores.get(RELEVANCE, self.score)
 
 
 def section_ids(candidates: Iterable[Candidate]) -> tuple[str, ...]:

@@ -20,9 +20,8 @@ from wikigr.retrieval.candidates import DenseSearch, Encode, Fetch, Fuse, Lexica
 from wikigr.retrieval.document_selection import DocumentSelection, MultiDocOptions
 from wikigr.retrieval.explore.options import MultiStrategyOptions
 from wikigr.retrieval.explore.stage import MultiStrategyStage
-from wikigr.retrieval.graph_walk import GraphWalk, GraphWalkOptions
+from wikigr.retrieval.graph_walk import EntityLinking, GraphWalk, GraphWalkOptions
 from wikigr.retrieval.multi_query import MultiQuery
-from wikigr.retrieval.question_entities import EntityLinking
 from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions, CrossEncoding
 from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions, GraphReranking
 from wikigr.retrieval.rerankers.section_quality import SectionQuality, SectionQualityOptions

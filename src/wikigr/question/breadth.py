@@ -1,7 +1,7 @@
 """How many articles and sections a question needs, by its wording.
 
 The figures are those of reference/multidoc-synthesizer.md, "Performance Tuning". Its column ``min_relevance`` suits
-other encoders, so ``auto`` uses the pack's own calibrated threshold instead (DESIGN 7.6).
+other encoders, so ``auto`` uses the pack's own calibrated threshold instead.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from wikigr.index.candidate import Candidate, Hit
+from wikigr.index.candidate import RELEVANCE, Candidate, Hit
 
 # Cormack, Clarke, Buettcher (2009), "Reciprocal Rank Fusion outperforms Condorcet".
 RRF_K = 60
@@ -42,7 +42,7 @@ def reciprocal_rank_fusion(runs: Mapping[str, Sequence[Hit]], *, k: int = RRF_K)
             totals[hit.section_id] = totals.get(hit.section_id, 0.0) + 1.0 / (k + rank)
     highest = len(runs) / (k + 1)
     return [
-        replace(candidate, scores={**candidate.scores, "relevance": candidate.score / highest})
+        replace(candidate, scores={**candidate.scores, RELEVANCE: candidate.score / highest})
         for candidate in _candidates(totals, runs)
     ]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from wikigr.graph.graph_index import GraphIndex
 from wikigr.graph.personalized_pagerank import personalized_pagerank
 from wikigr.graph.schema import section_id
-from wikigr.index.candidate import RELEVANCE, WALK, Candidate, section_ids
+from wikigr.index.candidate import DENSE, RELEVANCE, WALK, Candidate, section_ids
 from wikigr.options import Limits, Options
 from wikigr.retrieval.entity_linking import Link
 from wikigr.retrieval.state import RetrievalStage, State
@@ -109,6 +109,21 @@ class GraphWalkOptions(Options):
         Limits(gt=0.0, lt=1.0),
         "probability of returning to the start; the higher it is, the nearer the walk stays",
     ] = 0.4
+
+
+class EntityLinking(RetrievalStage[GraphWalkOptions]):
+    """Find the nodes that the question names; the best cosine of an article decides between nodes of one name."""
+
+    def applies(self, state: State) -> bool:
+        return state.within is None and super().applies(state)
+
+    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
+        cosines = {c.title: c.scores[DENSE] for c in reversed(state.candidates) if DENSE in c.scores}
+        links = self.resources.linker.link_question(state.question.text, relevance=cosines)
+        record.warning = self.resources.pack.graph_index_warning
+        record.scored = len(links)
+        record.notes["links"] = [f"{link.mention} → {link.node.label} ({link.score:.2f})" for link in links]
+        return replace(state, links=tuple(links))
 
 
 class GraphWalk(RetrievalStage[GraphWalkOptions]):

@@ -87,6 +87,11 @@ class Trace:
         """The warnings of the stages, each with the name of its stage."""
         return [f"{record.stage}: {record.warning}" for record in self.stages if record.warning]
 
+    def reason_for(self, section_id: str) -> str:
+        """Return why a section that was ranked was not read."""
+        dropped = next((r.dropped[section_id] for r in self.stages if section_id in r.dropped), None)
+        return dropped or next((r.absent for r in reversed(self.stages) if r.absent), "it was left out")
+
     def timings(self) -> Mapping[str, float]:
         """Return milliseconds by stage, and ``total_ms``, their sum without nested stages."""
         by_stage: dict[str, float] = {}

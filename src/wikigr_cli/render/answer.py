@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 # ``--explain`` prints this many dropped candidates and sentences; the JSON has all.
 _MAX_DROPPED = 20
 _MAX_SENTENCES = 12
-# The one reason for which a section is not read although no stage dropped it.
-_OTHER_ARTICLE = "only sections of the best article are read (multi_doc is off)"
 
 
 def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> dict[str, Any]:
@@ -91,7 +89,6 @@ def _candidates_document(answer: Answer) -> list[dict[str, Any]]:
     read = {item.section.section_id: item for item in answer.evidence}
     # Sections that were read without a rank come last.
     candidates = {c.section_id: c for c in (*answer.ranking, *(item.candidate for item in answer.evidence))}
-    reasons = {section_id: why for record in answer.trace.stages for section_id, why in record.dropped.items()}
     return [
         {**result_document(rank, read[candidate.section_id]), "reason": None}
         if candidate.section_id in read
@@ -103,7 +100,7 @@ def _candidates_document(answer: Answer) -> list[dict[str, Any]]:
             "source_id": None,
             **scores_document(candidate),
             "content": None,
-            "reason": reasons.get(candidate.section_id, _OTHER_ARTICLE),
+            "reason": answer.trace.reason_for(candidate.section_id),
         }
         for rank, candidate in enumerate(candidates.values(), start=1)
     ]

@@ -7,9 +7,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.llm.server import MessagesServer, first_cited, garbage, never, reply, status, text
+from tests.llm.server import MessagesServer, Response, first_cited, garbage, never, reply, status, text
 
 from wikigr.answer.abstention import NOT_COVERED
 
@@ -26,7 +27,7 @@ def model(messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch, wiki
     return messages_server
 
 
-def _cite_first(request: dict) -> object:  # type: ignore[type-arg]
+def _cite_first(request: dict[str, Any]) -> Response:
     first = next(block for block in request["messages"][0]["content"] if block["type"] == "search_result")
     return reply(
         text("Davisson and Germer", first_cited(first)), text("."), usage={"input_tokens": 1000, "output_tokens": 100}

@@ -193,6 +193,12 @@ def parse(made: str) -> LexborHTMLParser:
     return LexborHTMLParser(made)
 
 
+def first_match(node: LexborHTMLParser | LexborNode, selector: str) -> LexborNode:
+    found = node.css_first(selector)
+    assert found is not None, selector
+    return found
+
+
 def text_of(tree: LexborHTMLParser, selector: str) -> str:
     return " ".join(" ".join(node.text(separator=" ") for node in tree.css(selector)).split())
 
@@ -302,11 +308,11 @@ def test_forest_plot_says_in_text_what_it_draws() -> None:
     assert len(rows) == 4
     first = rows[0]
     assert "primary" in (first.attributes["class"] or "")
-    drawing = first.css_first("svg.row")
+    drawing = first_match(first, "svg.row")
     assert drawing.attributes["role"] == "img"
-    assert drawing.css_first("title").text() == "accuracy: +16.7 points, improved"
+    assert first_match(drawing, "title").text() == "accuracy: +16.7 points, improved"
     assert (
-        drawing.css_first("desc").text()
+        first_match(drawing, "desc").text()
         == "enhanced minus baseline, 95\N{NO-BREAK SPACE}% interval +8.7 to +24.7 points"
     )
     assert first.css(".interval path[d*=Z]") and not rows[1].css(".interval path[d*=Z]")
@@ -338,7 +344,7 @@ def test_forest_plot_draws_to_scale() -> None:
 def test_flips_show_both_sides_and_what_reproduces_them() -> None:
     tree = parse(html_report(document()))
     entries = tree.css(".flips > details")
-    assert [" ".join(entry.css_first("summary .chip").text().split()) for entry in entries] == [
+    assert [" ".join(first_match(entry, "summary .chip").text().split()) for entry in entries] == [
         "right → wrong",
         "wrong → right",
         "accuracy +50 points",
@@ -350,7 +356,7 @@ def test_flips_show_both_sides_and_what_reproduces_them() -> None:
         words = " ".join(side.text(separator=" ").split())
         for part in (f"Evidence of {name}", f"Quoted by {name}.", "Atom#2 [10:31]", f"{only} only here"):
             assert part in words
-        assert side.css_first("pre").text() == f'wikigr ask "What?" --pack physics --profile {name} --explain'
+        assert first_match(side, "pre").text() == f'wikigr ask "What?" --pack physics --profile {name} --explain'
 
 
 def test_flips_of_a_metric_of_which_less_is_better() -> None:
@@ -371,7 +377,9 @@ def test_which_way_is_better_is_not_guessed_from_names() -> None:
     made["metrics"]["token_f1"]["higher_is_better"] = False
     tree = parse(html_report(made))
     for part in ("#metrics", "#differences"):
-        tagged = [row.css_first("th > .name").text() for row in tree.css(f"{part} tbody tr") if "less is" in row.text()]
+        tagged = [
+            first_match(row, "th > .name").text() for row in tree.css(f"{part} tbody tr") if "less is" in row.text()
+        ]
         assert tagged == ["token_f1"]
     assert '"higher_is_better"' not in html_report(made)
 
@@ -423,13 +431,13 @@ def test_questions_and_what_the_filters_work_on() -> None:
     for part in ("What is asked by number 1?", "gold 1", "q0001", "line 2", "Answer 1 of enhanced. [1]", "multi-hop"):
         assert part in words
     assert "the model said no" in rows[0].text()
-    data = json.loads(tree.css_first("#data").text())
+    data = json.loads(first_match(tree, "#data").text())
     assert data["profiles"] == ["baseline", "enhanced"]
     assert data["types"] == ["factoid", "multi-hop"]
     assert [row[0] for row in data["rows"]] == [0, 1, 0, 1, 0, 1]
     assert [row[2] for row in data["rows"]] == states
     assert [row[1] for row in data["rows"]][:4] == [0, 1, 0, 0]
-    assert tree.css_first("form#filters").attributes.get("hidden", "missing") != "missing"
+    assert first_match(tree, "form#filters").attributes.get("hidden", "missing") != "missing"
 
 
 def test_latency_usage_and_cost() -> None:
@@ -512,7 +520,7 @@ def test_hostile_values_become_no_markup() -> None:
     assert attacked.body is not None and attacked.body.text().count("alert(1)") > 100
     assert len(attacked.css("script")) == 2 and len(attacked.css("style")) == 1
     assert not attacked.css("img, b, i, iframe, link, base, object, embed, #pwned")
-    data = json.loads(attacked.css_first("#data").text())
+    data = json.loads(first_match(attacked, "#data").text())
     assert data["profiles"][0] == f"baseline{HOSTILE}"
     assert not [name for node in attacked.css("*") for name in node.attributes if name.startswith("on")]
 
@@ -559,7 +567,7 @@ def test_nothing_is_loaded_from_anywhere() -> None:
     made = html_report(document())
     assert "http://" not in made and "https://" not in made and "url(" not in made and "@import" not in made
     tree = parse(made)
-    policy = tree.css_first("meta[http-equiv='Content-Security-Policy']").attributes["content"] or ""
+    policy = first_match(tree, "meta[http-equiv='Content-Security-Policy']").attributes["content"] or ""
     assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:")
     assert not tree.css("[src], link, iframe, object, embed, image, use")
     links = [node.attributes["href"] or "" for node in tree.css("[href]")]

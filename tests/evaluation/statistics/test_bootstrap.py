@@ -24,7 +24,10 @@ def test_interval_is_scipys_bca_of_the_mean(n: int, level: float) -> None:
         (values,), np.mean, confidence_level=level, method="BCa", random_state=np.random.default_rng(3)
     ).confidence_interval
     assert bootstrap_interval(values, seed=3, level=level) == Interval(
-        pytest.approx(expected.low), pytest.approx(expected.high), level, "bca"
+        pytest.approx(expected.low),  # type: ignore[arg-type]
+        pytest.approx(expected.high),  # type: ignore[arg-type]
+        level,
+        "bca",
     )
 
 
@@ -44,7 +47,10 @@ def test_interval_worked_by_hand() -> None:
 @pytest.mark.parametrize("values", [[0.3], [0.0] * 12, [1.0] * 12, [0.3 - 0.2, 0.2 - 0.1, 0.1 + 0.2 - 0.2]])
 def test_interval_of_values_without_spread_is_degenerate(values: list[float]) -> None:
     assert bootstrap_interval(values, seed=0) == Interval(
-        pytest.approx(values[0]), pytest.approx(values[0]), 0.95, "degenerate"
+        pytest.approx(values[0]),  # type: ignore[arg-type]
+        pytest.approx(values[0]),  # type: ignore[arg-type]
+        0.95,
+        "degenerate",
     )
 
 

@@ -24,7 +24,7 @@ from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderReranker
 
 WORDS = "atom energy light heat wave field spin quark".split()
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-RESULTS = [
+RESULTS: list[dict[str, Any]] = [
     {"title": "Heat", "content": "light heat wave"},
     {"title": "Spin", "content": "atom spin quark", "score": 0.5},
     {"title": "Field", "content": "field energy heat"},
@@ -39,7 +39,7 @@ def _bert(labels: int = 1, architecture: str = "BertForSequenceClassification") 
     config = transformers.BertConfig(
         vocab_size=len(SPECIAL + WORDS), hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
         intermediate_size=64, max_position_embeddings=32, hidden_act="relu", initializer_range=0.2,
-        hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, num_labels=labels,
+        hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, num_labels=labels,  # type: ignore[call-arg]
     )  # fmt: skip
     return getattr(transformers, architecture)(config)
 
@@ -77,7 +77,7 @@ def _save(bert: Any, folder: Path) -> Path:
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
-    PreTrainedTokenizerFast(
+    PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_object=tokenizer, model_max_length=32, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
         sep_token="[SEP]",
     ).save_pretrained(folder)  # fmt: skip

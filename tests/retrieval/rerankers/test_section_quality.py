@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.retrieval.rerankers.section_quality import CONTENT_QUALITY_THRESHOLD, STOP_WORDS, score_section_quality
+from wikigr.retrieval.rerankers.section_quality import CONTENT_QUALITY_THRESHOLD, score_section_quality
+from wikigr.stop_words import STOP_WORDS
 
 TWO = "quantum entanglement"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from wikigr.graph.neighborhood import Edge
-from wikigr.index.candidate import Candidate
+from wikigr.index.candidate import FACT, RELEVANCE, Candidate
 
 Strategy = Literal["triplets", "paths", "cypher"]
 
@@ -76,7 +76,7 @@ def promote_facts(candidates: Sequence[Candidate], facts: Sequence[Edge]) -> lis
     others = {candidate.section_id: candidate for candidate in candidates}
     promoted = []
     for section, rank in ranks.items():
-        candidate = others.pop(section, Candidate(section, 0.0, {"relevance": 0.0}))
-        scores = {**candidate.scores, "relevance": candidate.relevance, "fact": float(rank)}
+        candidate = others.pop(section, Candidate(section, 0.0, {RELEVANCE: 0.0}))
+        scores = {**candidate.scores, RELEVANCE: candidate.relevance, FACT: float(rank)}
         promoted.append(replace(candidate, score=1.0 + 1.0 / rank, scores=scores))
     return [*promoted, *others.values()]

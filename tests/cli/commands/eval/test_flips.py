@@ -107,6 +107,7 @@ def test_a_metric_that_was_chosen_after_the_run_is_named_as_such(run: Run, wikig
     assert (described.primary, described.margin) == ("recall@5", 0.05)
     report = json.loads(wikigr("eval", "report", "one", "--format", "json").out)
     assert (report["primary"], report["margin"], report["notices"]) == ("recall@5", 0.05, [])
+    command: tuple[str, ...]
     for command in (("compare", "one", "two"), ("flips", "one")):
         document = json.loads(wikigr("eval", *command, "--json").out)
         assert (document["primary"], document["notices"]) == ("recall@5", [])

@@ -49,9 +49,10 @@ def test_trec_files_give_other_tools_our_figures(run: Run, wikigr: Wikigr, tmp_p
     document = json.loads(run("r", "--json").out)
     result = wikigr("eval", "trec", "r", "-o", "trec")
     assert [Path(line).name for line in result.out.splitlines()] == ["qrels.txt", "baseline.run", "enhanced.run"]
-    qrels = list(ir_measures.read_trec_qrels(str(tmp_path / "trec" / "qrels.txt")))
+    qrels = list(ir_measures.read_trec_qrels(str(tmp_path / "trec" / "qrels.txt")))  # type: ignore[no-untyped-call]
     for profile in document["profiles"]:
-        found = ir_measures.read_trec_run(str(tmp_path / "trec" / f"{profile['name']}.run"))
+        path = tmp_path / "trec" / f"{profile['name']}.run"
+        found = ir_measures.read_trec_run(str(path))  # type: ignore[no-untyped-call]
         measures = {"recall@5": ir_measures.R @ 5, "ndcg@10": ir_measures.nDCG @ 10, "mrr": ir_measures.RR}
         theirs = ir_measures.calc_aggregate(list(measures.values()), qrels, found)
         for metric, measure in measures.items():
