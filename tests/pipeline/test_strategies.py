@@ -32,7 +32,7 @@ def write(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None
 
 def test_every_query_type_belongs_to_a_row() -> None:
     assert QUERY_TYPES - {ABSTAINED} == {strategy.query_type for strategy in STRATEGIES}
-    assert QUERY_TYPES == {"abstained", "extractive", "synthesis", "own_knowledge"}
+    assert {"abstained", "extractive", "synthesis", "own_knowledge"} == QUERY_TYPES
 
 
 def test_a_row_before_the_others_wins(pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
