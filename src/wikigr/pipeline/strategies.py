@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wikigr.answer.answer import ABSTAINED, Answer
+from wikigr.answer.answer import ABSTAINED, EXTRACTIVE, OWN_KNOWLEDGE, SYNTHESIS, Answer
 from wikigr.answer.draft import Draft
 from wikigr.answer.extractive import write_extractive
 from wikigr.answer.few_shot import FewShotOptions
@@ -39,7 +39,10 @@ class Writers:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A way to write an answer of type ``query_type``. ``applies`` looks at the answer so far, first an abstention."""
+    """A way to write an answer of type ``query_type``.
+
+    ``applies`` is asked while the answer is still an abstention, and ``write`` may leave it one.
+    """
 
     query_type: str
     applies: Callable[[Resources, Draft, Answer], bool]
@@ -63,18 +66,18 @@ def _quote(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | Non
 
 
 def _may_use_own_knowledge(resources: Resources, draft: Draft, answer: Answer) -> bool:
-    return answer.abstained and resources.model is not None and resources.synthesis.own_knowledge
+    return resources.model is not None and resources.synthesis.own_knowledge
 
 
 def _answer_from_own_knowledge(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
     return writers.synthesizer.from_own_knowledge(answer)
 
 
-# Every strategy that applies runs, in this order, on what the one before it returned.
+# They are tried in this order until one has written an answer.
 STRATEGIES = (
-    Strategy("synthesis", _can_synthesize, _synthesize),
-    Strategy("extractive", _can_quote, _quote),
-    Strategy("own_knowledge", _may_use_own_knowledge, _answer_from_own_knowledge),
+    Strategy(SYNTHESIS, _can_synthesize, _synthesize),
+    Strategy(EXTRACTIVE, _can_quote, _quote),
+    Strategy(OWN_KNOWLEDGE, _may_use_own_knowledge, _answer_from_own_knowledge),
 )
 
 QUERY_TYPES = frozenset({ABSTAINED, *(strategy.query_type for strategy in STRATEGIES)})
