@@ -10,6 +10,7 @@ import os
 import shutil
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
@@ -202,6 +203,33 @@ def test_limits_are_kept(pack: Path, tmp_path: Path, limits: Limits, message: st
     with pytest.raises(PackError, match=message):
         unpack(file, tmp_path / "out", limits=limits)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        {"description": "x" * 10_001},
+        {"source": {"name": "x" * 10_001}},
+        {"counts": {"x" * 10_001: 1}},
+        {"calibration": {"questions": "x" * 10_001}},
+    ],
+    ids=lambda fields: next(iter(fields)),
+)
+def test_a_manifest_with_a_text_that_is_too_long_is_refused_on_both_ways(
+    pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hostile: dict[str, Any]
+) -> None:
+    manifest = json.loads((pack / MANIFEST).read_text())
+    (pack / MANIFEST).write_text(json.dumps({**manifest, "description": "x" * 10_000}))
+    assert unpack(export_pack(pack, tmp_path / "one.wikigr").file, tmp_path / "one").manifest.description
+    (pack / MANIFEST).write_text(json.dumps(manifest | hostile))
+    with pytest.raises(PackError, match="contains a text that is too long"):
+        export_pack(pack, tmp_path / "two.wikigr")
+    with monkeypatch.context() as careless:
+        careless.setattr("wikigr.distribution.archive._MAX_TEXT_LENGTH", 20_000)
+        file = export_pack(pack, tmp_path / "two.wikigr").file
+    with pytest.raises(PackError, match="The archive's manifest contains a text that is too long"):
+        unpack(file, tmp_path / "two")
+    assert not (tmp_path / "two").exists()
 
 
 def test_a_missing_encoder_is_noted_but_not_a_failure(

@@ -11,6 +11,9 @@ from wikigr.index.candidate import DENSE, Evidence
 from wikigr.index.lexical import stems
 from wikigr.question.question import Question
 
+# The name of the stage in traces.
+ABSTENTION = "abstention"
+
 # The exact text of an abstention.
 NOT_COVERED = "The pack does not cover this."
 

@@ -10,6 +10,10 @@ from wikigr.index.candidate import Candidate, Evidence
 from wikigr.llm.usage import Usage
 from wikigr.retrieval.trace import Trace
 
+# Values of ``Answer.query_type``: one for each strategy, and one for no answer.
+EXTRACTIVE = "extractive"
+SYNTHESIS = "synthesis"
+OWN_KNOWLEDGE = "own_knowledge"
 ABSTAINED = "abstained"
 
 

@@ -10,6 +10,9 @@ from wikigr.index.candidate import Section
 from wikigr.pack.open import Pack
 from wikigr.retrieval.trace import Trace
 
+# The name of the check in traces.
+CITATIONS = "citations"
+
 
 class CitationError(WikigrError):
     """A citation does not match the stored text, so the answer must not be shown."""
@@ -42,6 +45,6 @@ def verify(citations: Sequence[Citation], stored: Mapping[str, Section]) -> None
 
 def verify_against(pack: Pack, citations: Sequence[Citation], trace: Trace) -> None:
     """Check ``citations`` against the database of ``pack``, not against sections that are already in memory."""
-    with trace.stage("citations") as record:
+    with trace.stage(CITATIONS) as record:
         record.scored = len(citations)
         verify(citations, pack.sections(list(dict.fromkeys(c.section_id for c in citations))))

@@ -1,4 +1,4 @@
-"""A draft of an answer, and the stages that assess what retrieval found."""
+"""The intermediate result between retrieval and the answer, and the stages that assess it."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from wikigr.answer.abstention import facts_miss_question
-from wikigr.answer.answer import Answer
+from wikigr.answer.answer import EXTRACTIVE, Answer
 from wikigr.answer.citations import Citation, verify_against
 from wikigr.answer.draft import Draft
 from wikigr.answer.sentences import SentenceScore
@@ -42,7 +42,7 @@ def write_extractive(pack: Pack, draft: Draft, answer: Answer, on_text: Callable
         if facts_miss_question(quoted, draft.state.question):
             return replace(answer, confidence=0.0)
     verify_against(pack, citations, answer.trace)
-    return replace(answer, text=as_text(citations), query_type="extractive", citations=citations)
+    return replace(answer, text=as_text(citations), query_type=EXTRACTIVE, citations=citations)
 
 
 def quote(ranked: Sequence[SentenceScore], stating: Sequence[SentenceScore] = ()) -> tuple[Citation, ...]:

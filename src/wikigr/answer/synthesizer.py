@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.answer.abstention import NOT_COVERED
-from wikigr.answer.answer import Answer
+from wikigr.answer.answer import OWN_KNOWLEDGE, SYNTHESIS, Answer
 from wikigr.answer.citation_stream import CitationStream, Written, neutralize_marks
 from wikigr.answer.citations import verify_against
 from wikigr.answer.few_shot import FewShotManager, FewShotOptions
@@ -67,7 +67,7 @@ class Synthesizer:
             forced = style == "markers" or self._options.citations == "native"
             if forced or not _ABOUT_BLOCKS.search(error.message):
                 raise
-            with answer.trace.stage("synthesis") as record:
+            with answer.trace.stage(SYNTHESIS) as record:
                 record.warning = f"{error.message} The sections are sent again, numbered in the text."
                 record.degraded = True
             written = self._write(answer, "markers", on_text)
@@ -80,7 +80,7 @@ class Synthesizer:
         return replace(
             answer,
             text=written.text,
-            query_type="synthesis",
+            query_type=SYNTHESIS,
             confidence=answer.confidence * held,
             citations=written.citations,
             unverified=written.unverified,
@@ -91,20 +91,20 @@ class Synthesizer:
         """Return ``answer``, an abstention, with what the model knows from memory, labeled as such."""
         assert self._model is not None
         options = self._options
-        with answer.trace.stage("own_knowledge") as record:
+        with answer.trace.stage(OWN_KNOWLEDGE) as record:
             record.notes["model"] = options.model
             reply = self._model.complete(
                 **own_knowledge_request(answer.question).to_dict(), model=options.model, max_tokens=options.max_tokens
             )
         said = neutralize_marks(reply.text.strip())
         text = f"{NOT_COVERED} From the memory of {options.model}, not from the pack: {said}"
-        return replace(answer, text=text, query_type="own_knowledge", confidence=0.0, model=options.model)
+        return replace(answer, text=text, query_type=OWN_KNOWLEDGE, confidence=0.0, model=options.model)
 
     def _write(self, answer: Answer, style: CitationStyle, on_text: Callable[[str], None] | None) -> Written:
         assert self._model is not None
         request = self.request(answer.question, answer.evidence, answer.trace, style, answer.graph_context)
         options = self._options
-        with answer.trace.stage("synthesis") as record:
+        with answer.trace.stage(SYNTHESIS) as record:
             warnings: list[str] = []
             stream = CitationStream(answer.evidence, style, on_text or _discard)
             record.scored = len(answer.evidence)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from wikigr.answer.abstention import DEFAULT_THRESHOLD, THRESHOLD_NAME
+from wikigr.answer.abstention import ABSTENTION, DEFAULT_THRESHOLD, THRESHOLD_NAME
 from wikigr.errors import UsageError
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.pack import layout as parts
@@ -49,7 +49,7 @@ def calibrate(
     warnings: dict[str, None] = {}
     for question in questions:
         answer = pipeline.answer(question.question)
-        (record,) = [stage for stage in answer.trace.stages if stage.stage == "abstention"]
+        (record,) = [stage for stage in answer.trace.stages if stage.stage == ABSTENTION]
         strengths.append(float(record.notes["strength"]))
         labels.append(question.answerable)
         warnings.update(dict.fromkeys(answer.trace.warnings))

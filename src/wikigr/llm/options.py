@@ -34,11 +34,11 @@ class SynthesisOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class BudgetOptions(Options):
-    """What one run may spend on a model; ``null`` means no limit."""
+    """What one run may spend on a model; ``null`` means unlimited."""
 
     section: ClassVar[str] = "budget"
 
-    max_tokens: Annotated[Positive | None, "tokens that a run may use; `null` means no limit"] = None
+    max_tokens: Annotated[Positive | None, "tokens that a run may use; `null` means unlimited"] = None
     max_cost_usd: Annotated[
-        Annotated[float, Limits(gt=0.0, le=10_000.0)] | None, "US dollars that a run may cost; `null` means no limit"
+        Annotated[float, Limits(gt=0.0, le=10_000.0)] | None, "US dollars that a run may cost; `null` means unlimited"
     ] = None

@@ -21,7 +21,7 @@ from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, Stage
 from wikigr.pipeline.strategies import STRATEGIES, Writers
 from wikigr.question.question import Question, analyze
-from wikigr.retrieval.candidates import fetch, search_depth
+from wikigr.retrieval.candidates import Fetch, search_depth
 from wikigr.retrieval.document_selection import MultiDocOptions
 from wikigr.retrieval.state import Resources, RetrievalStage, State
 from wikigr.retrieval.trace import Trace
@@ -77,8 +77,8 @@ class Pipeline:
         trace = trace if trace is not None else Trace()
         state = self._start(self._analyze(question), limit=top_k, depth=search_depth(top_k))
         state = self._run((stage for stage in RETRIEVAL_STAGES if not stage.reads), state, trace)
-        with trace.stage("fetch"):
-            return fetch(self.pack, state.candidates[:top_k])
+        state = replace(state, selected=state.candidates[:top_k])
+        return list(self._run((stage for stage in RETRIEVAL_STAGES if stage.run is Fetch), state, trace).evidence)
 
     def retrieve(self, question: str, trace: Trace, *, within: Collection[str] | None = None) -> State:
         """Return what retrieval finds for an answer to ``question``.
@@ -117,8 +117,9 @@ class Pipeline:
                 draft = stage.run(draft, self.resources, record)
         answer = self._abstention(draft, trace)
         for strategy in STRATEGIES:
-            if strategy.applies(self.resources, draft, answer):
+            if answer.abstained and strategy.applies(self.resources, draft, answer):
                 answer = strategy.write(self._writers, draft, answer, on_text)
+                assert answer.query_type in (ABSTAINED, strategy.query_type)
         return replace(answer, usage=self.model.usage - before) if self.model else answer
 
     def request(self, question: str, trace: Trace) -> Request:

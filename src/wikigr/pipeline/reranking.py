@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from wikigr.errors import UsageError
@@ -26,16 +27,19 @@ def rerank_methods() -> dict[str, Stage]:
 def stages_of(method: str) -> list[Stage]:
     """Return the stages of a method such as ``graph+cross-encoder``, in the order in which they run.
 
-    Raises ``UsageError`` for an unknown method.
+    Raises ``UsageError`` for an unknown, missing or repeated method.
     """
     known = rerank_methods()
     names = method.split(JOIN)
     for name in names:
         if name not in known:
+            near = get_close_matches(name.lower().replace("_", "-"), known, n=1)
+            listed = f"The methods are {', '.join(known)}; join several with {JOIN}."
             raise UsageError(
-                f"There is no reranking method {name!r}.",
-                hint=f"The methods are {', '.join(known)}; several are joined with {JOIN}.",
+                f"There is no reranking method {name!r}.", hint=f"Did you mean {near[0]!r}?" if near else listed
             )
+    if len(set(names)) < len(names):
+        raise UsageError(f"--method {method} names a method twice.")
     return [stage for name, stage in known.items() if name in names]
 
 
@@ -55,10 +59,10 @@ def rerank_results(
     ``top_k`` results. Raises ``UsageError`` for results without a title or a score, for an unknown method, and for a
     missing question that the method needs.
     """
-    stages = [pipeline.stage(row.run) for row in stages_of(method)]
+    stages = [(row, pipeline.stage(row.run)) for row in stages_of(method)]
     ranked: list[Result] = [{**result, "old_rank": rank} for rank, result in enumerate(results, start=1)]
-    rerankers = [stage for stage in stages if isinstance(stage, RerankingStage)]
-    reads_text = any(reranker.reads_text for reranker in rerankers)
+    rerankers = [(row, stage) for row, stage in stages if isinstance(stage, RerankingStage)]
+    reads_text = any(reranker.reads_text for _, reranker in rerankers)
     if reads_text and not question.strip():
         raise UsageError(f"--method {method} needs the question.", hint="Give --query.")
     try:
@@ -67,7 +71,7 @@ def rerank_results(
         raise UsageError(f"The results cannot be reranked: {error}.") from error
     if reads_text:
         ranked = [_with_content(pipeline.pack, result) for result in ranked]
-    for row, reranker in zip(stages_of(method), rerankers, strict=True):
+    for row, reranker in rerankers:
         with trace.enhancement(row.name) if row.optional else trace.stage(row.name) as record:
             ranked = reranker.rerank_results(question, ranked, top_k, record)
     return [{**result, "rank": rank} for rank, result in enumerate(ranked[:top_k], start=1)]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from wikigr.answer.abstention import ABSTENTION
 from wikigr.answer.draft import Draft, assess_draft, rank_draft
 from wikigr.answer.few_shot import FewShotOptions
 from wikigr.index.candidate import CROSS_ENCODER, DENSE, LEXICAL, WALK
@@ -26,35 +27,39 @@ from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions, CrossE
 from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions, GraphReranking
 from wikigr.retrieval.rerankers.section_quality import SectionQuality, SectionQualityOptions
 from wikigr.retrieval.state import Resources, RetrievalStage
-from wikigr.retrieval.trace import StageRecord
+from wikigr.retrieval.trace import LEFT_OUT, StageRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
     """One stage of retrieval.
 
-    ``name`` is its name in traces, timings and messages; ``run`` the class that runs it; ``options`` the section of a
-    profile that configures it. ``enabled_by`` decides whether a profile enables it; by default these options do.
-    ``score`` is the key that it writes into ``Candidate.scores``. ``reason`` says why a section is absent after it
-    (``{count}`` is how many are present). ``method`` is the name by which ``wikigr rerank`` knows it.
+    ``run`` is the class that runs it and has its name, and ``options`` the section of a profile that configures it.
+    ``enabled_by`` decides whether a profile enables it; by default these options do. ``score`` is the key that it writes
+    into ``Candidate.scores``. ``reason`` says why a section is absent after it (``{count}`` is how many are present).
+    ``method`` is the name by which ``wikigr rerank`` knows it.
 
     A stage that ``ranks`` orders or keeps sections. One that ``finds`` can bring in sections that no stage before it
     had, and a ``ranker`` starts from the question alone. The failure of an ``optional`` stage is recorded, and the next
     stage runs. Stages marked ``reads`` select and read text; a plain search skips them.
     """
 
-    name: str
     run: type[RetrievalStage[Any]]
     options: type[Options]
     enabled_by: Callable[[Profile], bool] | None = None
     score: str = ""
-    reason: str = "it was left out"
+    reason: str = LEFT_OUT
     method: str = ""
     ranks: bool = True
     finds: bool = False
     ranker: bool = False
     optional: bool = False
     reads: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the stage in traces, timings and messages."""
+        return self.run.name
 
     def applies_to(self, profile: Profile) -> bool:
         """Return whether ``profile`` enables the stage."""
@@ -95,10 +100,9 @@ def _follows_graph(profile: Profile) -> bool:
 
 
 RETRIEVAL_STAGES = (
-    Stage("multi_query", MultiQuery, RetrievalOptions, _uses_multi_query, ranks=False, optional=True),
-    Stage("encode", Encode, RetrievalOptions, _uses_dense, ranks=False),
+    Stage(MultiQuery, RetrievalOptions, _uses_multi_query, ranks=False, optional=True),
+    Stage(Encode, RetrievalOptions, _uses_dense, ranks=False),
     Stage(
-        "dense",
         DenseSearch,
         RetrievalOptions,
         _uses_dense,
@@ -108,7 +112,6 @@ RETRIEVAL_STAGES = (
         ranker=True,
     ),
     Stage(
-        "lexical",
         LexicalSearch,
         RetrievalOptions,
         _uses_lexical,
@@ -117,9 +120,8 @@ RETRIEVAL_STAGES = (
         finds=True,
         ranker=True,
     ),
-    Stage("fuse", Fuse, RetrievalOptions, _always, reason="no ranker found it", finds=True),
+    Stage(Fuse, RetrievalOptions, _always, reason="no ranker found it", finds=True),
     Stage(
-        "cross_encoder",
         CrossEncoding,
         CrossEncoderOptions,
         score=CROSS_ENCODER,
@@ -127,10 +129,9 @@ RETRIEVAL_STAGES = (
         method="cross-encoder",
         optional=True,
     ),
-    Stage("graph_reranker", GraphReranking, GraphRerankerOptions, method="graph", optional=True),
-    Stage("entity_linking", EntityLinking, GraphWalkOptions, _follows_graph, ranks=False, optional=True),
+    Stage(GraphReranking, GraphRerankerOptions, method="graph", optional=True),
+    Stage(EntityLinking, GraphWalkOptions, _follows_graph, ranks=False, optional=True),
     Stage(
-        "graph_walk",
         GraphWalk,
         GraphWalkOptions,
         score=WALK,
@@ -138,15 +139,15 @@ RETRIEVAL_STAGES = (
         finds=True,
         optional=True,
     ),
-    Stage("multi_strategy", MultiStrategyStage, MultiStrategyOptions, optional=True),
-    Stage("documents", DocumentSelection, MultiDocOptions, _always, reads=True),
-    Stage("fetch", Fetch, RetrievalOptions, _always, ranks=False, reads=True),
-    Stage("section_quality", SectionQuality, SectionQualityOptions, method="quality", reads=True),
+    Stage(MultiStrategyStage, MultiStrategyOptions, optional=True),
+    Stage(DocumentSelection, MultiDocOptions, _always, reads=True),
+    Stage(Fetch, RetrievalOptions, _always, ranks=False, reads=True),
+    Stage(SectionQuality, SectionQualityOptions, method="quality", reads=True),
 )
 
 ANSWER_STAGES = (
     AnswerStage("sentences", rank_draft, reason="it contains no sentence", ranks=True),
-    AnswerStage("abstention", assess_draft),
+    AnswerStage(ABSTENTION, assess_draft),
 )
 
 
@@ -154,7 +155,8 @@ def rankers_only(profile: Profile) -> Profile:
     """Return ``profile`` without the stages that rerank what the rankers found."""
     for stage in RETRIEVAL_STAGES:
         if stage.optional and stage.options is not RetrievalOptions:
-            profile = profile.override(stage.options, enabled=False)
+            for values in profile[stage.options].ablations().values():
+                profile = profile.override(stage.options, **values)
     return profile
 
 

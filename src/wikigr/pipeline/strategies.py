@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wikigr.answer.answer import ABSTAINED, Answer
+from wikigr.answer.answer import ABSTAINED, EXTRACTIVE, OWN_KNOWLEDGE, SYNTHESIS, Answer
 from wikigr.answer.draft import Draft
 from wikigr.answer.extractive import write_extractive
 from wikigr.answer.few_shot import FewShotOptions
@@ -41,7 +41,7 @@ class Writers:
 class Strategy:
     """A way to write an answer of type ``query_type``.
 
-    ``applies`` decides from the answer so far, which begins as an abstention.
+    ``applies`` is called only while the answer is an abstention; ``write`` may return it unchanged.
     """
 
     query_type: str
@@ -66,18 +66,18 @@ def _quote(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | Non
 
 
 def _may_use_own_knowledge(resources: Resources, draft: Draft, answer: Answer) -> bool:
-    return answer.abstained and resources.model is not None and resources.synthesis.own_knowledge
+    return resources.model is not None and resources.synthesis.own_knowledge
 
 
 def _answer_from_own_knowledge(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
     return writers.synthesizer.from_own_knowledge(answer)
 
 
-# Every strategy that applies runs in this order and receives the answer that the previous one returned.
+# They are tried in this order until one has written an answer.
 STRATEGIES = (
-    Strategy("synthesis", _can_synthesize, _synthesize),
-    Strategy("extractive", _can_quote, _quote),
-    Strategy("own_knowledge", _may_use_own_knowledge, _answer_from_own_knowledge),
+    Strategy(SYNTHESIS, _can_synthesize, _synthesize),
+    Strategy(EXTRACTIVE, _can_quote, _quote),
+    Strategy(OWN_KNOWLEDGE, _may_use_own_knowledge, _answer_from_own_knowledge),
 )
 
 QUERY_TYPES = frozenset({ABSTAINED, *(strategy.query_type for strategy in STRATEGIES)})

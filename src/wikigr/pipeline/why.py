@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
-from wikigr.answer.answer import Answer
+from wikigr.answer.answer import OWN_KNOWLEDGE, Answer
+from wikigr.answer.citations import CITATIONS
 from wikigr.answer.extractive import MAX_SENTENCES, SENTENCE_FLOOR
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
@@ -21,7 +22,6 @@ from wikigr.text import fold
 
 Outcome = Literal["cited", "read", "dropped", "not_found"]
 
-CITATIONS = "citations"
 _RETRIEVAL = {stage.name: stage for stage in RETRIEVAL_STAGES if stage.ranks}
 _ANSWERING = {stage.name: stage for stage in ANSWER_STAGES if stage.ranks}
 _MAX_SECTIONS = 5
@@ -191,7 +191,7 @@ class _Target:
         sentence = f"its best sentence is number {number} of {len(answer.sentences)}"
         if answer.abstained:
             return f"{sentence}, and the answer is that the pack does not cover the question"
-        if answer.query_type == "own_knowledge":
+        if answer.query_type == OWN_KNOWLEDGE:
             return f"{sentence}, and the model answered from its own memory"
         if answer.model:
             return f"{sentence}, and the model cited other sections"

@@ -17,12 +17,13 @@ class AnswerType:
     found_by: re.Pattern[str]
 
 
-DATE = AnswerType("date", patterns.ASKS_DATE, patterns.DATE)
-NUMBER = AnswerType("number", patterns.ASKS_NUMBER, patterns.NUMBER)
-NAME = AnswerType("name", patterns.ASKS_NAME, patterns.NAME)
-REASON = AnswerType("reason", patterns.ASKS_REASON, patterns.REASON)
 # The first one whose pattern matches the question counts.
-ANSWER_TYPES = (DATE, NUMBER, NAME, REASON)
+ANSWER_TYPES = (
+    AnswerType("date", patterns.ASKS_DATE, patterns.DATE),
+    AnswerType("number", patterns.ASKS_NUMBER, patterns.NUMBER),
+    AnswerType("name", patterns.ASKS_NAME, patterns.NAME),
+    AnswerType("reason", patterns.ASKS_REASON, patterns.REASON),
+)
 
 # A label can be a megabyte long; its beginning tells its type.
 _MAX_LABEL_CHARS = 200
@@ -38,12 +39,11 @@ def label_fits(question: str, label: str) -> bool:
 
     No node is a reason or a manner. Times and numbers do not name persons or places, and vice versa.
     """
-    if patterns.ASKS_REASON.search(question) or patterns.ASKS_MANNER.search(question):
+    if patterns.ASKS_REASON_OR_MANNER.search(question):
         return False
     label = label[:_MAX_LABEL_CHARS]
-    expected = answer_type(question)
-    if expected is DATE:
+    if patterns.ASKS_DATE_LABEL.search(question):
         return patterns.DATE_LABEL.match(label) is not None
-    if expected is NUMBER:
+    if patterns.ASKS_NUMBER_LABEL.search(question):
         return any(character.isdigit() for character in label) and not patterns.DAY_LABEL.match(label)
-    return not (expected is NAME and patterns.NAMELESS_LABEL.match(label))
+    return not (patterns.ASKS_NAME_LABEL.search(question) and patterns.NAMELESS_LABEL.match(label))

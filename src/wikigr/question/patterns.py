@@ -21,28 +21,35 @@ def any_of(phrases: list[str]) -> str:
     return rf"\b(?:{'|'.join(phrases)})\b"
 
 
-_MEASURES = "many|much|long|old|far|fast|tall|large|big|high|deep|heavy|often"
 _MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+_MEASURES = "many|much|long|old|far|fast|tall|large|big|high|deep|often"
 
 # What a question asks for, matched anywhere in its text.
-ASKS_DATE = re.compile(any_of(["when", "(?:what|which) (?:year|date|century|decade|day|month|time)"]), re.I)
+ASKS_DATE = re.compile(
+    any_of(["when", "what (?:year|date|century|decade|day|month|time)", "which (?:year|century|decade|month)"]), re.I
+)
 ASKS_NUMBER = re.compile(
-    any_of(
-        [f"how (?:{_MEASURES})", r"what (?:percent\w*|fraction|age|amount|size|temperature)", "(?:what|which) number"]
-    ),
-    re.I,
+    any_of([f"how (?:{_MEASURES})", r"what (?:percent\w*|number|fraction|age|amount|size|temperature)"]), re.I
 )
 ASKS_NAME = re.compile(
     any_of(
         [
             "who|whom|whose|where",
-            "(?:what|which) (?:person|city|town|country|state|place|company|group|organi[sz]ation)",
+            "which (?:person|city|country)",
+            "what (?:city|country|state|person|company|group|organi[sz]ation)",
         ]
     ),
     re.I,
 )
-ASKS_REASON = re.compile(r"\bwhy\b", re.I)
-ASKS_MANNER = re.compile(rf"\bhow\b(?!\s+(?:{_MEASURES})\b)", re.I)
+ASKS_REASON = re.compile(any_of(["why"]), re.I)
+
+# What a question asks of a graph. These are wider, because they only rule out nodes of another type.
+ASKS_DATE_LABEL = re.compile(any_of(["when", r"(?:what|which)\s+(?:year|date|century|decade|day)"]), re.I)
+ASKS_NUMBER_LABEL = re.compile(any_of([rf"how\s+(?:{_MEASURES}|heavy)", r"(?:what|which)\s+number"]), re.I)
+ASKS_NAME_LABEL = re.compile(
+    any_of(["who|whom|whose|where", r"(?:what|which)\s+(?:city|town|country|state|place|person|company)"]), re.I
+)
+ASKS_REASON_OR_MANNER = re.compile(rf"\bwhy\b|\bhow\b(?!\s+(?:{_MEASURES}|heavy)\b)", re.I)
 
 # What a text that answers such a question contains.
 DATE = re.compile(
@@ -75,7 +82,9 @@ NAMELESS_LABEL = re.compile(
 ASKS_OVERVIEW = re.compile(
     r"^\W*(?:tell me (?:all )?about|describe|discuss|compare|give an overview|summari[sz]e)\b", re.I
 )
-ASKS_EXPLANATION = re.compile(rf"^\W*(?:how (?!(?:{_MEASURES})\b)|why\b|explain\b)", re.I)
+ASKS_EXPLANATION = re.compile(
+    r"^\W*(?:how (?!many\b|much\b|old\b|long\b|far\b|tall\b|high\b|large\b|big\b|often\b)|why\b|explain\b)", re.I
+)
 ASKS_DETAIL = re.compile(r"^\W*(?:what|which|how|where)\b.{8,}\b(?:in|within|during|under)\s+(?:the\s+)?\w+", re.I)
 
 # "What is a coroutine?", "Who was Ada Lovelace", "define spin", "spin"

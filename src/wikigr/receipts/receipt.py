@@ -30,6 +30,8 @@ from wikigr.profiles.files import differences, load_profile
 from wikigr.profiles.names import profile_names
 from wikigr.profiles.schema import EmbeddedProfile, profile_values
 from wikigr.retrieval.explore.options import MultiStrategyOptions
+from wikigr.retrieval.explore.stage import MultiStrategyStage
+from wikigr.retrieval.multi_query import MultiQuery
 from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions
 from wikigr.settings import cache_folder
 
@@ -303,9 +305,9 @@ def _templates(answer: Answer, profile: Profile, requests: Sequence[tuple[Prompt
         used += ["synthesis", f"citations_{record.style}"] if record.style else ["own_knowledge"]
         first_lines = [block.get("text", "").partition("\n")[0] for block in request.messages[0]["content"]]
         used += [name for name, tag in _BLOCKS.items() if tag in first_lines]
-    if "multi_query" in stages:
+    if MultiQuery.name in stages:
         used.append("rephrase")
-    if "multi_strategy" in stages and profile[MultiStrategyOptions].planner != "rule":
+    if MultiStrategyStage.name in stages and profile[MultiStrategyOptions].planner != "rule":
         used += _PLANNING
     return {name: text_digest(prompt(name)) for name in sorted(set(used))}
 

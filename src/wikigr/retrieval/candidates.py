@@ -55,15 +55,20 @@ class RetrievalOptions(Options):
 class Encode(RetrievalStage[RetrievalOptions]):
     """Encode the question, and its rephrasings, as vectors."""
 
+    name = "encode"
+
     needs_candidates = False
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
-        record.scored = len([wording.vector for wording in state.wordings])
+        for wording in state.wordings:
+            _ = wording.vector
         return state
 
 
 class DenseSearch(RetrievalStage[RetrievalOptions]):
     """Find the sections nearest to the question by cosine."""
+
+    name = "dense"
 
     needs_candidates = False
 
@@ -77,6 +82,8 @@ class DenseSearch(RetrievalStage[RetrievalOptions]):
 
 class LexicalSearch(RetrievalStage[RetrievalOptions]):
     """Find the sections that match the question's words best by BM25."""
+
+    name = "lexical"
 
     needs_candidates = False
 
@@ -96,6 +103,8 @@ class LexicalSearch(RetrievalStage[RetrievalOptions]):
 
 class Fuse(RetrievalStage[RetrievalOptions]):
     """Fuse the rankers' results, and keep each section's best score over all wordings."""
+
+    name = "fuse"
 
     needs_candidates = False
 
@@ -130,6 +139,8 @@ class Fuse(RetrievalStage[RetrievalOptions]):
 
 class Fetch(RetrievalStage[RetrievalOptions]):
     """Read the text of the selected sections."""
+
+    name = "fetch"
 
     needs_candidates = False
 

@@ -99,6 +99,8 @@ def calibrated_min_relevance(thresholds: Mapping[str, float]) -> float:
 class DocumentSelection(RetrievalStage[MultiDocOptions]):
     """Select the sections that an answer may rest on."""
 
+    name = "documents"
+
     needs_candidates = False
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:

@@ -114,6 +114,8 @@ class GraphWalkOptions(Options):
 class EntityLinking(RetrievalStage[GraphWalkOptions]):
     """Find the nodes that the question names; the best cosine of an article ranks nodes with the same name."""
 
+    name = "entity_linking"
+
     def applies(self, state: State) -> bool:
         return state.within is None and super().applies(state)
 
@@ -128,6 +130,8 @@ class EntityLinking(RetrievalStage[GraphWalkOptions]):
 
 class GraphWalk(RetrievalStage[GraphWalkOptions]):
     """Rerank by a walk over the pack's graph, which may also find new articles."""
+
+    name = "graph_walk"
 
     def applies(self, state: State) -> bool:
         # If retrieval is restricted to given articles, the walk cannot add any.

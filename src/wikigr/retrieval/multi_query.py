@@ -53,6 +53,8 @@ def rephrase(question: str, client: Claude, model: str) -> list[str]:
 class MultiQuery(RetrievalStage[RetrievalOptions]):
     """Add rephrasings of the question to the search."""
 
+    name = "multi_query"
+
     needs_candidates = False
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:

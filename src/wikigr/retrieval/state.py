@@ -76,6 +76,8 @@ class RetrievalStage(Generic[_Options]):
     stages before it.
     """
 
+    # The name of the stage in traces, timings and messages.
+    name: ClassVar[str]
     # Whether the stage has nothing to do without candidates.
     needs_candidates: ClassVar[bool] = True
 

@@ -13,6 +13,9 @@ from wikigr.errors import UsageError, WikigrError
 
 _log = logging.getLogger(__name__)
 
+# Why a section is absent, if nothing better is known.
+LEFT_OUT = "it was left out"
+
 # Failures of an optional stage that a question survives: errors of wikigr, the engine, models and the machine. Any
 # other exception is a bug and is not caught.
 _FAILURES = (WikigrError, RuntimeError, ValueError, OSError, ImportError)
@@ -90,7 +93,7 @@ class Trace:
     def reason_for(self, section_id: str) -> str:
         """Return why a section that was ranked was not read."""
         dropped = next((r.dropped[section_id] for r in self.stages if section_id in r.dropped), None)
-        return dropped or next((r.absent for r in reversed(self.stages) if r.absent), "it was left out")
+        return dropped or next((r.absent for r in reversed(self.stages) if r.absent), LEFT_OUT)
 
     def timings(self) -> Mapping[str, float]:
         """Return milliseconds by stage, and ``total_ms``, their sum without nested stages."""

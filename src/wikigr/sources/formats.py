@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
@@ -181,4 +182,8 @@ def format_named(name: str) -> SourceFormat:
     for row in FORMATS:
         if row.name == name:
             return row
-    raise UsageError(f"There is no source format {name!r}. Formats: {', '.join(FORMAT_NAMES)}.")
+    near = get_close_matches(name.lower(), FORMAT_NAMES, n=1)
+    raise UsageError(
+        f"There is no source format {name!r}. Formats: {', '.join(FORMAT_NAMES)}.",
+        hint=f"Did you mean {near[0]!r}?" if near else None,
+    )

@@ -179,3 +179,20 @@ def test_the_graph_stage_warns_of_a_foreign_cache(
     cache.write_text('{"scores": {"Spin": 0.')
     truncated = wikigr("rerank", "--pack", str(copy), "--json", stdin=found)
     assert (truncated.code, "Cannot use the PageRank cache" in truncated.err) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ("Graph", "Did you mean 'graph'?"),
+        ("cross_encoder", "Did you mean 'cross-encoder'?"),
+        ("nothing", "The methods are cross-encoder, graph, quality"),
+        ("graph+", "There is no reranking method ''"),
+        ("graph+graph", "names a method twice"),
+    ],
+)
+def test_a_wrong_method_is_wrong_usage(
+    wikigr: Wikigr, physics_pack: Path, found: str, method: str, message: str
+) -> None:
+    result = wikigr("rerank", "--pack", str(physics_pack), "--method", method, stdin=found)
+    assert (result.code, result.out, message in result.err) == (2, "", True)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class MultiStrategyStage(RetrievalStage[MultiStrategyOptions]):
     """Explore the graph, and move the sections that state the facts found to the front."""
 
+    name = "multi_strategy"
+
     def applies(self, state: State) -> bool:
         return state.within is None and super().applies(state)
 

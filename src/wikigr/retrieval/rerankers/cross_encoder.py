@@ -139,6 +139,8 @@ class CrossEncoding(RerankingStage[CrossEncoderOptions]):
     Scores become probabilities.
     """
 
+    name = "cross_encoder"
+
     @cached_property
     def reranker(self) -> CrossEncoderReranker:
         """The cross-encoder, loaded on first use; offline it is not downloaded."""

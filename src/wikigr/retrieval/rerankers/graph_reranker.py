@@ -231,6 +231,8 @@ def graph_weights(articles: int) -> GraphWeights:
 class GraphReranking(RerankingStage[GraphRerankerOptions]):
     """Rerank candidates by relevance mixed with the PageRank of their article."""
 
+    name = "graph_reranker"
+
     reads_text = False
 
     @cached_property
