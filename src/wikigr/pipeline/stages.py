@@ -35,9 +35,9 @@ class Stage:
     """One stage of retrieval.
 
     ``run`` is the class that runs it and has its name, and ``options`` the section of a profile that configures it.
-    ``enabled_by`` decides whether a profile enables it; by default these options do. ``score`` is the key that it writes
-    into ``Candidate.scores``. ``reason`` says why a section is absent after it (``{count}`` is how many are present).
-    ``method`` is the name by which ``wikigr rerank`` knows it.
+    ``enabled_by`` decides whether a profile enables it; by default these options do. ``score`` is the key that it
+    writes into ``Candidate.scores``. ``reason`` says why a section is absent after it (``{count}`` is how many are
+    present). ``method`` is the name by which ``wikigr rerank`` knows it.
 
     A stage that ``ranks`` orders or keeps sections. One that ``finds`` can bring in sections that no stage before it
     had, and a ``ranker`` starts from the question alone. The failure of an ``optional`` stage is recorded, and the next
