@@ -182,7 +182,7 @@ def test_a_leak_is_caught(
     assert (refused.code, f"question {gold['id']}" in refused.err) == (2, True)
     assert messages_server.requests == []
     result = wikigr(*arguments, "-o", "run")
-    assert (result.code, "gives question" in result.err) == (0, True)
+    assert (result.code, "leaks question" in result.err) == (0, True)
     sent = b"".join(request.raw for request in messages_server.requests).decode()
     assert "HARMLESS-EXAMPLE" in sent
     assert "LEAKED-ANSWER" not in sent
