@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wikigr.answer.few_shot import FewShotOptions
+from wikigr.llm.options import FewShotOptions
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles import files as profile_files
 from wikigr.profiles.files import ProfileError, differences, load_profile

@@ -13,13 +13,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from wikigr.answer.answer import Answer
-from wikigr.answer.few_shot import FewShotManager, FewShotOptions
+from wikigr.answer.few_shot import FewShotManager
 from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer
 from wikigr.embeddings.generator import EmbeddingGenerator
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.graph.engine import Graph
 from wikigr.llm.client import Claude
-from wikigr.llm.options import SynthesisOptions
+from wikigr.llm.options import FewShotOptions, SynthesisOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.builder import build_pipeline, connect
 from wikigr.pipeline.profile import Profile

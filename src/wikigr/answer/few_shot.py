@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.embeddings.embedder import Embedder, Vectors
-from wikigr.options import Few, Options
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.text import scrub
@@ -26,16 +24,6 @@ _DECIMALS = 6
 _HEADER = re.compile(r"^[^\S\n]*={3,}|={3,}(?=\s*Example)", re.IGNORECASE | re.MULTILINE)
 # Also matches tags with white space or invisible characters inside, which a model would still read as tags.
 _TAG = re.compile(r"<(?=[\s\u200b-\u200f\u2060-\u206f\ufeff]*[/!?]|[\u200b-\u200f\u2060-\u206f\ufeff]*[^\W\d])")
-
-
-@dataclass(frozen=True, slots=True)
-class FewShotOptions(Options):
-    """Worked examples in a model's prompt."""
-
-    section: ClassVar[str] = "few_shot"
-
-    enabled: Annotated[bool, "put worked examples from the pack into a model's prompt"] = True
-    num_examples: Annotated[Few, "number of examples"] = 3
 
 
 class FewShotManager:

@@ -13,10 +13,11 @@ from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import OWN_KNOWLEDGE, SYNTHESIS, Answer
 from wikigr.answer.citation_stream import CitationStream, Written, neutralize_marks
 from wikigr.answer.citations import verify_against
-from wikigr.answer.few_shot import FewShotManager, FewShotOptions
+from wikigr.answer.few_shot import FewShotManager
 from wikigr.answer.requests import CitationStyle, Request, build_request, own_knowledge_request
 from wikigr.index.candidate import Evidence
 from wikigr.llm.client import BadRequestError, BlockEnd, TextDelta
+from wikigr.llm.options import FewShotOptions
 from wikigr.retrieval.state import Resources
 from wikigr.retrieval.trace import Trace
 

@@ -1,11 +1,21 @@
-"""The sections of a profile about models: who writes, and what a run may spend."""
+"""The sections of a profile about models: who writes, with which examples, and what a run may spend."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from wikigr.options import Limits, Name, Options, Positive
+from wikigr.options import Few, Limits, Name, Options, Positive
+
+
+@dataclass(frozen=True, slots=True)
+class FewShotOptions(Options):
+    """Worked examples in a model's prompt."""
+
+    section: ClassVar[str] = "few_shot"
+
+    enabled: Annotated[bool, "put worked examples from the pack into a model's prompt"] = True
+    num_examples: Annotated[Few, "number of examples"] = 3
 
 
 @dataclass(frozen=True, slots=True)

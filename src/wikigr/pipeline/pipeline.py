@@ -11,10 +11,9 @@ from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import ABSTAINED, Answer
 from wikigr.answer.draft import Draft
 from wikigr.answer.facts import facts_among
-from wikigr.answer.few_shot import FewShotOptions
 from wikigr.errors import UsageError
 from wikigr.index.candidate import Evidence
-from wikigr.llm.options import SynthesisOptions
+from wikigr.llm.options import FewShotOptions, SynthesisOptions
 from wikigr.llm.usage import Usage
 from wikigr.pack.open import Pack
 from wikigr.pipeline.profile import Profile

@@ -12,9 +12,8 @@ from typing import Any
 
 from wikigr.answer.abstention import ABSTENTION
 from wikigr.answer.draft import Draft, assess_draft, rank_draft
-from wikigr.answer.few_shot import FewShotOptions
 from wikigr.index.candidate import CROSS_ENCODER, DENSE, LEXICAL, WALK
-from wikigr.llm.options import BudgetOptions, SynthesisOptions
+from wikigr.llm.options import BudgetOptions, FewShotOptions, SynthesisOptions
 from wikigr.options import Options
 from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.candidates import DenseSearch, Encode, Fetch, Fuse, LexicalSearch, RetrievalOptions

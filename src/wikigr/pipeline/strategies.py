@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from wikigr.answer.answer import ABSTAINED, EXTRACTIVE, OWN_KNOWLEDGE, SYNTHESIS, Answer
 from wikigr.answer.draft import Draft
 from wikigr.answer.extractive import write_extractive
-from wikigr.answer.few_shot import FewShotOptions
+from wikigr.llm.options import FewShotOptions
 from wikigr.retrieval.state import Resources
 
 if TYPE_CHECKING:

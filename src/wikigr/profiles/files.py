@@ -1,4 +1,7 @@
-"""Read profiles from YAML files: find them, resolve `extends`, and report mistakes with file, line and key."""
+"""Read profiles from YAML files: find them, resolve `extends`, and report mistakes with file, line and key.
+
+The default profile needs neither YAML nor the schema, so these are imported when a file is read.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,6 @@ from typing import Any, get_type_hints
 from wikigr.errors import UsageError
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.names import SUFFIXES, is_users_own, profile_folders, profile_names
-from wikigr.profiles.schema import ProfileValues, profile_values, validate_profile
 from wikigr.settings import overlay
 
 DEFAULT_PROFILE = "enhanced"
@@ -42,6 +44,8 @@ def load_profile(name: str = DEFAULT_PROFILE) -> Profile:
 
 def differences(first: Profile, second: Profile) -> list[tuple[str, Any, Any]]:
     """Return ``(key, first's value, second's value)`` where they differ, keys as ``multi_doc.num_docs``, in order."""
+    from wikigr.profiles.schema import profile_values
+
     left, right = _flat(profile_values(first)), _flat(profile_values(second))
     skip = {"name", "description"}
     return [(key, left[key], right[key]) for key in left if left[key] != right[key] and key not in skip]
@@ -122,6 +126,8 @@ def _read(path: Path) -> _File:
     parent = values.get(_EXTENDS)
     if parent is not None and not isinstance(parent, str):
         raise ProfileError(f"{file.place((_EXTENDS,))}: {_EXTENDS} must name one profile, not {parent!r}.")
+    from wikigr.profiles.schema import ProfileValues
+
     _check_keys(values, ProfileValues, file, ())
     _convert({key: value for key, value in values.items() if key != _EXTENDS}, file)
     return file
@@ -163,6 +169,8 @@ def _check_keys(values: Mapping[Any, Any], kind: Any, file: _File, at: tuple[str
 
 def _convert(values: Mapping[str, Any], file: _File) -> Profile:
     import pydantic
+
+    from wikigr.profiles.schema import validate_profile
 
     try:
         return validate_profile(values)

@@ -21,15 +21,14 @@ def any_of(phrases: list[str]) -> str:
     return rf"\b(?:{'|'.join(phrases)})\b"
 
 
-_MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
-_MEASURES = "many|much|long|old|far|fast|tall|large|big|high|deep|often"
+MEASURES = "many|much|long|old|far|fast|tall|large|big|high|deep|often"
 
 # What a question asks for, matched anywhere in its text.
 ASKS_DATE = re.compile(
     any_of(["when", "what (?:year|date|century|decade|day|month|time)", "which (?:year|century|decade|month)"]), re.I
 )
 ASKS_NUMBER = re.compile(
-    any_of([f"how (?:{_MEASURES})", r"what (?:percent\w*|number|fraction|age|amount|size|temperature)"]), re.I
+    any_of([f"how (?:{MEASURES})", r"what (?:percent\w*|number|fraction|age|amount|size|temperature)"]), re.I
 )
 ASKS_NAME = re.compile(
     any_of(
@@ -43,14 +42,6 @@ ASKS_NAME = re.compile(
 )
 ASKS_REASON = re.compile(any_of(["why"]), re.I)
 
-# What a question asks of a graph. These are wider, because they only rule out nodes of another type.
-ASKS_DATE_LABEL = re.compile(any_of(["when", r"(?:what|which)\s+(?:year|date|century|decade|day)"]), re.I)
-ASKS_NUMBER_LABEL = re.compile(any_of([rf"how\s+(?:{_MEASURES}|heavy)", r"(?:what|which)\s+number"]), re.I)
-ASKS_NAME_LABEL = re.compile(
-    any_of(["who|whom|whose|where", r"(?:what|which)\s+(?:city|town|country|state|place|person|company)"]), re.I
-)
-ASKS_REASON_OR_MANNER = re.compile(rf"\bwhy\b|\bhow\b(?!\s+(?:{_MEASURES}|heavy)\b)", re.I)
-
 # What a text that answers such a question contains.
 DATE = re.compile(
     r"\b(?:1\d{3}|20\d\d)s?\b|\b\d{1,4} ?(?:BC|AD|BCE|CE)\b|\b\d{1,2}(?:st|nd|rd|th) century\b|"
@@ -61,21 +52,6 @@ NUMBER = re.compile(rf"\d|{any_of(_NUMBER_WORDS)}", re.I)
 NAME = re.compile(r"(?<=[a-z,;:'\"“(–-] )[A-ZÀ-Þ][\w'’-]+|(?<=[(\"“])[A-ZÀ-Þ][\w'’-]+")
 REASON = re.compile(
     any_of("because,due to,since,so that,in order to,as a result,caused?,led to,reasons?,allows?".split(",")), re.I
-)
-
-# The label of a graph's node, as a whole: a day, a year or a century. A bare year has at most four digits and no
-# separators.
-DATE_LABEL = re.compile(
-    rf"(?:(?:c\.|ca\.?|circa|about)?\s*-?\d{{1,4}}s?(?:\s*(?:BCE?|CE|AD))?|\D*\d{{1,4}}\s*[-–/]\s*\d{{1,4}}\D*"
-    rf"|.*(?:\b{_MONTH}\W*\d|\d\W*{_MONTH}\b|\b\d+\s*(?:BCE?|CE|AD)\b|\d(?:st|nd|rd|th)\s+century"
-    rf"|(?<![\d.,])\d{{1,4}}([-./])\d{{1,2}}\1\d{{1,4}}(?![\d,])|(?<![\d.,])(?:1\d{{3}}|20\d{{2}})(?![.,]?\d)).*)$",
-    re.I | re.DOTALL,
-)
-DAY_LABEL = re.compile(
-    rf".*(?:\b{_MONTH}\W*\d|\d\W*{_MONTH}\b|(?<!\d)\d{{4}}-\d{{1,2}}-\d{{1,2}}(?!\d))", re.I | re.DOTALL
-)
-NAMELESS_LABEL = re.compile(
-    rf"[\d\W_]+$|.*(?:\b{_MONTH}\W*\d|\d\W*{_MONTH}\b|\b\d+\s*(?:BCE?|CE|AD)\b)", re.I | re.DOTALL
 )
 
 # How broad an answer a question asks for.

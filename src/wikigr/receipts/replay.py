@@ -10,13 +10,12 @@ from typing import Literal
 
 from wikigr import __version__
 from wikigr.answer.answer import Answer
-from wikigr.answer.few_shot import FewShotOptions
 from wikigr.answer.requests import own_knowledge_request
 from wikigr.answer.synthesizer import Synthesizer
 from wikigr.checks import Check
 from wikigr.errors import PackError, WikigrError
 from wikigr.index.candidate import Candidate, Evidence, Section, place
-from wikigr.llm.options import SynthesisOptions
+from wikigr.llm.options import FewShotOptions, SynthesisOptions
 from wikigr.pack.layout import installed_packs
 from wikigr.pack.locate import installed_names
 from wikigr.pack.open import Pack

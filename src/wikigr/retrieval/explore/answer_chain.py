@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Node
-from wikigr.question.answer_type import label_fits
+from wikigr.question.label_type import label_fits
 from wikigr.retrieval.explore.node_describer import NodeDescriber
 from wikigr.retrieval.explore.question_words import PartialPath, QuestionWords
 from wikigr.retrieval.explore.relation_text import relation_words, strip_s
