@@ -26,14 +26,14 @@ PHASES = """
 import time; t0 = time.perf_counter()
 import wikigr_cli.app, wikigr_cli.commands.ask
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.profiles.files import load_profile
 import numpy, wikigr.embeddings.runtime, tokenizers, real_ladybug, tantivy, nupunkt
 t1 = time.perf_counter()
 import sys
 pack = Pack(sys.argv[1]); t2 = time.perf_counter()
 pack.encoder.encode([sys.argv[2]]); t3 = time.perf_counter()
-pipeline = build_pipeline(load_profile(), pack)
+pipeline = Pipeline(load_profile(), pack)
 pipeline.answer(sys.argv[2]); t4 = time.perf_counter()
 warm = []
 after = {"sentences_ms", "abstention_ms", "citations_ms", "total_ms"}

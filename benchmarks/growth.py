@@ -52,11 +52,11 @@ build_pack(source, "-", folder, open_encoder(DEFAULT_MODEL, purpose="bulk"), Bui
 WARM = """
 import json, resource, sys, time
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.profiles.files import load_profile
 questions = json.load(sys.stdin)
 with Pack(sys.argv[1], preload=True) as pack:
-    pipeline = build_pipeline(load_profile(), pack)
+    pipeline = Pipeline(load_profile(), pack)
     for question in questions[:20]:
         pipeline.answer(question)
     taken = []

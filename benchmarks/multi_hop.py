@@ -21,7 +21,7 @@ from typing import Any
 
 from wikigr.evaluation.statistics.paired import compare_paired
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import load_profile
 from wikigr.retrieval.candidates import RetrievalOptions
@@ -60,7 +60,7 @@ def main() -> None:
     previous: list[float] | None = None
     with Pack(arguments.pack, preload=True) as pack:
         for name, profile in configurations():
-            pipeline = build_pipeline(profile, pack, offline=True)
+            pipeline = Pipeline(profile, pack, offline=True)
             pipeline.search(questions[0]["question"], top_k=10)
             recall: Mapping[int, list[float]] = {depth: [] for depth in DEPTHS}
             by_type: dict[str, list[float]] = defaultdict(list)

@@ -11,7 +11,7 @@ from tests.answer.evidence import evidence, ranked
 from wikigr.answer.abstention import DEFAULT_THRESHOLD, NOT_COVERED, assess
 from wikigr.answer.answer import Answer
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 
 QUESTIONS = Path(__file__).parents[2] / "packs" / "physics" / "eval" / "questions.jsonl"
@@ -24,7 +24,7 @@ def pack(physics_pack: Path) -> Iterator[Pack]:
 
 
 def answer_question(pack: Pack, question: str) -> Answer:
-    return build_pipeline(Profile(), pack).answer(question)
+    return Pipeline(Profile(), pack).answer(question)
 
 
 def test_no_evidence_means_no_sentences_and_no_answer(pack: Pack) -> None:

@@ -15,7 +15,7 @@ from wikigr.answer.extractive import SENTENCE_FLOOR, quote
 from wikigr.answer.sentences import SentenceScore
 from wikigr.errors import UsageError
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 
 QUESTIONS = Path(__file__).parents[2] / "packs" / "physics" / "eval" / "questions.jsonl"
@@ -28,7 +28,7 @@ def pack(physics_pack: Path) -> Iterator[Pack]:
 
 
 def answer_question(pack: Pack, question: str) -> Answer:
-    return build_pipeline(Profile(), pack).answer(question)
+    return Pipeline(Profile(), pack).answer(question)
 
 
 def sentence(pack: Pack, text: str, score: float = 1.0) -> SentenceScore:

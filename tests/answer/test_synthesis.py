@@ -18,7 +18,6 @@ from wikigr.llm.budget import Budget, BudgetError
 from wikigr.llm.client import BadRequestError, Claude, LlmError
 from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.trace import StageRecord, Trace
@@ -46,7 +45,7 @@ def make(pack: Pack, messages_server: MessagesServer) -> Make:
             retries=0,
             budget=budget,
         )
-        return build_pipeline(profile, pack, model=client, few_shot_path=few_shot_path)
+        return Pipeline(profile, pack, model=client, few_shot_path=few_shot_path)
 
     return build
 

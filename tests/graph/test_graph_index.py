@@ -28,7 +28,7 @@ from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack import layout as parts
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
-from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.graph_walk import GraphWalkOptions
 from wikigr.retrieval.trace import Trace
@@ -447,7 +447,7 @@ def test_an_unusable_index_is_rebuilt_with_a_warning(
         path.write_bytes((other / parts.GRAPH_INDEX).read_bytes())
     with Pack(letters) as pack:
         trace = Trace()
-        found = build_pipeline(Profile(), pack).search("What is Alpha?", top_k=3, trace=trace)
+        found = Pipeline(Profile(), pack).search("What is Alpha?", top_k=3, trace=trace)
         assert same(pack.graph_index, good)
         assert found[0].section.title == "Alpha"
         (warning,) = trace.warnings
@@ -463,8 +463,8 @@ def test_a_question_is_answered_without_an_index(letters: Path) -> None:
     plain = Profile().override(GraphWalkOptions, enabled=False)
     with Pack(letters) as pack:
         trace = Trace()
-        found = build_pipeline(Profile(), pack).search("What is Alpha?", top_k=3, trace=trace)
+        found = Pipeline(Profile(), pack).search("What is Alpha?", top_k=3, trace=trace)
         assert trace.degraded
         assert {"graph_walk"} <= {record.stage for record in trace.stages if record.degraded}
         assert any("MENTIONS" in warning for warning in trace.warnings)
-        assert found == build_pipeline(plain, pack).search("What is Alpha?", top_k=3, trace=Trace())
+        assert found == Pipeline(plain, pack).search("What is Alpha?", top_k=3, trace=Trace())

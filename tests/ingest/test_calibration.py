@@ -10,7 +10,7 @@ from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.ingest.calibration import calibrate_min_relevance
 from wikigr.ingest.staging import Staging
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.trace import Trace
 
@@ -55,6 +55,6 @@ def test_a_built_pack_holds_it_and_the_pipeline_drops_what_is_below(physics_pack
         threshold = pack.manifest.thresholds["min_relevance"]
         assert 0.02 < threshold < 0.3
         trace = Trace()
-        build_pipeline(Profile(), pack).retrieve("Which cheese goes with pears?", trace)
+        Pipeline(Profile(), pack).retrieve("Which cheese goes with pears?", trace)
         (documents,) = [record for record in trace.stages if record.stage == "documents"]
         assert any("min_relevance" in reason for reason in documents.dropped.values())

@@ -9,7 +9,6 @@ import pytest
 
 from wikigr.errors import UsageError
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import load_profile
@@ -28,7 +27,7 @@ def pack(physics_pack: Path) -> Iterator[Pack]:
 
 @pytest.fixture
 def pipeline(pack: Pack) -> Pipeline:
-    return build_pipeline(Profile(), pack, offline=True)
+    return Pipeline(Profile(), pack, offline=True)
 
 
 def test_retrieval_returns_candidates_links_and_evidence(pipeline: Pipeline) -> None:
@@ -50,7 +49,7 @@ def found_ids(found: object) -> set[str]:
 
 def test_the_limits_of_the_profile_hold(pack: Pack) -> None:
     profile = Profile().override(MultiDocOptions, num_docs=2, max_sections=1)
-    found = build_pipeline(profile, pack, offline=True).retrieve("How does a laser work?", Trace())
+    found = Pipeline(profile, pack, offline=True).retrieve("How does a laser work?", Trace())
     titles = [candidate.title for candidate in found.selected]
     assert (len(titles), len(set(titles))) == (2, 2)
     assert found.limit == 2
@@ -81,7 +80,7 @@ def test_a_stage_is_made_once_for_a_pipeline(pipeline: Pipeline) -> None:
 
 
 def test_an_optional_stage_that_fails_is_skipped_loudly(pack: Pack) -> None:
-    pipeline = build_pipeline(Profile(), pack, offline=True)
+    pipeline = Pipeline(Profile(), pack, offline=True)
 
     def fail(*_: object) -> None:
         raise ValueError("the walk broke")
@@ -90,12 +89,12 @@ def test_an_optional_stage_that_fails_is_skipped_loudly(pack: Pack) -> None:
     answer = pipeline.answer(QUESTION)
     assert answer.trace.degraded
     assert "graph_walk: the walk broke" in answer.trace.warnings
-    without = build_pipeline(Profile().override(GraphWalkOptions, enabled=False), pack, offline=True)
+    without = Pipeline(Profile().override(GraphWalkOptions, enabled=False), pack, offline=True)
     assert answer.citations == without.answer(QUESTION).citations
 
 
 def test_a_required_stage_that_fails_stops_the_question(pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
-    pipeline = build_pipeline(load_profile("baseline"), pack, offline=True)
+    pipeline = Pipeline(load_profile("baseline"), pack, offline=True)
 
     def fail(*_: object) -> None:
         raise RuntimeError("the engine is gone")
@@ -107,4 +106,4 @@ def test_a_required_stage_that_fails_stops_the_question(pack: Pack, monkeypatch:
 
 def test_offline_and_a_model_contradict_each_other(pack: Pack) -> None:
     with pytest.raises(ValueError, match="offline"):
-        build_pipeline(Profile(), pack, model=object(), offline=True)  # type: ignore[arg-type]
+        Pipeline(Profile(), pack, model=object(), offline=True)  # type: ignore[arg-type]

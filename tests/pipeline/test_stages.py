@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.reranking import rerank_methods, stages_of
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, SECTIONS, rankers_only
@@ -37,7 +37,7 @@ def test_every_section_is_a_section_of_a_profile() -> None:
 def test_the_pipeline_runs_the_enabled_rows_in_order(name: str, physics_pack: Path) -> None:
     profile = load_profile(name)
     with Pack(physics_pack) as pack:
-        trace = build_pipeline(profile, pack, offline=True).answer(QUESTION).trace
+        trace = Pipeline(profile, pack, offline=True).answer(QUESTION).trace
     expected = [stage.name for stage in RETRIEVAL_STAGES if stage.applies_to(profile)]
     expected += [stage.name for stage in ANSWER_STAGES]
     known = {stage.name for stage in (*RETRIEVAL_STAGES, *ANSWER_STAGES)}
@@ -46,7 +46,7 @@ def test_the_pipeline_runs_the_enabled_rows_in_order(name: str, physics_pack: Pa
 
 def test_a_score_key_is_written_by_its_stage(physics_pack: Path) -> None:
     with Pack(physics_pack) as pack:
-        answer = build_pipeline(Profile(), pack, offline=True).answer(QUESTION)
+        answer = Pipeline(Profile(), pack, offline=True).answer(QUESTION)
     written = {key for candidate in answer.ranking for key in candidate.scores}
     enabled = {stage.score for stage in RETRIEVAL_STAGES if stage.score and stage.applies_to(Profile())}
     assert enabled == {"dense", "lexical", "walk"}
@@ -64,7 +64,7 @@ def test_a_plain_ranker_is_not_reranked(physics_pack: Path) -> None:
     profile = rankers_only(Profile()).override(RetrievalOptions, mode="lexical")
     trace = Trace()
     with Pack(physics_pack) as pack:
-        build_pipeline(profile, pack, offline=True).search(QUESTION, top_k=3, trace=trace)
+        Pipeline(profile, pack, offline=True).search(QUESTION, top_k=3, trace=trace)
     assert [record.stage for record in trace.stages] == ["lexical", "fuse", "fetch"]
 
 

@@ -12,7 +12,7 @@ from wikigr.answer.answer import ABSTAINED, Answer
 from wikigr.answer.draft import Draft
 from wikigr.pack.open import Pack
 from wikigr.pipeline import pipeline as module
-from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.strategies import QUERY_TYPES, STRATEGIES, OnText, Strategy, Writers
 
@@ -37,16 +37,16 @@ def test_every_query_type_belongs_to_a_row() -> None:
 
 def test_a_row_before_the_others_wins(pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "STRATEGIES", (Strategy("mine", lambda *_: True, write), *STRATEGIES))
-    answer = build_pipeline(Profile(), pack, offline=True).answer(QUESTION)
+    answer = Pipeline(Profile(), pack, offline=True).answer(QUESTION)
     assert (answer.text, answer.query_type) == ("Mine.", "mine")
 
 
 def test_a_row_after_the_others_gets_what_they_left(pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "STRATEGIES", (*STRATEGIES, Strategy("mine", lambda *_: True, write)))
-    pipeline = build_pipeline(Profile(), pack, offline=True)
+    pipeline = Pipeline(Profile(), pack, offline=True)
     assert pipeline.answer(QUESTION).query_type == "extractive"
     assert pipeline.answer(OFF_TOPIC).query_type == "mine"
 
 
 def test_without_a_model_what_is_not_covered_stays_an_abstention(pack: Pack) -> None:
-    assert build_pipeline(Profile(), pack, offline=True).answer(OFF_TOPIC).query_type == ABSTAINED
+    assert Pipeline(Profile(), pack, offline=True).answer(OFF_TOPIC).query_type == ABSTAINED

@@ -23,7 +23,7 @@ from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.layout import installed_packs
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline, connect
+from wikigr.pipeline.connect import connect
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import load_profile
@@ -87,7 +87,7 @@ def after(build: Build) -> Iterator[Pack]:
 
 
 def quoted(pack: Pack, question: str, profile: Profile | None = None, **options: Any) -> Receipt:
-    pipeline = build_pipeline(profile or Profile(), pack, offline=True)
+    pipeline = Pipeline(profile or Profile(), pack, offline=True)
     return make_receipt(pipeline.answer(question), pipeline, **options)
 
 
@@ -329,7 +329,7 @@ def ask(before: Pack, messages_server: MessagesServer, monkeypatch: pytest.Monke
 
     def ask(question: str, profile: Profile | None = None) -> tuple[Pipeline, Answer]:
         profile = profile or Profile()
-        pipeline = build_pipeline(profile, before, model=connect(profile))
+        pipeline = Pipeline(profile, before, model=connect(profile))
         return pipeline, pipeline.answer(question)
 
     return ask
@@ -400,7 +400,7 @@ def test_the_worked_examples_are_a_part_of_the_prompt(
     examples = json.loads((ROOT_PACK / "few_shot_examples.json").read_text(encoding="utf-8"))
     (folder / "few_shot_examples.json").write_text(json.dumps(examples), encoding="utf-8")
     with Pack(folder) as pack:
-        pipeline = build_pipeline(Profile(), pack, model=connect(Profile()))
+        pipeline = Pipeline(Profile(), pack, model=connect(Profile()))
         receipt = make_receipt(pipeline.answer("Who built the lighthouse of Ardmore?"), pipeline)
         assert "<examples>" in messages_server.requests[0].raw.decode()
         assert "examples" in receipt.templates
@@ -462,7 +462,7 @@ def test_a_server_that_sends_the_key_back_does_not_get_it_into_a_receipt(
 
 def warned(pack: Pack, warning: str, profile: Profile | None = None) -> str:
     """Return a warning as it appears in a receipt."""
-    pipeline = build_pipeline(profile or Profile(), pack, offline=True)
+    pipeline = Pipeline(profile or Profile(), pack, offline=True)
     answer = pipeline.answer("Who built the lighthouse of Ardmore?")
     with answer.trace.stage("few_shot") as record:
         record.degrade(warning)

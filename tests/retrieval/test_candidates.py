@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.stages import rankers_only
@@ -33,7 +32,7 @@ def retrieve(pack: Pack, question: str = QUESTION, **options: Any) -> tuple[Stat
 
 
 def pipeline(pack: Pack, **options: Any) -> Pipeline:
-    return build_pipeline(rankers_only(Profile()).override(RetrievalOptions, **options), pack, offline=True)
+    return Pipeline(rankers_only(Profile()).override(RetrievalOptions, **options), pack, offline=True)
 
 
 def test_hybrid_candidates_are_the_union_of_both_rankers(pack: Pack) -> None:

@@ -17,7 +17,7 @@ from wikigr.graph.schema import ddl
 from wikigr.index.candidate import Candidate
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.entity_linking import Link
 from wikigr.retrieval.graph_walk import GraphWalkOptions, rerank_by_walk, seed_weights
@@ -151,8 +151,8 @@ def without_walk() -> Profile:
 def test_the_stage_finds_articles_without_words_of_the_question(books: Path) -> None:
     with Pack(books) as pack:
         trace, plain = Trace(), Trace()
-        context = build_pipeline(Profile(), pack).retrieve(QUESTION, trace)
-        before = build_pipeline(without_walk(), pack).retrieve(QUESTION, plain)
+        context = Pipeline(Profile(), pack).retrieve(QUESTION, trace)
+        before = Pipeline(without_walk(), pack).retrieve(QUESTION, plain)
     assert "Breslau" not in {c.title for c in before.candidates}
     assert "Breslau" not in {e.section.title for e in before.evidence}
     (lead,) = [e for e in context.evidence if e.section.title == "Breslau"]
@@ -168,7 +168,7 @@ def test_the_stage_finds_articles_without_words_of_the_question(books: Path) -> 
 def test_the_disabled_stage_does_not_run(books: Path) -> None:
     with Pack(books) as pack:
         trace = Trace()
-        context = build_pipeline(without_walk(), pack).retrieve(QUESTION, trace)
+        context = Pipeline(without_walk(), pack).retrieve(QUESTION, trace)
     assert not {"graph_walk", "entity_linking"} & {record.stage for record in trace.stages}
     assert context.candidates
     assert not any("walk" in candidate.scores for candidate in context.candidates)
@@ -177,8 +177,8 @@ def test_the_disabled_stage_does_not_run(books: Path) -> None:
 def test_within_given_articles_there_is_no_walk(books: Path) -> None:
     with Pack(books) as pack:
         trace, plain = Trace(), Trace()
-        context = build_pipeline(Profile(), pack).retrieve(QUESTION, trace, within=["Ada Nowak", "Novel 7"])
-        before = build_pipeline(without_walk(), pack).retrieve(QUESTION, plain, within=["Ada Nowak", "Novel 7"])
+        context = Pipeline(Profile(), pack).retrieve(QUESTION, trace, within=["Ada Nowak", "Novel 7"])
+        before = Pipeline(without_walk(), pack).retrieve(QUESTION, plain, within=["Ada Nowak", "Novel 7"])
     assert {c.title for c in context.candidates} == {"Ada Nowak", "Novel 7"}
     assert context.candidates == before.candidates
     assert "graph_walk" not in {record.stage for record in trace.stages}
@@ -186,7 +186,7 @@ def test_within_given_articles_there_is_no_walk(books: Path) -> None:
 
 def test_a_search_and_a_repeated_one_agree(books: Path) -> None:
     with Pack(books) as pack:
-        retriever = build_pipeline(Profile(), pack)
+        retriever = Pipeline(Profile(), pack)
         once = retriever.search(QUESTION, top_k=5, trace=Trace())
-        assert once == build_pipeline(Profile(), pack).search(QUESTION, top_k=5, trace=Trace())
+        assert once == Pipeline(Profile(), pack).search(QUESTION, top_k=5, trace=Trace())
     assert {"The Silent Orchard", "Ada Nowak", "Breslau"} <= {e.section.title for e in once}

@@ -19,7 +19,7 @@ from tests.llm.server import MessagesServer, reply
 from tests.trust.conftest import Process, Tally
 
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.receipts.receipt import digest_of, make_receipt
 from wikigr.receipts.receipt_file import ReceiptError, read_receipts
@@ -47,7 +47,7 @@ def pack(physics_pack: Path) -> Iterator[Pack]:
 
 @pytest.fixture(scope="module")
 def document(pack: Pack) -> dict[str, Any]:
-    pipeline = build_pipeline(Profile(), pack, offline=True)
+    pipeline = Pipeline(Profile(), pack, offline=True)
     # As if from a model, so that the prompt is rebuilt as well, and short, so that many variants can be tried.
     made = make_receipt(pipeline.answer(QUESTION), pipeline).to_document()
     prompts = [{"purpose": "synthesis", "style": "markers", "sha256": "0"}]

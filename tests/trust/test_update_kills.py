@@ -108,13 +108,13 @@ _ASK = """
 import json, sys, time
 from wikigr.errors import WikigrError
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.profiles.files import load_profile
 profile, until = load_profile("enhanced"), time.monotonic() + float(sys.argv[2])
 while time.monotonic() < until:
     try:
         with Pack(sys.argv[1]) as pack:
-            answer = build_pipeline(profile, pack, offline=True).answer("When was the bridge of Town 3 built?")
+            answer = Pipeline(profile, pack, offline=True).answer("When was the bridge of Town 3 built?")
             print(json.dumps([pack.manifest.digest, answer.text]), flush=True)
     except WikigrError as error:
         print(json.dumps(["error", error.message]), flush=True)

@@ -21,7 +21,8 @@ from wikigr.graph.engine import Graph
 from wikigr.llm.client import Claude
 from wikigr.llm.options import FewShotOptions, SynthesisOptions
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline, connect
+from wikigr.pipeline.connect import connect
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import load_profile
 from wikigr.question.question import checked
@@ -137,7 +138,7 @@ class KnowledgeGraphAgent:
         self.synthesis_model = self.profile[SynthesisOptions].model
         self._client: Claude | None = connect(self.profile, api_key=anthropic_api_key)
         self._few_shot_path = Path(few_shot_path) if few_shot_path else None
-        self._pipeline = build_pipeline(self.profile, pack, model=self._client, few_shot_path=self._few_shot_path)
+        self._pipeline = Pipeline(self.profile, pack, model=self._client, few_shot_path=self._few_shot_path)
         self._generator: EmbeddingGenerator | None = None
         self.cypher_pack_path = cypher_pack_path
         try:

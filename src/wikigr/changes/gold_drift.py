@@ -60,11 +60,11 @@ def find_drift(
     if unanswerable and after is None and content != type(content)():
         notes.append(f"The {len(unanswerable)} unanswerable questions were not asked: the new pack is not built yet.")
     elif unanswerable and after is not None and _answers_may_differ(before.manifest, after.manifest):
-        from wikigr.pipeline.builder import build_pipeline
+        from wikigr.pipeline.pipeline import Pipeline
         from wikigr.pipeline.profile import Profile
 
         try:
-            one, two = (build_pipeline(Profile(), pack, offline=True).answer for pack in (before, after))
+            one, two = (Pipeline(Profile(), pack, offline=True).answer for pack in (before, after))
             drifted += find_newly_answered(unanswerable, one, two)
         except ModelError as error:
             notes.append(

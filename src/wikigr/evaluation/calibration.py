@@ -14,7 +14,7 @@ from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import Manifest, read_manifest
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 
 
@@ -44,7 +44,7 @@ def calibrate(
     Of equally good thresholds, the middle of the widest gap wins. ``advance`` is called for each question. Raises
     ``UsageError`` unless there are questions of both kinds.
     """
-    pipeline = build_pipeline(profile, pack, offline=True)
+    pipeline = Pipeline(profile, pack, offline=True)
     strengths, labels = [], []
     warnings: dict[str, None] = {}
     for question in questions:

@@ -41,7 +41,7 @@ from wikigr.llm.budget import BudgetError
 from wikigr.llm.options import BudgetOptions
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.llm.usage import Usage
-from wikigr.pipeline.builder import budget_of, build_pipeline, connect
+from wikigr.pipeline.connect import budget_of, connect
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.stages import SECTIONS
@@ -295,7 +295,7 @@ def _samples(
             made = {}
             for profile in evaluation.profiles:
                 model = None if evaluation.offline else connect(profile, budget=budgets[profile.name], cache=cache)
-                pipeline = build_pipeline(profile, pack, model=model, offline=evaluation.offline)
+                pipeline = Pipeline(profile, pack, model=model, offline=evaluation.offline)
                 if model is not None:
                     stack.callback(model.close)
                     if leaking:

@@ -38,21 +38,27 @@ _Stage = TypeVar("_Stage", bound=RetrievalStage[Any])
 
 
 class Pipeline:
-    """A pack that answers as a profile says; made by ``pipeline.builder.build_pipeline``.
+    """A pack that answers as a profile says.
 
-    ``model`` must not be used by others while the pipeline answers: the usage of an answer is what ``model`` counts in
-    that time. If an optional stage fails, it is skipped; the trace says so and ``trace.degraded`` is true.
+    Without ``model`` (see ``connect``) answers are quotations, and the question stays on this machine. ``model`` must
+    not be used by others while the pipeline answers: the usage of an answer is what ``model`` counts in that time.
+    ``few_shot_path`` is a file of worked examples that replaces the pack's own. ``offline`` forbids all use of the
+    network, also to download a cross-encoder. If an optional stage fails, it is skipped; the trace says so and
+    ``trace.degraded`` is true.
     """
 
     def __init__(
         self,
-        pack: Pack,
         profile: Profile,
+        pack: Pack,
         *,
         model: Claude | None = None,
         few_shot_path: Path | None = None,
         offline: bool = False,
     ) -> None:
+        """Raises ``ValueError`` if ``offline`` is set although there is a ``model``."""
+        if offline and model is not None:
+            raise ValueError("a pipeline that is offline cannot have a model")
         self.pack = pack
         self.profile = profile
         self.model = model

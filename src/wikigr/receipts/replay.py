@@ -19,7 +19,7 @@ from wikigr.llm.options import FewShotOptions, SynthesisOptions
 from wikigr.pack.layout import installed_packs
 from wikigr.pack.locate import installed_names
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import differences, load_profile
 from wikigr.profiles.names import profile_names
@@ -257,7 +257,7 @@ def _ask_again(read: ReceiptRead, profile: Profile | None, pack: Pack) -> Check:
     if profile is None:
         return Check(name, False, "not done: the receipt requires a cross-encoder that no local profile uses")
     try:
-        answer = build_pipeline(profile, pack, offline=True).answer(read.receipt.question)
+        answer = Pipeline(profile, pack, offline=True).answer(read.receipt.question)
     except WikigrError as error:
         return Check(name, False, f"no answer: {error.message}", error.hint or "")
     differing = list(_differing(read, answer))

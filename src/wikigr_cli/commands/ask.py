@@ -98,13 +98,13 @@ def ask(
     purpose: Purpose = "query" if batch is None else "queries"
     with Pack(pack, encoder=embedding_model, purpose=purpose, preload=True) as opened:
         # Imported while the encoder loads.
-        from wikigr.pipeline.builder import build_pipeline
+        from wikigr.pipeline.pipeline import Pipeline
         from wikigr.profiles.files import load_profile
 
         named = load_profile(profile)
         chosen = _with_flags(named, model, max_cost, iterations)
         client = _client(environment, chosen, offline=offline or show_prompt, silent=show_prompt)
-        pipeline = build_pipeline(chosen, opened, model=client, offline=offline)
+        pipeline = Pipeline(chosen, opened, model=client, offline=offline)
         if show_prompt:
             from wikigr.retrieval.trace import Trace
 
@@ -252,7 +252,7 @@ def _client(environment: Environment, profile: Profile, *, offline: bool, silent
         return None
 
     from wikigr.llm.options import SynthesisOptions
-    from wikigr.pipeline.builder import connect
+    from wikigr.pipeline.connect import connect
 
     client = connect(profile)
     if client is None and profile[SynthesisOptions].provider == "auto" and not silent:

@@ -58,7 +58,7 @@ def rerank(
     documents, is_lines = _read(results, environment)
 
     from wikigr.pack.open import Pack
-    from wikigr.pipeline.builder import build_pipeline
+    from wikigr.pipeline.pipeline import Pipeline
     from wikigr.pipeline.reranking import rerank_results, stages_of
     from wikigr.profiles.files import load_profile
     from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions
@@ -72,7 +72,7 @@ def rerank(
         )
     chosen = _weighted(load_profile(profile), alpha, beta)
     with Pack(pack) as opened:
-        pipeline = build_pipeline(chosen, opened, offline=offline)
+        pipeline = Pipeline(chosen, opened, offline=offline)
         for document in documents:
             trace = Trace()
             found = document["results"]

@@ -67,12 +67,13 @@ def search(
     purpose: Purpose = "query" if batch is None else "queries"
     retrieval = chosen[RetrievalOptions]
     with Pack(pack, encoder=embedding_model, purpose=purpose, preload=retrieval.uses_dense) as opened:
-        from wikigr.pipeline.builder import build_pipeline, connect
+        from wikigr.pipeline.connect import connect
+        from wikigr.pipeline.pipeline import Pipeline
         from wikigr.retrieval.trace import Trace
         from wikigr_cli.batch import read_batch
 
         model = connect(chosen) if retrieval.multi_query and not offline else None
-        pipeline = build_pipeline(chosen, opened, model=model, offline=offline)
+        pipeline = Pipeline(chosen, opened, model=model, offline=offline)
 
         def run(text: str) -> dict[str, object]:
             trace = Trace()

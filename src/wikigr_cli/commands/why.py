@@ -40,11 +40,12 @@ def why(
     with Pack(pack, preload=True) as opened:
         # Imported while the encoder loads.
         from wikigr.graph.neighborhood import Neighborhood
-        from wikigr.pipeline.builder import build_pipeline, connect
+        from wikigr.pipeline.connect import connect
+        from wikigr.pipeline.pipeline import Pipeline
         from wikigr.pipeline.why import explain_article, find_section
         from wikigr_cli.linking import find_nodes
 
-        pipeline = build_pipeline(chosen, opened, model=None if offline else connect(chosen), offline=offline)
+        pipeline = Pipeline(chosen, opened, model=None if offline else connect(chosen), offline=offline)
         (node,) = find_nodes(environment, pipeline.resources.linker, Neighborhood(opened.graph), [title])
         if node.kind != "article":
             raise UsageError(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.why import explain_article
 from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions
@@ -150,7 +150,7 @@ def test_an_unknown_title_gets_a_suggestion(wikigr: Wikigr, physics_pack: Path) 
 def test_a_stage_that_failed_is_not_what_dropped_it(physics_pack: Path, tmp_path: Path) -> None:
     profile = Profile(name="x").override(CrossEncoderOptions, enabled=True, model=str(tmp_path))
     with Pack(physics_pack) as pack:
-        answer = build_pipeline(profile, pack, offline=True).answer(QUESTION)
+        answer = Pipeline(profile, pack, offline=True).answer(QUESTION)
     explained = explain_article(answer, "Louis de Broglie")
     failed = next(stage for stage in explained.stages if stage.stage == "cross_encoder")
     assert (failed.rank, failed.reason) == (None, "the stage failed and was skipped")
@@ -159,7 +159,7 @@ def test_a_stage_that_failed_is_not_what_dropped_it(physics_pack: Path, tmp_path
 
 def test_nothing_is_retrieved_to_explain(physics_pack: Path) -> None:
     with Pack(physics_pack) as pack:
-        answer = build_pipeline(Profile(), pack, offline=True).answer(QUESTION)
+        answer = Pipeline(Profile(), pack, offline=True).answer(QUESTION)
     before = [(record.stage, record.milliseconds, record.ranking) for record in answer.trace.stages]
     # The pack is closed: the trace alone must do.
     assert explain_article(answer, "Spin").outcome == "dropped"

@@ -10,7 +10,7 @@ from wikigr.answer.answer import Answer
 from wikigr.embeddings.embedder import Embedder
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.profiles.files import load_profile
 from wikigr.sources.detect import open_source
 
@@ -35,7 +35,7 @@ def pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Iterato
 
 
 def ask(pack: Pack, question: str) -> Answer:
-    return build_pipeline(load_profile("multi-strategy"), pack, offline=True).answer(question)
+    return Pipeline(load_profile("multi-strategy"), pack, offline=True).answer(question)
 
 
 def factual(answer: Answer) -> list[str]:
@@ -65,7 +65,7 @@ def test_facts_about_other_nodes_or_of_other_types_do_not_answer(
     answer = ask(pack, question)
     assert answer.graph_context != ()
     assert factual(answer) == []
-    enhanced = build_pipeline(load_profile("enhanced"), pack, offline=True).answer(question)
+    enhanced = Pipeline(load_profile("enhanced"), pack, offline=True).answer(question)
     if as_without_graph:
         assert answer.text == enhanced.text
     else:

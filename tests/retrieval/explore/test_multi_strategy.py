@@ -25,7 +25,7 @@ from wikigr.graph.neighborhood import Neighborhood, Node, article
 from wikigr.llm.client import Claude
 from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.open import Pack
-from wikigr.pipeline.builder import build_pipeline
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.profiles.files import load_profile
 from wikigr.retrieval.entity_linking import EntityLinker
 from wikigr.retrieval.explore import bounded_pruner
@@ -149,7 +149,7 @@ def ask(films: Path, messages_server: MessagesServer) -> Iterator[Ask]:
             messages_server.always(conversation)
             profile = load_profile("multi-strategy")
             profile = profile.override(MultiStrategyOptions, **options).override(SynthesisOptions, model=model)
-            return build_pipeline(profile, pack, model=client).answer(question), conversation
+            return Pipeline(profile, pack, model=client).answer(question), conversation
 
         yield call
     client.close()
@@ -456,7 +456,7 @@ def test_nothing_is_explored_twice(ask: Ask, monkeypatch: pytest.MonkeyPatch) ->
 
 def by_rule(pack: Path, question: str, profile: str = "multi-strategy") -> Answer:
     with Pack(pack) as opened:
-        return build_pipeline(load_profile(profile), opened, offline=True).answer(question)
+        return Pipeline(load_profile(profile), opened, offline=True).answer(question)
 
 
 @pytest.mark.parametrize(
@@ -502,7 +502,7 @@ def test_no_model_is_asked_by_the_rules(films: Path, messages_server: MessagesSe
     messages_server.always(conversation)
     client = Claude(model="local", api_key="k" * 12, base_url=messages_server.url, timeout=5.0)
     with Pack(films) as pack:
-        answer = build_pipeline(profile, pack, model=client).answer(BORN)
+        answer = Pipeline(profile, pack, model=client).answer(BORN)
     client.close()
     assert [kind for kind, _ in conversation.asked] == ["write"]
     assert "Clara Voss -> born_in -> Kelburg" in answer.graph_context
@@ -512,7 +512,7 @@ def test_a_profile_that_requires_claude_needs_a_model(films: Path) -> None:
     profile = load_profile("multi-strategy")
     profile = profile.override(MultiStrategyOptions, planner="claude")
     with Pack(films) as pack, pytest.raises(UsageError, match="requires Claude for planning"):
-        build_pipeline(profile, pack, offline=True).answer(BORN)
+        Pipeline(profile, pack, offline=True).answer(BORN)
 
 
 def test_without_a_chain_it_is_what_enhanced_gives(physics_pack: Path) -> None:

@@ -38,11 +38,11 @@ def validate(
         found += check_questions(loaded)
     else:
         from wikigr.pack.open import Pack
-        from wikigr.pipeline.builder import build_pipeline
+        from wikigr.pipeline.pipeline import Pipeline
         from wikigr.pipeline.profile import Profile
 
         with Pack(pack, preload=True) as opened:
-            pipeline = build_pipeline(Profile(), opened, offline=True)
+            pipeline = Pipeline(Profile(), opened, offline=True)
             found += check_questions(loaded, look_up(opened, lambda question: pipeline.answer(question)))
     found.sort(key=lambda problem: problem.line)
     problems = [problem for problem in found if problem.kind not in ADVISORY]

@@ -1,38 +1,16 @@
-"""Build a pipeline from a profile and a pack, and connect to a model if the profile wants one."""
+"""Connect to a model if a profile wants one, with the budget that it allows."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wikigr.llm.options import BudgetOptions, SynthesisOptions
-from wikigr.pack.open import Pack
-from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 
 if TYPE_CHECKING:
     from wikigr.llm.budget import Budget
     from wikigr.llm.client import Claude
     from wikigr.llm.response_cache import ResponseCache
-
-
-def build_pipeline(
-    profile: Profile,
-    pack: Pack,
-    *,
-    model: Claude | None = None,
-    few_shot_path: Path | None = None,
-    offline: bool = False,
-) -> Pipeline:
-    """Return a pipeline that answers from ``pack`` as ``profile`` says.
-
-    Without ``model`` (see ``connect``) answers are quotations, and the question stays on this machine.
-    ``few_shot_path`` is a file of worked examples that replaces the pack's own. ``offline`` forbids all use of the
-    network, also to download a cross-encoder. Raises ``ValueError`` if it is set although there is a ``model``.
-    """
-    if offline and model is not None:
-        raise ValueError("a pipeline that is offline cannot have a model")
-    return Pipeline(pack, profile, model=model, few_shot_path=few_shot_path, offline=offline)
 
 
 def connect(
