@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from wikigr.answer.abstention import facts_miss_question
@@ -26,12 +26,11 @@ _MIN_FRAGMENT_COVERAGE = 0.2
 _MIN_FRAGMENT_WORDS = 5
 
 
-def write_extractive(pack: Pack, draft: Draft, answer: Answer, on_text: Callable[[str], None] | None) -> Answer:
+def write_extractive(pack: Pack, draft: Draft, answer: Answer) -> Answer:
     """Return ``answer`` with verified quotations. It stays an abstention if only unrelated facts could be quoted.
 
-    Raises ``CitationError`` when a quotation does not match the pack. ``on_text`` is unused: nothing is streamed.
+    Raises ``CitationError`` when a quotation does not match the pack.
     """
-    del on_text
     exploration = draft.state.exploration
     chain = exploration.chain if exploration is not None else ()
     stating = sentences_stating(chain, draft.sentences)

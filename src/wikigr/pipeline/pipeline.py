@@ -96,7 +96,7 @@ class Pipeline:
         limit = options.articles_for(analyzed) * options.sections_for(analyzed)
         # If retrieval is restricted to some articles, every section is a candidate: the best ones may be in other
         # articles.
-        depth = search_depth(0) if within is None else self.pack.manifest.counts["sections"]
+        depth = 0 if within is None else self.pack.manifest.counts["sections"]
         state = self._start(analyzed, limit=limit, depth=search_depth(depth), within=within)
         return self._run(RETRIEVAL_STAGES, state, trace)
 
@@ -122,7 +122,7 @@ class Pipeline:
                 draft = stage.run(draft, self.resources, record)
         answer = self._abstention(draft, trace)
         for strategy in STRATEGIES:
-            if answer.abstained and strategy.applies(self.resources, draft, answer):
+            if answer.abstained and strategy.applies(self.resources, draft):
                 answer = strategy.write(self._writers, draft, answer, on_text)
                 assert answer.query_type in (ABSTAINED, strategy.query_type)
         return replace(answer, usage=self.model.usage - before) if self.model else answer
@@ -170,7 +170,7 @@ class Pipeline:
             stage = self.stage(row.run)
             if not stage.applies(state):
                 continue
-            with trace.enhancement(row.name) if row.optional else trace.stage(row.name) as record:
+            with row.traced(trace) as record:
                 state = stage.run(state, record, trace)
         return state
 

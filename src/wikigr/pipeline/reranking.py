@@ -59,8 +59,8 @@ def rerank_results(
     ``top_k`` results. Raises ``UsageError`` for results without a title or a score, for an unknown method, and for a
     missing question that the method needs.
     """
-    stages = [(row, pipeline.stage(row.run)) for row in stages_of(method)]
     ranked: list[Result] = [{**result, "old_rank": rank} for rank, result in enumerate(results, start=1)]
+    stages = ((row, pipeline.stage(row.run)) for row in stages_of(method))
     rerankers = [(row, stage) for row, stage in stages if isinstance(stage, RerankingStage)]
     reads_text = any(reranker.reads_text for _, reranker in rerankers)
     if reads_text and not question.strip():
@@ -72,7 +72,7 @@ def rerank_results(
     if reads_text:
         ranked = [_with_content(pipeline.pack, result) for result in ranked]
     for row, reranker in rerankers:
-        with trace.enhancement(row.name) if row.optional else trace.stage(row.name) as record:
+        with row.traced(trace) as record:
             ranked = reranker.rerank_results(question, ranked, top_k, record)
     return [{**result, "rank": rank} for rank, result in enumerate(ranked[:top_k], start=1)]
 

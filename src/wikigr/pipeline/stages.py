@@ -7,6 +7,7 @@ the schema of profiles and the generated reference take names, sections, scores 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +27,7 @@ from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions, CrossE
 from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions, GraphReranking
 from wikigr.retrieval.rerankers.section_quality import SectionQuality, SectionQualityOptions
 from wikigr.retrieval.state import Resources, RetrievalStage
-from wikigr.retrieval.trace import LEFT_OUT, StageRecord
+from wikigr.retrieval.trace import LEFT_OUT, StageRecord, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,10 @@ class Stage:
     def name(self) -> str:
         """The name of the stage in traces, timings and messages."""
         return self.run.name
+
+    def traced(self, trace: Trace) -> AbstractContextManager[StageRecord]:
+        """Time the stage in ``trace``; the failure of an optional stage is recorded there and goes no further."""
+        return trace.enhancement(self.name) if self.optional else trace.stage(self.name)
 
     def applies_to(self, profile: Profile) -> bool:
         """Return whether ``profile`` enables the stage."""
@@ -153,7 +158,7 @@ ANSWER_STAGES = (
 def rankers_only(profile: Profile) -> Profile:
     """Return ``profile`` without the stages that rerank what the rankers found."""
     for stage in RETRIEVAL_STAGES:
-        if stage.optional and stage.options is not RetrievalOptions:
+        if stage.optional and stage.ranks:
             for values in profile[stage.options].ablations().values():
                 profile = profile.override(stage.options, **values)
     return profile

@@ -45,11 +45,11 @@ class Strategy:
     """
 
     query_type: str
-    applies: Callable[[Resources, Draft, Answer], bool]
+    applies: Callable[[Resources, Draft], bool]
     write: Callable[[Writers, Draft, Answer, OnText | None], Answer]
 
 
-def _can_synthesize(resources: Resources, draft: Draft, answer: Answer) -> bool:
+def _can_synthesize(resources: Resources, draft: Draft) -> bool:
     return resources.model is not None and not draft.confidence.abstain
 
 
@@ -57,15 +57,15 @@ def _synthesize(writers: Writers, draft: Draft, answer: Answer, on_text: OnText 
     return writers.synthesizer.write(answer, on_text)
 
 
-def _can_quote(resources: Resources, draft: Draft, answer: Answer) -> bool:
+def _can_quote(resources: Resources, draft: Draft) -> bool:
     return resources.model is None and not draft.confidence.abstain
 
 
 def _quote(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
-    return write_extractive(writers.resources.pack, draft, answer, on_text)
+    return write_extractive(writers.resources.pack, draft, answer)
 
 
-def _may_use_own_knowledge(resources: Resources, draft: Draft, answer: Answer) -> bool:
+def _may_use_own_knowledge(resources: Resources, draft: Draft) -> bool:
     return resources.model is not None and resources.synthesis.own_knowledge
 
 

@@ -56,7 +56,6 @@ class Encode(RetrievalStage[RetrievalOptions]):
     """Encode the question, and its rephrasings, as vectors."""
 
     name = "encode"
-
     needs_candidates = False
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
@@ -69,7 +68,6 @@ class DenseSearch(RetrievalStage[RetrievalOptions]):
     """Find the sections nearest to the question by cosine."""
 
     name = "dense"
-
     needs_candidates = False
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
@@ -84,7 +82,6 @@ class LexicalSearch(RetrievalStage[RetrievalOptions]):
     """Find the sections that match the question's words best by BM25."""
 
     name = "lexical"
-
     needs_candidates = False
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
@@ -105,7 +102,6 @@ class Fuse(RetrievalStage[RetrievalOptions]):
     """Fuse the rankers' results, and keep each section's best score over all wordings."""
 
     name = "fuse"
-
     needs_candidates = False
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
@@ -141,7 +137,6 @@ class Fetch(RetrievalStage[RetrievalOptions]):
     """Read the text of the selected sections."""
 
     name = "fetch"
-
     needs_candidates = False
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:

@@ -100,7 +100,6 @@ class DocumentSelection(RetrievalStage[MultiDocOptions]):
     """Select the sections that an answer may rest on."""
 
     name = "documents"
-
     needs_candidates = False
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:

@@ -115,9 +115,7 @@ class EntityLinking(RetrievalStage[GraphWalkOptions]):
     """Find the nodes that the question names; the best cosine of an article ranks nodes with the same name."""
 
     name = "entity_linking"
-
-    def applies(self, state: State) -> bool:
-        return state.within is None and super().applies(state)
+    leaves_articles = True
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
         cosines = {c.title: c.scores[DENSE] for c in reversed(state.candidates) if DENSE in c.scores}
@@ -132,10 +130,7 @@ class GraphWalk(RetrievalStage[GraphWalkOptions]):
     """Rerank by a walk over the pack's graph, which may also find new articles."""
 
     name = "graph_walk"
-
-    def applies(self, state: State) -> bool:
-        # If retrieval is restricted to given articles, the walk cannot add any.
-        return state.within is None and super().applies(state)
+    leaves_articles = True
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
         candidates = rerank_by_walk(

@@ -54,7 +54,6 @@ class MultiQuery(RetrievalStage[RetrievalOptions]):
     """Add rephrasings of the question to the search."""
 
     name = "multi_query"
-
     needs_candidates = False
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:

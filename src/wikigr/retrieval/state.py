@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -69,7 +70,7 @@ class Resources:
         return EntityLinker(self.pack.graph_index, self.pack.lexical)
 
 
-class RetrievalStage(Generic[_Options]):
+class RetrievalStage(ABC, Generic[_Options]):
     """A stage of retrieval: created once per pipeline, called for every question.
 
     A subclass implements ``run``. It returns a new state and fills its ``StageRecord``; ``Trace`` holds those of the
@@ -80,6 +81,8 @@ class RetrievalStage(Generic[_Options]):
     name: ClassVar[str]
     # Whether the stage has nothing to do without candidates.
     needs_candidates: ClassVar[bool] = True
+    # Whether the stage follows the graph to other articles, and must not run where retrieval is restricted to some.
+    leaves_articles: ClassVar[bool] = False
 
     def __init__(self, resources: Resources, options: _Options) -> None:
         self.resources = resources
@@ -87,11 +90,13 @@ class RetrievalStage(Generic[_Options]):
 
     def applies(self, state: State) -> bool:
         """Return whether there is anything to do for ``state``."""
+        if self.leaves_articles and state.within is not None:
+            return False
         return bool(state.candidates) or not self.needs_candidates
 
+    @abstractmethod
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
         """Return ``state`` after this stage."""
-        raise NotImplementedError
 
 
 class RerankingStage(RetrievalStage[_Options]):
@@ -100,6 +105,6 @@ class RerankingStage(RetrievalStage[_Options]):
     # Whether it reads the question and the text of the results.
     reads_text: ClassVar[bool] = True
 
+    @abstractmethod
     def rerank_results(self, question: str, results: Sequence[Result], top_k: int, record: StageRecord) -> list[Result]:
         """Return the reranked ``results``, best first, with their new ``score``; ``top_k`` of them are wanted."""
-        raise NotImplementedError

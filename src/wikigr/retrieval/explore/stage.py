@@ -19,9 +19,7 @@ class MultiStrategyStage(RetrievalStage[MultiStrategyOptions]):
     """Explore the graph, and move the sections that state the facts found to the front."""
 
     name = "multi_strategy"
-
-    def applies(self, state: State) -> bool:
-        return state.within is None and super().applies(state)
+    leaves_articles = True
 
     @cached_property
     def explorer(self) -> Explorer:

@@ -232,7 +232,6 @@ class GraphReranking(RerankingStage[GraphRerankerOptions]):
     """Rerank candidates by relevance mixed with the PageRank of their article."""
 
     name = "graph_reranker"
-
     reads_text = False
 
     @cached_property

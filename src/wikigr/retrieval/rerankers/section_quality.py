@@ -36,7 +36,6 @@ class SectionQuality(RerankingStage[SectionQualityOptions]):
     """Drop selected sections whose quality is below the threshold; keep all of them if none passes."""
 
     name = "section_quality"
-
     needs_candidates = False
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
