@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from tests.answer.evidence import evidence, ranked
 
 from wikigr.answer.abstention import DEFAULT_THRESHOLD, NOT_COVERED, assess
@@ -15,12 +13,6 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 
 QUESTIONS = Path(__file__).parents[2] / "packs" / "physics" / "eval" / "questions.jsonl"
-
-
-@pytest.fixture(scope="module")
-def pack(physics_pack: Path) -> Iterator[Pack]:
-    with Pack(physics_pack) as opened:
-        yield opened
 
 
 def answer_question(pack: Pack, question: str) -> Answer:

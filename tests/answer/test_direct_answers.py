@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,6 @@ from tests.answer.evidence import evidence, ranked
 from wikigr.pack.open import Pack
 
 QUESTIONS = Path(__file__).parents[2] / "packs" / "physics" / "eval" / "questions.jsonl"
-
-
-@pytest.fixture(scope="module")
-def pack(physics_pack: Path) -> Iterator[Pack]:
-    with Pack(physics_pack) as opened:
-        yield opened
 
 
 def test_what_defines_comes_first_where_a_definition_is_asked_for(pack: Pack) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,12 +12,6 @@ from wikigr.answer.sentences import ENCODED, FRAGMENT_FACTOR, WEIGHTS
 from wikigr.pack.open import Pack
 
 QUESTIONS = Path(__file__).parents[2] / "packs" / "physics" / "eval" / "questions.jsonl"
-
-
-@pytest.fixture(scope="module")
-def pack(physics_pack: Path) -> Iterator[Pack]:
-    with Pack(physics_pack) as opened:
-        yield opened
 
 
 def test_the_sentence_that_answers_comes_first(pack: Pack) -> None:

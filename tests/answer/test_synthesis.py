@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,6 @@ from wikigr.retrieval.trace import StageRecord, Trace
 QUESTION = "Who measured the wavelength of the electron?"
 OFF_TOPIC = "Who won the football cup in Brazil?"
 Make = Callable[..., Pipeline]
-
-
-@pytest.fixture(scope="module")
-def pack(physics_pack: Path) -> Iterator[Pack]:
-    with Pack(physics_pack) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from wikigr.errors import UsageError
@@ -17,12 +14,6 @@ from wikigr.retrieval.graph_walk import GraphWalk, GraphWalkOptions
 from wikigr.retrieval.trace import Trace
 
 QUESTION = "Where did Werner Heisenberg work?"
-
-
-@pytest.fixture(scope="module")
-def pack(physics_pack: Path) -> Iterator[Pack]:
-    with Pack(physics_pack) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -18,12 +16,6 @@ from wikigr.pipeline.strategies import QUERY_TYPES, STRATEGIES, OnText, Strategy
 
 QUESTION = "Where did Werner Heisenberg work?"
 OFF_TOPIC = "Who won the football World Cup in 2022?"
-
-
-@pytest.fixture(scope="module")
-def pack(physics_pack: Path) -> Iterator[Pack]:
-    with Pack(physics_pack) as opened:
-        yield opened
 
 
 def write(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:

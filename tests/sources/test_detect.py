@@ -33,7 +33,7 @@ from wikigr.sources.formats import FORMAT_NAMES
 def test_files(tmp_path: Path, name: str, data: bytes, expected: str) -> None:
     path = tmp_path / name
     path.write_bytes(data)
-    assert detect_format(path) == expected
+    assert detect_format(path).name == expected
 
 
 def test_folders_by_majority(tmp_path: Path) -> None:

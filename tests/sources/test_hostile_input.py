@@ -56,7 +56,7 @@ def test_many_comments_before_the_root(tmp_path: Path, root: str) -> None:
             with pytest.raises(UsageError, match="Cannot detect the format"):
                 detect_format(path)
         else:
-            assert detect_format(path) == ("html" if root == "<html>" else "mediawiki")
+            assert detect_format(path).name == ("html" if root == "<html>" else "mediawiki")
 
 
 def test_a_pipe_is_not_a_source(tmp_path: Path) -> None:

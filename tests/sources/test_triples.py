@@ -303,7 +303,7 @@ def test_relations_as_words(relation: str, words: str) -> None:
 )
 def test_detection(tmp_path: Path, name: str, data: bytes, expected: str) -> None:
     (tmp_path / name).write_bytes(data)
-    assert detect_format(tmp_path / name) == expected
+    assert detect_format(tmp_path / name).name == expected
     assert open_source(tmp_path / name).format == expected
 
 

@@ -30,16 +30,11 @@ def open_source(location: str | Path, format: str | None = None) -> Source:  # n
             f"{path} is a pipe or a device, not a file; use - for JSON Lines on standard input.",
             hint="Write other formats to a file first.",
         )
-    row = requested or _detect(path)
+    row = requested or detect_format(path)
     # JSON Lines reports a folder while reading, as a source that cannot be read.
     if path.is_dir() and not row.reads_folders and not row.reads_stdin:
         raise UsageError(f"{path} is a folder; the {row.name} format needs a file.")
     return row.open(path)
-
-
-def detect_format(path: Path) -> str:
-    """Return the name of the format of an existing file or folder; raises as ``open_source`` does."""
-    return _detect(path).name
 
 
 def _stdin_format(requested: SourceFormat | None) -> SourceFormat:
@@ -51,7 +46,8 @@ def _stdin_format(requested: SourceFormat | None) -> SourceFormat:
     return requested or readable
 
 
-def _detect(path: Path) -> SourceFormat:
+def detect_format(path: Path) -> SourceFormat:
+    """Return the format of an existing file or folder; raises as ``open_source`` does."""
     return _detect_folder(path) if path.is_dir() else _detect_file(path)
 
 

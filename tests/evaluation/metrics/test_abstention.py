@@ -1,21 +1,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu
+from tests.evaluation.metrics.examples import ABSTAINED, ANSWER, IMPOSSIBLE, KIEL, QUESTION, evidence
 
 from wikigr.answer.answer import Answer
-from wikigr.answer.citations import Citation
 from wikigr.evaluation.metrics import score
 from wikigr.evaluation.metrics.abstention import auroc, precision_recall
-from wikigr.evaluation.questions import Gold, GoldQuestion
-from wikigr.index.candidate import Candidate, Evidence, Section
-from wikigr.retrieval.trace import Trace
 
 SCORES = st.lists(st.tuples(st.integers(-3, 3).map(lambda n: n / 3), st.booleans()), min_size=1, max_size=30)
 
@@ -50,43 +46,6 @@ def test_precision_and_recall_of_abstaining() -> None:
     assert math.isnan(precision_recall([True], [False]).recall)
     with pytest.raises(ValueError, match="shorter"):
         precision_recall([True, True], [True])
-
-
-KIEL = Section("Max Planck#0", "Max Planck", "Life", "Planck was born in Kiel in 1858. He studied in Munich.", "p1", 0)
-
-
-def evidence(*sections: Section) -> tuple[Evidence, ...]:
-    return tuple(Evidence(section, Candidate(section.section_id, 1.0)) for section in sections)
-
-
-def citation(section: Section, start: int = 0, end: int = 10) -> Citation:
-    quote = section.content[start:end]
-    return Citation(1, section.title, section.section_id, section.heading, section.source_id, quote, start, end)
-
-
-QUESTION = GoldQuestion(
-    "q1",
-    "Where was Planck born?",
-    ("Kiel",),
-    (Gold("max planck", "life"), Gold("Spin")),
-    True,
-    "single",
-    "dev",
-    None,
-    1,
-)
-IMPOSSIBLE = replace(QUESTION, answers=(), answerable=False)
-ANSWER = Answer(
-    question=QUESTION.question,
-    text="Planck was born in Kiel in 1858. [1]",
-    query_type="extractive",
-    confidence=0.9,
-    citations=(citation(KIEL, 0, 32),),
-    evidence=evidence(KIEL),
-    sentences=(),
-    trace=Trace(),
-)
-ABSTAINED = replace(ANSWER, text="Not in Kiel.", query_type="abstained", citations=())
 
 
 def test_who_abstains_has_not_answered() -> None:

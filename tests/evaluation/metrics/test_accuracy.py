@@ -5,14 +5,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.evaluation.metrics.examples import ANSWER, QUESTION
 
-from wikigr.answer.answer import Answer
-from wikigr.answer.citations import Citation
 from wikigr.evaluation.metrics import score
 from wikigr.evaluation.metrics.accuracy import accuracy, exact_match, normalize, token_f1
-from wikigr.evaluation.questions import Gold, GoldQuestion
-from wikigr.index.candidate import Candidate, Evidence, Section
-from wikigr.retrieval.trace import Trace
 
 WORDS = st.text(alphabet="abtheKi5é -–.,'", max_size=20)
 
@@ -99,41 +95,6 @@ def test_answer_metrics_keep_their_order_and_range(text: str, accepted: list[str
 @given(WORDS.filter(str.strip), WORDS, WORDS)
 def test_an_accepted_string_among_words_is_found(accepted: str, before: str, after: str) -> None:
     assert accuracy(f"{before} {accepted} {after}", [accepted]) == 1.0
-
-
-KIEL = Section("Max Planck#0", "Max Planck", "Life", "Planck was born in Kiel in 1858. He studied in Munich.", "p1", 0)
-
-
-def evidence(*sections: Section) -> tuple[Evidence, ...]:
-    return tuple(Evidence(section, Candidate(section.section_id, 1.0)) for section in sections)
-
-
-def citation(section: Section, start: int = 0, end: int = 10) -> Citation:
-    quote = section.content[start:end]
-    return Citation(1, section.title, section.section_id, section.heading, section.source_id, quote, start, end)
-
-
-QUESTION = GoldQuestion(
-    "q1",
-    "Where was Planck born?",
-    ("Kiel",),
-    (Gold("max planck", "life"), Gold("Spin")),
-    True,
-    "single",
-    "dev",
-    None,
-    1,
-)
-ANSWER = Answer(
-    question=QUESTION.question,
-    text="Planck was born in Kiel in 1858. [1]",
-    query_type="extractive",
-    confidence=0.9,
-    citations=(citation(KIEL, 0, 32),),
-    evidence=evidence(KIEL),
-    sentences=(),
-    trace=Trace(),
-)
 
 
 def test_citation_numbers_are_no_answers() -> None:

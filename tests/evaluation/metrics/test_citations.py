@@ -4,20 +4,11 @@ import math
 from dataclasses import replace
 
 import pytest
+from tests.evaluation.metrics.examples import KIEL, SPIN, WORK, citation
 
-from wikigr.answer.citations import Citation
 from wikigr.evaluation.metrics.citations import citation_precision, citation_recall, verified_share
 from wikigr.evaluation.questions import Gold
 from wikigr.index.candidate import Section
-
-KIEL = Section("Max Planck#0", "Max Planck", "Life", "Planck was born in Kiel in 1858. He studied in Munich.", "p1", 0)
-WORK = Section("Max Planck#1", "Max Planck", "Work", "His constant is 6.6 units.", "p2", 1)
-SPIN = Section("Spin#0", "Spin", "Introduction", "Electrons spin.", "spin.md", 0)
-
-
-def citation(section: Section, start: int = 0, end: int = 10) -> Citation:
-    quote = section.content[start:end]
-    return Citation(1, section.title, section.section_id, section.heading, section.source_id, quote, start, end)
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,9 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.evaluation.metrics.examples import KIEL
 
 from wikigr.evaluation.metrics.hallucination import hallucination_rate
-from wikigr.index.candidate import Section
-
-KIEL = Section("Max Planck#0", "Max Planck", "Life", "Planck was born in Kiel in 1858. He studied in Munich.", "p1", 0)
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.evaluation.metrics.examples import ANSWER, KIEL, QUESTION, SPIN, WORK, evidence
 
-from wikigr.answer.answer import Answer
-from wikigr.answer.citations import Citation
 from wikigr.evaluation.metrics import score
 from wikigr.evaluation.metrics.ranking import ndcg_at, recall_at, reciprocal_rank
-from wikigr.evaluation.questions import Gold, GoldQuestion
-from wikigr.index.candidate import Candidate, Evidence, Section
-from wikigr.retrieval.trace import Trace
+from wikigr.evaluation.questions import Gold
 
 ITEMS = st.integers(0, 12)
 RANKINGS = st.lists(ITEMS, max_size=15)
@@ -83,43 +80,6 @@ def test_names_do_not_matter(ranking: list[int], relevant: frozenset[int], names
     assert recall_at(renamed, again, k) == recall_at(ranking, relevant, k)
     assert ndcg_at(renamed, again, k) == ndcg_at(ranking, relevant, k)
     assert reciprocal_rank(renamed, again) == reciprocal_rank(ranking, relevant)
-
-
-KIEL = Section("Max Planck#0", "Max Planck", "Life", "Planck was born in Kiel in 1858. He studied in Munich.", "p1", 0)
-WORK = Section("Max Planck#1", "Max Planck", "Work", "His constant is 6.6 units.", "p2", 1)
-SPIN = Section("Spin#0", "Spin", "Introduction", "Electrons spin.", "spin.md", 0)
-
-
-def evidence(*sections: Section) -> tuple[Evidence, ...]:
-    return tuple(Evidence(section, Candidate(section.section_id, 1.0)) for section in sections)
-
-
-def citation(section: Section, start: int = 0, end: int = 10) -> Citation:
-    quote = section.content[start:end]
-    return Citation(1, section.title, section.section_id, section.heading, section.source_id, quote, start, end)
-
-
-QUESTION = GoldQuestion(
-    "q1",
-    "Where was Planck born?",
-    ("Kiel",),
-    (Gold("max planck", "life"), Gold("Spin")),
-    True,
-    "single",
-    "dev",
-    None,
-    1,
-)
-ANSWER = Answer(
-    question=QUESTION.question,
-    text="Planck was born in Kiel in 1858. [1]",
-    query_type="extractive",
-    confidence=0.9,
-    citations=(citation(KIEL, 0, 32),),
-    evidence=evidence(KIEL),
-    sentences=(),
-    trace=Trace(),
-)
 
 
 def test_section_recall_needs_a_gold_section() -> None:

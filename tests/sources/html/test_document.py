@@ -5,20 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.sources.html.pages import body, lead
 
 from wikigr.sources.article import SourceArticle
-from wikigr.sources.html.text import HtmlPage, parse_html, parse_html_head
+from wikigr.sources.html.text import parse_html, parse_html_head
 from wikigr.sources.markdown.source import MarkdownRecord, MarkdownSource
-
-
-def body(markup: str, title: str = "Page") -> HtmlPage:
-    return parse_html(f"<html><head><title>{title}</title></head><body>{markup}</body></html>")
-
-
-def lead(markup: str) -> str:
-    (section,) = body(markup).sections
-    assert section.heading_path == ()
-    return section.text
 
 
 def test_meta_refresh_is_a_redirect_unless_it_is_for_browsers_without_scripts() -> None:

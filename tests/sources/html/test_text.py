@@ -7,19 +7,9 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.sources.html.pages import body, lead
 
-from wikigr.sources.html.text import HtmlPage, parse_html
-
-
-def body(markup: str, title: str = "Page") -> HtmlPage:
-    return parse_html(f"<html><head><title>{title}</title></head><body>{markup}</body></html>")
-
-
-def lead(markup: str) -> str:
-    (section,) = body(markup).sections
-    assert section.heading_path == ()
-    return section.text
-
+from wikigr.sources.html.text import parse_html
 
 SPHINX = """<!DOCTYPE html><html lang="en"><head>
 <title>bisect — Array bisection &#8212; Example 3 documentation</title>

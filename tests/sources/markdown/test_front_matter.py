@@ -2,22 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from wikigr.sources.article import SourceArticle, SourceItem
-from wikigr.sources.markdown.source import MarkdownRecord, MarkdownSource
-
-
-def parse(text: str | bytes, name: str = "dir/note.md") -> SourceItem:
-    data = text.encode() if isinstance(text, str) else text
-    (item,) = MarkdownSource(Path()).parse(MarkdownRecord(name, data, "Note"))
-    return item
-
-
-def article(text: str) -> SourceArticle:
-    item = parse(text)
-    assert isinstance(item, SourceArticle)
-    return item
+from tests.sources.markdown.notes import article
 
 
 def test_front_matter() -> None:

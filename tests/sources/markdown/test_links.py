@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 
 import pytest
-
-from wikigr.sources.article import SourceArticle
-from wikigr.sources.markdown.source import MarkdownSource
-
-
-def read(root: Path) -> list[SourceArticle]:
-    source = MarkdownSource(root)
-    records = [pickle.loads(pickle.dumps(record)) for record in source.records()]
-    return [item for record in records for item in source.parse(record) if isinstance(item, SourceArticle)]
-
-
-def write(root: Path, files: dict[str, str]) -> Path:
-    for name, content in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-    return root
+from tests.sources.markdown.notes import read, write
 
 
 def links_of(root: Path) -> dict[str, tuple[str, ...]]:

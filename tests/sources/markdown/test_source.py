@@ -2,48 +2,16 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.sources.markdown.notes import article, lead, parse, read, write
 
 from wikigr.errors import RecordError, SourceError
-from wikigr.sources.article import Skipped, SourceArticle, SourceItem
-from wikigr.sources.markdown.source import MarkdownRecord, MarkdownSource
-
-
-def parse(text: str | bytes, name: str = "dir/note.md") -> SourceItem:
-    data = text.encode() if isinstance(text, str) else text
-    (item,) = MarkdownSource(Path()).parse(MarkdownRecord(name, data, "Note"))
-    return item
-
-
-def article(text: str) -> SourceArticle:
-    item = parse(text)
-    assert isinstance(item, SourceArticle)
-    return item
-
-
-def lead(text: str) -> str:
-    (section,) = article(text).sections
-    assert section.heading_path == ()
-    return section.text
-
-
-def read(root: Path) -> list[SourceArticle]:
-    source = MarkdownSource(root)
-    records = [pickle.loads(pickle.dumps(record)) for record in source.records()]
-    return [item for record in records for item in source.parse(record) if isinstance(item, SourceArticle)]
-
-
-def write(root: Path, files: dict[str, str]) -> Path:
-    for name, content in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-    return root
+from wikigr.sources.article import Skipped, SourceArticle
+from wikigr.sources.markdown.source import MarkdownSource
 
 
 def test_inline_markup_is_removed() -> None:

@@ -1,15 +1,9 @@
 """Fields of infoboxes become facts."""
 
 import pytest
+from tests.sources.wikitext.pages import parse
 
 from wikigr.sources.article import Triple
-from wikigr.sources.wikitext.page import WikiPage, WikiSite, parse_wikitext
-
-SITE = WikiSite({"datei": 6, "kategorie": 14, "file": 6, "category": 14}, page_url="https://w.example/wiki/")
-
-
-def parse(wikitext: str, title: str = "Subject", site: WikiSite = SITE) -> WikiPage:
-    return parse_wikitext(wikitext, title, site)
 
 
 def test_infobox_fields_become_triples() -> None:

@@ -1,21 +1,9 @@
 """Templates keep the text whose loss would leave a hole."""
 
 import pytest
+from tests.sources.wikitext.pages import text_of
 
-from wikigr.sources.wikitext.page import WikiPage, WikiSite, parse_wikitext
 from wikigr.sources.wikitext.templates import TemplateCall, _expansions, expand_template, is_known_template
-
-SITE = WikiSite({"datei": 6, "kategorie": 14, "file": 6, "category": 14}, page_url="https://w.example/wiki/")
-
-
-def parse(wikitext: str, title: str = "Subject", site: WikiSite = SITE) -> WikiPage:
-    return parse_wikitext(wikitext, title, site)
-
-
-def text_of(wikitext: str) -> str:
-    sections = parse(wikitext).sections
-    assert all(section.heading_path == () for section in sections)
-    return "\n\n".join(section.text for section in sections)
 
 
 @pytest.mark.parametrize(

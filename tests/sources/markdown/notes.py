@@ -1,0 +1,41 @@
+"""Notes parsed from text, and folders of notes."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+from wikigr.sources.article import SourceArticle, SourceItem
+from wikigr.sources.markdown.source import MarkdownRecord, MarkdownSource
+
+
+def parse(text: str | bytes, name: str = "dir/note.md") -> SourceItem:
+    data = text.encode() if isinstance(text, str) else text
+    (item,) = MarkdownSource(Path()).parse(MarkdownRecord(name, data, "Note"))
+    return item
+
+
+def article(text: str) -> SourceArticle:
+    item = parse(text)
+    assert isinstance(item, SourceArticle)
+    return item
+
+
+def lead(text: str) -> str:
+    (section,) = article(text).sections
+    assert section.heading_path == ()
+    return section.text
+
+
+def read(root: Path) -> list[SourceArticle]:
+    source = MarkdownSource(root)
+    records = [pickle.loads(pickle.dumps(record)) for record in source.records()]
+    return [item for record in records for item in source.parse(record) if isinstance(item, SourceArticle)]
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    return root
