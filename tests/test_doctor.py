@@ -7,6 +7,8 @@ import pytest
 from wikigr import doctor
 from wikigr.checks import Check
 from wikigr.embeddings.embedder import Embedder
+from wikigr.sandbox.process import find_walls
+from wikigr.sandbox.walls import Walls
 
 
 def by_name(checks: list[Check]) -> dict[str, Check]:
@@ -18,6 +20,18 @@ def test_a_machine_that_runs_these_tests_is_ready(encoder: Embedder) -> None:
     assert all(check.passed or not check.required for check in checks.values())
     assert checks["encoder"].detail == f"{encoder.identity.model_id}, {encoder.identity.dimension} dimensions"
     assert checks["LadybugDB"].detail.startswith("0.15.3")
+
+
+def test_the_walls_of_the_sandbox_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    walls = find_walls()
+    check = by_name(doctor.diagnose({}))["sandbox"]
+    assert check.passed == (walls.seccomp and walls.landlock > 0 and walls.memory)
+    assert not check.required
+    monkeypatch.setattr("wikigr.sandbox.process.find_walls", lambda: Walls(landlock=0, seccomp=True, memory=True))
+    check = by_name(doctor.diagnose({}))["sandbox"]
+    assert not check.passed
+    assert check.detail.startswith("restricts system calls (seccomp), memory; ")
+    assert check.detail.endswith("cannot restrict files (Landlock missing)")
 
 
 def test_the_api_key_is_optional_and_never_shown() -> None:

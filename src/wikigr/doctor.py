@@ -24,6 +24,7 @@ def diagnose(variables: Mapping[str, str]) -> list[Check]:
         _engine,
         _vector_extension,
         _lexical,
+        _sandbox,
         _encoder,
         _openvino,
         _torch,
@@ -95,6 +96,30 @@ def _lexical() -> Check:
     except ImportError as error:
         return Check("tantivy", False, str(error), "Install it: pip install tantivy")
     return Check("tantivy", True, str(tantivy.__version__) if hasattr(tantivy, "__version__") else "installed")
+
+
+def _sandbox() -> Check:
+    from wikigr.sandbox.process import SandboxError, find_walls
+
+    try:
+        walls = find_walls()
+    except SandboxError as error:
+        return Check("sandbox", False, f"the process {error.message}", "Please report this: Cypher queries cannot run.")
+    standing = {
+        "system calls (seccomp)": walls.seccomp,
+        f"files (Landlock {walls.landlock or 'missing'})": walls.landlock > 0,
+        "memory": walls.memory,
+    }
+    missing = [name for name, stands in standing.items() if not stands]
+    detail = f"restricts {', '.join(name for name, stands in standing.items() if stands) or 'nothing'}"
+    return Check(
+        "sandbox",
+        not missing,
+        detail if not missing else f"{detail}; this system cannot restrict {', '.join(missing)}",
+        "Cypher and packs from others still run in a process of their own, with fewer walls. All stand on Linux 5.13 "
+        "or later, on x86-64 and AArch64.",
+        required=False,
+    )
 
 
 def _encoder() -> Check:

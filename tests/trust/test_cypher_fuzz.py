@@ -9,6 +9,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from tests.trust.conftest import Tally
 from wikigr.errors import WikigrError
 from wikigr.graph.engine import Graph
 from wikigr.retrieval.cypher.guard import check_query
-from wikigr.retrieval.cypher.runner import run_query
+from wikigr.retrieval.cypher.runner import QueryRunner
 from wikigr.retrieval.cypher.tokens import BlockedQueryError
 
 SEED = int(os.environ.get("WIKIGR_FUZZ_SEED", "0"))
@@ -90,13 +91,13 @@ def queries(seed: int) -> Iterator[str]:
 def passes(query: str) -> bool:
     """Return whether the guard accepts ``query``; any other error than its own fails the test."""
     try:
-        guarded = check_query(query, max_rows=20, max_hops=3, parameters={"x"})
+        guarded = check_query(query, max_rows=20, max_hops=3)
     except BlockedQueryError as error:
         assert "\n" not in error.message
         assert len(error.message) < 400
         return False
     # The rewritten query passes the guard unchanged, so it has only one reading. A SKIP may be removed once.
-    again = check_query(guarded.text, max_rows=20, max_hops=3, parameters={"x"})
+    again = check_query(guarded.text, max_rows=20, max_hops=3)
     assert guarded.skip or again.text == guarded.text, query
     words = set(guarded.text.upper().split())
     assert not words & {"CREATE", "SET", "DELETE", "MERGE", "COPY", "CALL", "LOAD", "ATTACH", "INSTALL", "DROP"} or (
@@ -117,7 +118,7 @@ def test_what_passes_the_guard_changes_nothing(folder: Path, tally: Callable[[st
         else:
             decided.refused()
     assert len(kept) > QUERIES / 50
-    with Graph(folder / "pack.db", read_only=False) as graph:
+    with Graph(folder / "pack.db") as graph, closing(QueryRunner(folder / "pack.db")) as runner:
         before = state(graph, folder)
         ends = time.monotonic() + SECONDS
         for number, query in enumerate(kept):
@@ -125,7 +126,7 @@ def test_what_passes_the_guard_changes_nothing(folder: Path, tally: Callable[[st
                 break
             started = time.perf_counter()
             try:
-                result = run_query(graph, query, max_rows=20, timeout=TIMEOUT, parameters={"x": "A1"})
+                result = runner.run(query, max_rows=20, timeout=TIMEOUT)
                 assert len(result.rows) <= 20
             except WikigrError as error:
                 assert str(folder) not in error.message, query

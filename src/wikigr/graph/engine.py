@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util  # LadybugDB 0.15.3 uses importlib.util for Arrow parameters without importing it
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, Self
@@ -140,19 +139,6 @@ class Graph:
             return self.connection.execute(cypher, dict(parameters) if parameters else None)
         except RuntimeError as error:
             raise QueryError(f"The database query failed: {_one_line(error)}.") from error
-
-    @contextmanager
-    def sibling(self, timeout: float) -> Iterator[Graph]:
-        """Open another connection to the same database, with a limit of ``timeout`` seconds on its queries.
-
-        The limit does not affect this graph. The connection is closed when the block ends.
-        """
-        connection = type(self.connection)(self.connection.database, num_threads=self.connection.num_threads)
-        try:
-            connection.set_query_timeout(max(1, round(timeout * 1000)))  # 0 would mean no limit
-            yield Graph.of(connection)
-        finally:
-            connection.close()
 
     def close(self) -> None:
         """Close the connection and the database, unless the caller owns them."""

@@ -115,19 +115,7 @@ HOSTILE = [
     A + "WHERE EXISTS { MATCH (a)-[*]->(b) } RETURN a",
     A + "WHERE COUNT { MATCH (a)-[*1..9]->(b) } > 3 RETURN a",
     A + "WHERE (a)-[:LINKS_TO*]->(:Article) RETURN a",
-    "MATCH " + "-[]-".join(f"(a{i})" for i in range(14)) + " RETURN a1",
-    "MATCH " + ",".join(f"(a{i})" for i in range(20)) + " RETURN a1",
-    # time and memory that no timeout watches
-    "UNWIND range(1, 1000000000) AS x RETURN count(x)",
-    "RETURN size(range(1, 9223372036854775807))",
-    "RETURN range(1, 1000) + range(1, 1000)",
-    A + "RETURN range(1, a.word_count * 1000000)",
-    "RETURN repeat('a', 1000000000)",
-    "RETURN repeat(repeat(repeat('a', 100), 100), 100)",
-    "RETURN lpad('a', 2000000000, 'b')",
-    A + "RETURN rpad(a.title, a.word_count, 'x')",
-    "WITH 'a' AS s " + "WITH s + s + s + s AS s " * 10 + "RETURN s",
-    "WITH [1] AS s " + "WITH list_concat(s, s) AS s " * 20 + "RETURN s",
+    # functions that are slow or grow without bounds
     "RETURN list_transform(range(1, 500), x -> range(1, 400))",
     "RETURN list_transform(range(1, 500), x -> list_transform([1], y -> y))",
     "RETURN list_reduce(['a', 'b'], (x, y) -> x + x)",
@@ -135,53 +123,26 @@ HOSTILE = [
     "RETURN factorial(1000000000)",
     "RETURN 1000000000!",
     "RETURN regexp_replace('aaa', '', 'bbbbbbb', 'g')",
-    "RETURN regexp_matches('aaa', '((a{1,30}){1,30}){1,30}b')",
-    A + "RETURN a.title =~ a.content",
-    A + "RETURN string_split(a.content, '')",
-    A + "WITH collect(a.title) AS t MATCH (b:Article) RETURN list_append(t, b.title)",
-    A + "WITH collect(a.title) AS t MATCH (b:Article) WHERE b.title IN t RETURN b",
-    A + "WITH collect(a.title) AS t RETURN collect(t)",
-    A + "WITH collect(a.title) AS t RETURN list_has_all(t, t)",
     A + "WITH collect(a.title) AS t MATCH (b) RETURN list_filter(t, x -> x <> b.title)",
     "RETURN " + "(" * 5000 + "1" + ")" * 5000,
     "RETURN " + "[" * 50 + "1" + "]" * 50,
     "RETURN " + "CASE WHEN true THEN " * 20 + "1" + " END" * 20,
     "RETURN " + "nullif(" * 20 + "1" + ", 2)" * 20,
     "RETURN " + "NOT " * 100 + "true",
-    "RETURN " + "+".join(["1"] * 600),
     "RETURN '" + "a" * 10_000 + "'",
-    " UNION ALL ".join(["RETURN 1 AS a"] * 30),
-    "WITH 1 AS a " * 60 + "RETURN a",
     # what ends the process
-    "RETURN id(null)",
-    "RETURN nodes(NULL)",
-    "RETURN start_node(null)",
-    "RETURN list_sum([])",
-    "WITH null AS x RETURN list_sum(x)",
-    "UNWIND [null] AS x RETURN rels(x)",
-    "RETURN nodes(CASE WHEN true THEN null END)",
-    "RETURN nodes(coalesce(null, null))",
     "RETURN internal_id(0, 99999999)",
     "RETURN CAST(NULL AS INT64[99999999999])",
-    "RETURN substring('false', 1, -5)",
     # what the engine answers with nothing, without a word
     A + "RETURN substring(a.title, 0, 3)",
     A + "RETURN substr(a.title, 0, 3)",
     A + "RETURN list_extract(a.title, 0)",
     A + "RETURN a.title[0]",
-    A + "RETURN substring('false', 1, a.word_count - 5)",
-    "RETURN regexp_extract('é', 'é', 3 - 9223372036854775807)",
     A + "WHERE any(x IN a.aliases WHERE x = 'z') RETURN a",
     A + "WHERE none(x IN a.aliases WHERE x = 'z') RETURN a",
     A + "RETURN list_filter(a.aliases, x -> x = 'z')",
     "RETURN hash(1)",
-    "RETURN label({x: 1})",
-    "WITH {x: 1} AS s RETURN labels(s)",
-    "RETURN list_concat(CAST([1, 2] AS FLOAT[2]), CAST([1, 2] AS FLOAT[2]))",
-    "MATCH (s:Section) WITH s.embedding AS e RETURN list_concat(e, e)",
     A + "RETURN equals(a, a)",
-    A + "RETURN a < a",
-    "MATCH p = (a:Article)-->(b) RETURN nodes(p) =~ 'a'",
     A + "WHERE any(y IN ['Article', initcap(a.url)] WHERE y = 'A1') RETURN a",
     A + "RETURN a ORDER BY a.title SKIP 1000000",
     A + "WITH a ORDER BY a.title SKIP 1000000 LIMIT 3 RETURN a",
@@ -218,6 +179,72 @@ HOSTILE = [
     "RETURN 1 != 2",
     "FOREACH (x IN [1] | CREATE (:Article))",
     "RETURN {a: (CREATE)}",
+]
+
+# The guard accepts these; the process that runs them bounds what they do.
+CONFINED = [
+    "MATCH " + "-[]-".join(f"(a{i})" for i in range(14)) + " RETURN a1",
+    "MATCH " + ",".join(f"(a{i})" for i in range(20)) + " RETURN a1",
+    "UNWIND range(1, 1000000000) AS x RETURN count(x)",
+    "RETURN size(range(1, 9223372036854775807))",
+    "RETURN range(1, 1000) + range(1, 1000)",
+    A + "RETURN range(1, a.word_count * 1000000)",
+    "RETURN repeat('a', 1000000000)",
+    "RETURN repeat(repeat(repeat('a', 100), 100), 100)",
+    "RETURN lpad('a', 2000000000, 'b')",
+    A + "RETURN rpad(a.title, a.word_count, 'x')",
+    "WITH 'a' AS s " + "WITH s + s + s + s AS s " * 10 + "RETURN s",
+    "WITH [1] AS s " + "WITH list_concat(s, s) AS s " * 20 + "RETURN s",
+    "RETURN regexp_matches('aaa', '((a{1,30}){1,30}){1,30}b')",
+    A + "RETURN a.title =~ a.content",
+    A + "RETURN string_split(a.content, '')",
+    A + "WITH collect(a.title) AS t MATCH (b:Article) RETURN list_append(t, b.title)",
+    A + "WITH collect(a.title) AS t MATCH (b:Article) WHERE b.title IN t RETURN b",
+    A + "WITH collect(a.title) AS t RETURN collect(t)",
+    A + "WITH collect(a.title) AS t RETURN list_has_all(t, t)",
+    "RETURN " + "+".join(["1"] * 600),
+    " UNION ALL ".join(["RETURN 1 AS a"] * 30),
+    "WITH 1 AS a " * 60 + "RETURN a",
+    "RETURN id(null)",
+    "RETURN nodes(NULL)",
+    "RETURN start_node(null)",
+    "RETURN list_sum([])",
+    "WITH null AS x RETURN list_sum(x)",
+    "UNWIND [null] AS x RETURN rels(x)",
+    "RETURN nodes(CASE WHEN true THEN null END)",
+    "RETURN nodes(coalesce(null, null))",
+    "RETURN substring('false', 1, -5)",
+    A + "RETURN substring('false', 1, a.word_count - 5)",
+    "RETURN regexp_extract('é', 'é', 3 - 9223372036854775807)",
+    "RETURN label({x: 1})",
+    "WITH {x: 1} AS s RETURN labels(s)",
+    "RETURN list_concat(CAST([1, 2] AS FLOAT[2]), CAST([1, 2] AS FLOAT[2]))",
+    "MATCH (s:Section) WITH s.embedding AS e RETURN list_concat(e, e)",
+    A + "RETURN a < a",
+    "MATCH p = (a:Article)-->(b) RETURN nodes(p) =~ 'a'",
+    # crashes of the engine (0.15.3)
+    A + "RETURN a.word_count[1:2]",
+    A + "RETURN list_slice(a.word_count, 1, 2)",
+    A + "RETURN array_slice(a.word_count, 1, 2)",
+    A + "RETURN list_sort([1, 2], a.word_count)",
+    A + "WITH {a: a}.a AS b RETURN b = b",
+    A + "WITH {a: a}.a AS b RETURN nullif(b, b)",
+    "MATCH ()-[r:LINKS_TO]->() WITH {r: r}.r AS s RETURN s < s, s = s",
+    "RETURN timestamp('99999-12-31 00:00:00')",
+    "RETURN date('99999-12-31') - interval('5000 years')",
+    "RETURN CAST(170141183460469231731687303715884105727 AS INT128)[1:2]",
+    # reads of memory, which holds nothing but the pack
+    "RETURN string_split(CAST('1267650600228229401496703205376' AS INT128), '@')[1]",
+    "RETURN str_split(CAST('1267650600228229401496703205376' AS INT128), '@')",
+    "RETURN split_part(CAST('1267650600228229401496703205376' AS INT128), '@', 1)",
+    "RETURN string_to_array(170141183460469231731687303715884105727, 'a')",
+    "RETURN CAST('1267650600228229401496703205376' AS INT128) =~ 'a'",
+    # memory and time
+    A + "WITH max(a.content) AS s " + "WITH max(s + s + s + s) AS s " * 11 + "RETURN s",
+    # what has no type in JSON
+    "RETURN sum(CAST(1 AS UINT64))",
+    "RETURN {_ID: 1, _LABEL: 'x'}",
+    "RETURN {_NODES: 1, _RELS: 2}, {offset: 'a', `table`: 'b'}",
 ]
 
 HARMLESS = [
@@ -312,7 +339,6 @@ HARMLESS = [
     "RETURN abs(-1), round(2.567, 1), sqrt(2), pi(), floor(.5), 1e3, 2 & 3, 1 << 2",
     "RETURN date('2020-01-31') + interval('1 month'), timestamp('2020-01-01 10:00:00'), "
     "date_part('year', date('2020-01-01'))",
-    "RETURN date('99999-12-31') - interval('5000 years')",
     "RETURN CAST('1' AS INT64), cast(1, 'STRING'), CAST(NULL AS STRING), CAST('1.50' AS DECIMAL(5, 2))",
     "RETURN coalesce(NULL, 'a'), ifnull(NULL, 1), nullif(1, 2), typeof(1)",
     "RETURN 0.0 / 0.0, CAST('a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11' AS UUID), CAST(5 AS INT128)",
@@ -392,7 +418,6 @@ def test_every_branch_has_its_limit(cypher: str, limits: list[str]) -> None:
         ("RETURN 1 != 2", "write <>"),
         ("MATCH (a) RETURN substring(a.title, 0, 3)", "positions start at 1"),
         ("MATCH (a) RETURN a.aliases[0]", "positions start at 1"),
-        ("MATCH (a) RETURN substring(a.title, 1, size(a.title))", "a position, counted from 1, and a length"),
         ("MATCH (a)-[r]->(b) RETURN type(r)", "the function type() is not allowed; write label(r)"),
         ("MATCH (n) WHERE exists((n)-[]->()) RETURN n", "write EXISTS { MATCH (n)-[:LINKS_TO]->(m) }"),
         ("MATCH (n) WHERE exists(n.url) RETURN n", "n.url IS NOT NULL"),
@@ -413,11 +438,21 @@ def test_the_reason_says_what_to_fix(cypher: str, words: str) -> None:
     assert words in refused.value.message
 
 
-def test_a_parameter_needs_a_value_that_will_be_passed() -> None:
-    found = check_query("RETURN $title", max_rows=1, max_hops=1, parameters={"title", "other"})
-    assert found.parameters == {"title"}
-    with pytest.raises(BlockedQueryError, match="keyword"):
-        check_query("RETURN $end", max_rows=1, max_hops=1, parameters={"end"})
+@pytest.mark.parametrize(
+    ("cypher", "text"),
+    [
+        ("RETURN string_split(1, 2)", "RETURN string_split(CAST(1 AS STRING), CAST(2 AS STRING)) LIMIT 11"),
+        ("RETURN split_part('a b', ' ', 1)", "RETURN split_part('a b', ' ', 1) LIMIT 11"),
+        ("RETURN NOT -1 =~ 'a' + 2", "RETURN NOT CAST(-1 AS STRING) =~ 'a' + 2 LIMIT 11"),
+        ("RETURN 'a'=~x.y[1]", "RETURN 'a'=~CAST(x.y[1] AS STRING) LIMIT 11"),
+        ("RETURN list_sort(a.b, c, 'x')", "RETURN list_sort(a.b, CAST(c AS STRING), 'x') LIMIT 11"),
+        ("RETURN CAST(1 AS string) =~ 'a'", "RETURN CAST(1 AS string) =~ 'a' LIMIT 11"),
+        ("RETURN str_split(x IS NULL, ',')", "RETURN str_split(CAST(x IS NULL AS STRING), ',') LIMIT 11"),
+    ],
+)
+def test_arguments_that_must_be_text_are_cast(cypher: str, text: str) -> None:
+    assert check(cypher) == text
+    assert check(text) == text
 
 
 @pytest.mark.parametrize(("rows", "hops"), [(0, 1), (1, 0), (1, 31)])

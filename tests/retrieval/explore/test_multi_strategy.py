@@ -27,6 +27,7 @@ from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.profiles.files import load_profile
+from wikigr.retrieval.cypher.runner import QueryRunner
 from wikigr.retrieval.entity_linking import EntityLinker
 from wikigr.retrieval.explore import bounded_pruner
 from wikigr.retrieval.explore.multi_strategy import Limits, MultiStrategy
@@ -353,11 +354,12 @@ def test_the_deadline_is_checked_before_every_metapath_and_node(films: Path, mon
         around = Neighborhood(pack.graph)
         pruner = RulePruner(pack.encoder, pack.graph)
         linker = EntityLinker(pack.graph_index, pack.lexical)
+        queries = QueryRunner(films / "pack.db")
         for seconds in range(1, 60):
             ticks = count()
             monkeypatch.setattr(bounded_pruner, "time", SimpleNamespace(monotonic=lambda ticks=ticks: next(ticks)))
             limits = Limits(seconds=seconds, iterations=2)
-            search = MultiStrategy(pack.graph, around, linker, pruner, lambda p: TripletRetriever(around, p), limits)
+            search = MultiStrategy(queries, around, linker, pruner, lambda p: TripletRetriever(around, p), limits)
             explored = search.explore("Who founded the producer of The Iron Bell?", Once(plan), Trace())
             paths = sum(piece.strategy == "paths" for piece in explored.context.pieces)
             found.append((explored.stop_reason, bool(explored.explored), paths))

@@ -1,24 +1,34 @@
-"""Run Cypher from a model or a user on a pack: guarded, with a timeout, and with a bounded, JSON-ready result."""
+"""Run Cypher from a model or a user on a pack: guarded, in a sandboxed process, with a bounded, JSON-ready result."""
 
 from __future__ import annotations
 
-import base64
 import math
 import re
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
 from typing import Any
 
-from wikigr.graph.engine import Graph, QueryError
+from wikigr.errors import PackError
+from wikigr.graph.engine import READ_BUFFER_POOL, QueryError
 from wikigr.retrieval.cypher.guard import check_query
+from wikigr.sandbox.process import Limits, SandboxedProcess, SandboxError, SandboxTimeoutError
+from wikigr.sandbox.walls import Walls
 
-MAX_TEXT = 2_000  # characters per value; the content of an article can be megabytes
-MAX_ITEMS = 200  # elements per list
+_SERVER = "wikigr.retrieval.cypher.server:serve"
+
 MAX_MESSAGE = 400  # characters of the engine's error messages
 
-_INTERNAL = frozenset({"_ID", "_LABEL", "_SRC", "_DST", "embedding"})
-_INTERRUPTED = re.compile(r"Interrupted\.?\Z")
+_RESULT_BYTES = 64 << 20
+# Bytes of address space for Python, the libraries, threads and rows, beyond the engine's database and buffers.
+_ADDRESS_SPACE = 3 << 29
+_MIN_RESERVE = 1 << 30
+# Seconds of processor time in the life of a process, which then starts again.
+_CPU_SECONDS = 3_600
+_OPEN_SECONDS = 60.0
+# The engine checks its clock between batches of rows; a process that does not come back is killed after this time.
+_GRACE_SECONDS = 0.5
 
 
 class QueryTimeoutError(QueryError):
@@ -31,8 +41,8 @@ class QueryResult:
 
     All values are JSON values. A node or a relationship is ``{"label": …, **properties}``, a path is
     ``{"nodes": […], "relationships": […]}``. Dates, durations, UUIDs and decimals are strings, bytes are base64, NaN
-    and infinities are null. Nodes omit embeddings and properties without a value. Strings longer than ``MAX_TEXT``
-    characters and lists longer than ``MAX_ITEMS`` are cut, strings with a final ``…``; ``cut`` counts them.
+    and infinities are null. Nodes omit embeddings and properties without a value. Strings longer than 2,000
+    characters and lists longer than 200 elements are cut, strings with a final ``…``; ``cut`` counts them.
     ``truncated`` means that there are more rows. ``executed`` is the query that the engine ran, without a SKIP after
     ORDER BY, which is applied afterwards.
     """
@@ -45,165 +55,153 @@ class QueryResult:
     cut: int = 0
 
 
-def run_query(
-    graph: Graph,
-    cypher: str,
-    *,
-    max_rows: int = 100,
-    max_hops: int = 3,
-    timeout: float = 10.0,
-    parameters: Mapping[str, Any] | None = None,
-) -> QueryResult:
-    """Run one read-only query on a separate connection.
+class QueryRunner:
+    """Runs queries on the database of a pack in a sandboxed child process.
 
-    ``timeout`` is in seconds. The engine checks it between batches of rows, so a query may end slightly later.
-
-    Raises ``BlockedQueryError`` if the guard rejects the query, ``QueryTimeoutError`` after the timeout, ``QueryError``
-    with the engine's message if the query fails, and ``ValueError`` for limits out of range.
+    The process starts with the first query, and again after a crash or a timeout. It ends with ``close`` or when the
+    runner is no longer referenced. Threads may share a runner; their queries run one after another.
     """
-    if not (math.isfinite(timeout) and timeout > 0):
-        raise ValueError("timeout must be a positive number of seconds")
-    if any(value is None for value in (parameters or {}).values()):
-        raise ValueError("a parameter cannot be None, whose type the engine does not know")
-    guarded = check_query(cypher, max_rows=max_rows, max_hops=max_hops, parameters=frozenset(parameters or ()))
-    given = {name: value for name, value in (parameters or {}).items() if name in guarded.parameters}
-    started = time.perf_counter()
-    reader = _Reader()
-    with graph.sibling(timeout) as own:
+
+    def __init__(self, database: Path) -> None:
+        self._database = database
+        self._process: SandboxedProcess | None = None
+        self._lock = Lock()
+
+    def run(self, cypher: str, *, max_rows: int = 100, max_hops: int = 3, timeout: float = 10.0) -> QueryResult:
+        """Run one read-only query, for at most ``timeout`` seconds.
+
+        Raises ``BlockedQueryError`` if the guard rejects the query, ``QueryTimeoutError`` after the timeout,
+        ``QueryError`` if the query fails or crashes the process, ``PackError`` if the database cannot be opened, and
+        ``ValueError`` for limits out of range.
+        """
+        if not (math.isfinite(timeout) and timeout > 0):
+            raise ValueError("timeout must be a positive number of seconds")
+        guarded = check_query(cypher, max_rows=max_rows, max_hops=max_hops)
+        request = {"cypher": guarded.text, "skip": guarded.skip, "rows": max_rows, "seconds": timeout}
+        with self._lock:
+            process = self._started()
+            started = time.perf_counter()
+            try:
+                deadline = time.monotonic() + timeout + _GRACE_SECONDS
+                process.send(request, deadline)
+                reply = _parse_reply(process.receive(deadline), max_rows)
+            except SandboxTimeoutError as error:
+                raise _timeout_error(timeout) from error
+            except SandboxError as error:
+                raise QueryError(
+                    f"The query failed: the process that ran it {error.message}.",
+                    hint="The engine cannot run this query. Write it differently.",
+                ) from error
+            except BaseException:
+                # The reply to an interrupted request would be taken for that to the next one.
+                self._stop()
+                raise
+        if isinstance(reply, _Failure):
+            raise self._error(reply, timeout)
+        return QueryResult(
+            columns=reply.columns,
+            rows=reply.rows,
+            truncated=reply.more,
+            executed=guarded.text,
+            milliseconds=(time.perf_counter() - started) * 1000,
+            cut=reply.cut,
+        )
+
+    @property
+    def walls(self) -> Walls:
+        """The walls around the process, which is started if necessary."""
+        with self._lock:
+            return self._started().walls
+
+    def close(self) -> None:
+        with self._lock:
+            self._stop()
+
+    def _started(self) -> SandboxedProcess:
+        if self._process is None or not self._process.alive:
+            self._process = self._start()
+        return self._process
+
+    def _start(self) -> SandboxedProcess:
         try:
-            table = own.arrow(guarded.text, given or None)
-            # Read rows from Arrow, because the engine's cursor crashes on dates after the year 9999.
-            columns = [_values(column.slice(guarded.skip, max_rows), reader) for column in table.columns]
-        # The binding maps C++ exceptions to these classes; a name in two spellings raises an IndexError, for example.
-        except (
-            QueryError,
-            IndexError,
-            MemoryError,
-            ValueError,
-            OverflowError,
-            SystemError,
-            NotImplementedError,
-        ) as error:
-            raise _failure(graph, error, timeout) from error
-    names = tuple(_clean(name) for name in table.column_names)
-    return QueryResult(
-        columns=names,
-        rows=tuple(zip(*columns, strict=True)),
-        truncated=table.num_rows > guarded.skip + max_rows,
-        executed=guarded.text,
-        milliseconds=(time.perf_counter() - started) * 1000,
-        cut=reader.cut,
-    )
+            size = self._database.stat().st_size
+            reserve = 1 << (max(_MIN_RESERVE, 2 * size) - 1).bit_length()
+            limits = Limits(
+                readable=(self._database,),
+                address_space=reserve + READ_BUFFER_POOL + _ADDRESS_SPACE,
+                cpu_seconds=_CPU_SECONDS,
+                message_bytes=_RESULT_BYTES,
+            )
+            arguments = {"database": str(self._database), "reserve": reserve, "message_bytes": _RESULT_BYTES}
+            process = SandboxedProcess(_SERVER, arguments, limits)
+            process.receive(time.monotonic() + _OPEN_SECONDS)
+        except OSError as error:
+            raise PackError(f"Cannot read the database {self._database}: {error.strerror or error}.") from error
+        except SandboxError as error:
+            raise PackError(
+                f"Cannot open the database {self._database} for queries: its process {error.message}.",
+                hint="Run `wikigr pack verify` on the pack, or build it again.",
+            ) from error
+        return process
 
+    def _stop(self) -> None:
+        if self._process is not None:
+            self._process.close()
+            self._process = None
 
-def _failure(graph: Graph, error: BaseException, timeout: float) -> QueryError:
-    text = _clean(str(error)).removeprefix("The database query failed: ")
-    if _INTERRUPTED.match(text):
-        return QueryTimeoutError(
-            f"The query was interrupted after {timeout:g} s.",
-            hint="Specify labels and a start node, shorten the paths, or increase the timeout.",
-        )
-    if isinstance(error, MemoryError) or "buffer pool is full" in text:
-        return QueryError(
-            "The query exceeds its memory limit.",
-            hint="Match fewer nodes at once, shorten the paths, or put WITH … LIMIT before collecting.",
-        )
-    if graph.path is not None:
+    def _error(self, failure: _Failure, timeout: float) -> QueryError:
+        if failure.kind == "time":
+            return _timeout_error(timeout)
+        if failure.kind == "memory":
+            return QueryError(
+                "The query exceeds its memory limit.",
+                hint="Match fewer nodes at once, shorten the paths, or put WITH … LIMIT before collecting.",
+            )
         # The message may reach a model, so it must not contain local paths.
-        text = text.replace(str(graph.path), "the database").replace(str(graph.path.parent), "the pack")
-    text = re.sub(r'Assertion failed in file "[^"]*" on line \d+', "Internal error of the engine", text)
-    # The parser's message lists every keyword that it expects.
-    text = re.sub(r" expecting \{[^}]*\}?", "", text)
-    if len(text) > MAX_MESSAGE:
-        text = text[: MAX_MESSAGE - 1] + "…"
-    return QueryError(f"The query failed: {text.rstrip('.')}.")
+        text = _clean(failure.message).replace(str(self._database), "the database")
+        text = text.replace(str(self._database.parent), "the pack")
+        text = re.sub(r'Assertion failed in file "[^"]*" on line \d+', "Internal error of the engine", text)
+        # The parser's message lists every keyword that it expects.
+        text = re.sub(r" expecting \{[^}]*\}?", "", text)
+        if len(text) > MAX_MESSAGE:
+            text = text[: MAX_MESSAGE - 1] + "…"
+        return QueryError(f"The query failed: {text.rstrip('.')}.")
+
+
+@dataclass(frozen=True)
+class _Failure:
+    message: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class _Table:
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    more: bool
+    cut: int
+
+
+def _parse_reply(reply: Any, max_rows: int) -> _Table | _Failure:
+    """Check the form of a reply, which comes from a process that a query may have taken over."""
+    match reply:
+        case {"error": str(message), "kind": str(kind)}:
+            return _Failure(message, kind)
+        case {"columns": [*columns], "rows": [*rows], "more": bool(more), "cut": int(cut)} if (
+            len(rows) <= max_rows
+            and all(isinstance(name, str) for name in columns)
+            and all(isinstance(row, list) and len(row) == len(columns) for row in rows)
+        ):
+            return _Table(tuple(map(_clean, columns)), tuple(map(tuple, rows)), more, cut)
+    raise SandboxError("sent an invalid message")
+
+
+def _timeout_error(timeout: float) -> QueryTimeoutError:
+    return QueryTimeoutError(
+        f"The query was interrupted after {timeout:g} s.",
+        hint="Specify labels and a start node, shorten the paths, or increase the timeout.",
+    )
 
 
 def _clean(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
-
-
-def _values(column: Any, reader: _Reader) -> list[Any]:
-    return [reader.value(scalar) for chunk in column.chunks for scalar in chunk]
-
-
-class _Reader:
-    """Converts Arrow scalars to JSON values element by element, so that long lists never become Python lists."""
-
-    def __init__(self) -> None:
-        self.cut = 0
-
-    def value(self, scalar: Any) -> Any:
-        import pyarrow.types as kinds
-
-        kind = scalar.type
-        if not scalar.is_valid:
-            return None
-        if kinds.is_string(kind) or kinds.is_large_string(kind):
-            return self._text(scalar)
-        if kinds.is_map(kind):
-            return self._map(scalar)
-        if kinds.is_list(kind) or kinds.is_large_list(kind) or kinds.is_fixed_size_list(kind):
-            return self._list(scalar.values)
-        if kinds.is_struct(kind):
-            return self._struct(scalar)
-        if kinds.is_floating(kind):
-            number = scalar.as_py()
-            return number if math.isfinite(number) else None
-        if kinds.is_boolean(kind) or kinds.is_integer(kind):
-            return scalar.as_py()
-        if kinds.is_binary(kind) or kinds.is_large_binary(kind):
-            return self._short(base64.b64encode(scalar.as_py()).decode("ascii"))
-        if kinds.is_date(kind) or kinds.is_timestamp(kind) or kinds.is_duration(kind):
-            return _moment(scalar)
-        return str(scalar.as_py())  # decimal numbers, UUIDs
-
-    def _text(self, scalar: Any) -> str:
-        # string_split() can split a multi-byte character.
-        return self._short(scalar.as_buffer().to_pybytes().decode("utf-8", "replace"))
-
-    def _short(self, text: str) -> str:
-        if len(text) <= MAX_TEXT:
-            return text
-        self.cut += 1
-        return text[: MAX_TEXT - 1] + "…"
-
-    def _list(self, values: Any) -> list[Any]:
-        if len(values) > MAX_ITEMS:
-            self.cut += 1
-        return [self.value(values[i]) for i in range(min(len(values), MAX_ITEMS))]
-
-    def _map(self, scalar: Any) -> dict[str, Any]:
-        if len(scalar.values) > MAX_ITEMS:
-            self.cut += 1
-        entries = [scalar.values[i] for i in range(min(len(scalar.values), MAX_ITEMS))]
-        return {str(self.value(entry[0])): self.value(entry[1]) for entry in entries}
-
-    def _struct(self, scalar: Any) -> Any:
-        names = [scalar.type.field(i).name for i in range(scalar.type.num_fields)]
-        if names == ["offset", "table"]:
-            return f"{scalar[1].as_py()}:{scalar[0].as_py()}"
-        if names == ["_NODES", "_RELS"]:
-            return {"nodes": self.value(scalar[0]), "relationships": self.value(scalar[1])}
-        parts = ((name, scalar[i]) for i, name in enumerate(names))
-        if "_LABEL" not in names:
-            return {name: self.value(part) for name, part in parts}
-        label = scalar[names.index("_LABEL")].as_py()
-        if label is None or ("_ID" in names and not _found(scalar[names.index("_ID")])):
-            return None  # an OPTIONAL MATCH without a match
-        # For a node matched without a label, the engine returns the properties of all tables.
-        kept = {name: self.value(part) for name, part in parts if name not in _INTERNAL and part.is_valid}
-        return {"label": label, **kept}
-
-
-def _found(internal_id: Any) -> bool:
-    return bool(internal_id.is_valid and internal_id[0].is_valid)
-
-
-def _moment(scalar: Any) -> str:
-    """Return a date, time or duration as text; values outside Python's range as the stored number."""
-    try:
-        value = scalar.as_py()
-    except (OverflowError, ValueError):
-        return f"{scalar.value} {getattr(scalar.type, 'unit', 'days')} from 1970-01-01"
-    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)

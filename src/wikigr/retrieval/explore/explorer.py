@@ -10,6 +10,8 @@ from wikigr.errors import UsageError
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node, article
 from wikigr.index.candidate import Candidate
 from wikigr.llm.call_quota import CallQuota
+from wikigr.pack.layout import DATABASE
+from wikigr.retrieval.cypher.runner import QueryRunner
 from wikigr.retrieval.entity_linking import Link
 from wikigr.retrieval.explore.graph_schema import describe_schema
 from wikigr.retrieval.explore.model_planner import ModelPlanner
@@ -52,6 +54,10 @@ class Explorer:
         """The edges of the pack's graph."""
         return Neighborhood(self._pack.graph)
 
+    @cached_property
+    def _queries(self) -> QueryRunner:
+        return QueryRunner(self._pack.layout.part(DATABASE))
+
     def explore(
         self,
         question: str,
@@ -82,7 +88,7 @@ class Explorer:
             max_num_triplets=options.max_num_triplets,
         )
         limits = Limits(options.iterations, options.max_nodes, options.max_seconds, options.max_tokens)
-        search = MultiStrategy(self._pack.graph, self.neighborhood, self._resources.linker, pruner, triplets, limits)
+        search = MultiStrategy(self._queries, self.neighborhood, self._resources.linker, pruner, triplets, limits)
         explored = search.explore(question, planner, trace)
         # The rules also start from retrieved articles. Facts about those alone do not answer the question.
         return explored if self._is_asked(explored.chain, question, links) else replace(explored, chain=())

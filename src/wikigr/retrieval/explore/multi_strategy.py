@@ -12,11 +12,11 @@ from itertools import combinations
 from typing import Literal
 
 from wikigr.errors import UsageError
-from wikigr.graph.engine import Graph, QueryError
+from wikigr.graph.engine import QueryError
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node
 from wikigr.llm.budget import BudgetError
 from wikigr.llm.failures import LlmError
-from wikigr.retrieval.cypher.runner import run_query
+from wikigr.retrieval.cypher.runner import QueryRunner
 from wikigr.retrieval.cypher.tokens import BlockedQueryError
 from wikigr.retrieval.entity_linking import EntityLinker
 from wikigr.retrieval.explore.bounded_pruner import BoundedPruner, Deadline
@@ -100,14 +100,14 @@ class MultiStrategy:
 
     def __init__(
         self,
-        graph: Graph,
+        queries: QueryRunner,
         neighborhood: Neighborhood,
         linker: EntityLinker,
         pruner: Pruner,
         create_retriever: Callable[[Pruner], TripletRetriever],
         limits: Limits,
     ) -> None:
-        self._graph = graph
+        self._queries = queries
         self._neighborhood = neighborhood
         self._linker = linker
         self._pruner = pruner
@@ -219,7 +219,7 @@ class MultiStrategy:
 
     def _run_query(self, query: str, state: _SearchState, timeout: float) -> None:
         try:
-            result = run_query(self._graph, query, max_rows=_MAX_ROWS, timeout=timeout)
+            result = self._queries.run(query, max_rows=_MAX_ROWS, timeout=timeout)
         except BlockedQueryError as error:
             state.feedback.append(f"Blocked, not run: {query}\n{error.message} {error.hint or ''}")
             return

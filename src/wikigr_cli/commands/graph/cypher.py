@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -39,8 +40,10 @@ def cypher(
         raise UsageError(f"--timeout must be above 0 and at most {_MAX_TIMEOUT:g} seconds, not {timeout:g}.")
 
     from wikigr.graph.engine import QueryError
-    from wikigr.pack.open import Pack
-    from wikigr.retrieval.cypher.runner import run_query
+    from wikigr.pack.layout import DATABASE, MANIFEST
+    from wikigr.pack.locate import find_pack
+    from wikigr.pack.manifest import read_manifest
+    from wikigr.retrieval.cypher.runner import QueryRunner
     from wikigr.retrieval.cypher.tokens import BlockedQueryError
     from wikigr.text import scrub
 
@@ -48,9 +51,13 @@ def cypher(
         text = scrub(strict_utf8(environment.stdin).read() if query == "-" else query)
     except UnicodeDecodeError as error:
         raise UsageError(f"The query on standard input is not UTF-8 text: {error.reason}.") from error
-    with Pack(pack) as opened:
+    layout = find_pack(pack)
+    with layout.reading():
+        read_manifest(layout.part(MANIFEST))
+        runner = QueryRunner(layout.part(DATABASE))
+    with closing(runner):
         try:
-            result = run_query(opened.graph, text, max_rows=limit, timeout=timeout)
+            result = runner.run(text, max_rows=limit, timeout=timeout)
         except BlockedQueryError as error:
             raise UsageError(error.message, hint=error.hint) from error
         except QueryError as error:

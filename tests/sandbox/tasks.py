@@ -1,0 +1,140 @@
+"""Tasks that the tests run in a sandboxed process."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from wikigr.sandbox.child import Channel
+
+
+def echo(channel: Channel) -> None:
+    while True:
+        channel.send(channel.receive())
+
+
+def describe(channel: Channel, **arguments: Any) -> None:
+    """Report the environment, the modules and the open files, then the arguments."""
+    descriptors = []
+    for number in range(64):
+        try:
+            os.fstat(number)
+        except OSError:
+            continue
+        descriptors.append(number)
+    channel.send({"environment": dict(os.environ), "modules": sorted(sys.modules), "files": descriptors, **arguments})
+
+
+def attempt(channel: Channel, readable: str, forbidden: str, parent: int) -> None:
+    """Try everything that the walls should prevent, and a few things that they should not."""
+    folder = Path(forbidden)
+    attempts: dict[str, Callable[[], object]] = {
+        "read a file": (folder / "secret.txt").read_bytes,
+        "list a folder": lambda: list(folder.iterdir()),
+        "read the parent's memory": lambda: Path(f"/proc/{parent}/environ").read_bytes(),
+        "write a file": lambda: (folder / "secret.txt").write_bytes(b""),
+        "append to a file": lambda: os.open(folder / "secret.txt", os.O_WRONLY | os.O_APPEND),
+        "write a readable file": lambda: Path(readable).write_bytes(b""),
+        "create a file": lambda: (folder / "new").write_bytes(b""),
+        "create a folder": (folder / "new folder").mkdir,
+        "link a file": lambda: os.link(folder / "secret.txt", folder / "other"),
+        "change a mode": lambda: (folder / "secret.txt").chmod(0o777),
+        "change an owner": lambda: os.chown(folder / "secret.txt", os.getuid(), os.getgid()),
+        "change times": lambda: os.utime(folder / "secret.txt"),
+        "rename a file": lambda: (folder / "secret.txt").rename(folder / "renamed"),
+        "remove a file": (folder / "renamed").unlink,
+        "open an internet socket": socket.socket,
+        "open a local socket": lambda: socket.socket(socket.AF_UNIX),
+        "create a socket pair": socket.socketpair,
+        "fork": _fork,
+        "start a program": lambda: subprocess.run(["/bin/true"], check=False),
+        "replace the program": _replace,
+        "send a signal to the parent": lambda: os.kill(parent, 0),
+        "pin the parent to a processor": lambda: os.sched_setaffinity(parent, {0}),
+        "leave a shared memory file": lambda: os.memfd_create("x"),
+        "allocate 4 GB": lambda: bytearray(4 << 30),
+        "read a readable file": Path(readable).read_bytes,
+        "start a thread": _run_thread,
+    }
+    outcomes = {}
+    for name, try_it in attempts.items():
+        try:
+            try_it()
+        except OSError as error:
+            outcomes[name] = errno.errorcode.get(error.errno or 0, "OSError")
+        except MemoryError:
+            outcomes[name] = "MemoryError"
+        else:
+            outcomes[name] = "done"
+    channel.send(outcomes)
+
+
+def _fork() -> None:
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def _replace() -> None:
+    try:
+        os.execv("/no/such/program", ["program"])
+    except FileNotFoundError:
+        return  # the kernel looked for it
+
+
+def _run_thread() -> None:
+    thread = threading.Thread(target=lambda: None)
+    thread.start()
+    thread.join()
+
+
+def crash(channel: Channel) -> None:
+    channel.receive()
+    ctypes.string_at(0)
+
+
+def abort(channel: Channel) -> None:
+    channel.receive()
+    os.abort()
+
+
+def sleep(channel: Channel) -> None:
+    channel.receive()
+    threading.Event().wait()
+
+
+def spin(channel: Channel) -> None:
+    """Compute without end, as a native library would, and do not read the channel."""
+    channel.send(os.getpid())
+    while True:
+        pass
+
+
+def leave(channel: Channel) -> None:
+    channel.receive()
+    os._exit(3)
+
+
+def fail(channel: Channel) -> None:
+    channel.receive()
+    raise LookupError("nothing here")
+
+
+def answer(channel: Channel, text: str) -> None:
+    """Send ``text`` as it is, whatever it is."""
+    channel.receive()
+    channel.send_text(text)
+
+
+def flood(channel: Channel, size: int) -> None:
+    channel.receive()
+    channel.send("x" * size)
