@@ -312,7 +312,8 @@ class _Installation:
             )
 
     def _validate(self, ready: _PreparedPack) -> None:
-        from wikigr.distribution.validate_untrusted import SEARCH, validate_untrusted
+        from wikigr.distribution.untrusted_checks import SEARCH
+        from wikigr.distribution.validate_untrusted import validate_untrusted
 
         self.progress.start("validating", 1, "pack")
         checks = validate_untrusted(ready.folder)

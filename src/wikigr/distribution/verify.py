@@ -14,7 +14,8 @@ from pathlib import Path
 from wikigr.checks import Check
 from wikigr.distribution.archive import unpack
 from wikigr.distribution.signature import PublicKey, check_signature
-from wikigr.distribution.validate_untrusted import DISTRUST, validate_untrusted
+from wikigr.distribution.untrusted_checks import DISTRUST
+from wikigr.distribution.validate_untrusted import validate_untrusted
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
