@@ -13,6 +13,7 @@ import numpy as np
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.pack import layout as parts
+from wikigr.pack.extras import check_example_count, read_extra
 from wikigr.pack.layout import Layout
 from wikigr.text import scrub
 
@@ -147,16 +148,18 @@ def _open_encoder(folder: Path) -> Embedder:
 
 def _read(path: Path) -> list[dict[str, Any]]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_extra(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8: {error}") from error
     if path.suffix == _LINES:
-        return [_checked(record, f"{path}: example {n}") for n, record in enumerate(_json_lines(path, text), 1)]
-    records = _json(path, text)
+        records: Any = list(_json_lines(path, text))
+    else:
+        records = _json(path, text)
     if isinstance(records, dict):
         records = records.get("examples")
     if not isinstance(records, list):
         raise ValueError(f"{path} holds neither a list of examples nor an object with a list 'examples'")
+    check_example_count(path, len(records))
     return [_checked(record, f"{path}: example {n}") for n, record in enumerate(records, 1)]
 
 

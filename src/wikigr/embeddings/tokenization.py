@@ -2,27 +2,71 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from tokenizers import Tokenizer
 
-from wikigr.embeddings.prepared import PREPARE_HINT, PreparedModel
+from wikigr.embeddings.prepared import PREPARE_HINT, TOKENIZER, PreparedModel
 from wikigr.errors import ModelError
+from wikigr.panics import panics_as
 
 # Texts per call of the tokenizer: enough for all its threads, but few enough to bound memory.
 _CHUNK = 1024
+
+# The components of the tokenizers of BERT, MPNet and XLM-RoBERTa. None of them contains a regular expression of the
+# file, which can take exponential time, except the known one of XLM-RoBERTa.
+_COMPONENTS = frozenset(
+    (
+        *("BertNormalizer", "Lowercase", "NFC", "NFD", "NFKC", "NFKD", "Nmt", "Precompiled", "Replace", "Strip"),
+        *("StripAccents", "Sequence", "BertPreTokenizer", "Metaspace", "Punctuation", "Whitespace", "WhitespaceSplit"),
+        *("BertProcessing", "RobertaProcessing", "TemplateProcessing", "WordPiece", "Fuse", "ByteFallback"),
+    )
+)
+_PATTERNS = (" {2,}",)
+_MAX_BYTES = 64 << 20
+
+
+def check_tokenizer(folder: Path) -> None:
+    """Raise ``ModelError`` unless the tokenizer of the untrusted encoder in ``folder`` has known components only."""
+    path = folder / TOKENIZER
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise ModelError(f"The tokenizer {path} has more than {_MAX_BYTES:,} bytes.")
+        described = json.loads(path.read_bytes())
+        parts = [described.get(name) for name in ("normalizer", "pre_tokenizer", "post_processor", "decoder")]
+        unknown = _unknown_component(parts)
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
+        raise ModelError(f"Cannot read the tokenizer {path}: {error}.") from error
+    if unknown is not None:
+        raise ModelError(f"The tokenizer {path} has {unknown}, which a bundled encoder must not have.")
+
+
+def _unknown_component(part: Any) -> str | None:
+    """Return a description of the first component or pattern in ``part`` that is not known, or ``None``."""
+    if isinstance(part, list):
+        return next(filter(None, map(_unknown_component, part)), None)
+    if not isinstance(part, dict):
+        return None
+    if "type" in part and part["type"] not in _COMPONENTS:
+        return f"the component {str(part['type'])[:40]!r}"
+    if "Regex" in part and part["Regex"] not in _PATTERNS:
+        return f"the regular expression {str(part['Regex'])[:40]!r}"
+    return _unknown_component(list(part.values()))
 
 
 class TextTokenizer:
     """Tokenizes texts and truncates them to the encoder's window; ``pad_id`` is the id of padding."""
 
     def __init__(self, prepared: PreparedModel) -> None:
+        self._path = prepared.tokenizer
         try:
-            self._tokenizer = Tokenizer.from_buffer(prepared.tokenizer.read_bytes())
+            with panics_as(self._damaged):
+                self._tokenizer = Tokenizer.from_buffer(prepared.tokenizer.read_bytes())
         except (OSError, ValueError) as error:
-            raise ModelError(
-                f"Cannot read the tokenizer {prepared.tokenizer}: {error}.", hint=f"{PREPARE_HINT} --force"
-            ) from error
+            raise self._damaged(str(error)) from error
         padding = self._tokenizer.padding
         self.pad_id = int(padding["pad_id"]) if padding else 0
         self._tokenizer.no_padding()
@@ -30,14 +74,18 @@ class TextTokenizer:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each text, including special tokens; at least one id per text."""
-        if len(texts) == 1:
-            # For a single text, starting the tokenizer's thread pool would take longer than the work.
-            return [self._tokenizer.encode(well_formed(texts[0])).ids or [self.pad_id]]
-        encoded: list[list[int]] = []
-        for start in range(0, len(texts), _CHUNK):
-            chunk = [well_formed(text) for text in texts[start : start + _CHUNK]]
-            encoded += [item.ids or [self.pad_id] for item in self._tokenizer.encode_batch_fast(chunk)]
-        return encoded
+        with panics_as(self._damaged):
+            if len(texts) == 1:
+                # For a single text, starting the tokenizer's thread pool would take longer than the work.
+                return [self._tokenizer.encode(well_formed(texts[0])).ids or [self.pad_id]]
+            encoded: list[list[int]] = []
+            for start in range(0, len(texts), _CHUNK):
+                chunk = [well_formed(text) for text in texts[start : start + _CHUNK]]
+                encoded += [item.ids or [self.pad_id] for item in self._tokenizer.encode_batch_fast(chunk)]
+            return encoded
+
+    def _damaged(self, cause: str) -> ModelError:
+        return ModelError(f"Cannot read the tokenizer {self._path}: {cause}.", hint=f"{PREPARE_HINT} --force")
 
 
 def well_formed(text: str) -> str:

@@ -7,14 +7,16 @@ neighbors if a link, a mention or a triple connects them in either direction.
 from __future__ import annotations
 
 import hashlib
+import math
 import zipfile
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +36,7 @@ _EDGES = (
 )
 
 _DTYPES = {"ends": "int64", "indptr": "int64", "indices": "int32", "name_hashes": "uint64", "name_nodes": "int32"}
+_MEMBERS = ("version", "digest", "articles", "text", *_DTYPES)
 
 # Increment it when the meaning of an array changes.
 _VERSION = 1
@@ -150,6 +153,12 @@ class GraphIndex:
         linked = self.degrees > 0
         return linked, self.indptr[:-1][linked], self.indices.astype(np.intp)
 
+    def equals(self, other: GraphIndex) -> bool:
+        """Return whether ``other`` has the same content."""
+        return (self.digest, self.articles, self.text) == (other.digest, other.articles, other.text) and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in _DTYPES
+        )
+
     def save(self, path: Path) -> None:
         """Write the index to ``path``; the same graph gives the same bytes."""
         np.savez(
@@ -166,30 +175,62 @@ class GraphIndex:
         )
 
 
-# The errors that the zip and npy readers raise on damaged files. A bogus count of 10^18 is a ``MemoryError``.
+# The errors that the zip and npy readers raise on damaged files.
 _UNREADABLE = (
     *(OSError, EOFError, ValueError, KeyError, TypeError, RuntimeError),
     *(OverflowError, MemoryError, zipfile.BadZipFile, zlib.error),
 )
+# The first bytes of every member in format 1.0 of NumPy, the one that ``save`` uses for these arrays.
+_NPY_VERSION = (1, 0)
 
 
-def load_graph_index(path: Path) -> GraphIndex:
-    """Return the index stored at ``path``; raises ``GraphIndexError``."""
+def load_graph_index(path: Path, max_nodes: int | None = None) -> GraphIndex:
+    """Return the index stored at ``path``; raises ``GraphIndexError``.
+
+    An index with more than ``max_nodes`` nodes is refused. Memory use is bounded by the size of the file, because its
+    members must be uncompressed and as large as their headers say; this is checked before any of them is read.
+    """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if int(file["version"]) != _VERSION:
-                raise GraphIndexError(f"The graph index {path} has version {file['version']}, not {_VERSION}.")
-            index = GraphIndex(
-                digest=str(file["digest"]),
-                articles=int(file["articles"]),
-                text=file["text"].tobytes(),
-                **{name: file[name] for name in _DTYPES},
-            )
+        with zipfile.ZipFile(path) as archive:
+            shapes = {name: _shape(archive, name) for name in _MEMBERS}
+            if max_nodes is not None and math.prod(shapes["indptr"]) - 1 > max_nodes:
+                raise GraphIndexError(f"The graph index {path} has more nodes than the pack.")
+            arrays = {name: _read(archive, name) for name in shapes}
+        version = int(arrays.pop("version"))
+        if version != _VERSION:
+            raise GraphIndexError(f"The graph index {path} has version {version}, not {_VERSION}.")
+        index = GraphIndex(
+            digest=str(arrays.pop("digest")),
+            articles=int(arrays.pop("articles")),
+            text=arrays.pop("text").tobytes(),
+            **arrays,
+        )
     except _UNREADABLE as error:
         raise GraphIndexError(f"Cannot read the graph index {path}: {' '.join(str(error).split())}.") from error
     if not _is_valid(index):
         raise GraphIndexError(f"The graph index {path} is damaged.")
     return index
+
+
+def _shape(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:
+    """Return the shape of an array from its header; raises ``ValueError`` unless its member has exactly that size."""
+    member = archive.getinfo(f"{name}.npy")
+    if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
+        raise ValueError(f"its array {name} is compressed")
+    with archive.open(member) as file:
+        if np.lib.format.read_magic(file) != _NPY_VERSION:
+            raise ValueError(f"its array {name} has another format")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        # Pickled objects have no fixed size; reading them fails because pickles are not allowed.
+        if not dtype.hasobject and file.tell() + math.prod(shape) * dtype.itemsize != member.file_size:
+            raise ValueError(f"its array {name} does not have the size in its header")
+    return tuple(shape)
+
+
+def _read(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    with archive.open(f"{name}.npy") as file:
+        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    return array
 
 
 def _is_valid(index: GraphIndex) -> bool:
@@ -229,7 +270,11 @@ def _within(values: NDArray[np.int32], count: int) -> bool:
     return not len(values) or (int(values.min()) >= 0 and int(values.max()) < count)
 
 
-def index_graph(graph: Graph, digest: str) -> GraphIndex:
+# Reads the edges of a relation between two node tables: the graph and the names of the tables.
+EdgeReader = Callable[[Graph, str, str, str], tuple[NDArray[np.int32], NDArray[np.int32]]]
+
+
+def index_graph(graph: Graph, digest: str, read: EdgeReader = read_edges) -> GraphIndex:
     """Build the index of a pack's graph; ``digest`` is the pack's content digest. Raises ``QueryError``."""
     articles = sorted(graph.rows("MATCH (a:Article) RETURN a.title, offset(id(a)), a.aliases"), key=itemgetter(0))
     rows = graph.rows("MATCH (e:Entity) RETURN e.entity_id, offset(id(e)), e.name, e.type, e.aliases")
@@ -245,7 +290,7 @@ def index_graph(graph: Graph, digest: str) -> GraphIndex:
     }
     edges = []
     for source, relation, target in _EDGES:
-        sources, targets = read_edges(graph, source, relation, target)
+        sources, targets = read(graph, source, relation, target)
         edges.append((numbers[source][sources], numbers[target][targets]))
     indptr, indices = _adjacency(len(articles) + len(entities), edges)
 

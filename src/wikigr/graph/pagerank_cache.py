@@ -7,7 +7,8 @@ pack and the parameters.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +24,10 @@ MAX_ITER = 100
 TOLERANCE = 1e-6
 # With a larger tolerance, the iteration would stop at the first step.
 _MAX_TOLERANCE = 1e-3
+
+# A title has at most 1,000 characters, which JSON may escape. The rest of the file is small.
+_MAX_ENTRY_BYTES = 8_192
+_MAX_HEAD_BYTES = 4_096
 
 _REBUILD = "Rebuild it: wikigr pagerank build PACK --force"
 
@@ -70,8 +75,32 @@ def read_cache(path: Path) -> PageRankCache:
 
     Raises ``PageRankCacheError`` if the file is missing or damaged, or if a score is not in [0, 1].
     """
+    with _reading(path):
+        return _read_parquet(path) if _is_parquet(path) else _parse_json(path.read_bytes())
+
+
+def read_pack_cache(path: Path, articles: int) -> PageRankCache:
+    """Read the cache of a pack with ``articles`` articles, which is always JSON.
+
+    Memory use is bounded by the number of articles. Raises ``PageRankCacheError`` like ``read_cache``, and if the cache
+    has more titles than the pack.
+    """
+    limit = _MAX_HEAD_BYTES + articles * _MAX_ENTRY_BYTES
+    with _reading(path):
+        size = path.stat().st_size
+        if size > limit:
+            raise ValueError(f"it has {size:,} bytes, too many for {articles:,} articles")
+        cache = _parse_json(path.read_bytes())
+        if len(cache.scores) > articles:
+            raise ValueError(f"it has {len(cache.scores):,} titles for {articles:,} articles")
+        return cache
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Raise ``PageRankCacheError`` for the errors of reading and parsing a cache."""
     try:
-        return _read_parquet(path) if _is_parquet(path) else _read_json(path)
+        yield
     except FileNotFoundError as error:
         raise PageRankCacheError(f"There is no PageRank cache {path}.", hint=_REBUILD) from error
     except OSError as error:
@@ -120,8 +149,8 @@ def _parquet(cache: PageRankCache) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _read_json(path: Path) -> PageRankCache:
-    fields = json.loads(path.read_text(encoding="utf-8"))
+def _parse_json(content: bytes) -> PageRankCache:
+    fields = json.loads(content.decode("utf-8"))
     if not isinstance(fields, dict):
         raise TypeError("it is not a mapping")
     if isinstance(fields.get("scores"), dict):

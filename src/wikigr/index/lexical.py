@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,8 +15,9 @@ from typing import Any, Self
 
 from wikigr.errors import BuildError, PackError
 from wikigr.index.candidate import Hit
+from wikigr.panics import panics_as
 
-_FIELDS = ["title", "heading", "content"]
+FIELDS = ["title", "heading", "content"]
 # The title and headings name the subject that the text often refers to as "it".
 _BOOSTS = {"title": 0.5, "heading": 0.5, "content": 1.0}
 _STEMMED = "en_stem"
@@ -47,22 +50,26 @@ def _schema() -> Any:
 
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("section_id", stored=True, tokenizer_name="raw")
-    for name in _FIELDS:
+    for name in FIELDS:
         builder.add_text_field(name, stored=False, tokenizer_name=_STEMMED)
     return builder.build()
 
 
 class LexicalWriter:
-    """Writes an index into the new folder ``folder``; commits when the ``with`` block ends without an error."""
+    """Writes an index into the new folder ``folder``, or into memory if it is ``None``.
 
-    def __init__(self, folder: Path) -> None:
+    It commits when the ``with`` block ends without an error.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
         import tantivy
 
-        folder.mkdir(parents=True)
+        if folder is not None:
+            folder.mkdir(parents=True)
         self._tantivy = tantivy
-        self._index = tantivy.Index(_schema(), path=str(folder))
+        self.index = tantivy.Index(_schema(), path=None if folder is None else str(folder))
         # A single thread keeps documents, and therefore ties, in the order of writing.
-        self._writer = self._index.writer(_WRITER_HEAP_BYTES, 1)
+        self._writer = self.index.writer(_WRITER_HEAP_BYTES, 1)
 
     def add(self, section_id: str, title: str, heading: str, content: str) -> None:
         document = self._tantivy.Document(section_id=section_id, title=title, heading=heading, content=content)
@@ -89,18 +96,27 @@ def query_words(query: str) -> list[str]:
 
 
 class LexicalIndex:
-    """A lexical index opened for search; raises ``PackError`` if it cannot be opened."""
+    """A lexical index opened for search; raises ``PackError`` if it cannot be opened, and when it is damaged."""
 
     def __init__(self, folder: Path) -> None:
         import tantivy
 
+        self._folder = folder
+        with self.reading():
+            self.index = tantivy.Index.open(str(self._writable(folder)))
+            self.searcher = self.index.searcher()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Raise ``PackError`` for the errors and the panics with which tantivy meets a damaged index."""
         try:
-            self._index = tantivy.Index.open(str(self._writable(folder)))
-            self._searcher = self._index.searcher()
+            with panics_as(self._damaged):
+                yield
         except (ValueError, OSError) as error:
-            raise PackError(
-                f"Cannot open the lexical index {folder}: {error}.", hint="Build the pack again."
-            ) from error
+            raise self._damaged(str(error)) from error
+
+    def _damaged(self, cause: str) -> PackError:
+        return PackError(f"Cannot read the lexical index {self._folder}: {cause}.", hint="Build the pack again.")
 
     def _writable(self, folder: Path) -> Path:
         """Return ``folder`` or, if it is read-only, a temporary folder of links, because tantivy creates lock files."""
@@ -113,11 +129,12 @@ class LexicalIndex:
         return Path(self._links.name)
 
     def __len__(self) -> int:
-        return int(self._searcher.num_docs)
+        return int(self.searcher.num_docs)
 
     def frequency(self, stem: str) -> int:
         """Return the document frequency of ``stem``: the number of sections whose text contains it."""
-        return int(self._searcher.doc_freq("content", stem))
+        with self.reading():
+            return int(self.searcher.doc_freq("content", stem))
 
     def rarity(self, stem: str) -> float:
         """Return the inverse document frequency of ``stem``, which is positive (Robertson & Zaragoza 2009, plus 1)."""
@@ -133,7 +150,9 @@ class LexicalIndex:
         terms = [word.lower() for word in query_words(query)[:MAX_QUERY_WORDS]]
         if not terms or limit < 1:
             return []
-        parsed = self._index.parse_query(" ".join(terms), _FIELDS, field_boosts=_BOOSTS)
-        hits = self._searcher.search(parsed, limit).hits
-        found = [Hit(str(self._searcher.doc(address).get_first("section_id")), float(score)) for score, address in hits]
+        with self.reading():
+            parsed = self.index.parse_query(" ".join(terms), FIELDS, field_boosts=_BOOSTS)
+            hits = self.searcher.search(parsed, limit).hits
+            ids = [str(self.searcher.doc(address).get_first("section_id")) for _, address in hits]
+        found = [Hit(section_id, float(score)) for section_id, (score, _) in zip(ids, hits, strict=True)]
         return sorted(found, key=lambda hit: (-hit.score, hit.section_id))

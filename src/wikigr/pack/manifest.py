@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     import semver
 
 # Optional files that are exported with a pack in addition to its parts: worked examples and gold questions.
-EXTRAS = ("few_shot_examples.json", "eval/questions.jsonl")
+EXAMPLES = "few_shot_examples.json"
+QUESTIONS = "eval/questions.jsonl"
+EXTRAS = (EXAMPLES, QUESTIONS)
+# The limit for a manifest, which is read as a whole. One that lists 10,000 files has 1.5 MB.
+MAX_MANIFEST_BYTES = 16 << 20
 # ASCII names only, so that a name denotes the same file on every system, whatever its Unicode form.
 _PLAIN_NAME = re.compile(r"(?!\.)[A-Za-z0-9._-]+(?:/(?!\.)[A-Za-z0-9._-]+)*")
 # The longest name that fits into a tar header.
@@ -149,6 +153,9 @@ def file_sha256(path: Path) -> str:
 def read_manifest(path: Path) -> Manifest:
     """Read and check a manifest; raises ``PackError`` when it is damaged or has another format."""
     try:
+        size = path.stat().st_size
+        if size > MAX_MANIFEST_BYTES:
+            raise PackError(f"The manifest {path} has {size:,} bytes, too many to be valid.", hint=_REBUILD)
         content = path.read_bytes()
     except OSError as error:
         raise PackError(f"Cannot read the manifest {path}: {error}.", hint=_REBUILD) from error

@@ -132,7 +132,8 @@ class Pack:
         from wikigr.graph.graph_index import GraphIndexError, index_graph, load_graph_index
 
         try:
-            index = load_graph_index(self.layout.part(parts.GRAPH_INDEX))
+            counts = self.manifest.counts
+            index = load_graph_index(self.layout.part(parts.GRAPH_INDEX), counts["articles"] + counts["entities"])
             if index.digest == self.manifest.digest:
                 return index
             cause = "The pack's graph index belongs to other content."

@@ -14,6 +14,7 @@ from wikigr.graph.pagerank_cache import (
     PageRankCacheError,
     Parameters,
     read_cache,
+    read_pack_cache,
     write_cache,
 )
 from wikigr.pack import layout as parts
@@ -48,7 +49,7 @@ def stored(location: str | Path) -> PageRankCache:
     layout = find_pack(location)
     with layout.reading():
         manifest = read_manifest(layout.part(parts.MANIFEST))
-        cache = read_cache(layout.part(parts.PAGERANK))
+        cache = read_pack_cache(layout.part(parts.PAGERANK), manifest.counts["articles"])
     if not cache.fits(manifest.digest, manifest.counts):
         raise PageRankCacheError(
             f"The PageRank cache of {layout.root} belongs to other content.",

@@ -18,7 +18,7 @@ from wikigr.graph.pagerank_cache import (
     TOLERANCE,
     PageRankCacheError,
     Parameters,
-    read_cache,
+    read_pack_cache,
 )
 from wikigr.index.candidate import RELEVANCE, WALK, section_ids
 from wikigr.options import Auto, Limits, Options, Weight, or_auto
@@ -284,7 +284,7 @@ def load_scores(pack: Pack, reranker: GraphReranker) -> str | None:
     if reranker._is_cache_valid():
         return None
     try:
-        cache = read_cache(pack.layout.part(parts.PAGERANK))
+        cache = read_pack_cache(pack.layout.part(parts.PAGERANK), pack.manifest.counts["articles"])
     except PageRankCacheError as error:
         return f"{error.message} PageRank was recomputed."
     if not cache.fits(pack.manifest.digest, pack.manifest.counts):
