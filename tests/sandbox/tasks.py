@@ -119,6 +119,19 @@ def spin(channel: Channel) -> None:
         pass
 
 
+def create(channel: Channel, folders: list[str]) -> None:
+    """Create a file in each folder, and write into it."""
+    outcomes = []
+    for folder in folders:
+        try:
+            descriptor = os.open(Path(folder) / "lock", os.O_RDWR | os.O_CREAT)
+            os.write(descriptor, b"x")
+            outcomes.append("done")
+        except OSError as error:
+            outcomes.append(errno.errorcode[error.errno or 0])
+    channel.send(outcomes)
+
+
 def leave(channel: Channel) -> None:
     channel.receive()
     os._exit(3)

@@ -85,6 +85,29 @@ def test_the_attempts_succeed_without_walls(tmp_path: Path) -> None:
     assert refused == set()
 
 
+@LINUX
+def test_a_scratch_folder_takes_empty_files_only(tmp_path: Path) -> None:
+    scratch, outside = tmp_path / "scratch", tmp_path / "outside"
+    scratch.mkdir()
+    outside.mkdir()
+    limits = Limits((), address_space=1 << 30, cpu_seconds=60, message_bytes=1 << 20, scratch=scratch)
+    arguments = {"folders": [str(scratch), str(outside)]}
+    with SandboxedProcess("tests.sandbox.tasks:create", arguments, limits) as process:
+        outcomes = process.receive(soon())
+    assert outcomes == ["EFBIG", "EACCES" if landlock_version() else "EFBIG"]
+    assert [path.stat().st_size for path in scratch.iterdir()] == [0]
+    assert not list(outside.iterdir()) or not landlock_version()
+
+
+@LINUX
+def test_processor_time_is_limited() -> None:
+    limits = Limits((), address_space=1 << 30, cpu_seconds=1, message_bytes=1 << 20)
+    with SandboxedProcess("tests.sandbox.tasks:spin", {}, limits) as process:
+        process.receive(soon())
+        with pytest.raises(SandboxError, match="took too much time or memory"):
+            process.receive(soon(60))
+
+
 def test_walls_are_reported() -> None:
     with start("echo") as process:
         assert process.walls.landlock == landlock_version()

@@ -1,51 +1,44 @@
-"""What a compromised child might do instead of ``validate_untrusted._report``; importable in a child process."""
+"""What a compromised process might send instead of the checks; each is a task of a sandboxed process."""
 
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Callable
-from multiprocessing.connection import Connection
-from pathlib import Path
+import pickle
+from typing import Any
 
-# Made by whoever unpickles what ``pickle`` sends.
-TRACE = Path(tempfile.gettempdir()) / f"wikigr-was-unpickled-{os.getpid()}"
+from wikigr.sandbox.child import HEADER, Channel
 
 
-def crash(folder: str, size: int, seconds: float, pipe: Connection) -> None:
+def crash(channel: Channel, **_: Any) -> None:
     os.abort()
 
 
-def leave(folder: str, size: int, seconds: float, pipe: Connection) -> None:
+def leave(channel: Channel, **_: Any) -> None:
     os._exit(0)
 
 
-def babble(folder: str, size: int, seconds: float, pipe: Connection) -> None:
-    pipe.send_bytes(b'{"name": "digest"}')
+def babble(channel: Channel, **_: Any) -> None:
+    channel.send({"name": "digest"})
 
 
-def say_nothing(folder: str, size: int, seconds: float, pipe: Connection) -> None:
-    pipe.send_bytes(b"null")
+def say_nothing(channel: Channel, **_: Any) -> None:
+    channel.send(None)
 
 
-def say_yes(folder: str, size: int, seconds: float, pipe: Connection) -> None:
-    pipe.send_bytes(b'{"name": "digest", "passed": "yes", "detail": "", "mend": "", "required": []}')
-    pipe.send_bytes(b"null")
+def say_yes(channel: Channel, **_: Any) -> None:
+    channel.send({"name": "digest", "passed": "yes", "detail": "", "mend": "", "required": []})
+    channel.send(None)
 
 
-class _Evil:
-    def __reduce__(self) -> tuple[Callable[[str], object], tuple[str]]:
-        return os.mkdir, (str(TRACE.with_name(f"wikigr-was-unpickled-{os.getppid()}")),)
+def send_pickle(channel: Channel, **_: Any) -> None:
+    body = pickle.dumps({"name": "digest", "passed": True, "detail": ""})
+    os.write(channel._outgoing, HEADER.pack(len(body)) + body)
 
 
-def pickle(folder: str, size: int, seconds: float, pipe: Connection) -> None:
-    pipe.send(_Evil())
+def nest(channel: Channel, **_: Any) -> None:
+    channel.send_text("[" * 100_000)
 
 
-def nest(folder: str, size: int, seconds: float, pipe: Connection) -> None:
-    pipe.send_bytes(b"[" * 100_000)
-
-
-def flood(folder: str, size: int, seconds: float, pipe: Connection) -> None:
-    pipe.send_bytes(b'{"name": "digest", "passed": true, "detail": "' + b"x" * (5 << 20) + b'"}')
-    pipe.send_bytes(b"null")
+def flood(channel: Channel, **_: Any) -> None:
+    channel.send({"name": "digest", "passed": True, "detail": "x" * (5 << 20)})
+    channel.send(None)

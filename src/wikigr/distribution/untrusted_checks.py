@@ -12,6 +12,7 @@ from wikigr.distribution.untrusted_database import check_relations, check_schema
 from wikigr.embeddings.tokenization import check_tokenizer
 from wikigr.errors import ModelError
 from wikigr.graph.engine import Graph
+from wikigr.index.lexical import LexicalIndex
 from wikigr.pack import layout as parts
 from wikigr.pack.digest import database_digest
 from wikigr.pack.layout import Layout
@@ -27,14 +28,14 @@ LAST_CHECK = "digest"
 _SEARCH_LIMIT = 10
 
 
-def untrusted_checks(folder: Path, reserve: int) -> Iterator[Check]:
+def untrusted_checks(folder: Path, reserve: int, links: Path) -> Iterator[Check]:
     """Yield the checks on the pack in ``folder`` as they finish; a failure that makes the rest unsafe ends them.
 
-    ``reserve`` is the number of bytes of address space for the engine: a power of two, larger than the database. Runs
-    in a child process, because a malicious database can crash the engine. Writes nothing. Raises ``WikigrError`` and
-    the errors of the libraries that read the files.
+    ``reserve`` is the number of bytes of address space for the engine: a power of two, larger than the database.
+    ``links`` is a writable folder of links to the lexical index. Runs in a sandboxed process, because a malicious
+    database can crash the engine. Raises ``WikigrError`` and the errors of the libraries that read the files.
     """
-    for group in _groups(folder, reserve):
+    for group in _groups(folder, reserve, links):
         passed = True
         for check in group:
             passed = passed and (check.passed or not check.required)
@@ -43,13 +44,14 @@ def untrusted_checks(folder: Path, reserve: int) -> Iterator[Check]:
             return
 
 
-def _groups(folder: Path, reserve: int) -> Iterator[Iterator[Check]]:
+def _groups(folder: Path, reserve: int, links: Path) -> Iterator[Iterator[Check]]:
     """Yield groups of checks, each of which relies on those before it."""
     layout = find_pack(folder)
     manifest = read_manifest(layout.part(parts.MANIFEST))
     yield _before_opening(layout, manifest)
     graph = Graph(layout.part(parts.DATABASE), address_space=reserve)
-    with Pack(folder, graph=graph) as pack:
+    lexical = LexicalIndex(layout.part(parts.LEXICAL), links=links)
+    with Pack(folder, graph=graph, lexical=lexical) as pack:
         yield check_schema(graph, manifest)
         yield check_values(graph)
         yield _parts(pack)

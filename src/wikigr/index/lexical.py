@@ -95,15 +95,23 @@ def query_words(query: str) -> list[str]:
     return _WORD.findall(query)
 
 
+def link_index(folder: Path, into: Path) -> None:
+    """Fill the folder ``into`` with links to the index in ``folder``; tantivy can then create its lock files there."""
+    for file in folder.iterdir():
+        if not file.name.startswith(".tantivy-"):
+            (into / file.name).symlink_to(file.resolve())
+
+
 class LexicalIndex:
     """A lexical index opened for search; raises ``PackError`` if it cannot be opened, and when it is damaged."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, links: Path | None = None) -> None:
+        """Open the index in ``folder``, through the writable folder ``links`` if given; see ``link_index``."""
         import tantivy
 
         self._folder = folder
         with self.reading():
-            self.index = tantivy.Index.open(str(self._writable(folder)))
+            self.index = tantivy.Index.open(str(links or self._writable(folder)))
             self.searcher = self.index.searcher()
 
     @contextmanager
@@ -119,13 +127,11 @@ class LexicalIndex:
         return PackError(f"Cannot read the lexical index {self._folder}: {cause}.", hint="Build the pack again.")
 
     def _writable(self, folder: Path) -> Path:
-        """Return ``folder`` or, if it is read-only, a temporary folder of links, because tantivy creates lock files."""
+        """Return ``folder``, or a temporary folder of links if it is read-only."""
         if os.access(folder, os.W_OK) or not folder.is_dir():
             return folder
         self._links = TemporaryDirectory(prefix="wikigr-lexical-")
-        for file in folder.iterdir():
-            if not file.name.startswith(".tantivy-"):
-                (Path(self._links.name) / file.name).symlink_to(file.resolve())
+        link_index(folder, Path(self._links.name))
         return Path(self._links.name)
 
     def __len__(self) -> int:

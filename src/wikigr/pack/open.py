@@ -48,13 +48,14 @@ class Pack:
         preload: bool = False,
         read_only: bool = True,
         graph: Graph | None = None,
+        lexical: LexicalIndex | None = None,
     ) -> None:
         """Open the pack at ``location`` (a folder, a ``.db`` file or an installed pack's name).
 
         ``encoder`` overrides the name or path of the pack's model; a model with other weights raises
         ``EncoderMismatchError`` on first use. ``purpose`` and ``threads`` are passed to ``open_encoder``. ``preload``
         starts loading the encoder in the background and reads the vectors meanwhile. ``read_only`` is the mode in which
-        the database is opened; ``graph`` is the database if it is already open.
+        the database is opened; ``graph`` and ``lexical`` are the database and the index if they are already open.
         Raises ``PackError`` when the pack is missing, damaged or has another format.
         """
         self.layout: Layout = find_pack(location)
@@ -69,7 +70,7 @@ class Pack:
             if preload:
                 self._start_encoder()
             self.graph = graph or Graph(self.layout.part(parts.DATABASE), read_only=read_only)
-            self.lexical = LexicalIndex(self.layout.part(parts.LEXICAL))
+            self.lexical = lexical or LexicalIndex(self.layout.part(parts.LEXICAL))
         self.uses_vector_index = self.manifest.vector_index and dense.load_vector_extension(self.graph)
         if preload:
             self._read_vectors()

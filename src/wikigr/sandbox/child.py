@@ -77,6 +77,7 @@ def main() -> None:
         entry = getattr(import_module(task["module"]), task["function"])
         walls = confine(
             readable=[Path(path) for path in task["readable"]],
+            scratch=None if task["scratch"] is None else Path(task["scratch"]),
             address_space=task["address_space"],
             cpu_seconds=task["cpu_seconds"],
         )

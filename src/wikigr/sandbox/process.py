@@ -48,6 +48,7 @@ class Limits:
     address_space: int
     cpu_seconds: int
     message_bytes: int
+    scratch: Path | None = None  # a folder in which it can create files, but write nothing into them
 
 
 def find_walls() -> Walls:
@@ -59,7 +60,8 @@ def find_walls() -> Walls:
 
 def library_paths() -> list[Path]:
     """Return the folders with Python's modules and the system's libraries, for tasks that import while confined."""
-    return [Path(path) for path in (*_import_path(), "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache")]
+    system = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache")
+    return [Path(path) for path in (*_import_path(), f"{sys.prefix}/lib", f"{sys.base_prefix}/lib", *system)]
 
 
 class SandboxedProcess:
@@ -103,6 +105,7 @@ class SandboxedProcess:
             "function": function,
             "arguments": dict(arguments),
             "readable": [os.fspath(path) for path in limits.readable],
+            "scratch": None if limits.scratch is None else os.fspath(limits.scratch),
             "address_space": limits.address_space,
             "cpu_seconds": limits.cpu_seconds,
         }

@@ -58,7 +58,8 @@ _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets into struct seccomp_dat
 _SET_FILTER, _ALL_THREADS = 1, 1
 _THREAD_FLAG = 0x00010000  # CLONE_THREAD
 _SET_NAME = 15  # PR_SET_NAME
-_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_CHANGING = os.O_TRUNC | os.O_APPEND
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | _CHANGING
 
 
 def seccomp_supported() -> bool:
@@ -66,8 +67,10 @@ def seccomp_supported() -> bool:
     return sys.platform == "linux" and platform.machine() in _MACHINES
 
 
-def restrict_system_calls() -> bool:
+def restrict_system_calls(*, creating: bool) -> bool:
     """Restrict all threads of this process, and those that they start, to the allow-list. Requires ``no_new_privs``.
+
+    ``creating`` allows opening files for writing, but neither truncating them nor appending to them.
 
     Returns whether the filter is in force: not on other systems and processors, nor on a kernel without seccomp. Raises
     ``OSError`` if the kernel rejects the filter.
@@ -75,7 +78,7 @@ def restrict_system_calls() -> bool:
     if not seccomp_supported():
         return False
     machine = _MACHINES[platform.machine()]
-    program = b"".join(_filter(machine, os.getpid()))
+    program = b"".join(_filter(machine, os.getpid(), _CHANGING if creating else _WRITING))
     code = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(code))
     library = ctypes.CDLL(None, use_errno=True)
@@ -89,7 +92,7 @@ def restrict_system_calls() -> bool:
     raise OSError(failed or errno.EINVAL, os.strerror(failed) if failed else "a thread cannot be restricted")
 
 
-def _filter(machine: _Machine, pid: int) -> Iterator[bytes]:
+def _filter(machine: _Machine, pid: int, refused: int) -> Iterator[bytes]:
     """Yield the instructions of the filter. Numbers of the x32 interface match no entry and therefore fail."""
     yield _instruction(_LOAD, _ARCHITECTURE)
     yield _instruction(_EQUALS, machine.audit, 1, 0)
@@ -103,9 +106,9 @@ def _filter(machine: _Machine, pid: int) -> Iterator[bytes]:
     yield _instruction(_EQUALS, machine.clone3, 0, 1)
     yield _instruction(_RETURN, _FAIL | errno.ENOSYS)
     yield from _checked(machine.clone, 0, _HAS_BITS, _THREAD_FLAG, if_so=_ALLOW)
-    yield from _checked(machine.openat, 2, _HAS_BITS, _WRITING, if_so=_FAIL | errno.EPERM)
+    yield from _checked(machine.openat, 2, _HAS_BITS, refused, if_so=_FAIL | errno.EPERM)
     if machine.open is not None:
-        yield from _checked(machine.open, 1, _HAS_BITS, _WRITING, if_so=_FAIL | errno.EPERM)
+        yield from _checked(machine.open, 1, _HAS_BITS, refused, if_so=_FAIL | errno.EPERM)
     yield from _checked(machine.prctl, 0, _EQUALS, _SET_NAME, if_so=_ALLOW)
     yield from _checked(machine.prlimit64, 0, _EQUALS, 0, if_so=_ALLOW)  # process 0 is the caller
     yield from _checked(machine.tgkill, 0, _EQUALS, pid, if_so=_ALLOW)  # abort() sends a signal to itself
