@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import math
 import os
 import random
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -289,6 +291,27 @@ def test_a_query_cannot_harm_this_process(runner: QueryRunner, query: str) -> No
 def test_a_crash_is_an_ordinary_error(runner: QueryRunner) -> None:
     with pytest.raises(QueryError, match=r"the process that ran it crashed \(signal 11\)"):
         runner.run("MATCH (a:Article) RETURN a.word_count[1:2]")
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "string_split({}, '@@@')", "str_split({}, '@@@')", "string_to_array({}, '@@@')", "split_part({}, '@@@', 1)",
+        "list_sort(['b', 'a'], {})", "list_reverse_sort(['b', 'a'], 'ASC', {})", "{}[1:40]", "list_slice({}, 1, 40)",
+        "array_slice({}, 1, 40)", "{} =~ '.*'",
+    ],
+)  # fmt: skip
+def test_memory_of_this_process_cannot_be_read(runner: QueryRunner, expression: str) -> None:
+    """The engine takes these numbers for a pointer and a length (0.15.3)."""
+    secret = b"sk-ant-a-key-on-the-heap-of-this-process"
+    address = id(secret) + sys.getsizeof(b"") - 1
+    assert ctypes.string_at(address, len(secret)) == secret
+    pointer = f"CAST('{(address << 64) + len(secret)}' AS INT128)"
+    try:
+        found = str(runner.run(f"RETURN {expression.format(pointer)}").rows)
+    except QueryError as error:
+        found = error.message
+    assert "sk-ant" not in found
 
 
 def test_queries_of_several_threads_get_their_own_answers(runner: QueryRunner) -> None:

@@ -242,23 +242,25 @@ def test_feedback_lets_the_planner_fix_a_query(ask: Ask) -> None:
         cypher("MATCH (f:Film) RETURN f.name"),
         cypher(nothing),
         cypher("MATCH (e:Entity) DELETE e"),
+        cypher("MATCH (a:Article) RETURN a.word_count[1:2]"),
         cypher(DIRECTORS),
         FINISH,
         iterations=9,
     )
-    first, failed, empty, blocked, fixed = conversation.of("plan")
+    first, failed, empty, blocked, crashed, fixed = conversation.of("plan")
     assert "<query-feedback>" not in first
     assert "Failed with QueryError: MATCH (f:Film) RETURN f.name\n" in failed
     assert "Film does not exist" in failed
     assert f"Returned no rows: {nothing}" in empty
     assert "Failed with" not in empty
     assert "Blocked, not run: MATCH (e:Entity) DELETE e\n" in blocked
+    assert "The query failed: the process that ran it crashed (signal 11)." in crashed
     assert "<query-feedback>" not in fixed
     assert "a.name: The Iron Bell; b.name: Clara Voss" in fixed
     assert "a.name: The Iron Bell; b.name: Clara Voss" in answer.graph_context
     ran = answer.cypher_query.splitlines()
     assert [line.startswith(query) for line, query in zip(ran, (nothing, DIRECTORS), strict=True)] == [True, True]
-    assert stopped(answer) == ("finish", 4)
+    assert stopped(answer) == ("finish", 5)
     assert stage(answer, "graph_3").notes["feedback"][0].startswith("Blocked")
     assert not answer.trace.degraded
 
