@@ -1,4 +1,4 @@
-"""Fuzz the guard with at least 50,000 generated queries, and run those that pass on a pack.
+"""Fuzz the guard with 100,000 generated queries, and run those that pass in the sandboxed process.
 
 ``WIKIGR_FUZZ_SEED`` selects different queries; ``WIKIGR_FUZZ_QUERIES`` and ``WIKIGR_FUZZ_SECONDS`` extend the run.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.retrieval.cypher.test_guard import HARMLESS, HOSTILE
-from tests.retrieval.cypher.test_runner import FORBIDDEN, GAPS, Writer, make_database, state
+from tests.retrieval.cypher.test_runner import FORBIDDEN, GAPS, Writer, make_database, rss_kb, state
 from tests.trust.conftest import Tally
 
 from wikigr.errors import WikigrError
@@ -24,10 +24,11 @@ from wikigr.retrieval.cypher.runner import QueryRunner
 from wikigr.retrieval.cypher.tokens import BlockedQueryError
 
 SEED = int(os.environ.get("WIKIGR_FUZZ_SEED", "0"))
-QUERIES = int(os.environ.get("WIKIGR_FUZZ_QUERIES", "50000"))
-SECONDS = float(os.environ.get("WIKIGR_FUZZ_SECONDS", "25"))
+QUERIES = int(os.environ.get("WIKIGR_FUZZ_QUERIES", "100000"))
+SECONDS = float(os.environ.get("WIKIGR_FUZZ_SECONDS", "60"))
 TIMEOUT = 1.0
 GRACE = 5.0
+MAX_GROWTH_KB = 20_000
 ODD = [
     "'",
     '"',
@@ -120,6 +121,8 @@ def test_what_passes_the_guard_changes_nothing(folder: Path, tally: Callable[[st
     assert len(kept) > QUERIES / 50
     with Graph(folder / "pack.db") as graph, closing(QueryRunner(folder / "pack.db")) as runner:
         before = state(graph, folder)
+        runner.run("RETURN 1")
+        memory = rss_kb()
         ends = time.monotonic() + SECONDS
         for number, query in enumerate(kept):
             if time.monotonic() > ends and number >= 500:
@@ -133,7 +136,9 @@ def test_what_passes_the_guard_changes_nothing(folder: Path, tally: Callable[[st
             assert time.perf_counter() - started < TIMEOUT + GRACE, query
             executed.harmless()
             if number % 25 == 0:
+                assert runner.run(f"RETURN {number}").rows == ((number,),), query
                 assert state(graph, folder) == before, kept[max(0, number - 25) : number + 1]
         assert state(graph, folder) == before
+        assert rss_kb() - memory < MAX_GROWTH_KB
     assert list((folder / "empty").iterdir()) == []
     assert not list(folder.glob("stolen*"))
