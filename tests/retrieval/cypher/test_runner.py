@@ -331,6 +331,9 @@ def test_a_database_that_cannot_be_opened_is_a_pack_error(tmp_path: Path) -> Non
     (tmp_path / "pack.db").write_bytes(b"not a database" * 1000)
     with pytest.raises(PackError, match="Cannot open the database"):
         QueryRunner(tmp_path / "pack.db").run("RETURN 1")
+    make_database(tmp_path / "busy.db")
+    with Graph(tmp_path / "busy.db", read_only=False), pytest.raises(PackError, match="is open for writing"):
+        QueryRunner(tmp_path / "busy.db").run("RETURN 1")
     with pytest.raises(PackError, match="No such file"):
         QueryRunner(tmp_path / "none.db").run("RETURN 1")
 

@@ -377,6 +377,28 @@ def test_the_deadline_is_checked_before_every_metapath_and_node(films: Path, mon
     ]
 
 
+def test_a_database_that_queries_cannot_open_degrades_the_answer(films: Path, tmp_path: Path) -> None:
+    (tmp_path / "pack.db").write_bytes(b"not a database")
+    plan = Plan(nodes=(article("Kelburg"),), queries=("RETURN 1",))
+    with Pack(films) as pack:
+        around = Neighborhood(pack.graph)
+        linker = EntityLinker(pack.graph_index, pack.lexical)
+        search = MultiStrategy(
+            QueryRunner(tmp_path / "pack.db"),
+            around,
+            linker,
+            RulePruner(pack.encoder, pack.graph),
+            lambda pruner: TripletRetriever(around, pruner),
+            Limits(),
+        )
+        trace = Trace()
+        explored = search.explore("What is Kelburg?", Once(plan), trace)
+    assert explored.stop_reason == "failed"
+    assert explored.explored[0] == article("Kelburg")
+    assert any("Cannot open the database" in warning for warning in trace.warnings)
+    assert trace.degraded
+
+
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_max_nodes_ends_the_search(ask: Ask, most: int) -> None:
     entities = "<entities>1, 2, 3</entities>"

@@ -134,7 +134,7 @@ class QueryRunner:
             )
             arguments = {"database": str(self._database), "reserve": reserve, "message_bytes": _RESULT_BYTES}
             process = SandboxedProcess(_SERVER, arguments, limits)
-            process.receive(time.monotonic() + _OPEN_SECONDS)
+            opened = process.receive(time.monotonic() + _OPEN_SECONDS)
         except OSError as error:
             raise PackError(f"Cannot read the database {self._database}: {error.strerror or error}.") from error
         except SandboxError as error:
@@ -142,7 +142,17 @@ class QueryRunner:
                 f"Cannot open the database {self._database} for queries: its process {error.message}.",
                 hint="Run `wikigr pack verify` on the pack, or build it again.",
             ) from error
-        return process
+        match opened:
+            case {"error": ""}:
+                return process
+            case {"error": str(message)} if "Could not set lock" in message:
+                raise PackError(
+                    f"Cannot run queries on the database {self._database}: it is open for writing.",
+                    hint="Open it read-only, or close it first.",
+                )
+            case {"error": str(message)}:
+                raise PackError(_clean(message), hint="Run `wikigr pack verify` on the pack, or build it again.")
+        raise PackError(f"Cannot open the database {self._database}: its process sent an invalid message.")
 
     def _stop(self) -> None:
         if self._process is not None:

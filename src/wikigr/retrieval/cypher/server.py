@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 from uuid import UUID
 
+from wikigr.errors import PackError
 from wikigr.graph.engine import Graph
 from wikigr.sandbox.child import Channel
 
@@ -35,11 +36,17 @@ _INTERRUPTED = re.compile(r"Interrupted\.?\Z")
 def serve(channel: Channel, database: str, reserve: int, message_bytes: int) -> None:
     """Open ``database`` and answer queries until the parent closes the channel.
 
+    The first message is ``{"error": message}``, with an empty message if the database is open.
     A request is ``{"cypher", "skip", "rows", "seconds"}``. A reply is ``{"columns", "rows", "more", "cut"}`` or
     ``{"error": message, "kind": "time" | "memory" | "query"}``. ``reserve`` is the engine's address space in bytes.
     """
-    with Graph(Path(database), address_space=reserve, threads=_THREADS) as graph:
-        channel.send({"open": True})
+    try:
+        graph = Graph(Path(database), address_space=reserve, threads=_THREADS)
+    except PackError as error:
+        channel.send({"error": error.message})
+        return
+    with graph:
+        channel.send({"error": ""})
         while True:
             request = channel.receive()
             try:

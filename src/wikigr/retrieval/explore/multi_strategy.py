@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal
 
-from wikigr.errors import UsageError
+from wikigr.errors import PackError, UsageError
 from wikigr.graph.engine import QueryError
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node
 from wikigr.llm.budget import BudgetError
@@ -117,8 +117,8 @@ class MultiStrategy:
     def explore(self, question: str, planner: Planner, trace: Trace) -> Exploration:
         """Return graph evidence for ``question``. Every iteration adds a stage to ``trace``.
 
-        Raises ``QueryError`` and what ``planner`` raises, except ``BudgetError`` and ``LlmError``, which end the search
-        and keep what it found.
+        Raises ``QueryError`` and what ``planner`` raises. ``BudgetError``, ``LlmError``, and a ``PackError`` of a query
+        end the search and keep what it found.
         """
         state = _SearchState(GraphContext(self._limits.tokens), Deadline.after(self._limits.seconds))
         stop: StopReason = "iterations"
@@ -143,7 +143,7 @@ class MultiStrategy:
                     stop = "budget"
                     record.warning = error.message
                     break
-                except LlmError as error:
+                except (LlmError, PackError) as error:
                     stop = "failed"
                     record.degrade(error.message)
                     break
