@@ -447,6 +447,7 @@ def test_the_reason_says_what_to_fix(cypher: str, words: str) -> None:
         ("RETURN 'a'=~x.y[1]", "RETURN 'a'=~CAST(x.y[1] AS STRING) LIMIT 11"),
         ("RETURN list_sort(a.b, c, 'x')", "RETURN list_sort(a.b, CAST(c AS STRING), 'x') LIMIT 11"),
         ("RETURN CAST(1 AS string) =~ 'a'", "RETURN CAST(1 AS string) =~ 'a' LIMIT 11"),
+        ("RETURN 'a' =~ CASE WHEN x THEN 'y' END", "RETURN 'a' =~ CAST(CASE WHEN x THEN 'y' END AS STRING) LIMIT 11"),
         ("RETURN str_split(x IS NULL, ',')", "RETURN str_split(CAST(x IS NULL AS STRING), ',') LIMIT 11"),
     ],
 )

@@ -117,7 +117,7 @@ class _Parser:
 
     def _emit(self, text: str, *, spaced: bool) -> None:
         before = self._out[-1] if self._out else " "
-        self._out.append(" " + text if spaced and not before.endswith(" ") else text)
+        self._out.append(" " + text if spaced and not before.endswith((" ", "(", "[")) else text)
         self._at += 1
 
     def _sign(self, sign: str, *, spaced: bool | None = None) -> None:
