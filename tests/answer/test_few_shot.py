@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from wikigr.answer.few_shot import FewShotManager
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.models import find_prepared
 from wikigr.errors import ModelError
+from wikigr.pack.extras import MAX_EXAMPLES
 
 PHYSICS = Path(__file__).parents[2] / "packs" / "physics"
 # The example of reference/phase1-enhancements.md.
@@ -151,6 +153,27 @@ def test_an_example_of_another_form_is_named(tmp_path: Path, second: Any, messag
 def test_a_file_without_a_list_of_examples(tmp_path: Path, content: str) -> None:
     with pytest.raises(ValueError, match="neither a list"):
         FewShotManager(write(tmp_path, content))
+
+
+@pytest.mark.parametrize("name", ["few_shot_examples.json", "few_shot_examples.jsonl"])
+def test_more_examples_than_a_question_can_wait_for_are_refused(tmp_path: Path, name: str) -> None:
+    """Regression: every question to a model encoded all 100,000 examples of a pack first."""
+    records = [example(f"What is {n}?") for n in range(MAX_EXAMPLES + 1)]
+    for count, refused in ((MAX_EXAMPLES, False), (MAX_EXAMPLES + 1, True)):
+        content = lines(*records[:count]) if name.endswith("l") else records[:count]
+        write(tmp_path, content, name)
+        if refused:
+            with pytest.raises(ValueError, match="2,001 examples, more than the limit of 2,000"):
+                FewShotManager(tmp_path)
+        else:
+            assert len(FewShotManager(tmp_path).load_examples()) == MAX_EXAMPLES
+
+
+def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    write(tmp_path, [])
+    os.truncate(tmp_path / "few_shot_examples.json", 1 << 40)
+    with pytest.raises(ValueError, match="more than the limit"):
+        FewShotManager(tmp_path)
 
 
 def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:

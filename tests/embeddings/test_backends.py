@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, load_model, numpy_helper
 from tests.embeddings.conftest import MakeBert
 
 from wikigr.embeddings.embedder import Embedder
@@ -165,3 +165,22 @@ def test_a_query_imports_nothing_that_writes_graphs(encoder: Embedder) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() in ("", "subprocess")
+
+
+@pytest.mark.parametrize("location", ["../secret", "absolute", "linked"])
+def test_weights_outside_of_the_folder_are_not_read(make_bert: MakeBert, tmp_path: Path, location: str) -> None:
+    """ONNX Runtime before 1.24 reads any file that the graph of an untrusted encoder names."""
+    prepared = prepare(str(make_bert()), cache_dir=tmp_path / "cache")
+    secret = prepared.folder.parent / "secret"
+    secret.write_bytes(bytes(1_000))
+    (prepared.folder / "linked").symlink_to(secret)
+    graph = load_model(prepared.graph, load_external_data=False)
+    weights = graph.graph.initializer[0]
+    weights.CopyFrom(TensorProto(name=weights.name, data_type=TensorProto.FLOAT, dims=[8, 24]))
+    weights.data_location = TensorProto.EXTERNAL
+    where = str(secret) if location == "absolute" else location
+    for key, value in (("location", where), ("offset", "0"), ("length", str(8 * 24 * 4))):
+        weights.external_data.add(key=key, value=value)
+    prepared.graph.write_bytes(graph.SerializeToString())
+    with pytest.raises(ModelError, match="External data path"):
+        OnnxEncoder(prepared)

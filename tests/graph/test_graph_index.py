@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -310,6 +311,33 @@ def test_every_change_is_tried(index: GraphIndex) -> None:
     assert list(changes(index)) == mark.args[1]
 
 
+def test_equal_indexes(index: GraphIndex) -> None:
+    assert index.equals(replace(index, indices=index.indices.copy()))
+    assert not index.equals(replace(index, articles=2))
+    assert not index.equals(replace(index, indices=index.indices[::-1]))
+    assert not index.equals(replace(index, name_nodes=index.name_nodes[:-1]))
+
+
+def test_an_index_of_a_larger_graph_is_refused(tmp_path: Path, index: GraphIndex) -> None:
+    index.save(tmp_path / "index.npz")
+    assert same(load_graph_index(tmp_path / "index.npz", len(index)), index)
+    with pytest.raises(GraphIndexError, match="more nodes than the pack"):
+        load_graph_index(tmp_path / "index.npz", len(index) - 1)
+
+
+def test_a_compressed_index_is_not_read(tmp_path: Path, index: GraphIndex) -> None:
+    """Regression: a compressed index of 1 MB took 3.2 GB."""
+    ends = np.zeros(50_000_000, dtype=np.int64)
+    np.savez_compressed(tmp_path / "compressed.npz", **contents(index, ends=ends))
+    assert (tmp_path / "compressed.npz").stat().st_size < 1_000_000
+    tracemalloc.start()
+    with pytest.raises(GraphIndexError, match="is compressed"):
+        load_graph_index(tmp_path / "compressed.npz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10_000_000
+
+
 @pytest.mark.parametrize("left_out", ["version", "digest", "text", *_ARRAYS])
 def test_a_file_without_one_of_the_arrays_is_refused(tmp_path: Path, index: GraphIndex, left_out: str) -> None:
     fields = contents(index)
@@ -352,7 +380,7 @@ def test_a_false_count_is_an_ordinary_error(tmp_path: Path, index: GraphIndex, c
                 data = data.replace(shape + b", }" + b" " * (len(lie) - len(shape)), lie + b", }")
                 assert lie in data
             new.writestr(entry, data)
-    with pytest.raises(GraphIndexError):
+    with pytest.raises(GraphIndexError, match="does not have the size in its header"):
         load_graph_index(tmp_path / "index.npz")
 
 

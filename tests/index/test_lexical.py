@@ -85,6 +85,29 @@ def test_a_missing_or_damaged_index_is_a_pack_error(tmp_path: Path) -> None:
         LexicalIndex(tmp_path / "lexical")
 
 
+def test_every_flipped_bit_gives_results_or_a_pack_error(tmp_path: Path) -> None:
+    """Regression: tantivy panics on many damaged files, which ended the process with a traceback."""
+    with LexicalWriter(tmp_path / "lexical") as writer:
+        for section_id, (title, heading, content) in TEXTS.items():
+            writer.add(section_id, title, heading, content)
+    causes = set()
+    for file in sorted((tmp_path / "lexical").glob("*.*")):
+        good = file.read_bytes()
+        for place in range(0, len(good), 3):
+            # A new file, because the old one is mapped into memory.
+            file.unlink()
+            file.write_bytes(good[:place] + bytes([good[place] ^ 0x80]) + good[place + 1 :])
+            try:
+                index = LexicalIndex(tmp_path / "lexical")
+                index.frequency("light")
+                index.search("laser light", 10)
+            except PackError as error:
+                causes.add(type(error.__cause__).__name__)
+        file.unlink()
+        file.write_bytes(good)
+    assert causes == {"PanicException", "ValueError"}
+
+
 def test_a_read_only_index_is_opened_without_writing_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "lexical"
     with LexicalWriter(folder) as writer:

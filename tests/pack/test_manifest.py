@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,14 @@ def test_an_unreadable_manifest_is_an_error(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_files_of_a_pack(name: str, valid: bool) -> None:
     assert is_pack_file(name) is valid
+
+
+def test_a_large_manifest_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    """Regression: a manifest of 600 MB took 2.3 GB."""
+    (tmp_path / "manifest.json").write_text("{}")
+    os.truncate(tmp_path / "manifest.json", 1 << 40)
+    with pytest.raises(PackError, match="too many to be valid"):
+        read_manifest(tmp_path / "manifest.json")
 
 
 def test_a_file_is_compared_with_its_record(tmp_path: Path) -> None:

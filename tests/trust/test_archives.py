@@ -731,6 +731,101 @@ def test_flipped_bits_in_the_database(workshop: Workshop, tally: Count, first: i
             count.harmless()
 
 
+def _compressed_graph(folder: Path) -> None:
+    with np.load(folder / "graph_index.npz") as index:
+        arrays = {**index, "ends": np.zeros(20_000_000, np.int64), "indptr": np.zeros(10_000_001, np.int64)}
+    np.savez_compressed(folder / "graph_index.npz", **arrays)
+
+
+def _larger_graph(folder: Path) -> None:
+    with np.load(folder / "graph_index.npz") as index:
+        arrays = dict(index)
+    # A node without a name.
+    grown = {name: np.append(arrays[name], arrays[name][-1]) for name in ("ends", "indptr")}
+    np.savez(folder / "graph_index.npz", **{**arrays, **grown, "ends": np.append(grown["ends"], grown["ends"][-1])})
+
+
+def _other_edges(folder: Path) -> None:
+    with np.load(folder / "graph_index.npz") as index:
+        arrays = {**index, "indices": index["indices"][::-1]}
+    np.savez(folder / "graph_index.npz", **arrays)
+
+
+def _scores(titles: Callable[[int], str], count: int) -> Callable[[Path], None]:
+    def write(folder: Path) -> None:
+        cache = json.loads((folder / PAGERANK).read_text())
+        scores = {titles(n): 1e-7 for n in range(count)}
+        (folder / PAGERANK).write_text(json.dumps({**cache, "scores": scores}))
+
+    return write
+
+
+def _written(name: str, content: Callable[[], str]) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).write_text(content()) and None
+
+
+EXAMPLE = {"question": "What is Beta?", "context": {"articles": [], "facts": []}, "answer": "A letter."}
+
+
+@pytest.mark.parametrize(
+    ("tamper", "message"),
+    [
+        (_compressed_graph, "graph index: Cannot read the graph index .* is compressed"),
+        (_larger_graph, "graph index: .* more nodes than the pack"),
+        (_other_edges, "graph index: differs from a new index"),
+        (_scores(lambda n: f"Foreign {n}", 200_000), "PageRank: .* too many for 3 articles"),
+        (_scores(lambda n: f"Foreign {n}", 4), "PageRank: .* 4 titles for 3 articles"),
+        (_scores(lambda n: f"Foreign {n}", 3), "PageRank: has 3 titles that the pack does not have"),
+        (
+            _written("few_shot_examples.json", lambda: json.dumps([EXAMPLE] * 100_000)),
+            "few_shot_examples.json: .* 100,000 examples, more than the limit",
+        ),
+        (
+            _written("few_shot_examples.json", lambda: json.dumps([{**EXAMPLE, "answer": "x" * (17 << 20)}])),
+            "few_shot_examples.json: .* more than the limit",
+        ),
+        (_written("few_shot_examples.json", lambda: "[" * 100_000), "few_shot_examples.json"),
+        (_written("eval/questions.jsonl", lambda: "[]\n"), "eval/questions.jsonl: .* is not an object"),
+        (_written("eval/questions.jsonl", lambda: " " * (17 << 20)), "eval/questions.jsonl: .* more than the limit"),
+    ],
+)
+def test_files_beside_the_database_that_do_not_fit_it(
+    workshop: Workshop, tally: Count, tamper: Callable[[Path], None], message: str
+) -> None:
+    """Regression: a graph index of 1 MB took 3.2 GB; three million scores and 100,000 examples were accepted."""
+    found = failures(workshop.proved(tamper))
+    assert len(found) == 1, found
+    assert re.match(message, found[0]), found
+    tally("companions: bombs, and other content than the database").refused()
+
+
+def test_a_regular_expression_in_a_bundled_tokenizer(workshop: Workshop, tally: Count) -> None:
+    def bundle(folder: Path) -> None:
+        shutil.copytree(find_prepared(DEFAULT_MODEL).folder, folder / "encoder")
+        path = folder / "encoder" / "tokenizer.json"
+        tokenizer = json.loads(path.read_text())
+        tokenizer["normalizer"] = {"type": "Replace", "pattern": {"Regex": "(a+)+$"}, "content": "b"}
+        path.write_text(json.dumps(tokenizer))
+        _list_encoder(folder)
+
+    found = failures(workshop.proved(bundle))
+    assert len(found) == 1, found
+    assert found[0].startswith("tokenizer: ") and "the regular expression '(a+)+$'" in found[0]
+    tally("encoder: a regular expression in the tokenizer").refused()
+
+
+def _list_encoder(folder: Path) -> None:
+    """Describe the bundled encoder correctly."""
+    place = folder / "encoder"
+    description = json.loads((place / "encoder.json").read_text())
+    records = describe_files(place)
+    description["files"] = {n: {"size": records[n].size, "sha256": records[n].sha256} for n in description["files"]}
+    (place / "encoder.json").write_text(json.dumps(description))
+    manifest = json.loads((folder / MANIFEST).read_text())
+    files = {**manifest["files"], **{f"encoder/{name}": None for name in describe_files(place)}}
+    (folder / MANIFEST).write_text(json.dumps({**manifest, "bundled_encoder": True, "files": files}))
+
+
 def endless_encoder(folder: Path) -> None:
     """Bundle an encoder whose graph loops forever, with a correct description and correct hashes."""
     import onnx

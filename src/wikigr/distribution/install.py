@@ -22,7 +22,7 @@ from wikigr.distribution.archive import pack_file, unpack, valid_signer
 from wikigr.distribution.download import discard, open_download
 from wikigr.distribution.http_request import is_url, redact_url
 from wikigr.distribution.installed_versions import InstalledVersions, Origin, read_origin, write_origin
-from wikigr.distribution.signature import PublicKey
+from wikigr.distribution.signature import PublicKey, read_signature
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout, installed_packs, sync_tree
 from wikigr.pack.locate import find_pack, installed_names, is_pack_name
@@ -385,7 +385,7 @@ def _read_manifest_file(layout: Layout) -> bytes:
 
 def _read_signature(layout: Layout) -> bytes | None:
     path = layout.signature()
-    return path.read_bytes() if path is not None and not path.is_symlink() else None
+    return read_signature(path) if path is not None and not path.is_symlink() else None
 
 
 def _identity(folder: Path) -> str:

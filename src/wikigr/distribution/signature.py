@@ -155,6 +155,15 @@ def signature_file(key: PrivateKey, manifest: bytes) -> bytes:
     return (json.dumps(fields, indent=2) + "\n").encode()
 
 
+def read_signature(path: Path) -> bytes:
+    """Return the content of a ``signature.json``; of one that is too long, only as much as ``check_signature`` refuses.
+
+    Raises ``OSError``.
+    """
+    with path.open("rb") as file:
+        return file.read(_MAX_SIGNATURE_LENGTH + 1)
+
+
 def check_signature(content: bytes, manifest: bytes) -> PublicKey:
     """Verify ``content``, that of a ``signature.json``, against the bytes of ``manifest``; returns the signer.
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from wikigr.checks import Check
 from wikigr.distribution.archive import unpack
-from wikigr.distribution.signature import PublicKey, check_signature
+from wikigr.distribution.signature import PublicKey, check_signature, read_signature
 from wikigr.distribution.untrusted_checks import DISTRUST
 from wikigr.distribution.validate_untrusted import validate_untrusted
 from wikigr.errors import PackError, UsageError, WikigrError
@@ -140,4 +140,4 @@ def _unsigned_files(layout: Layout, manifest: Manifest, trust: Sequence[PublicKe
 def _signer_of(layout: Layout) -> PublicKey | None:
     """Return the signer of the pack in a folder, or ``None``; raises ``PackError`` when the signature is invalid."""
     path = layout.signature()
-    return check_signature(path.read_bytes(), layout.part(parts.MANIFEST).read_bytes()) if path is not None else None
+    return check_signature(read_signature(path), layout.part(parts.MANIFEST).read_bytes()) if path is not None else None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -62,19 +63,19 @@ class TextTokenizer:
 
     def __init__(self, prepared: PreparedModel) -> None:
         self._path = prepared.tokenizer
-        try:
-            with panics_as(self._damaged):
-                self._tokenizer = Tokenizer.from_buffer(prepared.tokenizer.read_bytes())
-        except (OSError, ValueError) as error:
-            raise self._damaged(str(error)) from error
+        with self._reading():
+            self._tokenizer = Tokenizer.from_buffer(prepared.tokenizer.read_bytes())
         padding = self._tokenizer.padding
         self.pad_id = int(padding["pad_id"]) if padding else 0
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(prepared.max_tokens)
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the token ids of each text, including special tokens; at least one id per text."""
-        with panics_as(self._damaged):
+        """Return the token ids of each text, including special tokens; at least one id per text.
+
+        Raises ``ModelError`` if the tokenizer is damaged.
+        """
+        with self._reading():
             if len(texts) == 1:
                 # For a single text, starting the tokenizer's thread pool would take longer than the work.
                 return [self._tokenizer.encode(well_formed(texts[0])).ids or [self.pad_id]]
@@ -83,6 +84,18 @@ class TextTokenizer:
                 chunk = [well_formed(text) for text in texts[start : start + _CHUNK]]
                 encoded += [item.ids or [self.pad_id] for item in self._tokenizer.encode_batch_fast(chunk)]
             return encoded
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Raise ``ModelError`` for the errors and the panics with which the library meets a damaged tokenizer."""
+        try:
+            with panics_as(self._damaged):
+                yield
+        except Exception as error:
+            # The library raises plain ``Exception`` for errors of its own.
+            if type(error) is not Exception and not isinstance(error, OSError | ValueError):
+                raise
+            raise self._damaged(str(error)) from error
 
     def _damaged(self, cause: str) -> ModelError:
         return ModelError(f"Cannot read the tokenizer {self._path}: {cause}.", hint=f"{PREPARE_HINT} --force")

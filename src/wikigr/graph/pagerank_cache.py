@@ -25,8 +25,8 @@ TOLERANCE = 1e-6
 # With a larger tolerance, the iteration would stop at the first step.
 _MAX_TOLERANCE = 1e-3
 
-# A title has at most 1,000 characters, which JSON may escape. The rest of the file is small.
-_MAX_ENTRY_BYTES = 8_192
+# A title has at most 1,000 characters, which JSON may escape with 12 bytes each. The rest of the file is small.
+_MAX_ENTRY_BYTES = 16_384
 _MAX_HEAD_BYTES = 4_096
 
 _REBUILD = "Rebuild it: wikigr pagerank build PACK --force"

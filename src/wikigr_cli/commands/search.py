@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wikigr.errors import UsageError
+from wikigr.errors import UsageError, WikigrError
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
+from wikigr_cli.render.answer import failure_document
 from wikigr_cli.render.output import print_json_line, print_result, print_trace
 from wikigr_cli.render.search import print_results, search_document
 
@@ -67,6 +68,7 @@ def search(
     purpose: Purpose = "query" if batch is None else "queries"
     retrieval = chosen[RetrievalOptions]
     with Pack(pack, encoder=embedding_model, purpose=purpose, preload=retrieval.uses_dense) as opened:
+        from wikigr.llm.budget import BudgetError
         from wikigr.pipeline.connect import connect
         from wikigr.pipeline.pipeline import Pipeline
         from wikigr.retrieval.trace import Trace
@@ -82,8 +84,18 @@ def search(
             return search_document(text, evidence, trace, chosen.name)
 
         if batch is not None:
+            failed = 0
             for item in read_batch(batch, environment.stdin):
-                print_json_line(environment, {"id": item.id, **run(item.question)})
+                try:
+                    print_json_line(environment, {"id": item.id, **run(item.question)})
+                except (BudgetError, UsageError):
+                    raise
+                except WikigrError as error:
+                    failed += 1
+                    environment.print_error(f"wikigr: question {item.id}: {error.message}")
+                    print_json_line(environment, failure_document(item.id, item.question, error))
+            if failed:
+                raise WikigrError(f"{failed} of the questions could not be answered.")
             return
         assert question is not None
         document = run(question)

@@ -60,7 +60,7 @@ def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> dic
 
 
 def failure_document(id_: str | int, question: str, error: WikigrError) -> dict[str, Any]:
-    """Return the line that ``wikigr ask --batch`` prints for a question that failed."""
+    """Return the line that ``wikigr ask`` and ``search`` print for a question of a batch that failed."""
     return {"id": id_, "schema_version": SCHEMA_VERSION, "question": question, "error": error.message}
 
 
