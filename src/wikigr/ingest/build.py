@@ -200,7 +200,7 @@ class _Build:
             (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         skipped = staging.skipped()
         bad = tuple(BadRecord(*row) for row in staging.rows("SELECT place, reason FROM bad ORDER BY n"))
-        layout.commit(keep_encoder=bundle is not None)
+        layout.commit()
         return BuildReport(manifest, skipped, lost_links, embedded, reused, bad, extraction)
 
     def _check_resumed(self) -> None:
