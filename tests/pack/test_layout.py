@@ -33,7 +33,7 @@ def write_parts(folder: Path, text: str, *, without: str = "") -> None:
     for name in files:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
-    (folder / MANIFEST).write_text(json.dumps({"wikigr_version": text, "files": dict.fromkeys(files, {})}))
+    (folder / MANIFEST).write_text(json.dumps({"wikigr_version": text, "files": {name: {} for name in files}}))
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -55,7 +55,7 @@ def commit(layout: Layout, text: str) -> None:
     with layout.building():
         layout.clear_new()
         write_parts(layout.new, text)
-        layout.commit()
+        layout.replace_parts()
 
 
 def test_a_commit_replaces_every_part_and_touches_nothing_else(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_an_encoder_that_is_no_longer_bundled_is_removed(tmp_path: Path) -> None
     with layout.building():
         layout.clear_new()
         write_parts(layout.new, "new", without=ENCODER)
-        layout.commit()
+        layout.replace_parts()
     assert not (tmp_path / ENCODER).exists()
     commit(layout, "newer")
     assert read_parts(layout) == {"newer"}
@@ -230,7 +230,7 @@ def test_a_file_that_the_user_adds_during_a_build_is_kept(tmp_path: Path, name: 
         (tmp_path / name).write_text("mine")
         before = contents(tmp_path)
         with pytest.raises(BuildError, match="manifest does not list"):
-            layout.commit()
+            layout.replace_parts()
     assert contents(tmp_path) == before
     assert json.loads(layout.part(MANIFEST).read_text())["wikigr_version"] == "old"
 

@@ -213,11 +213,6 @@ class Layout:
         _discard(self.new)
         self.new.mkdir(parents=True)
 
-    def commit(self) -> None:
-        """Move all parts from ``.wikigr/new`` into place atomically, and remove the staging file."""
-        self.replace_parts()
-        self.drop_staging()
-
     def drop_staging(self) -> None:
         """Remove the staging files of a finished or abandoned build."""
         for leftover in self.work.glob(f"{_STAGING}*"):
