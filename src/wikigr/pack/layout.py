@@ -66,6 +66,11 @@ def installed_name(folder: Path) -> str | None:
     return folder.resolve().parent.name if versions == (installed_packs() / VERSIONS).resolve() else None
 
 
+def readable_path(path: Path) -> Path:
+    """Return ``path`` for a message: the absolute path for ``.`` and ``..``, which do not say which folder it is."""
+    return path.resolve() if path.name in ("", "..") else path
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """The paths of one pack folder."""
@@ -137,7 +142,7 @@ class Layout:
             handle = os.open(self.work / "build.lock", os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise BuildError(
-                f"Cannot write to the folder {self.root}: {error.strerror}.",
+                f"Cannot write to the folder {readable_path(self.root)}: {error.strerror}.",
                 hint=f"Make it writable, or work on a copy: cp -RL {shlex.quote(str(self.root))} COPY"
                 if self.exists()
                 else "Choose another folder with -o, or change its permissions.",
@@ -147,7 +152,8 @@ class Layout:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise BuildError(
-                    f"Another process is building a pack in {self.root}.", hint="Wait until it has finished."
+                    f"Another process is building a pack in {readable_path(self.root)}.",
+                    hint="Wait until it has finished.",
                 ) from error
             self._roll_forward()
             self.refuse_user_files(replaced)
@@ -177,11 +183,12 @@ class Layout:
         named = ", ".join(found[:_MAX_NAMED]) + (f" and {len(found) - _MAX_NAMED:,} more" if found[_MAX_NAMED:] else "")
         if not listed:
             raise BuildError(
-                f"{self.root.resolve()} contains {named}, which wikigr did not create and the build would overwrite.",
+                f"{readable_path(self.root)} contains {named}, which wikigr did not create and the build "
+                "would overwrite.",
                 hint="Choose another folder with -o, or move the files away.",
             )
         raise BuildError(
-            f"The pack folder {self.root.resolve()} contains {named}, which the pack's manifest does not list, so "
+            f"The pack folder {readable_path(self.root)} contains {named}, which the pack's manifest does not list, so "
             "wikigr did not create it and does not overwrite or delete it. Nothing was changed.",
             hint="Move it out of the pack's folder, then run the same command again.",
         )
