@@ -59,13 +59,15 @@ def _python() -> Check:
 
 
 def _engine() -> Check:
-    from wikigr.graph.engine import Graph
+    from wikigr.graph.engine import Graph, MemoryLimitError
 
     with tempfile.TemporaryDirectory() as folder:
         try:
             with Graph(Path(folder) / "probe.db", read_only=False) as graph:
                 answer = graph.rows("RETURN 6 * 7")[0][0]
                 return Check("LadybugDB", answer == 42, f"{graph.version}, storage {graph.storage_version}")
+        except MemoryLimitError as error:
+            return Check("LadybugDB", False, error.message, error.hint or "")
         except (ImportError, WikigrError) as error:
             return Check("LadybugDB", False, str(error), "Install it: pip install real_ladybug==0.15.3")
 

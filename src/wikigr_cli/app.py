@@ -89,6 +89,11 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
         _print_traceback(environment, error)
         environment.report(error)
         return exit_status(error)
+    except MemoryError as error:
+        _print_traceback(environment, error)
+        environment.print_error("wikigr: There is not enough memory.")
+        environment.print_error("Free some, or raise the limit of this process (ulimit -v), then run it again.")
+        return ExitStatus.RUNTIME
     except OSError as error:
         # A full disk or a missing permission: the system's message says it best.
         _print_traceback(environment, error)

@@ -51,8 +51,8 @@ def pack_option(command: str) -> Any:
 
 
 def require_pack(pack: str | None, given_with: str = "--pack") -> str:
-    """Return the pack; raises ``UsageError`` if none was given."""
-    if pack is None:
+    """Return the pack; raises ``UsageError`` if none or an empty one was given."""
+    if not pack:
         raise UsageError("No pack was given.", hint=f"Give {given_with}, or set WIKIGR_PACK.")
     return pack
 

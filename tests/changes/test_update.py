@@ -275,6 +275,19 @@ def test_companion_files_stay(pack: Path) -> None:
     assert after["manifest.json"] != before["manifest.json"]
 
 
+@pytest.mark.parametrize("name", ["encoder/model.onnx", "signature.json", "lexical/notes.txt"])
+def test_a_pack_that_contains_a_file_of_the_user_is_not_updated(pack: Path, tmp_path: Path, name: str) -> None:
+    (pack / name).parent.mkdir(exist_ok=True)
+    (pack / name).write_text("mine")
+    before = snapshot(pack)
+    with pytest.raises(BuildError, match=name.removesuffix("model.onnx")):
+        update(pack, CHANGED)
+    source = write(tmp_path / "new.jsonl", CHANGED)
+    with pytest.raises(BuildError, match=name.removesuffix("model.onnx")):
+        plan_update(pack, open_source(source), str(source), options=UpdateOptions())
+    assert snapshot(pack) == before
+
+
 def test_a_calibrated_threshold_is_recalibrated(pack: Path) -> None:
     give_questions(pack)
     old, told = calibrated(pack), Told()

@@ -44,6 +44,18 @@ def test_a_bug_does_not_exit_like_a_failed_gate(wikigr: Wikigr, monkeypatch: pyt
     assert "in broken" in wikigr("--debug", "profile", "list").err
 
 
+def test_too_little_memory_is_not_a_bug(wikigr: Wikigr, monkeypatch: pytest.MonkeyPatch) -> None:
+    def large(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("wikigr.profiles.names.profile_names", large)
+    result = wikigr("profile", "list")
+    assert result.code == 3
+    assert "not enough memory" in result.err
+    assert "ulimit -v" in result.err
+    assert "bug" not in result.err
+
+
 def test_a_closed_pipe_is_not_an_error(physics_pack: Path) -> None:
     """The reader leaves after one line of 400; the pipe holds far less than the rest."""
     lines = "spin\n" * 400

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
 import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +22,7 @@ from wikigr.ingest.calibration import _UNRELATED
 from wikigr.ingest.embedding import WINDOW
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
+from wikigr.sources.article import Source, SourceItem
 from wikigr.sources.detect import open_source
 
 RECORDS: list[dict[str, object]] = [
@@ -240,6 +244,99 @@ def test_a_source_without_text_builds_nothing_and_keeps_the_old_pack(tmp_path: P
 def test_a_missing_source_is_a_source_error(tmp_path: Path) -> None:
     with pytest.raises(SourceError):
         open_source(tmp_path / "nothing.jsonl")
+
+
+class Interrupted:
+    """A source that calls ``change`` after its first record."""
+
+    def __init__(self, source: Source, change: Callable[[], object]) -> None:
+        self._source = source
+        self._change = change
+        self.format = source.format
+
+    def records(self) -> Iterator[Any]:
+        for number, record in enumerate(self._source.records()):
+            if number == 1:
+                self._change()
+            yield record
+
+    def parse(self, record: Any) -> Iterable[SourceItem]:
+        return self._source.parse(record)
+
+
+def cut_last_line(file: Path) -> None:
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-1]))
+
+
+def cut_in_half(file: Path) -> None:
+    os.truncate(file, file.stat().st_size // 2)
+
+
+def change_without_a_trace(file: Path) -> None:
+    """Change the text, but neither the size nor the time of modification."""
+    before = file.stat()
+    file.write_bytes(file.read_bytes().replace(b"second", b"fourth"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("letters.jsonl", cut_last_line),
+        ("letters.jsonl", cut_in_half),
+        ("letters.jsonl", change_without_a_trace),
+        ("letters.jsonl", Path.unlink),
+        ("letters.jsonl.gz", cut_in_half),
+        ("letters.jsonl.bz2", cut_in_half),
+    ],
+)
+def test_a_file_that_changes_while_it_is_read_builds_nothing(
+    tmp_path: Path, encoder: Embedder, name: str, change: Callable[[Path], object]
+) -> None:
+    content = write_source(tmp_path / "plain").read_bytes()
+    if name.endswith(".gz"):
+        content = gzip.compress(content)
+    elif name.endswith(".bz2"):
+        content = bz2.compress(content)
+    source = tmp_path / name
+    source.write_bytes(content)
+    build(write_source(tmp_path / "old.jsonl", RECORDS[:1]), tmp_path / "pack", encoder)
+    old = (tmp_path / "pack" / "manifest.json").read_bytes()
+    reader = Interrupted(open_source(source), lambda: change(source))
+    with pytest.raises(SourceError, match=f"The source changed while it was read: .*{name}"):
+        build_pack(reader, str(source), tmp_path / "pack", encoder, BuildOptions(name="letters"))
+    assert (tmp_path / "pack" / "manifest.json").read_bytes() == old
+    source.write_bytes(content)
+    assert build(source, tmp_path / "pack", encoder).manifest.counts["articles"] == 3
+
+
+@pytest.mark.parametrize("change", ["removed", "cut", "added"])
+def test_a_folder_that_changes_while_it_is_read_builds_nothing(tmp_path: Path, encoder: Embedder, change: str) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("a", "b", "c"):
+        (notes / f"{name}.md").write_text(f"# {name}\nAbout {name}.")
+
+    def act() -> None:
+        if change == "removed":
+            (notes / "c.md").unlink()
+        else:
+            (notes / ("c.md" if change == "cut" else "d.md")).write_text("# c\n")
+
+    options = BuildOptions(name="notes", keep_going=True)
+    with pytest.raises(SourceError, match=r"changed while it was read: .*/notes/[cd]\.md"):
+        build_pack(Interrupted(open_source(notes), act), str(notes), tmp_path / "pack", encoder, options)
+    assert not (tmp_path / "pack" / "manifest.json").exists()
+
+
+def test_a_file_that_is_not_read_may_change_during_the_build(tmp_path: Path, encoder: Embedder) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("a", "b"):
+        (notes / f"{name}.md").write_text(f"# {name}\nAbout {name}.")
+    reader = Interrupted(open_source(notes), lambda: (notes / "build.log").write_text("reading"))
+    report = build_pack(reader, str(notes), tmp_path / "pack", encoder, BuildOptions(name="notes"))
+    assert report.manifest.counts["articles"] == 2
 
 
 def test_text_that_is_no_unicode_survives(tmp_path: Path, encoder: Embedder) -> None:

@@ -22,6 +22,8 @@ import pytest
 from tests.ingest.extractions import graph
 from tests.llm.server import Behavior, MessagesServer, Response, reply, respond, slow, status, usage
 
+from wikigr.changes.review import UpdateOptions
+from wikigr.changes.update import update_pack
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
 from wikigr.errors import BuildError, UsageError
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
@@ -624,6 +626,36 @@ def test_a_rebuild_asks_only_about_sections_that_changed(
     # Another model is another reader.
     build(source, tmp_path / "pack", encoder, cache=cache, model="claude-opus-4-6")
     assert len(server.requests) == 9
+
+
+@pytest.mark.parametrize("change", ["nothing", "text"])
+def test_an_update_keeps_the_replies_of_an_interrupted_extraction(
+    server: MessagesServer, tmp_path: Path, encoder: Embedder, change: str
+) -> None:
+    records = numbered(12)
+    source = write_source(tmp_path / "s.jsonl", records)
+    build(source, tmp_path / "pack", encoder, extract=False)
+    with pytest.raises(KeyboardInterrupt):
+        build(source, tmp_path / "pack", encoder, progress=Notes(stop_after=6))
+    time.sleep(0.3)
+    staging = Staging(tmp_path / "pack" / ".wikigr" / "staging.sqlite")
+    replies, usd = staging.paid_replies()
+    staging.close()
+    assert replies >= 6
+    assert usd > 0
+    if change == "text":
+        write_source(source, [*records[:11], {"id": "new", "title": "New", "text": "A new section."}])
+    told = Notes()
+    update_pack(tmp_path / "pack", open_source(source), str(source), options=UpdateOptions(), progress=told)
+    kept = [note for note in told.notes if note.startswith(f"Kept {replies} replies (${usd:.4f})")]
+    assert len(kept) == 1
+    assert "pack build --extract" in kept[0]
+    before = len(server.requests)
+    report = build(source, tmp_path / "pack", encoder)
+    assert report.extraction is not None
+    assert report.extraction.kept == replies
+    assert len(server.requests) == before + 12 - replies
+    assert not (tmp_path / "pack" / ".wikigr" / "staging.sqlite").exists()
 
 
 # -- the command

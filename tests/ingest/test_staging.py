@@ -91,6 +91,29 @@ def test_forgetting_the_source_keeps_vectors_replies_and_what_they_cost(tmp_path
     staging.close()
 
 
+@pytest.mark.parametrize("other_version", [True, False])
+def test_replies_and_their_cost_survive_everything_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other_version: bool
+) -> None:
+    staging = Staging(tmp_path / "s")
+    staging.add_article(ARTICLE)
+    with staging.transaction():
+        staging.write("INSERT INTO extraction VALUES (?, ?, ?, ?)", [(b"h", "p", "m", "{}")])
+        for key in ("source", "read", "extraction_usd"):
+            staging.set_meta(key, "0.25")
+    if other_version:
+        staging.close()
+        monkeypatch.setattr(module, "_LAYOUT", "0.0.1 of another schema")
+        staging = Staging(tmp_path / "s")
+    else:
+        staging.keep_replies()
+    assert staging.paid_replies() == (1, 0.25)
+    assert [staging.count(table) for table in ("record", "vector", "section")] == [0, 0, 0]
+    assert [staging.meta(key) for key in ("source", "read", "layout")] == [None, None, module._LAYOUT]
+    assert staging.add_article(ARTICLE)
+    staging.close()
+
+
 def test_a_damaged_file_is_an_error_that_names_the_way_out(tmp_path: Path) -> None:
     (tmp_path / "s").write_bytes(b"not a database" * 100)
     with pytest.raises(BuildError, match="are damaged") as caught:

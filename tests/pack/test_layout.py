@@ -25,14 +25,22 @@ from wikigr.pack.layout import (
 )
 
 
-def write_parts(folder: Path, text: str) -> None:
+def write_parts(folder: Path, text: str, *, without: str = "") -> None:
+    """Write the parts of a pack whose manifest lists them, except the part ``without``."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in PARTS:
-        if name in (LEXICAL, ENCODER):
-            (folder / name).mkdir(exist_ok=True)
-            (folder / name / f"file-{text}").write_text(text)
-        else:
-            (folder / name).write_text(text if name != MANIFEST else json.dumps({"wikigr_version": text}))
+    files = [f"{name}/file-{text}" if name in (LEXICAL, ENCODER) else name for name in PARTS if name != without]
+    files.remove(MANIFEST)
+    for name in files:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    (folder / MANIFEST).write_text(json.dumps({"wikigr_version": text, "files": {name: {} for name in files}}))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the files below ``folder`` outside the working folder."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    named = {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+    return {name: content for name, content in named.items() if not name.startswith(".wikigr/")}
 
 
 def read_parts(layout: Layout) -> set[str]:
@@ -47,7 +55,7 @@ def commit(layout: Layout, text: str) -> None:
     with layout.building():
         layout.clear_new()
         write_parts(layout.new, text)
-        layout.commit(keep_encoder=True)
+        layout.replace_parts()
 
 
 def test_a_commit_replaces_every_part_and_touches_nothing_else(tmp_path: Path) -> None:
@@ -155,8 +163,8 @@ def test_a_signature_is_removed_with_its_manifest(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     commit(layout, "old")
     assert layout.signature() is None
-    for name in (SIGNATURE, ORIGIN):
-        (tmp_path / name).write_text("{}")
+    (tmp_path / SIGNATURE).write_text(json.dumps({"algorithm": "ed25519", "public_key": "", "signature": ""}))
+    (tmp_path / ORIGIN).write_text(json.dumps({"source": "letters.wikigr", "identity": "abc"}))
     commit(layout, "old")
     assert layout.signature() == tmp_path / SIGNATURE
     # Killed before anything was renamed: readers see the new manifest, of which there is no signature.
@@ -183,7 +191,71 @@ def test_an_encoder_that_is_no_longer_bundled_is_removed(tmp_path: Path) -> None
     commit(layout, "old")
     with layout.building():
         layout.clear_new()
-        write_parts(layout.new, "new")
-        shutil.rmtree(layout.new / ENCODER)
-        layout.commit(keep_encoder=False)
+        write_parts(layout.new, "new", without=ENCODER)
+        layout.replace_parts()
     assert not (tmp_path / ENCODER).exists()
+    commit(layout, "newer")
+    assert read_parts(layout) == {"newer"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["encoder/model.onnx", "signature.json", ".origin.json", "lexical/notes.txt", "lexical/.notes", "encoder"],
+)
+def test_a_build_is_refused_if_the_pack_contains_a_file_of_the_user(tmp_path: Path, name: str) -> None:
+    layout = Layout(tmp_path)
+    write_parts(tmp_path, "old", without=ENCODER)
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("mine")
+    before = contents(tmp_path)
+    with pytest.raises(BuildError, match=name.removesuffix("model.onnx")) as caught, layout.building():
+        pass
+    assert "Move it out" in (caught.value.hint or "")
+    assert contents(tmp_path) == before
+    (tmp_path / name).unlink()
+    if name == "encoder/model.onnx":
+        (tmp_path / ENCODER).rmdir()
+    commit(layout, "new")
+    assert read_parts(layout) == {"new"}
+
+
+@pytest.mark.parametrize("name", ["encoder/model.onnx", "signature.json", "lexical/notes.txt"])
+def test_a_file_that_the_user_adds_during_a_build_is_kept(tmp_path: Path, name: str) -> None:
+    layout = Layout(tmp_path)
+    write_parts(tmp_path, "old", without=ENCODER)
+    with layout.building():
+        layout.clear_new()
+        write_parts(layout.new, "new")
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("mine")
+        before = contents(tmp_path)
+        with pytest.raises(BuildError, match="manifest does not list"):
+            layout.replace_parts()
+    assert contents(tmp_path) == before
+    assert json.loads(layout.part(MANIFEST).read_text())["wikigr_version"] == "old"
+
+
+def test_files_beside_the_parts_and_files_of_the_index_do_not_prevent_a_build(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    commit(layout, "old")
+    kept = ["README.md", "eval/questions.jsonl", "few_shot_examples.json", "vectors/codes.bin", "articles/spin.md"]
+    for name in (*kept, "lexical/.managed.json", "lexical/.tantivy-writer.lock"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("mine")
+    commit(layout, "new")
+    assert read_parts(layout) == {"new"}
+    assert all((tmp_path / name).read_text() == "mine" for name in kept)
+
+
+def test_replacing_one_part_does_not_check_the_others(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    write_parts(tmp_path, "old", without=ENCODER)
+    (tmp_path / ENCODER).mkdir()
+    (tmp_path / ENCODER / "model.onnx").write_text("mine")
+    with layout.building([PAGERANK, MANIFEST]):
+        layout.clear_new()
+        shutil.copy(tmp_path / MANIFEST, layout.new)
+        (layout.new / PAGERANK).write_text("new")
+        layout.replace_parts()
+    assert (tmp_path / PAGERANK).read_text() == "new"
+    assert (tmp_path / ENCODER / "model.onnx").read_text() == "mine"

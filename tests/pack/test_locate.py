@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -95,3 +96,23 @@ def test_an_archive_is_not_taken_for_the_pack_of_its_folder(tmp_path: Path) -> N
     with pytest.raises(PackError, match="is an archive") as caught:
         find_pack(pack.root / "other-1.0.0.wikigr")
     assert "pack install" in (caught.value.hint or "")
+
+
+def test_a_message_names_the_folder_that_a_dot_stands_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "notes" / "sub"
+    folder.mkdir(parents=True)
+    (tmp_path / "link").symlink_to(folder)
+    monkeypatch.chdir(folder)
+    for location, named in (
+        (".", folder),
+        ("./", folder),
+        ("..", folder.parent),
+        (tmp_path / "link", tmp_path / "link"),
+    ):
+        with pytest.raises(PackError, match=f"^{re.escape(str(named))} does not contain a pack") as caught:
+            find_pack(location)
+        assert str(caught.value.hint).endswith(f"-o {Path(location)}")
+    (folder / ".wikigr").mkdir()
+    (folder / ".wikigr" / "staging.sqlite").touch()
+    with pytest.raises(PackError, match=f"no finished pack at {re.escape(str(folder))}, because"):
+        find_pack(".")

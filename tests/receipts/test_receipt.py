@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -28,7 +29,13 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import load_profile
 from wikigr.receipts.receipt import PackRecord, Receipt, canonical, digest_of, make_receipt, portable
-from wikigr.receipts.receipt_file import ReceiptError, read_receipts, write_receipts
+from wikigr.receipts.receipt_file import (
+    BatchReceipts,
+    ReceiptError,
+    check_target,
+    read_receipts,
+    write_receipt,
+)
 from wikigr.receipts.replay import find_receipts_pack, replay
 from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions
 from wikigr.sources.detect import open_source
@@ -92,7 +99,7 @@ def quoted(pack: Pack, question: str, profile: Profile | None = None, **options:
 
 
 def replayed(receipt: Receipt, pack: Pack, folder: Path) -> list[Check]:
-    write_receipts(folder / "r.json", [receipt], lines=False)
+    write_receipt(folder / "r.json", receipt)
     (read,) = read_receipts(folder / "r.json")
     return list(replay(read, pack))
 
@@ -117,12 +124,15 @@ def test_the_receipt_of_a_quoted_answer_is_confirmed(before: Pack, tmp_path: Pat
 def test_a_receipt_that_cannot_be_written_is_an_error(before: Pack, tmp_path: Path) -> None:
     receipt = quoted(before, "Who built the lighthouse of Ardmore?")
     with pytest.raises(WikigrError, match=r"Cannot write the receipt .*gone/r\.json: No such file"):
-        write_receipts(tmp_path / "gone" / "r.json", [receipt], lines=False)
+        write_receipt(tmp_path / "gone" / "r.json", receipt)
 
 
 def test_what_is_written_is_what_is_read(before: Pack, tmp_path: Path) -> None:
     receipts = [quoted(before, "Who built the lighthouse of Ardmore?", id_=n) for n in ("a", 7)]
-    write_receipts(tmp_path / "many.jsonl", receipts, lines=True)
+    batch = BatchReceipts(tmp_path / "many.jsonl")
+    for receipt in receipts:
+        batch.append(receipt)
+    batch.finish()
     read = list(read_receipts(tmp_path / "many.jsonl"))
     assert [(item.line, item.receipt.id, item.intact) for item in read] == [(1, "a", True), (2, 7, True)]
     assert [item.receipt.to_document() for item in read] == [json.loads(canonical(r.to_document())) for r in receipts]
@@ -215,12 +225,79 @@ def test_what_a_killed_process_of_this_number_left_does_not_stop_a_receipt(befor
     receipt = quoted(before, "Who designed the bridge of Brask?")
     left = tmp_path / f".r.json.{os.getpid()}"
     left.write_bytes(b"half a rec")
-    write_receipts(tmp_path / "r.json", [receipt], lines=False)
+    write_receipt(tmp_path / "r.json", receipt)
     assert len(list(read_receipts(tmp_path / "r.json"))) == 1
     (tmp_path / "folder.json").mkdir()
     with pytest.raises(WikigrError, match="Cannot write the receipt"):
-        write_receipts(tmp_path / "folder.json", [receipt], lines=False)
+        write_receipt(tmp_path / "folder.json", receipt)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([left.name, "folder.json", "r.json"])
+
+
+def test_each_receipt_of_a_batch_is_in_the_partial_file_at_once(before: Pack, tmp_path: Path) -> None:
+    path, receipt = tmp_path / "many.jsonl", quoted(before, "Who built the lighthouse of Ardmore?")
+    path.write_text("an earlier batch")
+    partial = tmp_path / "many.jsonl.partial"
+    check_target(path, batch=True)
+    batch = BatchReceipts(path)
+    assert not partial.exists()
+    for count in (1, 2):
+        batch.append(receipt)
+        assert len(list(read_receipts(partial))) == count
+    assert path.read_text() == "an earlier batch"
+    with pytest.raises(ReceiptError, match=r"many\.jsonl\.partial contains the receipts of a batch") as caught:
+        check_target(path, batch=True)
+    assert f"wikigr replay {partial}" in (caught.value.hint or "")
+    check_target(path, batch=False)
+    with pytest.raises(WikigrError, match=r"Cannot write the receipt .*many\.jsonl\.partial: File exists"):
+        BatchReceipts(path).append(receipt)
+    assert len(list(read_receipts(partial))) == 2
+    assert batch.finish()
+    assert len(list(read_receipts(path))) == 2
+    assert not partial.exists()
+    assert not BatchReceipts(path).finish()
+    assert len(list(read_receipts(path))) == 2
+
+
+def test_the_receipts_of_a_batch_replace_the_file_that_a_link_leads_to(before: Pack, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.jsonl").symlink_to("folder/many.jsonl")
+    batch = BatchReceipts(tmp_path / "link.jsonl")
+    batch.append(quoted(before, "Who built the lighthouse of Ardmore?"))
+    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["many.jsonl.partial"]
+    assert batch.finish()
+    assert (tmp_path / "link.jsonl").is_symlink()
+    assert len(list(read_receipts(tmp_path / "folder" / "many.jsonl"))) == 1
+
+
+def test_a_receipt_of_a_batch_that_cannot_be_written_leaves_the_earlier_ones(before: Pack, tmp_path: Path) -> None:
+    receipt = quoted(before, "Who built the lighthouse of Ardmore?")
+    batch = BatchReceipts(tmp_path / "many.jsonl")
+    batch.append(receipt)
+    size = (tmp_path / "many.jsonl.partial").stat().st_size
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 10, limits[1]))
+    try:
+        with pytest.raises(WikigrError, match=r"Cannot write the receipt .*File too large"):
+            batch.append(receipt)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not batch.finish()
+    assert [path.name for path in tmp_path.iterdir()] == ["many.jsonl.partial"]
+    assert (tmp_path / "many.jsonl.partial").stat().st_size == size + 10
+    assert len(list(read_receipts(tmp_path / "many.jsonl.partial"))) == 1
+
+
+def test_an_incomplete_last_line_is_skipped_in_a_partial_file_only(before: Pack, tmp_path: Path) -> None:
+    line = json.dumps(quoted(before, "Who built the lighthouse of Ardmore?").to_document()) + "\n"
+    for rest, count in ((line[:-1], 1), (line[:200], 1), ("", 1)):
+        (tmp_path / "r.partial").write_text(line + rest)
+        assert len(list(read_receipts(tmp_path / "r.partial"))) == count
+    (tmp_path / "r.partial").write_text(line[:200])
+    with pytest.raises(ReceiptError, match="contains no complete receipt"):
+        list(read_receipts(tmp_path / "r.partial"))
+    (tmp_path / "r.jsonl").write_text(line + line[:200])
+    with pytest.raises(ReceiptError, match="Line 2"):
+        list(read_receipts(tmp_path / "r.jsonl"))
 
 
 def test_a_changed_receipt_is_detected(before: Pack, tmp_path: Path) -> None:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import copy
 import json
 import random
+import signal
+import subprocess
+import sys
+import time
 import unicodedata
 from base64 import b64encode
 from collections.abc import Callable, Iterator
@@ -14,7 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.cli.conftest import Wikigr
+from tests.cli.conftest import MAIN, Wikigr
 from tests.llm.server import MessagesServer, reply
 from tests.trust.conftest import Process, Tally
 
@@ -229,3 +233,28 @@ def test_a_replay_touches_no_network(physics_pack: Path, process: Process, tmp_p
     asked = process("ask", QUESTION, "--pack", str(physics_pack), before=NO_NETWORK, **environment)
     assert "the network was touched" in asked.err
     counted.harmless()
+
+
+def test_a_batch_killed_at_any_moment(physics_pack: Path, tmp_path: Path, tally: Counted) -> None:
+    """Every printed answer has its receipt on disk, whatever signal ends the batch at whatever moment."""
+    counted = tally("a killed batch of receipts")
+    moments = random.Random(14)
+    questions = f"{QUESTION}\n" * 1_000
+    for n in range(24):
+        path = tmp_path / f"{n}.jsonl"
+        arguments = ["ask", "--batch", "-", "--pack", str(physics_pack), "--offline", "--receipt", str(path)]
+        with (tmp_path / "questions").open("w+") as given, (tmp_path / "answers").open("w+b") as printed:
+            given.write(questions)
+            given.seek(0)
+            process = subprocess.Popen([sys.executable, "-c", MAIN, *arguments], stdin=given, stdout=printed)
+            time.sleep(moments.uniform(0.5, 3.0))
+            process.send_signal(moments.choice([signal.SIGTERM, signal.SIGKILL, signal.SIGINT]))
+            assert process.wait(timeout=60) != 0
+            printed.seek(0)
+            answers = sum(line.endswith(b"\n") for line in printed)
+        assert not path.exists()
+        partial = path.with_name(f"{path.name}.partial")
+        receipts = [read.receipt for read in read_receipts(partial)] if answers else []
+        assert answers <= len(receipts) <= answers + 1
+        assert [receipt.id for receipt in receipts] == [str(number + 1) for number in range(len(receipts))]
+        counted.harmless()

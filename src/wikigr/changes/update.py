@@ -101,6 +101,7 @@ def _manifest_to_update(
         manifest = read_manifest(layout.part(parts.MANIFEST))
     _note_other_format(manifest, source, progress)
     _check_version(manifest, options.version)
+    layout.refuse_user_files()
     _refuse_extracted(manifest, location, layout.root)
     return manifest
 

@@ -102,7 +102,7 @@ def store_threshold(layout: Layout, threshold: float, fitted_on: FittedOn) -> No
 
     Raises ``BuildError`` while the pack is being built, and ``UsageError`` for an installed pack.
     """
-    with layout.building():
+    with layout.building([parts.MANIFEST]):
         manifest = read_manifest(layout.part(parts.MANIFEST))
         layout.clear_new()
         changed = with_threshold(manifest, threshold, fitted_on)

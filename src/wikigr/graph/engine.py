@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util  # LadybugDB 0.15.3 uses importlib.util for Arrow parameters without importing it
+import re
+import resource
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -17,12 +19,19 @@ WRITE_BUFFER_POOL = 1 << 30
 
 _MAX_PLANS = 64
 
+# The engine's message when the system refuses to reserve virtual memory.
+_MMAP_FAILED = re.compile(r"Mmap for size (\d+) failed")
+
 # kuzu is the former name of LadybugDB. Its build has the VECTOR extension linked in.
 _ENGINES = ("real_ladybug", "kuzu")
 
 
 class QueryError(WikigrError, RuntimeError):
     """The engine rejected a query or failed to run it. Also a ``RuntimeError``, as the documented API promises."""
+
+
+class MemoryLimitError(WikigrError):
+    """The system refuses the virtual memory that the engine reserves for a database."""
 
 
 class Graph:
@@ -41,7 +50,9 @@ class Graph:
         threads: int = 0,
         address_space: int | None = None,
     ) -> None:
-        """Open the database at ``path``, or an in-memory one for ``:memory:``; raises ``PackError``.
+        """Open the database at ``path``, or an in-memory one for ``:memory:``.
+
+        Raises ``PackError``, and ``MemoryLimitError`` under a limit on virtual memory.
 
         ``address_space`` is the number of bytes that the engine reserves: a power of two, larger than the file. The
         engine's default of 8 TiB does not fit a process with a memory limit.
@@ -55,9 +66,14 @@ class Graph:
             raise PackError(f"The database {path} is empty.", hint="Build the pack again with `wikigr pack build`.")
         try:
             reserved = {} if address_space is None else {"max_db_size": address_space}
-            database = module.Database(str(path), read_only=read_only, buffer_pool_size=pool, **reserved)
+            # The engine's messages contain the path, from which callers remove it: "." would remove every period.
+            location = str(path if str(path) == ":memory:" else path.absolute())
+            database = module.Database(location, read_only=read_only, buffer_pool_size=pool, **reserved)
             connection = module.Connection(database, num_threads=threads)
         except (RuntimeError, IndexError, MemoryError) as error:
+            refused = _MMAP_FAILED.search(str(error))
+            if refused is not None:
+                raise _memory_limit(int(refused[1])) from error
             raise PackError(
                 f"Cannot open the database {path}: {_one_line(error)}.",
                 hint="Run `wikigr pack validate` on the pack, or build it again.",
@@ -104,6 +120,8 @@ class Graph:
         try:
             rows: list[Sequence[Any]] = result.get_all()
             return rows
+        except RuntimeError as error:
+            raise _query_failed(error) from error
         finally:
             result.close()
 
@@ -112,6 +130,8 @@ class Graph:
         result = self._run(cypher, parameters)
         try:
             return result.get_as_arrow(0)
+        except RuntimeError as error:  # a type without an Arrow equivalent, such as the sum of unsigned integers
+            raise _query_failed(error) from error
         finally:
             result.close()
 
@@ -131,14 +151,14 @@ class Graph:
             try:
                 self._plans[cypher] = self._prepare(self.connection, cypher, dict(parameters))
             except RuntimeError as error:
-                raise QueryError(f"The database query failed: {_one_line(error)}.") from error
+                raise _query_failed(error) from error
         return self._plans[cypher]
 
     def _run(self, cypher: Any, parameters: Mapping[str, Any] | None) -> Any:
         try:
             return self.connection.execute(cypher, dict(parameters) if parameters else None)
         except RuntimeError as error:
-            raise QueryError(f"The database query failed: {_one_line(error)}.") from error
+            raise _query_failed(error) from error
 
     def close(self) -> None:
         """Close the connection and the database, unless the caller owns them."""
@@ -154,6 +174,26 @@ class Graph:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _query_failed(error: RuntimeError) -> QueryError:
+    return QueryError(f"The database query failed: {_one_line(error)}.")
+
+
+def _memory_limit(size: int) -> MemoryLimitError:
+    """Return the error for a reservation of ``size`` bytes that the system refused."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    needed = f"The database engine cannot reserve {size / 2**30:,.1f} GiB of virtual memory"
+    if limit == resource.RLIM_INFINITY:
+        return MemoryLimitError(
+            f"{needed}, because the system refuses it.",
+            hint="Check the system's memory limits (on Linux: vm.overcommit_memory), then run the same command again.",
+        )
+    return MemoryLimitError(
+        f"{needed}, because this process is limited to {limit / 2**30:,.1f} GiB (ulimit -v). It uses only a small part "
+        "of that memory.",
+        hint="Remove the limit with `ulimit -v unlimited`, then run the same command again.",
+    )
 
 
 def _one_line(error: BaseException) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from wikigr import __version__
 from wikigr.embeddings.embedder import Embedder
-from wikigr.errors import BuildError, PackError
+from wikigr.errors import BuildError, PackError, SourceError
 from wikigr.graph.engine import Graph, QueryError
 from wikigr.graph.graph_index import index_graph
 from wikigr.graph.link_graph import rank_articles
@@ -33,7 +32,9 @@ from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import MIN_RELEVANCE, Manifest, describe_files, read_manifest
 from wikigr.progress import Progress, Silent
 from wikigr.sources.article import Source
+from wikigr.sources.file_states import FileState, file_states
 from wikigr.sources.formats import FORMATS, LinkTarget
+from wikigr.sources.streams import STDIN
 
 if TYPE_CHECKING:
     from wikigr.ingest.extraction import ExtractionReport, Extractor
@@ -119,8 +120,7 @@ def build_pack(
             build = _Build(staging, layout, source, location, encoder, options, progress or Silent())
             return build.run(bundle, review, extractor)
         except ReviewStopped:
-            stack.close()
-            layout.drop_staging()
+            build.drop_staging(extractor)
             raise
         except OSError as error:
             raise BuildError(
@@ -143,15 +143,7 @@ class _Build:
 
     def run(self, bundle: Path | None, review: Review | None, extractor: Extractor | None) -> BuildReport:
         staging, layout, encoder, progress = self.staging, self.layout, self.encoder, self.progress
-        self._check_resumed()
-        read_source(
-            self.source,
-            staging,
-            limit=self.options.limit,
-            jobs=self.options.jobs,
-            keep_going=self.options.keep_going,
-            progress=progress,
-        )
+        self._read()
         chunk_all(staging, progress)
         lost_links = link_all(staging, progress, by_id=self.source.format not in _TITLE_LINKS_ONLY)
         extraction = None
@@ -200,13 +192,56 @@ class _Build:
             (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
         skipped = staging.skipped()
         bad = tuple(BadRecord(*row) for row in staging.rows("SELECT place, reason FROM bad ORDER BY n"))
-        layout.commit(keep_encoder=bundle is not None)
+        layout.replace_parts()
+        self.drop_staging(extractor)
         return BuildReport(manifest, skipped, lost_links, embedded, reused, bad, extraction)
 
-    def _check_resumed(self) -> None:
+    def drop_staging(self, extractor: Extractor | None) -> None:
+        """Remove the working files, but keep replies that an interrupted build with ``--extract`` has paid for."""
+        replies, usd = self.staging.paid_replies()
+        if extractor is not None or not (replies or usd):
+            self.layout.drop_staging()
+            return
+        self.staging.keep_replies()
+        self.progress.note(
+            f"Kept {replies:,} replies (${usd:.4f}) of an interrupted `wikigr pack build --extract`. The same command "
+            "resumes it; with --no-resume, it starts over."
+        )
+
+    def _read(self) -> None:
+        """Stage the source; raises ``SourceError`` if it changes meanwhile, because parts may be missing then."""
+        before = file_states(self.location, self.source.format)
+        self._check_resumed(before)
+        try:
+            read_source(
+                self.source,
+                self.staging,
+                limit=self.options.limit,
+                jobs=self.options.jobs,
+                keep_going=self.options.keep_going,
+                progress=self.progress,
+            )
+        except SourceError as error:
+            self._require_unchanged(before, error)
+            raise
+        self._require_unchanged(before)
+
+    def _require_unchanged(self, before: Mapping[str, FileState], cause: SourceError | None = None) -> None:
+        after = file_states(self.location, self.source.format)
+        changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+        if changed:
+            self.staging.forget_source()
+            others = f" and {len(changed) - 1:,} more files" if len(changed) > 1 else ""
+            raise SourceError(
+                f"The source changed while it was read: {changed[0]}{others}. A part of it may be missing, so what was "
+                "read is discarded.",
+                hint="Wait until nothing writes to the source, then run the same command again.",
+            ) from cause
+
+    def _check_resumed(self, files: Mapping[str, FileState]) -> None:
         """Discard the work of an interrupted build that does not match this source, these options and this encoder."""
         identity = json.dumps(asdict(self.encoder.identity), sort_keys=True)
-        fingerprint = _fingerprint(self.location, self.source.format, self.options)
+        fingerprint = None if self.location == STDIN else _fingerprint(files, self.source.format, self.options)
         known = self.staging.meta("source")
         if self.staging.meta("encoder") not in (None, identity):
             self.staging.forget_vectors()
@@ -237,34 +272,12 @@ class _Build:
         write_cache(self.layout.new / parts.PAGERANK, PageRankCache(scores, digest, parameters))
 
     def _source_name(self) -> str:
-        return "standard input" if self.location == "-" else Path(self.location).resolve().name
+        return "standard input" if self.location == STDIN else Path(self.location).resolve().name
 
 
-def _fingerprint(location: str, source_format: str, options: BuildOptions) -> str | None:
-    """Return a key that changes whenever the source's files change, or ``None`` for standard input."""
-    if location == "-":
-        return None
+def _fingerprint(files: Mapping[str, FileState], source_format: str, options: BuildOptions) -> str:
+    """Return a key that changes whenever the source's files or the options for reading them change."""
     digest = hashlib.sha256(repr((source_format, options.limit, options.keep_going)).encode())
-    for path in _files(Path(location)):
-        stat = path.stat()
-        digest.update(f"{os.fspath(path)}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
+    for name, state in files.items():
+        digest.update(f"{name}\0{state.size}\0{state.modified_ns}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
-
-
-def _files(root: Path) -> Iterator[Path]:
-    """Yield the files below ``root`` (or ``root`` itself) in order, including linked folders but not hidden ones."""
-    if not root.is_dir():
-        yield root
-        return
-    seen: set[str] = set()
-    for folder, folders, files in os.walk(root, followlinks=True):
-        real = os.path.realpath(folder)
-        if real in seen:
-            folders.clear()
-            continue
-        seen.add(real)
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            path = Path(folder) / name
-            if not name.startswith(".") and path.is_file():
-                yield path

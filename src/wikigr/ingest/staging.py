@@ -99,10 +99,9 @@ class Staging:
         with _as_build_error():
             self._open(path)
             if self.meta("layout") not in (None, _LAYOUT):
-                self._db.close()
-                _remove(path)
-                self._open(path)
-            self.set_meta("layout", _LAYOUT)
+                self.keep_replies()
+            else:
+                self._create_tables()
 
     def _open(self, path: Path) -> None:
         self._db = sqlite3.connect(path, isolation_level=None)
@@ -112,8 +111,10 @@ class Staging:
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID")
-        if self.meta("layout") in (None, _LAYOUT):
-            self._db.executescript(_SCHEMA)
+
+    def _create_tables(self) -> None:
+        self._db.executescript(_SCHEMA)
+        self.set_meta("layout", _LAYOUT)
 
     def close(self) -> None:
         self._db.close()
@@ -152,6 +153,22 @@ class Staging:
             for table in _DERIVED_TABLES:
                 self._db.execute(f"DELETE FROM {table}")
             self._db.execute("DELETE FROM meta WHERE key IN ('chunked', 'lost_links')")
+
+    def paid_replies(self) -> tuple[int, float]:
+        """Return the number of a model's replies and their cost in US dollars."""
+        return self.count("extraction"), float(self.meta("extraction_usd") or 0.0)
+
+    def keep_replies(self) -> None:
+        """Delete everything except the model's replies and the record of their cost."""
+        with self.transaction():
+            tables = self._db.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('meta', 'extraction')"
+            ).fetchall()
+            for (name,) in tables:
+                self._db.execute(f'DROP TABLE "{name}"')
+            self._db.execute("DELETE FROM meta WHERE key <> 'extraction_usd'")
+        self._db.execute("VACUUM")
+        self._create_tables()
 
     def forget_vectors(self) -> None:
         with self.transaction():

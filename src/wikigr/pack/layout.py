@@ -4,6 +4,9 @@ A pack's folder may also contain its sources (articles, gold questions), which a
 its parts in ``.wikigr/new``, writes a marker, renames the parts into place one by one, and removes the marker. While
 the marker exists, readers take each part from ``.wikigr/new`` if it is still there. A kill at any moment therefore
 leaves either the old pack or the new one.
+
+The manifest lists every file that wikigr created. Files that it does not list belong to the user: a build that would
+replace or delete one of them is refused.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import json
 import os
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +35,14 @@ PARTS = (DATABASE, LEXICAL, PAGERANK, GRAPH_INDEX, ENCODER, MANIFEST)
 # The signature of the manifest, and where an installed pack came from. Both become invalid with another manifest.
 SIGNATURE = "signature.json"
 ORIGIN = ".origin.json"
+# A signature or an origin that wikigr wrote has at least these keys.
+_KEYS = {SIGNATURE: {"algorithm", "public_key", "signature"}, ORIGIN: {"source", "identity"}}
+# Files of the lexical index that tantivy creates when it opens the index. The manifest does not list hidden files.
+_INDEX_FILES = frozenset(
+    f"{LEXICAL}/{name}" for name in (".managed.json", ".tantivy-meta.lock", ".tantivy-writer.lock")
+)
+# Files that an error message names.
+_MAX_NAMED = 3
 # Subfolder of the installed packs that contains their versions; each pack's name links to one of them.
 VERSIONS = ".versions"
 
@@ -53,6 +64,11 @@ def installed_name(folder: Path) -> str | None:
     """Return the name of the installed pack if ``folder`` is one of its versions or links to one, else ``None``."""
     versions = folder.resolve().parent.parent
     return folder.resolve().parent.name if versions == (installed_packs() / VERSIONS).resolve() else None
+
+
+def readable_path(path: Path) -> Path:
+    """Return ``path`` for a message: the absolute path for ``.`` and ``..``, which do not say which folder it is."""
+    return path.resolve() if path.name in ("", "..") else path
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +130,11 @@ class Layout:
             os.close(handle)
 
     @contextmanager
-    def building(self) -> Iterator[None]:
-        """Lock the folder for writing a pack into it.
+    def building(self, replaced: Collection[str] = PARTS) -> Iterator[None]:
+        """Lock the folder for replacing the parts ``replaced`` of its pack.
 
-        Raises ``BuildError`` when another process is building here or the folder cannot be written, and ``UsageError``
-        for the folder of an installed pack.
+        Raises ``BuildError`` when another process is building here, the folder cannot be written or a part contains
+        files of the user, and ``UsageError`` for the folder of an installed pack.
         """
         self.refuse_installed()
         try:
@@ -126,7 +142,7 @@ class Layout:
             handle = os.open(self.work / "build.lock", os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise BuildError(
-                f"Cannot write to the folder {self.root}: {error.strerror}.",
+                f"Cannot write to the folder {readable_path(self.root)}: {error.strerror}.",
                 hint=f"Make it writable, or work on a copy: cp -RL {shlex.quote(str(self.root))} COPY"
                 if self.exists()
                 else "Choose another folder with -o, or change its permissions.",
@@ -136,10 +152,11 @@ class Layout:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise BuildError(
-                    f"Another process is building a pack in {self.root}.", hint="Wait until it has finished."
+                    f"Another process is building a pack in {readable_path(self.root)}.",
+                    hint="Wait until it has finished.",
                 ) from error
-            self._refuse_foreign_files()
             self._roll_forward()
+            self.refuse_user_files(replaced)
             yield
         finally:
             os.close(handle)
@@ -153,35 +170,55 @@ class Layout:
                 hint=f"Make a copy and run the same command on it: cp -RL {shlex.quote(str(self.root))} COPY",
             )
 
-    def _refuse_foreign_files(self) -> None:
-        """Raise ``BuildError`` if the folder has files named like parts that do not belong to a wikigr pack."""
-        taken = [name for name in PARTS if (self.root / name).exists()]
-        if not taken or self._marker.exists():
+    def refuse_user_files(self, replaced: Collection[str] = PARTS) -> None:
+        """Raise ``BuildError`` if the parts ``replaced`` contain files that the pack's manifest does not list."""
+        if self._marker.exists():
+            return  # parts of two builds until the commit is finished
+        listed = _listed_files(self.root / MANIFEST)
+        found = [file for name in replaced for file in self._user_files(name, listed)]
+        if MANIFEST in replaced:
+            found += [name for name in _KEYS if os.path.lexists(self.root / name) and not self._is_own(name)]
+        if not found:
             return
-        try:
-            ours = "wikigr_version" in json.loads((self.root / MANIFEST).read_text(encoding="utf-8"))
-        except (OSError, ValueError, TypeError):
-            ours = False
-        if not ours:
+        named = ", ".join(found[:_MAX_NAMED]) + (f" and {len(found) - _MAX_NAMED:,} more" if found[_MAX_NAMED:] else "")
+        if not listed:
             raise BuildError(
-                f"{self.root} contains {', '.join(taken)}, which wikigr did not create and the build would overwrite.",
+                f"{readable_path(self.root)} contains {named}, which wikigr did not create and the build "
+                "would overwrite.",
                 hint="Choose another folder with -o, or move the files away.",
             )
+        raise BuildError(
+            f"The pack folder {readable_path(self.root)} contains {named}, which the pack's manifest does not list, so "
+            "wikigr did not create it and does not overwrite or delete it. Nothing was changed.",
+            hint="Move it out of the pack's folder, then run the same command again.",
+        )
+
+    def _user_files(self, name: str, listed: Collection[str]) -> Iterator[str]:
+        """Yield the relative paths in the part ``name`` that are not ``listed``: the folder itself if no file is."""
+        part = self.root / name
+        if not part.is_dir():
+            if os.path.lexists(part) and name not in listed:
+                yield name
+        elif not _lists_part(listed, name):
+            yield f"{name}/"
+        elif not part.is_symlink():
+            for folder, folders, files in os.walk(part):
+                entries = [*files, *(entry for entry in folders if (Path(folder) / entry).is_symlink())]
+                paths = [(Path(folder) / entry).relative_to(self.root).as_posix() for entry in sorted(entries)]
+                yield from (path for path in paths if path not in listed and path not in _INDEX_FILES)
+
+    def _is_own(self, name: str) -> bool:
+        """Return whether wikigr wrote the signature or the origin ``name``."""
+        try:
+            fields = json.loads((self.root / name).read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return False
+        return isinstance(fields, dict) and _KEYS[name] <= set(fields)
 
     def clear_new(self) -> None:
         """Create an empty ``.wikigr/new``, removing uncommitted parts of a killed build."""
         _discard(self.new)
         self.new.mkdir(parents=True)
-
-    def commit(self, *, keep_encoder: bool) -> None:
-        """Move all parts from ``.wikigr/new`` into place atomically, and remove the staging file.
-
-        Unless ``keep_encoder`` is set, an encoder bundled by an earlier build is removed afterwards.
-        """
-        self.replace_parts()
-        if not keep_encoder:
-            _discard(self.root / ENCODER)
-        self.drop_staging()
 
     def drop_staging(self) -> None:
         """Remove the staging files of a finished or abandoned build."""
@@ -189,13 +226,27 @@ class Layout:
             leftover.unlink()
 
     def replace_parts(self) -> None:
-        """Move the parts in ``.wikigr/new`` into place atomically; all other parts stay."""
+        """Move the parts in ``.wikigr/new`` into place atomically.
+
+        A part that the new manifest no longer lists is removed; all others stay. Raises ``BuildError`` if the user put
+        a file there since the build began.
+        """
+        self.refuse_user_files([name for name in PARTS if (self.new / name).exists() or self._is_obsolete(name)])
         sync_tree(self.new)
         sync(self.work)
         self._marker.touch()
         sync(self._marker)
         sync(self.work)
         self._roll_forward()
+
+    def _is_obsolete(self, name: str) -> bool:
+        """Return whether the current manifest lists the part ``name`` but the new one does not."""
+        new = self.new / MANIFEST
+        return (
+            new.exists()
+            and _lists_part(_listed_files(self.root / MANIFEST), name)
+            and not _lists_part(_listed_files(new), name)
+        )
 
     def _roll_forward(self) -> None:
         """Finish a commit whose marker exists, if any. Safe to repeat."""
@@ -208,13 +259,13 @@ class Layout:
             old.mkdir(exist_ok=True)
             for name in PARTS:
                 pending, final = self.new / name, self.root / name
+                if final.is_dir() and (pending.exists() or self._is_obsolete(name)):
+                    _discard(old / name)
+                    final.rename(old / name)
                 if pending.exists():
                     if name == MANIFEST and not _same_content(pending, final):
                         _discard(self.root / SIGNATURE)
                         _discard(self.root / ORIGIN)
-                    if final.is_dir():
-                        _discard(old / name)
-                        final.rename(old / name)
                     pending.replace(final)
             sync(self.root)
             self._marker.unlink()
@@ -223,6 +274,23 @@ class Layout:
             _discard(self.new)
         finally:
             os.close(lock)
+
+
+def _listed_files(manifest: Path) -> frozenset[str]:
+    """Return the manifest's own name and the files it lists; nothing if it is missing or not a pack's."""
+    try:
+        fields = json.loads(manifest.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return frozenset()
+    if not isinstance(fields, dict) or "wikigr_version" not in fields:
+        return frozenset()
+    files = fields.get("files")
+    return frozenset([MANIFEST, *(files if isinstance(files, dict) else ())])
+
+
+def _lists_part(listed: Collection[str], name: str) -> bool:
+    """Return whether ``listed`` has the file ``name`` or a file in the folder ``name``."""
+    return any(file == name or file.startswith(f"{name}/") for file in listed)
 
 
 def _same_content(one: Path, other: Path) -> bool:

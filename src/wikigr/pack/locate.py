@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from wikigr.errors import PackError
-from wikigr.pack.layout import DATABASE, Layout, installed_packs
+from wikigr.pack.layout import DATABASE, Layout, installed_packs, readable_path
 
 # The suffix of an archive file.
 ARCHIVE = ".wikigr"
@@ -57,11 +57,13 @@ def find_pack(location: str | Path) -> Layout:
         return layout
     if layout.unfinished():
         raise PackError(
-            f"There is no finished pack at {path}, because its build was interrupted.",
+            f"There is no finished pack at {readable_path(path)}, because its build was interrupted.",
             hint=f"Run the same `wikigr pack build … -o {path}` again to resume it.",
         )
     if path.is_dir():
-        raise PackError(f"{path} does not contain a pack.", hint=f"Build one: wikigr pack build SOURCE -o {path}")
+        raise PackError(
+            f"{readable_path(path)} does not contain a pack.", hint=f"Build one: wikigr pack build SOURCE -o {path}"
+        )
     near = get_close_matches(path.name, _known_names(path.parent), n=1)
     raise PackError(
         f"There is no pack {str(location)!r}: no folder and no installed pack has that name.",

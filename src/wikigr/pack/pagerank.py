@@ -84,7 +84,7 @@ def build_cache(
         cache, links = compute(location, parameters)
         write_cache(output, cache, file_format)
         return RankedPack(output, manifest.counts["articles"], links, written=True)
-    with layout.building():
+    with layout.building([parts.PAGERANK, parts.MANIFEST]):
         cache, links = compute(location, parameters)
         _replace_own(layout, cache)
     return RankedPack(layout.part(parts.PAGERANK), manifest.counts["articles"], links, written=True)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import IO, Any
 
 from wikigr.atomic import write_atomic
 from wikigr.errors import UsageError, WikigrError
+from wikigr.pack.layout import sync
 from wikigr.receipts.receipt import KIND, SCHEMA_VERSION, Receipt, canonical, digest_of
 
 # The maximum size of one receipt. A large real one has 100 kB.
 MAX_BYTES = 8 * 1024 * 1024
+# Appended to the name of the file until a batch is finished.
+PARTIAL = ".partial"
 
 
 class ReceiptError(UsageError):
@@ -30,7 +35,7 @@ class ReceiptRead:
     intact: bool
 
 
-def check_target(path: Path) -> None:
+def check_target(path: Path, *, batch: bool) -> None:
     """Raise ``ReceiptError`` when no receipt can be written to ``path``. Call this before asking a model."""
     if path.exists() and not path.is_file():
         raise ReceiptError(f"Cannot write the receipt: {path} is not a regular file.")
@@ -39,28 +44,79 @@ def check_target(path: Path) -> None:
         raise ReceiptError(f"Cannot write the receipt {path}: the folder {folder} does not exist.")
     if not os.access(folder, os.W_OK):
         raise ReceiptError(f"Cannot write the receipt {path}: the folder {folder} is read-only.")
+    if batch and os.path.lexists(partial := partial_path(path)):
+        raise ReceiptError(
+            f"{partial} contains the receipts of a batch that was interrupted or is still running.",
+            hint="Rename or delete it, then run the same command again. To see what it contains: "
+            f"wikigr replay {shlex.quote(str(partial))}",
+        )
 
 
-def write_receipts(path: Path, receipts: Sequence[Receipt], *, lines: bool) -> None:
-    """Write receipts to ``path`` atomically: as JSON Lines if ``lines``, else the single receipt as one document.
+def partial_path(path: Path) -> Path:
+    """Return the file that contains the receipts of an unfinished batch, beside the file that ``path`` links to."""
+    target = path.resolve() if path.is_symlink() else path
+    return target.with_name(target.name + PARTIAL)
+
+
+def write_receipt(path: Path, receipt: Receipt) -> None:
+    """Write one receipt to ``path`` atomically, as one JSON document.
 
     Raises ``WikigrError`` when writing fails, which leaves an existing file unchanged.
     """
-    if lines:
-        text = "".join(json.dumps(receipt.to_document(), ensure_ascii=False) + "\n" for receipt in receipts)
-    else:
-        (receipt,) = receipts
-        text = json.dumps(receipt.to_document(), ensure_ascii=False, indent=2) + "\n"
     try:
-        write_atomic(path, text)
+        write_atomic(path, json.dumps(receipt.to_document(), ensure_ascii=False, indent=2) + "\n")
     except OSError as error:
-        raise WikigrError(
-            f"Cannot write the receipt {path}: {error.strerror or error}.", hint="Choose another file with --receipt."
-        ) from error
+        raise _cannot_write(path, error) from error
+
+
+class BatchReceipts:
+    """The receipts of a batch as JSON Lines: in ``partial_path(path)``, each on disk at once, until ``finish``.
+
+    An interrupted batch leaves that file, and an existing file at ``path`` is replaced only at the end. All methods
+    raise ``WikigrError`` when writing fails.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.partial = partial_path(path)
+        self._file: FileIO | None = None
+
+    def append(self, receipt: Receipt) -> None:
+        """Write a receipt and flush it to the disk. After an error, ``finish`` leaves the unfinished file."""
+        rest = memoryview((json.dumps(receipt.to_document(), ensure_ascii=False) + "\n").encode())
+        try:
+            if self._file is None:
+                self._file = self.partial.open("xb", buffering=0)
+                sync(self.partial.parent)
+            while rest:
+                rest = rest[self._file.write(rest) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+            raise _cannot_write(self.partial, error) from error
+
+    def finish(self) -> bool:
+        """Move the receipts to ``path``; return ``False`` without a receipt, which leaves an existing file."""
+        if self._file is None:
+            return False
+        self._file.close()
+        try:
+            self.partial.replace(self.path.resolve())
+        except OSError as error:
+            raise _cannot_write(self.path, error) from error
+        return True
+
+
+def _cannot_write(path: Path, error: OSError) -> WikigrError:
+    return WikigrError(
+        f"Cannot write the receipt {path}: {error.strerror or error}.", hint="Choose another file with --receipt."
+    )
 
 
 def read_receipts(path: Path) -> Iterator[ReceiptRead]:
-    """Yield the receipts of a file in order.
+    """Yield the receipts of a file in order, without an incomplete last line in the file of an unfinished batch.
 
     Raises ``ReceiptError`` with the line and the key when the file cannot be read, contains anything other than
     receipts, or has a newer schema.
@@ -74,7 +130,8 @@ def read_receipts(path: Path) -> Iterator[ReceiptRead]:
     except OSError as error:
         raise ReceiptError(f"Cannot read the receipt {path}: {error.strerror or error}.") from error
     if not found:
-        raise ReceiptError(f"{path} is empty and contains no receipt.")
+        empty = "contains no complete receipt" if path.suffix == PARTIAL else "is empty and contains no receipt"
+        raise ReceiptError(f"{path} {empty}.")
 
 
 def _documents(file: IO[bytes], path: Path) -> Iterator[tuple[int, bytes]]:
@@ -82,6 +139,8 @@ def _documents(file: IO[bytes], path: Path) -> Iterator[tuple[int, bytes]]:
     line, first = 0, True
     while text := file.readline(MAX_BYTES + 1):
         line += 1
+        if path.suffix == PARTIAL and not text.endswith(b"\n"):
+            return
         text = text.removeprefix(b"\xef\xbb\xbf") if line == 1 else text
         if not text.strip():
             continue

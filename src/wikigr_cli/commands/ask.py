@@ -13,7 +13,7 @@ import typer
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr_cli import options
-from wikigr_cli.environment import Environment
+from wikigr_cli.environment import Environment, OutputClosed
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.render.answer import answer_document, failure_document, print_answer
 from wikigr_cli.render.output import print_json, print_json_line, print_trace
@@ -115,7 +115,7 @@ def ask(
             print_trace(environment, trace)
             return
         if batch is not None:
-            with _receipts(environment, receipt, pipeline, named, pack, as_lines=True) as keep:
+            with _batch_receipts(environment, receipt, pipeline, named, pack) as keep:
                 abstained, failed = _ask_batch(environment, pipeline, batch, keep, explain=explain)
             if failed:
                 raise WikigrError(f"{failed} of the questions could not be answered.")
@@ -123,9 +123,9 @@ def ask(
             assert question is not None
             wants_stream = environment.stdout.isatty() if stream is None else stream
             live = client is not None and not json_output and wants_stream
-            with _receipts(environment, receipt, pipeline, named, pack, as_lines=False) as keep:
+            with _receipt(environment, receipt, pipeline, named, pack) as keep:
                 answer = _answer_live(environment, pipeline, question) if live else pipeline.answer(question)
-                keep(answer, None)
+                keep(answer)
                 print_trace(environment, answer.trace)
                 # For --strict an answer without a verified citation counts as none.
                 abstained = answer.abstained or not answer.citations
@@ -164,35 +164,68 @@ def _check_receipt(path: Path, batch: str | None, *, show_prompt: bool) -> None:
         raise UsageError(
             f"The receipts would replace the questions in {path}.", hint="Choose another file for --receipt."
         )
-    check_target(path)
+    check_target(path, batch=batch is not None)
 
 
 @contextmanager
-def _receipts(
-    environment: Environment, path: Path | None, pipeline: Pipeline, named: Profile, pack: str, *, as_lines: bool
-) -> Iterator[Callable[[Answer, str | int | None], None]]:
-    """Yield a function that collects the receipt of an answer; write all of them at the end, even after an error."""
+def _receipt(
+    environment: Environment, path: Path | None, pipeline: Pipeline, named: Profile, pack: str
+) -> Iterator[Callable[[Answer], None]]:
+    """Yield a function that makes the receipt of the answer; write it at the end, even after an error."""
+    if path is None:
+        yield lambda answer: None
+        return
+    from wikigr.receipts.receipt import Receipt, make_receipt
+    from wikigr.receipts.receipt_file import write_receipt
+
+    made: list[Receipt] = []
+    try:
+        yield lambda answer: made.append(make_receipt(answer, pipeline, base=named))
+    finally:
+        for receipt in made:
+            write_receipt(path, receipt)
+            _note_replay(environment, path, pack)
+
+
+@contextmanager
+def _batch_receipts(
+    environment: Environment, path: Path | None, pipeline: Pipeline, named: Profile, pack: str
+) -> Iterator[Callable[[Answer, str | int], None]]:
+    """Yield a function that writes the receipt of an answer; an interrupted batch leaves a ``.partial`` file."""
     if path is None:
         yield lambda answer, id_: None
         return
-    from wikigr.receipts.receipt import Receipt, make_receipt
-    from wikigr.receipts.receipt_file import write_receipts
+    from wikigr.receipts.receipt import make_receipt
+    from wikigr.receipts.receipt_file import BatchReceipts
 
-    kept: list[Receipt] = []
+    receipts = BatchReceipts(path)
+
+    def finish() -> None:
+        if receipts.finish():
+            _note_replay(environment, path, pack)
+
     try:
-        yield lambda answer, id_: kept.append(make_receipt(answer, pipeline, base=named, id_=id_))
-    finally:
-        if kept:
-            write_receipts(path, kept, lines=as_lines)
-            command = ("wikigr", "replay", str(path), "--pack", pack)
-            environment.note(f"To check the receipt: {shlex.join(command)}")
+        yield lambda answer, id_: receipts.append(make_receipt(answer, pipeline, base=named, id_=id_))
+    except (WikigrError, OutputClosed, BrokenPipeError):
+        # The batch ended by itself: an exhausted budget, a malformed line, a reader that has seen enough.
+        finish()
+        raise
+    except BaseException:
+        if receipts.partial.exists():
+            environment.note(f"The receipts so far are in {receipts.partial}.")
+        raise
+    finish()
+
+
+def _note_replay(environment: Environment, path: Path, pack: str) -> None:
+    environment.note(f"To check the receipt: {shlex.join(('wikigr', 'replay', str(path), '--pack', pack))}")
 
 
 def _ask_batch(
     environment: Environment,
     pipeline: Pipeline,
     location: str,
-    keep: Callable[[Answer, str | int | None], None],
+    keep: Callable[[Answer, str | int], None],
     *,
     explain: bool,
 ) -> tuple[bool, int]:
@@ -216,8 +249,14 @@ def _ask_batch(
             continue
         print_trace(environment, answer.trace)
         abstained = abstained or answer.abstained or not answer.citations
-        keep(answer, item.id)
-        print_json_line(environment, {"id": item.id, **answer_document(answer, pipeline, explain=explain)})
+        document = {"id": item.id, **answer_document(answer, pipeline, explain=explain)}
+        try:
+            keep(answer, item.id)
+        except WikigrError:
+            # The disk may be full, but the answer was paid for.
+            print_json_line(environment, document)
+            raise
+        print_json_line(environment, document)
     return abstained, failed
 
 

@@ -30,9 +30,13 @@ def replay(
     given = pack if source is not None and source.name == "COMMANDLINE" else None
 
     from wikigr.pack.open import Pack
-    from wikigr.receipts.receipt_file import read_receipts
+    from wikigr.receipts.receipt_file import PARTIAL, read_receipts
     from wikigr.receipts.replay import find_receipts_pack, replay
 
+    if receipt.suffix == PARTIAL:
+        environment.note(
+            f"{receipt} is from a batch that was interrupted or is still running. Its other questions have no receipt."
+        )
     documents: list[dict[str, Any]] = []
     opened: Pack | None = None
     location = None

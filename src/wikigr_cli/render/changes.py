@@ -67,9 +67,11 @@ def update_document(report: UpdateReport, folder: Path, *, dry_run: bool) -> dic
 
 def print_update(environment: Environment, document: Document, *, everything: bool) -> None:
     """Print what an update did, or would do."""
-    found = document["diff"]
+    from wikigr.pack.layout import readable_path
+
+    found, pack = document["diff"], readable_path(Path(document["pack"]))
     if not found["differs"]:
-        environment.print(f"{document['pack']}: nothing changed and nothing was written.")
+        environment.print(f"{pack}: nothing changed and nothing was written.")
         return
     print_diff(environment, found, everything=everything)
     environment.print()
@@ -77,7 +79,7 @@ def print_update(environment: Environment, document: Document, *, everything: bo
         environment.note("Nothing was written (--dry-run).")
         return
     print_build(environment, document["build"])
-    environment.print(f"{document['pack']} is now version {document['version']}.", style="bold")
+    environment.print(f"{pack} is now version {document['version']}.", style="bold")
 
 
 class _DiffPrinter:

@@ -65,8 +65,10 @@ def print_build(environment: Environment, document: Document) -> None:
     extraction = document["extraction"]
     if extraction is not None:
         _print_extraction(environment, extraction)
+    from wikigr.pack.layout import readable_path
+
     counts = ", ".join(counted(count, name) for name, count in document["counts"].items() if count)
-    environment.print(f"{document['pack']}: {counts}")
+    environment.print(f"{readable_path(Path(document['pack']))}: {counts}")
     environment.print(
         f"digest {document['digest'][:16]}, {counted(document['embedded'], 'sections')} embedded, "
         f"{document['reused']:,} reused",

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from tests.llm.server import MessagesServer, reply, status
 
-from ..conftest import Wikigr
+from ..conftest import MAIN, Wikigr
 
 QUESTION = "Who measured the wavelength of the electron?"
 UNKNOWN = "Which enzyme unwinds DNA during replication?"
@@ -159,6 +162,40 @@ def test_the_receipts_of_a_batch_that_a_budget_or_a_server_ends(
     messages_server.always(status(400, "no"))
     assert wikigr(*arguments, stdin=QUESTION).code == 3
     assert json.loads(Path("many.jsonl").read_text())["id"] == "2"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
+def test_an_interrupted_batch_leaves_the_receipts_of_its_answers(
+    wikigr: Wikigr, physics_pack: Path, number: signal.Signals
+) -> None:
+    Path("many.jsonl").write_text("an earlier batch")
+    arguments = ("ask", "--batch", "-", "--pack", str(physics_pack), "--offline", "--receipt", "many.jsonl")
+    process = subprocess.Popen(
+        [sys.executable, "-c", MAIN, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for _ in range(2):
+        process.stdin.write(f"{QUESTION}\n".encode())
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["question"] == QUESTION
+    process.send_signal(number)
+    _, message = process.communicate(timeout=60)
+    assert process.returncode == (130 if number == signal.SIGINT else -number)
+    assert (b"The receipts so far are in many.jsonl.partial." in message) == (number == signal.SIGINT)
+    assert Path("many.jsonl").read_text() == "an earlier batch"
+    kept = Path("many.jsonl.partial").read_bytes()
+    found = wikigr("replay", "many.jsonl.partial", "--pack", str(physics_pack))
+    assert (found.code, "2 of 2 receipts hold." in found.out) == (0, True)
+    assert "interrupted or is still running" in found.err
+    again = wikigr(*arguments, stdin=f"{QUESTION}\n")
+    assert (again.code, again.out) == (2, "")
+    assert "Rename or delete it" in again.err
+    assert Path("many.jsonl.partial").read_bytes() == kept
+    Path("many.jsonl.partial").unlink()
+    assert wikigr(*arguments, stdin=f"{QUESTION}\n").code == 0
+    assert len(Path("many.jsonl").read_text().splitlines()) == 1
+    assert not Path("many.jsonl.partial").exists()
 
 
 def test_an_unwritable_receipt_is_reported_before_the_question_is_asked(

@@ -63,7 +63,7 @@ class QueryRunner:
     """
 
     def __init__(self, database: Path) -> None:
-        self._database = database
+        self._database = database.absolute()
         self._process: SandboxedProcess | None = None
         self._lock = Lock()
 
@@ -150,8 +150,8 @@ class QueryRunner:
                     f"Cannot run queries on the database {self._database}: it is open for writing.",
                     hint="Open it read-only, or close it first.",
                 )
-            case {"error": str(message)}:
-                raise PackError(_clean(message), hint="Run `wikigr pack verify` on the pack, or build it again.")
+            case {"error": str(message), "hint": str(hint)}:
+                raise PackError(_clean(message), hint=_clean(hint))
         raise PackError(f"Cannot open the database {self._database}: its process sent an invalid message.")
 
     def _stop(self) -> None:

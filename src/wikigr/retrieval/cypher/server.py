@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 from uuid import UUID
 
-from wikigr.errors import PackError
+from wikigr.errors import WikigrError
 from wikigr.graph.engine import Graph
 from wikigr.sandbox.child import Channel
 
@@ -36,17 +36,17 @@ _INTERRUPTED = re.compile(r"Interrupted\.?\Z")
 def serve(channel: Channel, database: str, reserve: int, message_bytes: int) -> None:
     """Open ``database`` and answer queries until the parent closes the channel.
 
-    The first message is ``{"error": message}``, with an empty message if the database is open.
+    The first message is ``{"error", "hint"}``, with empty texts if the database is open.
     A request is ``{"cypher", "skip", "rows", "seconds"}``. A reply is ``{"columns", "rows", "more", "cut"}`` or
     ``{"error": message, "kind": "time" | "memory" | "query"}``. ``reserve`` is the engine's address space in bytes.
     """
     try:
         graph = Graph(Path(database), address_space=reserve, threads=_THREADS)
-    except PackError as error:
-        channel.send({"error": error.message})
+    except WikigrError as error:
+        channel.send({"error": error.message, "hint": error.hint or ""})
         return
     with graph:
-        channel.send({"error": ""})
+        channel.send({"error": "", "hint": ""})
         while True:
             request = channel.receive()
             try:

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import MAIN
+
+from wikigr.errors import PackError
+from wikigr.graph.engine import Graph, QueryError
+
+
+def test_a_result_that_arrow_cannot_represent_is_a_query_error() -> None:
+    with Graph(Path(":memory:"), read_only=False) as graph:
+        with pytest.raises(QueryError, match="UINT128"):
+            graph.arrow("RETURN sum(CAST(1 AS UINT64)) AS total")
+        assert graph.rows("RETURN 6 * 7") == [[42]]
+
+
+def test_the_path_is_absolute_so_that_it_can_be_removed_from_messages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Graph(Path("pack.db"), read_only=False) as graph:
+        assert graph.path == tmp_path / "pack.db"
+    (tmp_path / "pack.db").write_bytes(b"not a database" * 1000)
+    with pytest.raises(PackError, match=r"Cannot open the database pack\.db"):
+        Graph(Path("pack.db"))
+
+
+@pytest.mark.parametrize("gigabytes", [1, 2, 4])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["search", "spin", "--pack", "PACK"],
+        ["ask", "What is spin?", "--offline", "--pack", "PACK"],
+        ["graph", "neighbors", "Spin", "--pack", "PACK"],
+        ["pack", "validate", "PACK"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_limit_on_virtual_memory_is_the_reported_cause(
+    physics_pack: Path, gigabytes: int, command: list[str]
+) -> None:
+    limit = gigabytes * 1_000_000_000
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, *(str(physics_pack) if word == "PACK" else word for word in command)],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 3
+    assert f"limited to {limit / 2**30:.1f} GiB (ulimit -v)" in done.stderr
+    assert "`ulimit -v unlimited`" in done.stderr
+    assert "build it again" not in done.stderr
