@@ -2,8 +2,8 @@
 
     python benchmarks/query_process.py PACK [--runs N]
 
-Prints the first query (start of the process, walls, opening the database), later ones, their ratio to the engine without
-a process, the restart after a crash, the memory of the process, and `wikigr graph cypher` as a whole.
+Prints the first query (start of the process, walls, opening the database), later ones, their ratio to the engine
+without a process, the restart after a crash, the memory of the process, and `wikigr graph cypher` as a whole.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from wikigr.distribution.untrusted_checks import untrusted_checks
 from wikigr.errors import WikigrError
 from wikigr.graph.engine import Graph
 from wikigr.pack.digest import database_digest
-from wikigr.pack.layout import DATABASE, GRAPH_INDEX, MANIFEST, PAGERANK
+from wikigr.pack.layout import DATABASE, GRAPH_INDEX, LEXICAL, MANIFEST, PAGERANK
 from wikigr.pack.manifest import describe_file, describe_files, read_manifest
 from wikigr_cli.app import run
 from wikigr_cli.environment import Environment
@@ -86,7 +86,9 @@ def _digest_of(pack: Path) -> str:
 
 def verification(pack: Path) -> list[str]:
     """Return the failed checks."""
-    return [f"{c.name}: {c.detail}" for c in untrusted_checks(pack, _RESERVE) if c.required and not c.passed]
+    return [
+        f"{c.name}: {c.detail}" for c in untrusted_checks(pack, _RESERVE, pack / LEXICAL) if c.required and not c.passed
+    ]
 
 
 def commands(pack: Path) -> list[list[str]]:
