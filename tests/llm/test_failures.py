@@ -228,7 +228,7 @@ def test_anything_but_a_json_object_is_an_error(messages_server: MessagesServer,
 def test_an_endless_reply_is_an_error(
     messages_server: MessagesServer, claude: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wikigr.llm.client._MAX_REPLY_BYTES", 5000)
+    monkeypatch.setattr("wikigr.llm.http_client._MAX_REPLY_BYTES", 5000)
     messages_server.script(reply("x" * 5000))
     with pytest.raises(LlmError, match="it is too long"):
         ask(claude())
