@@ -11,12 +11,15 @@ import socket
 import struct
 import threading
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any
 
 PACE = 0.05
 """Seconds between the bytes or lines that a slow server sends."""
+HANG_UP_SECONDS = 10.0
+"""Far longer than the limits that tests set: a client that is still busy then would never have ended."""
 
 
 class Peer:
@@ -124,11 +127,17 @@ def _read_request(connection: socket.socket) -> bytes | None:
 
 
 @contextmanager
-def playing(behavior: Behavior | None = None, *, mute: bool = False) -> Iterator[ScriptedServer]:
+def playing(
+    behavior: Behavior | None = None, *, mute: bool = False, hang_up: float = HANG_UP_SECONDS
+) -> Iterator[ScriptedServer]:
+    """Run a server, which closes all connections after ``hang_up`` seconds so that no client hangs forever."""
     server = ScriptedServer(behavior, mute=mute)
+    timer = threading.Timer(hang_up, server.close)
+    timer.start()
     try:
         yield server
     finally:
+        timer.cancel()
         server.close()
 
 
@@ -297,3 +306,15 @@ BEHAVIORS: dict[str, Behavior] = {
     "one SSE event of short lines": floods(OK + STREAM + END, b"x\n"),
     "invalid UTF-8 in SSE": ends(OK + STREAM + CLOSE + END + b'data: {"type": "\xff"}\n\n'),
 }
+
+
+def play_all(call: Callable[[ScriptedServer, str], str], names: Iterable[str] = BEHAVIORS) -> dict[str, str]:
+    """Return what ``call`` returns for a server of each behavior, or "hangs" if only the end of the server ended it."""
+
+    def one(name: str) -> str:
+        with playing(BEHAVIORS[name]) as server:
+            outcome = call(server, name)
+            return "hangs" if server.closing.is_set() else outcome
+
+    with ThreadPoolExecutor(12) as pool:
+        return dict(zip(names, pool.map(one, names), strict=True))

@@ -96,7 +96,7 @@ class Transport(httpx2.BaseTransport):
     Reading a body of more than ``max_body`` bytes (if given) raises ``BodyTooLargeError``, and reading a compressed one
     raises ``httpx2.DecodingError``, so requests should accept only the encoding ``identity``. The body of an error is
     cut off, or empty if it is compressed. Connections go to the addresses that ``resolve`` returns for a host and a
-    port, in that order; ``proxy`` replaces the host. Thread-safe.
+    port, in that order, and serve one request; ``proxy`` replaces the host. Thread-safe.
 
     Raises the errors of ``resolve`` and of ``httpx2``, which include ``TimeoutException`` at the deadline.
     """
@@ -114,8 +114,8 @@ class Transport(httpx2.BaseTransport):
             ssl_context=ssl_context,
             proxy=None if proxy is None else _core_proxy(proxy),
             max_connections=None,
-            max_keepalive_connections=20,
-            keepalive_expiry=5.0,
+            # What a server sends after its response would be read as the response to the next request.
+            max_keepalive_connections=0,
             network_backend=_Backend(resolve or _resolve),
         )
 
@@ -200,7 +200,7 @@ class _Backend(httpcore2.NetworkBackend):
         for address in self._look_up(host, port, exchange):
             seconds = min(_CONNECT_SECONDS, exchange.remaining)
             if not seconds:
-                raise httpcore2.ConnectTimeout("the deadline has passed")
+                raise httpcore2.ReadTimeout("the deadline has passed")
             try:
                 stream = self._sockets.connect_tcp(address, port, seconds, local_address, socket_options)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
