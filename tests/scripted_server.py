@@ -61,13 +61,15 @@ Behavior = Callable[[Peer], None]
 class ScriptedServer:
     """Plays ``behavior`` to every request, several in a row on a connection that stays open.
 
-    ``requests`` holds what came in, as bytes. With ``mute``, connections are accepted and never read.
+    ``requests`` holds what came in, as bytes. With ``mute``, connections are accepted and never read. ``connected`` is
+    set by the first connection, and ``closing`` ends the behaviors that never end.
     """
 
     def __init__(self, behavior: Behavior | None = None, *, mute: bool = False) -> None:
         self.behavior = behavior
         self.requests: list[bytes] = []
         self.connections = 0
+        self.connected = threading.Event()
         self.closing = threading.Event()
         self._mute = mute
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
@@ -96,6 +98,7 @@ class ScriptedServer:
             except OSError:
                 return
             self.connections += 1
+            self.connected.set()
             self._open.append(connection)
             threading.Thread(target=self._talk, args=(connection,), daemon=True).start()
 

@@ -37,9 +37,13 @@ class BodyTooLargeError(httpx2.TransportError):
 
 
 class Exchange:
-    """One request and its response, with a deadline in ``seconds``: the extension ``exchange`` of the response."""
+    """One request and its response, with a deadline in ``seconds``: the extension ``exchange`` of the response.
 
-    def __init__(self, seconds: float) -> None:
+    ``max_body`` limits the body in bytes; it may be changed until the body is read.
+    """
+
+    def __init__(self, seconds: float, max_body: int | None) -> None:
+        self.max_body = max_body
         self.expired = False
         self._end = time.monotonic() + seconds
         self._connection: socket.socket | None = None
@@ -120,7 +124,7 @@ class Transport(httpx2.BaseTransport):
         )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        exchange = Exchange(request.extensions["timeout"]["read"])
+        exchange = Exchange(request.extensions["timeout"]["read"], self._max_body)
         url = request.url
         try:
             with _httpx_errors():
@@ -139,7 +143,7 @@ class Transport(httpx2.BaseTransport):
             raise
         exchange.begin_body()
         headers = httpx2.Headers(core.headers)
-        body = _Body(core, exchange, headers.get("Content-Encoding", "identity"), self._max_body)
+        body = _Body(core, exchange, headers.get("Content-Encoding", "identity"))
         return httpx2.Response(
             core.status, headers=headers, stream=body, extensions={**core.extensions, "exchange": exchange}
         )
@@ -151,11 +155,10 @@ class Transport(httpx2.BaseTransport):
 class _Body(httpx2.SyncByteStream):
     """The body of a response, limited in size. The body of an error (from status 400 on) is only a message."""
 
-    def __init__(self, response: httpcore2.Response, exchange: Exchange, encoding: str, max_bytes: int | None) -> None:
+    def __init__(self, response: httpcore2.Response, exchange: Exchange, encoding: str) -> None:
         self._response = response
         self._exchange = exchange
         self._encoding = encoding.lower()
-        self._max_bytes = max_bytes
 
     def __iter__(self) -> Iterator[bytes]:
         is_error = self._response.status >= 400
@@ -163,7 +166,7 @@ class _Body(httpx2.SyncByteStream):
             if is_error:
                 return
             raise httpx2.DecodingError(f"it is compressed ({self._encoding[:80]!r}), which was not requested")
-        limit = _MAX_ERROR_BYTES if is_error else self._max_bytes
+        limit = _MAX_ERROR_BYTES if is_error else self._exchange.max_body
         received = 0
         with _httpx_errors():
             for piece in cast(Iterable[bytes], self._response.stream):

@@ -32,7 +32,7 @@ from wikigr.llm.client import Claude, LlmError
 
 from .conftest import KEY
 
-pytestmark = pytest.mark.usefixtures("no_model")
+pytestmark = pytest.mark.usefixtures("no_model", "no_pauses")
 
 TIMEOUT, RETRIES = 0.5, 1
 # Each behavior with the error of a complete reply and that of a stream. "" is a good reply.
@@ -94,6 +94,11 @@ EXPECTED = {
 }
 
 
+@pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wikigr.llm.client._FIRST_WAIT", 0.01)
+
+
 def claude(url: str, **options: Any) -> Claude:
     return Claude(**{"model": "m", "api_key": KEY, "base_url": url, "timeout": TIMEOUT, "retries": RETRIES, **options})
 
@@ -110,9 +115,7 @@ def ask(client: Claude, stream: bool, question: str = "Where?") -> str:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_every_behavior_ends_in_time_with_an_error(stream: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wikigr.llm.client._FIRST_WAIT", 0.01)
-    monkeypatch.setattr("wikigr.llm.http_client._MAX_REPLY_BYTES", 2_000_000)
+def test_every_behavior_ends_in_time_with_an_error(stream: bool) -> None:
 
     def call(server: ScriptedServer, name: str) -> str:
         client = claude(server.url)
@@ -167,9 +170,9 @@ def test_a_good_stream_may_take_longer_than_the_timeout_but_not_than_the_whole_l
 def test_a_tls_handshake_that_stalls_ends_in_time(stream: bool) -> None:
     with playing(mute=True) as server:
         begun = time.monotonic()
-        assert "did not answer" in ask(claude(server.url.replace("http:", "https:")), stream)
+        assert "did not answer" in ask(claude(server.url.replace("http:", "https:"), timeout=1.0), stream)
         assert time.monotonic() - begun < 10
-        assert server.connections == RETRIES + 1
+        assert not server.closing.is_set()
 
 
 def test_a_server_that_reads_nothing_ends_in_time() -> None:
@@ -208,7 +211,7 @@ def test_a_proxy_that_never_answers_ends_in_time(monkeypatch: pytest.MonkeyPatch
             monkeypatch.setenv("HTTP_PROXY", server.url)
             monkeypatch.setenv("HTTPS_PROXY", server.url)
             for scheme in ("http", "https"):
-                assert "did not answer" in ask(claude(f"{scheme}://model.example"), stream=False)
+                assert "did not answer" in ask(claude(f"{scheme}://model.example", timeout=1.0), stream=False)
         assert b"CONNECT model.example:443" in proxy.requests[-1]
 
 

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     import anthropic
     import httpx2
 
+    from wikigr.transport import Exchange
+
 __all__ = [
     "BadRequestError",
     "BlockEnd",
@@ -61,6 +63,10 @@ DEFAULT_BASE_URL = "https://api.anthropic.com"
 # Seconds before the first retry and the longest wait without a Retry-After, as in the SDK.
 _FIRST_WAIT = 0.5
 _MAX_WAIT = 8.0
+# The limit of a reply in bytes, and what each token that was asked for adds to it. A token takes about 4 bytes, the
+# event that streams it another 130, and its share of the citations a few hundred. Decoded, JSON may be 50 times larger.
+_MIN_REPLY_LIMIT = 1024 * 1024
+_MAX_TOKEN_BYTES = 1024
 # A local server may not require a key, but the SDK does.
 _NO_KEY = "none"
 
@@ -224,7 +230,7 @@ class Claude:
             response = self._with_retries(
                 request, deadline, lambda seconds: stack.enter_context(self._send(request, seconds, stream=True))
             )
-            for event in self._events(response, deadline):
+            for event in self._events(response, _exchange(response, request), deadline):
                 if event.get("type") == "error":
                     raise self._server.reported(event, model=request.model)
                 reader.take(event)
@@ -307,12 +313,15 @@ class Claude:
         from wikigr.transport import BodyTooLargeError
 
         with self._send(request, seconds, stream=False) as response:
+            _exchange(response, request)
             try:
                 return response.read(), response.request_id
             except (httpx2.DecodingError, BodyTooLargeError) as error:
                 raise MalformedReply(str(error)) from None
 
-    def _events(self, response: anthropic.APIResponse[Any], deadline: float) -> Iterator[Mapping[str, Any]]:
+    def _events(
+        self, response: anthropic.APIResponse[Any], exchange: Exchange, deadline: float
+    ) -> Iterator[Mapping[str, Any]]:
         """Yield the decoded events of an open stream. Each must arrive in time, and all of them before ``deadline``."""
         import httpx2
 
@@ -321,7 +330,6 @@ class Claude:
         kind = response.headers.get("content-type", "")
         if not kind.startswith("text/event-stream"):
             raise self._server.malformed_reply(f"expected a stream, got {kind or 'a response without a type'}")
-        exchange = response.http_response.extensions["exchange"]
         exchange.extend(min(self.timeout, deadline - time.monotonic()))
         broken: LlmError
         try:
@@ -426,6 +434,13 @@ class _Request:
         except UnicodeEncodeError as error:
             raise UsageError("The text for the model contains invalid Unicode (unpaired surrogates).") from error
         return cls(model, max_tokens, messages, fields, size)
+
+
+def _exchange(response: anthropic.APIResponse[Any], request: _Request) -> Exchange:
+    """Return the exchange of a response, and limit its body to what ``request`` asked for."""
+    exchange: Exchange = response.http_response.extensions["exchange"]
+    exchange.max_body = _MIN_REPLY_LIMIT + _MAX_TOKEN_BYTES * request.max_tokens
+    return exchange
 
 
 def _used(request: _Request, partial: Partial) -> Usage:

@@ -10,8 +10,8 @@ import httpx2
 from wikigr.errors import UsageError
 from wikigr.transport import Transport
 
-# A reply of 128,000 tokens takes about half a megabyte, and up to 20 MB as a stream of single tokens.
-_MAX_REPLY_BYTES = 32 * 1024 * 1024
+# The limit of a body, which ``client`` lowers for the replies that it reads.
+_MAX_BODY_BYTES = 32 * 1024 * 1024
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -25,7 +25,7 @@ def open_http_client(base_url: str) -> httpx2.Client:
     # Reading the certificate authorities takes 30 ms, which a local server does not need.
     ssl_context = httpx2.create_ssl_context() if urlsplit(base_url).scheme == "https" else None
     return httpx2.Client(
-        transport=Transport(max_body=_MAX_REPLY_BYTES, ssl_context=ssl_context, proxy=_proxy(base_url)),
+        transport=Transport(max_body=_MAX_BODY_BYTES, ssl_context=ssl_context, proxy=_proxy(base_url)),
         headers={"Accept-Encoding": "identity"},
         event_hooks={"response": [_read_as_utf8]},
     )
