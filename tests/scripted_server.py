@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import Any
 
 PACE = 0.05
@@ -234,6 +235,7 @@ def _half_closes(peer: Peer) -> None:
     peer.stay()
 
 
+@cache
 def bomb(megabytes: int, layers: int = 1) -> bytes:
     """Zeros, compressed with gzip ``layers`` times, without the checksum at the end."""
     packer = zlib.compressobj(9, wbits=31)
