@@ -28,6 +28,7 @@ from tests.scripted_server import (
     stays,
 )
 
+from wikigr.errors import UsageError
 from wikigr.llm.client import Claude, LlmError
 
 from .conftest import KEY
@@ -203,6 +204,23 @@ def test_a_reply_that_was_not_asked_for_does_not_answer_the_next_question() -> N
         client = claude(server.url, timeout=5.0)
         assert [ask(client, stream=False) for _ in range(3)] == [""] * 3
         client.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("SSL_CERT_FILE", "/none/such.pem", "Cannot read the trusted certificates"),
+        ("HTTPS_PROXY", "ftp://user:pass-word@proxy.example", "not a valid URL"),
+        ("HTTPS_PROXY", "http://user:pass-word@[::1", "not a valid URL"),
+    ],
+)
+def test_an_environment_that_cannot_be_used_is_a_usage_error(
+    name: str, value: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(UsageError, match=message) as refused:
+        ask(claude("https://model.example"), stream=False)
+    assert "pass-word" not in str(refused.value)
 
 
 def test_a_proxy_that_never_answers_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:

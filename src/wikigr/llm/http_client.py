@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import urllib.request
 from urllib.parse import urlsplit
 
@@ -20,12 +21,10 @@ def open_http_client(base_url: str) -> httpx2.Client:
 
     A redirect is returned as it is: following it would send the question and the headers to another server.
 
-    Raises ``UsageError`` if a proxy in the environment is not usable.
+    Raises ``UsageError`` if the proxy or the certificates that the environment names are not usable.
     """
-    # Reading the certificate authorities takes 30 ms, which a local server does not need.
-    ssl_context = httpx2.create_ssl_context() if urlsplit(base_url).scheme == "https" else None
     return httpx2.Client(
-        transport=Transport(max_body=_MAX_BODY_BYTES, ssl_context=ssl_context, proxy=_proxy(base_url)),
+        transport=Transport(max_body=_MAX_BODY_BYTES, ssl_context=_ssl_context(base_url), proxy=_proxy(base_url)),
         headers={"Accept-Encoding": "identity"},
         event_hooks={"response": [_read_as_utf8]},
     )
@@ -34,6 +33,19 @@ def open_http_client(base_url: str) -> httpx2.Client:
 def _read_as_utf8(response: httpx2.Response) -> None:
     # A server may name any codec of Python, including one that decompresses.
     response.encoding = "utf-8"
+
+
+def _ssl_context(base_url: str) -> ssl.SSLContext | None:
+    # Reading the certificate authorities takes 30 ms, which a local server does not need.
+    if urlsplit(base_url).scheme != "https":
+        return None
+    try:
+        return httpx2.create_ssl_context()
+    except OSError as error:
+        raise UsageError(
+            f"Cannot read the trusted certificates: {error.strerror or error}.",
+            hint="Check SSL_CERT_FILE and SSL_CERT_DIR.",
+        ) from error
 
 
 def _proxy(base_url: str) -> httpx2.Proxy | None:
