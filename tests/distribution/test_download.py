@@ -15,7 +15,7 @@ import pytest
 from tests.distribution.file_server import FileServer, Handler, fetch_file, serving
 
 from wikigr.distribution import download as module
-from wikigr.distribution.download import discard
+from wikigr.distribution.download import discard, open_download
 from wikigr.distribution.http_request import DownloadError
 from wikigr.errors import PackError
 
@@ -52,6 +52,14 @@ def test_a_file_is_fetched_whole_and_checked(server: FileServer, tmp_path: Path)
     assert (headers["Accept-Encoding"], "Cookie" in headers) == ("identity", False)
     discard(found)
     assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_the_last_bytes_are_on_disk_before_the_file_is_checked(server: FileServer, tmp_path: Path) -> None:
+    # Fewer bytes than the buffer of a file holds.
+    content = server.files["/small"] = CONTENT[:100]
+    digest = hashlib.sha256(content).hexdigest()
+    with open_download(server.url("/small"), tmp_path, max_bytes=MOST, sha256=digest, allow_private=True) as found:
+        assert found.read_bytes() == content
 
 
 def test_a_file_with_another_sha256_is_removed(server: FileServer, tmp_path: Path) -> None:

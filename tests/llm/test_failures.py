@@ -225,13 +225,20 @@ def test_anything_but_a_json_object_is_an_error(messages_server: MessagesServer,
     assert len(messages_server.requests) == 1
 
 
-def test_an_endless_reply_is_an_error(
-    messages_server: MessagesServer, claude: Make, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_reply_far_beyond_the_tokens_that_were_asked_for_is_an_error(
+    messages_server: MessagesServer, claude: Make, stream: bool
 ) -> None:
-    monkeypatch.setattr("wikigr.llm.client._MAX_REPLY_BYTES", 5000)
-    messages_server.script(reply("x" * 5000))
+    messages_server.always(reply(*["x" * 500_000] * 4))
+    call: dict[str, Any] = {"system": "", "messages": QUESTION}
+    if stream:
+        call["on_event"] = lambda _: None
+    client = claude()
+    answer = client.stream if stream else client.complete
+    assert len(answer(**call, max_tokens=2_000).text) == 2_000_000
     with pytest.raises(LlmError, match="it is too long"):
-        ask(claude())
+        answer(**call, max_tokens=64)
+    assert len(messages_server.requests) == 2
 
 
 def test_an_error_body_with_status_200_is_an_error(messages_server: MessagesServer, claude: Make) -> None:

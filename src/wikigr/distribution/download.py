@@ -86,6 +86,7 @@ def open_download(
             folder.mkdir(parents=True, exist_ok=True)
             file = stack.enter_context(_open_locked(target))
             _fetch(url, _PartialFile(target, file), max_bytes, allow_private, progress)
+            file.flush()
             os.fsync(file.fileno())
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):

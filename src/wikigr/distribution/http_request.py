@@ -1,9 +1,9 @@
 """One HTTP GET request to a server that is not trusted.
 
-``httpx2`` speaks HTTP and TLS. This module adds what it leaves open: the host of every hop is resolved and checked
-(``addresses``), and the connection goes to the checked address, while the certificate is verified against the host
-name. Redirects are therefore followed here. The number of redirects, the time to the end of the headers, and the rate
-of the body are limited.
+``httpx2`` speaks HTTP and TLS, and ``transport`` keeps its deadlines. This module adds the policy: the host of every
+hop is resolved and checked (``addresses``), and the connection goes to the checked address, while the certificate is
+verified against the host name. Redirects are therefore followed here. The number of redirects, the time to the end of
+the headers, and the rate of the body are limited.
 
 Proxies from the environment are ignored: a proxy resolves the name itself, so its address could not be checked.
 """
@@ -11,14 +11,11 @@ Proxies from the environment are ignored: a proxy resolves the name itself, so i
 from __future__ import annotations
 
 import re
-import socket
 import ssl
-import threading
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from wikigr import __version__
@@ -28,21 +25,19 @@ from wikigr.errors import UsageError, WikigrError
 if TYPE_CHECKING:
     import httpx2
 
+    from wikigr.transport import Transport
+
 DOWNLOAD_MANUALLY = "Download the file with another tool, then install it from disk."
 
 _MAX_REDIRECTS = 5
-_CONNECT_SECONDS = 10.0
-# For one read.
-_READ_SECONDS = 30.0
-# From the connection to the end of the headers, however slowly the server sends them.
+# From the lookup of the host to the end of the headers, however slowly the server sends them.
 _HEADER_SECONDS = 30.0
-# A body is refused when fewer than _STALL_BYTES arrive in _STALL_SECONDS.
-_STALL_SECONDS = 60.0
-_STALL_BYTES = 16 * 1024
+# A body is refused when fewer than _STALL_BYTES of it arrive in _STALL_SECONDS, whatever else the server sends.
+_STALL_SECONDS = 30.0
+_STALL_BYTES = 8 * 1024
 _TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _INVALID_URL_CHARACTER = re.compile(r"[\x00-\x20\x7f-\x9f\\]")
-_TOO_SLOW = "the server takes too long to answer"
 
 
 class DownloadError(WikigrError):
@@ -131,33 +126,54 @@ def _request_hop(url: str, headers: Mapping[str, str], allow_private: bool) -> I
     """Send one request to a checked address of the host and yield the response once its headers have arrived."""
     import httpx2
 
-    addresses = _checked_addresses(url, allow_private)
+    from wikigr.transport import Transport
+
+    _check_scheme(url, allow_private)
     try:
-        target = httpx2.URL(url)
+        request = httpx2.Request(
+            "GET",
+            url,
+            headers={
+                "User-Agent": f"wikigr/{__version__}",
+                "Accept-Encoding": "identity",
+                "Connection": "close",
+                **headers,
+            },
+            extensions={"timeout": httpx2.Timeout(_HEADER_SECONDS).as_dict()},
+        )
     except httpx2.InvalidURL as error:
         raise UsageError(f"Cannot parse the URL: {error}.") from error
     # A bare transport: a client would add cookies, credentials of the environment and a log line with the URL.
-    with httpx2.HTTPTransport(verify=_ssl_context(), trust_env=False) as transport:
-        response = _send(transport, target, addresses, headers)
+    transport = Transport(
+        resolve=lambda host, port: _checked_addresses(url, host, port, allow_private), ssl_context=_ssl_context()
+    )
+    with transport:
+        response = _send(transport, request)
         try:
             yield response
         finally:
             response.close()
 
 
-def _checked_addresses(url: str, allow_private: bool) -> list[str]:
+def _check_scheme(url: str, allow_private: bool) -> None:
+    """Raise ``UsageError`` for a URL that is refused whatever its address is."""
+    if parse_url(url).scheme == "http" and not allow_private:
+        raise _plain_http(url)
+
+
+def _checked_addresses(url: str, host: str, port: int, allow_private: bool) -> list[str]:
     """Return the addresses to connect to; raises ``AddressError`` or ``UsageError`` when one is not allowed."""
-    parts = parse_url(url)
-    host, secure = parts.hostname or "", parts.scheme == "https"
-    port = parts.port or (443 if secure else 80)
-    # A URL that is refused anyway causes no DNS lookup.
-    addresses = resolve(host, port, allow_private=allow_private) if secure or allow_private else []
-    if not secure and not (allow_private and all(map(is_loopback, addresses))):
-        raise UsageError(
-            f"{redact_url(url)} uses plain http, which anyone on the network path can change.",
-            hint="Use https. --allow-private permits http to this machine only.",
-        )
+    addresses = resolve(host, port, allow_private=allow_private)
+    if urlsplit(url).scheme == "http" and not all(map(is_loopback, addresses)):
+        raise _plain_http(url)
     return addresses
+
+
+def _plain_http(url: str) -> UsageError:
+    return UsageError(
+        f"{redact_url(url)} uses plain http, which anyone on the network path can change.",
+        hint="Use https. --allow-private permits http to this machine only.",
+    )
 
 
 def _ssl_context() -> ssl.SSLContext:
@@ -173,80 +189,20 @@ def _ssl_context() -> ssl.SSLContext:
         ) from error
 
 
-class _HeaderDeadline:
-    """Shuts a connection down when the response headers take longer than ``_HEADER_SECONDS`` in total.
-
-    ``httpx2`` limits the time of each read only, so a server could send its headers byte by byte without end.
-    """
-
-    def __init__(self) -> None:
-        self.expired = False
-        self._stream: Any = None
-        self._timer = threading.Timer(_HEADER_SECONDS, self._expire)
-        self._timer.daemon = True
-
-    def trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """Receive the connection's stream (the ``trace`` extension of a request)."""
-        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
-            if self._stream is None:
-                self._timer.start()
-            self._stream = info["return_value"]
-
-    def _expire(self) -> None:
-        self.expired = True
-        with suppress(OSError):
-            self._stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
-
-    def cancel(self) -> None:
-        self._timer.cancel()
-
-
-def _send(
-    transport: httpx2.HTTPTransport, url: httpx2.URL, addresses: list[str], headers: Mapping[str, str]
-) -> httpx2.Response:
-    """Send the request to the first of ``addresses`` that accepts a connection."""
+def _send(transport: Transport, request: httpx2.Request) -> httpx2.Response:
+    """Return the response once its headers have arrived."""
     import httpx2
 
-    host = url.raw_host.decode("ascii")
-    failure = "the host has no address"
-    for address in addresses:
-        deadline = _HeaderDeadline()
-        request = httpx2.Request(
-            "GET",
-            url.copy_with(host=address, fragment=None),
-            headers={
-                "Host": url.netloc.decode("ascii"),
-                "User-Agent": f"wikigr/{__version__}",
-                "Accept-Encoding": "identity",
-                "Connection": "close",
-                **headers,
-            },
-            extensions={
-                "sni_hostname": host,  # the certificate is verified against this name
-                "timeout": httpx2.Timeout(_READ_SECONDS, connect=_CONNECT_SECONDS).as_dict(),
-                "trace": deadline.trace,
-            },
-        )
-        try:
-            response = transport.handle_request(request)
-        except httpx2.HTTPError as error:
-            cause = _root_cause(error)
-            if isinstance(cause, ssl.SSLCertVerificationError):
-                raise DownloadError(
-                    f"{host} has no certificate that can be trusted: {cause.verify_message.rstrip('.')}.",
-                    hint="If you run the server yourself, set SSL_CERT_FILE to the certificate of its authority.",
-                ) from error
-            failure = _TOO_SLOW if deadline.expired else _reason(error)
-            if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
-                continue
-            raise Interrupted(failure) from error
-        finally:
-            deadline.cancel()
-        if deadline.expired:
-            response.close()
-            raise Interrupted(_TOO_SLOW)
-        return response
-    raise Interrupted(failure)
+    try:
+        return transport.handle_request(request)
+    except httpx2.HTTPError as error:
+        cause = _root_cause(error)
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            raise DownloadError(
+                f"{request.url.host} has no certificate that can be trusted: {cause.verify_message.rstrip('.')}.",
+                hint="If you run the server yourself, set SSL_CERT_FILE to the certificate of its authority.",
+            ) from error
+        raise Interrupted(_reason(error)) from error
 
 
 def read_body(response: httpx2.Response) -> Iterator[bytes]:
@@ -256,19 +212,23 @@ def read_body(response: httpx2.Response) -> Iterator[bytes]:
     """
     import httpx2
 
-    begun, received = time.monotonic(), 0
+    exchange = response.extensions["exchange"]
+    exchange.extend(_STALL_SECONDS)
+    received = 0
     try:
         for data in response.iter_raw():
             yield data
             received += len(data)
-            now = time.monotonic()
-            if now - begun >= _STALL_SECONDS:
-                if received < _STALL_BYTES:
-                    raise DownloadError(
-                        f"The server sent only {received:,} bytes in {now - begun:.0f} s.",
-                        hint="Run the same command again later to resume.",
-                    )
-                begun, received = now, 0
+            if received >= _STALL_BYTES:
+                exchange.extend(_STALL_SECONDS)
+                received = 0
+    except httpx2.TimeoutException as error:
+        if not received:
+            raise Interrupted(_reason(error)) from error
+        raise DownloadError(
+            f"The server sent only {received:,} bytes in {_STALL_SECONDS:g} s.",
+            hint="Run the same command again later to resume.",
+        ) from error
     except httpx2.HTTPError as error:
         if not isinstance(error, httpx2.RemoteProtocolError) or "Content-Length" not in response.headers:
             raise Interrupted(_reason(error)) from error
@@ -313,7 +273,7 @@ def _reason(error: httpx2.HTTPError) -> str:
     import httpx2
 
     if isinstance(error, httpx2.TimeoutException):
-        return "the server does not answer"
+        return "the server takes too long to answer"
     cause = _root_cause(error)
     text = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(error)
     return " ".join(text.split())[:200].rstrip(".") or type(error).__name__

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     import anthropic
     import httpx2
 
+    from wikigr.transport import Exchange
+
 __all__ = [
     "BadRequestError",
     "BlockEnd",
@@ -61,11 +63,12 @@ DEFAULT_BASE_URL = "https://api.anthropic.com"
 # Seconds before the first retry and the longest wait without a Retry-After, as in the SDK.
 _FIRST_WAIT = 0.5
 _MAX_WAIT = 8.0
-# A reply of 128,000 tokens takes about half a megabyte.
-_MAX_REPLY_BYTES = 32 * 1024 * 1024
+# The limit of a reply in bytes, and what each token that was asked for adds to it. A token takes about 4 bytes, the
+# event that streams it another 130, and its share of the citations a few hundred. Decoded, JSON may be 50 times larger.
+_MIN_REPLY_LIMIT = 1024 * 1024
+_MAX_TOKEN_BYTES = 1024
 # A local server may not require a key, but the SDK does.
 _NO_KEY = "none"
-_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 _T = TypeVar("_T")
 
@@ -75,8 +78,9 @@ class Claude:
 
     ``api_key`` and ``base_url`` default to ``ANTHROPIC_API_KEY`` (else ``ANTHROPIC_AUTH_TOKEN``) and
     ``ANTHROPIC_BASE_URL``; the SDK's credential files are not read. ``timeout`` is the limit in seconds for one
-    attempt, or for the next piece of a stream. A transient failure is followed by up to ``retries`` more attempts, and
-    no call takes longer than ``timeout * (retries + 1)`` to get its reply.
+    attempt, or for the next event of a stream (pings and comments do not count). A transient failure is followed by up
+    to ``retries`` more attempts. No call takes longer than ``timeout * (retries + 1)`` to get its complete reply, as a
+    stream or not, whatever the server sends. Redirects are not followed.
 
     With a ``cache``, stored replies (never streams) are reused, without effect on the budget and ``usage``. ``repeat``
     selects one of several answers to the same request; it may be changed between calls unless threads share the client.
@@ -139,17 +143,16 @@ class Claude:
             if self._sdk is None:
                 import anthropic
 
-                # An explicit key or token stops the SDK from searching for profiles and tokens on disk. Requests to
-                # this machine bypass proxies.
+                from wikigr.llm.http_client import open_http_client
+
+                # An explicit key or token stops the SDK from searching for profiles and tokens on disk.
                 self._sdk = anthropic.Anthropic(
                     api_key=self._key or (None if self._token else _NO_KEY),
                     auth_token=self._token,
                     base_url=self._base_url,
                     timeout=self.timeout,
                     max_retries=0,
-                    http_client=anthropic.DefaultHttpxClient(
-                        timeout=self.timeout, mounts={f"all://{host}": None for host in _LOOPBACK}
-                    ),
+                    http_client=open_http_client(self._base_url),
                 )
             return self._sdk
 
@@ -193,7 +196,8 @@ class Claude:
                 return reply
         partial = Partial()
         with self._accounted(request, partial):
-            raw, request_id = self._with_retries(request, lambda seconds: self._fetch(request, seconds))
+            fetched = self._with_retries(request, self._deadline(), lambda seconds: self._fetch(request, seconds))
+            raw, request_id = fetched
             # Clean the message before anything else, so that neither the caller nor the cache gets a credential.
             message = clean_message(self._decoded(raw), self.secrets)
             if message.get("type") == "error":
@@ -222,10 +226,11 @@ class Claude:
         request = _Request.of(model or self.model, system, messages, max_tokens, extra)
         reader = StreamReader(on_event, self.secrets)
         with self._accounted(request, reader.partial), ExitStack() as stack:
+            deadline = self._deadline()
             response = self._with_retries(
-                request, lambda seconds: stack.enter_context(self._send(request, seconds, stream=True))
+                request, deadline, lambda seconds: stack.enter_context(self._send(request, seconds, stream=True))
             )
-            for event in self._events(response):
+            for event in self._events(response, _exchange(response, request), deadline):
                 if event.get("type") == "error":
                     raise self._server.reported(event, model=request.model)
                 reader.take(event)
@@ -258,14 +263,17 @@ class Claude:
             if self.budget is not None:
                 self.budget.settle(used, reservation, worst_case=not complete)
 
-    def _with_retries(self, request: _Request, attempt: Callable[[float], _T]) -> _T:
+    def _deadline(self) -> float:
+        """Return the time (of ``time.monotonic``) by which a call that starts now must have its reply."""
+        # This loads parts of the SDK before the clock starts.
+        _ = self.sdk.messages.with_streaming_response
+        return time.monotonic() + self.timeout * (self.retries + 1)
+
+    def _with_retries(self, request: _Request, deadline: float, attempt: Callable[[float], _T]) -> _T:
         """Call ``attempt`` with its time limit in seconds, and retry after transient failures."""
         import anthropic
         import httpx2
 
-        # This loads parts of the SDK before the clock starts.
-        _ = self.sdk.messages.with_streaming_response
-        deadline = time.monotonic() + self.timeout * (self.retries + 1)
         tried = 0
         while True:
             try:
@@ -302,37 +310,42 @@ class Claude:
         """Make one attempt to get a complete reply; return its bytes and its request id."""
         import httpx2
 
-        deadline = time.monotonic() + seconds
-        body = bytearray()
-        with self._send(request, seconds, stream=False) as response:
-            for chunk in response.iter_bytes():
-                body += chunk
-                if time.monotonic() > deadline:
-                    raise httpx2.ReadTimeout("the reply came too slowly")
-                if len(body) > _MAX_REPLY_BYTES:
-                    raise self._server.malformed_reply("it is too long")
-            return bytes(body), response.request_id
+        from wikigr.transport import BodyTooLargeError
 
-    def _events(self, response: anthropic.APIResponse[Any]) -> Iterator[Mapping[str, Any]]:
-        """Yield the decoded events of an open stream, without comments and pings."""
-        import anthropic
+        with self._send(request, seconds, stream=False) as response:
+            _exchange(response, request)
+            try:
+                return response.read(), response.request_id
+            except (httpx2.DecodingError, BodyTooLargeError) as error:
+                raise MalformedReply(str(error)) from None
+
+    def _events(
+        self, response: anthropic.APIResponse[Any], exchange: Exchange, deadline: float
+    ) -> Iterator[Mapping[str, Any]]:
+        """Yield the decoded events of an open stream. Each must arrive in time, and all of them before ``deadline``."""
         import httpx2
+
+        from wikigr.transport import BodyTooLargeError
 
         kind = response.headers.get("content-type", "")
         if not kind.startswith("text/event-stream"):
             raise self._server.malformed_reply(f"expected a stream, got {kind or 'a response without a type'}")
+        exchange.extend(min(self.timeout, deadline - time.monotonic()))
         broken: LlmError
         try:
-            for event in anthropic.Stream.raw_events(response.http_response):
-                if event.data:
-                    yield self._decoded(event.data)
+            for text in httpx2.EventSource(response.http_response):
+                if text.data:
+                    event = self._decoded(text.data)
+                    if event.get("type") != "ping":
+                        exchange.extend(min(self.timeout, deadline - time.monotonic()))
+                    yield event
             return
         except httpx2.TimeoutException:
             broken = self._server.timed_out(self.timeout)
+        except (httpx2.SSEError, httpx2.DecodingError, BodyTooLargeError) as error:
+            broken = self._server.malformed_reply(str(error).rstrip("."))
         except httpx2.HTTPError as error:
             broken = self._server.disconnected(_reason(error))
-        except UnicodeDecodeError:
-            broken = self._server.malformed_reply("it is not UTF-8")
         raise broken
 
     def _cache_key(self, request: _Request) -> str:
@@ -378,13 +391,15 @@ class Claude:
         import anthropic
         import httpx2
 
-        if isinstance(error, anthropic.APITimeoutError | httpx2.TimeoutException):
-            return self._server.timed_out(self.timeout)
         if isinstance(error, anthropic.APIStatusError):
             return self._server.rejected(error.status_code, error.body, model=request.model)
-        cause = error.__cause__ or error
-        if isinstance(cause, httpx2.ConnectError | httpx2.ProxyError | httpx2.UnsupportedProtocol):
+        # The SDK raises the errors of ``httpx2`` as the causes of its own, except while it reads a body.
+        cause = error if isinstance(error, httpx2.HTTPError) else error.__cause__ or error
+        unreachable = httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.UnsupportedProtocol
+        if isinstance(cause, unreachable):
             return self._server.unreachable(_reason(cause))
+        if isinstance(cause, httpx2.TimeoutException):
+            return self._server.timed_out(self.timeout)
         return self._server.disconnected(_reason(cause))
 
 
@@ -419,6 +434,13 @@ class _Request:
         except UnicodeEncodeError as error:
             raise UsageError("The text for the model contains invalid Unicode (unpaired surrogates).") from error
         return cls(model, max_tokens, messages, fields, size)
+
+
+def _exchange(response: anthropic.APIResponse[Any], request: _Request) -> Exchange:
+    """Return the exchange of a response, and limit its body to what ``request`` asked for."""
+    exchange: Exchange = response.http_response.extensions["exchange"]
+    exchange.max_body = _MIN_REPLY_LIMIT + _MAX_TOKEN_BYTES * request.max_tokens
+    return exchange
 
 
 def _used(request: _Request, partial: Partial) -> Usage:

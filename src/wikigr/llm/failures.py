@@ -64,6 +64,12 @@ class Server:
         """Return the error for a failing HTTP status; ``body`` is the decoded JSON, or else the text."""
         message = self.clean(_message_in(body))
         detail = f": {message}" if message else "."
+        if status in (301, 302, 303, 307, 308):
+            return LlmError(
+                f"{self.name} redirects to another address ({status}). Nothing was sent there.",
+                hint="Set ANTHROPIC_BASE_URL to the final address if you trust it.",
+                status=status,
+            )
         if status == 400:
             return BadRequestError(f"{self.name} rejected the request (400){detail}", status=status)
         if status in (401, 403):
