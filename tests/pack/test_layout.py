@@ -247,6 +247,18 @@ def test_files_beside_the_parts_and_files_of_the_index_do_not_prevent_a_build(tm
     assert all((tmp_path / name).read_text() == "mine" for name in kept)
 
 
+def test_a_pack_whose_manifest_lists_no_files_is_replaced_but_its_encoder_is_not(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    write_parts(tmp_path, "old", without=ENCODER)
+    (tmp_path / MANIFEST).write_text('{"wikigr_version": "0.0"}')
+    (tmp_path / ENCODER).mkdir()
+    with pytest.raises(BuildError, match="encoder/"), layout.building():
+        pass
+    (tmp_path / ENCODER).rmdir()
+    commit(layout, "new")
+    assert read_parts(layout) == {"new"}
+
+
 def test_replacing_one_part_does_not_check_the_others(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     write_parts(tmp_path, "old", without=ENCODER)

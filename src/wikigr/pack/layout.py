@@ -201,7 +201,7 @@ class Layout:
                 yield name
         elif not _lists_part(listed, name):
             yield f"{name}/"
-        elif not part.is_symlink():
+        elif not part.is_symlink() and not (name == LEXICAL and LEXICAL in listed):
             for folder, folders, files in os.walk(part):
                 entries = [*files, *(entry for entry in folders if (Path(folder) / entry).is_symlink())]
                 paths = [(Path(folder) / entry).relative_to(self.root).as_posix() for entry in sorted(entries)]
@@ -285,7 +285,10 @@ def _listed_files(manifest: Path) -> frozenset[str]:
     if not isinstance(fields, dict) or "wikigr_version" not in fields:
         return frozenset()
     files = fields.get("files")
-    return frozenset([MANIFEST, *(files if isinstance(files, dict) else ())])
+    if not isinstance(files, dict):
+        # A damaged manifest. The parts of a build belong to wikigr; only an encoder may be the user's.
+        return frozenset(PARTS) - {ENCODER}
+    return frozenset([MANIFEST, *files])
 
 
 def _lists_part(listed: Collection[str], name: str) -> bool:
