@@ -25,8 +25,8 @@ BLOCK = 100
 MAX_KEPT_KB = 0.5
 # kB that all questions together may add: the allocator keeps the most memory that any one of them needed.
 MAX_ADDED_KB = 2_000
-# A full garbage collection empties the free lists of CPython, which otherwise fill up over thousands of questions (2,000
-# tuples of each length) and would look like a leak.
+# A full garbage collection empties the free lists of CPython. Otherwise they fill up over thousands of questions, with
+# 2,000 tuples of each length, and look like a leak.
 _COMMAND = """
 import gc, signal
 signal.signal(signal.SIGPROF, lambda *_: gc.collect())
