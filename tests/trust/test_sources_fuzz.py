@@ -1,7 +1,6 @@
 """Hostile sources: mutated files of every format, decompression bombs and deep nesting, read in a limited process.
 
-Set ``WIKIGR_FUZZ_SEED`` for other mutations, ``WIKIGR_FUZZ_FILES`` for their number and ``WIKIGR_FUZZ_SECONDS`` for the
-time that each format is fuzzed.
+Set ``WIKIGR_FUZZ_SEED`` for other mutations and ``WIKIGR_FUZZ_FILES`` for their number.
 """
 
 from __future__ import annotations
@@ -13,26 +12,24 @@ import lzma
 import os
 import queue
 import random
-import re
 import subprocess
 import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from fuzz.targets import FOLDER
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.conftest import ROOT
 from tests.trust.conftest import Tally
 
 SEED = int(os.environ.get("WIKIGR_FUZZ_SEED", "0"))
 FILES = int(os.environ.get("WIKIGR_FUZZ_FILES", "150"))  # of each format
-FUZZ_S = int(os.environ.get("WIKIGR_FUZZ_SECONDS", "10"))  # of each format, with atheris
 MEGABYTES = 2048
 WALL_S = 60.0
-CHILD = Path(__file__).with_name("source_child.py")
 
 
 class Reader:
@@ -67,7 +64,8 @@ class Reader:
     def _start(self) -> None:
         self._answers = queue.Queue()
         self._process = subprocess.Popen(
-            [sys.executable, str(CHILD), str(MEGABYTES)],
+            [sys.executable, "-m", "tests.trust.source_child", str(MEGABYTES)],
+            cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -97,98 +95,18 @@ def reader() -> Iterator[Reader]:
     made.close()
 
 
-def zim(folder: Path) -> bytes:
-    from libzim.writer import Creator, Hint, Item, StringProvider
-
-    class Page(Item):  # type: ignore[misc]
-        def __init__(self, title: str, content: str) -> None:
-            super().__init__()
-            self._title, self._content = title, content
-
-        def get_path(self) -> str:
-            return self._title
-
-        def get_title(self) -> str:
-            return self._title
-
-        def get_mimetype(self) -> str:
-            return "text/html"
-
-        def get_contentprovider(self) -> StringProvider:
-            return StringProvider(self._content)
-
-        def get_hints(self) -> dict[Hint, bool]:
-            return {Hint.FRONT_ARTICLE: True}
-
-    path = folder / "sample.zim"
-    with Creator(path).config_indexing(False, "eng") as creator:
-        creator.set_mainpath("Bees")
-        for title in ("Bees", "Tides"):
-            creator.add_item(Page(title, f"<html><body><h1>{title}</h1><p>Words on {title}.</p></body></html>"))
-    return path.read_bytes()
-
-
-MEDIAWIKI = b"""<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="en">
-<siteinfo><sitename>W</sitename><dbname>w</dbname><base>http://w/</base><generator>M</generator><case>first-letter</case>
-<namespaces><namespace key="0" case="first-letter" /></namespaces></siteinfo>
-<page><title>Bees</title><ns>0</ns><id>1</id><revision><id>2</id><timestamp>2020-01-01T00:00:00Z</timestamp>
-<model>wikitext</model><format>text/x-wiki</format>
-<text xml:space="preserve">{{Infobox|name=Bee|size=1}} '''Bees''' make [[honey|Honey]].&lt;ref&gt;x&lt;/ref&gt;
-== Life ==
-{| class="wikitable"
-|-
-| a || b
-|}
-* one
-* two {{convert|3|km}}
-[[Category:Insects]]</text><sha1>x</sha1></revision></page>
-<page><title>Bee</title><ns>0</ns><id>3</id><redirect title="Bees" /><revision><id>4</id>
-<timestamp>2020-01-01T00:00:00Z</timestamp><model>wikitext</model><format>text/x-wiki</format>
-<text xml:space="preserve">#REDIRECT [[Bees]]</text></revision></page>
-</mediawiki>
-"""
-SAMPLES: dict[str, tuple[str, bytes]] = {
-    "mediawiki": ("s.xml", MEDIAWIKI),
-    "html": (
-        "s.html",
-        b"<!doctype html><html><head><title>Bees</title></head><body><h1>Bees</h1><p>Bees <b>make</b> "
-        b'<a href="honey.html">honey</a>.</p><h2>Life</h2><table><tr><th>a</th><td>b &amp; c &#x41;</td></tr></table>'
-        b"<ul><li>one<li>two</ul><pre>x\n y</pre><math><mi>x</mi></math></body></html>",
-    ),
-    "markdown": (
-        "s.md",
-        b"---\ntitle: Bees\ntags: [a, b]\nx: &a [1]\ny: *a\n---\n# Bees\n\n"
-        b"Bees make [honey](honey.md), [[wax|Wax]].\n\n"
-        b"| a | b |\n|---|---|\n| 1 | 2 |\n\n> quote\n\n- one\n  - two\n\n```py\nx\n```\n\n"
-        b"<div>html</div>\n\n[^1]: note\n",
-    ),
-    "jsonl": (
-        "s.jsonl",
-        b'{"id": "1", "title": "Bees", "text": "Bees make honey.\\n\\n## Life\\n\\nLong \\u00e9.", "links": ["Honey"], '
-        b'"aliases": ["Bee"], "categories": ["Insects"], "url": "http://b/"}\n{"title": "Honey", "text": "Sweet."}\n',
-    ),
-    "triples": ("s.tsv", b"Bee\tmakes\tHoney\nHoney\tcolor\tgold\nBee\tborn\t1900-01-01\n"),
-    "triples csv": ("s.csv", b'subject,relation,object\n"Bee, the",makes,"Ho""ney"\nHoney,color,gold\n'),
-    "rdf": (
-        "s.nt",
-        b'<http://e/Bee> <http://e/makes> <http://e/Honey> .\n<http://e/Bee> <http://e/name> "Bee\\u00e9"@en .\n'
-        b'<http://e/Bee> <http://e/size> "1"^^<http://www.w3.org/2001/XMLSchema#int> .\n_:b <http://e/p> _:c .\n',
-    ),
-    "rdf turtle": (
-        "s.ttl",
-        b'@prefix e: <http://e/> .\ne:Bee e:makes e:Honey, ( 1 2 ( 3 ) ) ; e:name """Bee"""@en ; e:x [ e:y 1.5 ] .\n',
-    ),
+SUFFIXES = {
+    "mediawiki": "xml", "html": "html", "markdown": "md", "jsonl": "jsonl", "triples": "tsv", "triples_csv": "csv",
+    "rdf": "nt", "rdf_turtle": "ttl", "zim": "zim",
 }  # fmt: skip
-NAMES = (*SAMPLES, "zim")
+SAMPLES = {
+    name: (f"s.{suffix}", (FOLDER / "corpus" / name / "sample").read_bytes()) for name, suffix in SUFFIXES.items()
+}
+MEDIAWIKI = SAMPLES["mediawiki"][1]
 
 
 def format_of(name: str) -> str:
-    return name.split()[0]
-
-
-@pytest.fixture(scope="module")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, bytes]]:
-    return {**SAMPLES, "zim": ("s.zim", zim(tmp_path_factory.mktemp("zim")))}
+    return name.split("_")[0]
 
 
 PIECES = [
@@ -229,11 +147,9 @@ def counted(kind: str, tally: Tally) -> None:
         tally.harmless()
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_mutated_files(
-    reader: Reader, samples: dict[str, tuple[str, bytes]], tmp_path: Path, tally: Callable[[str], Tally], name: str
-) -> None:
-    file, content = samples[name]
+@pytest.mark.parametrize("name", SAMPLES)
+def test_mutated_files(reader: Reader, tmp_path: Path, tally: Callable[[str], Tally], name: str) -> None:
+    file, content = SAMPLES[name]
     path = tmp_path / file
     path.write_bytes(content)
     kind, detail, _ = reader.read(format_of(name), path)
@@ -255,22 +171,7 @@ def test_mutated_files(
         counted(kind, count)
 
 
-@pytest.mark.skipif(find_spec("atheris") is None, reason="atheris is made for some platforms only")
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "zim"])
-def test_inputs_led_by_coverage(tmp_path: Path, tally: Callable[[str], Tally], name: str) -> None:
-    file, content = SAMPLES[name]
-    (tmp_path / file).write_bytes(content)
-    program = str(Path(__file__).with_name("coverage_fuzz.py"))
-    command = [sys.executable, program, format_of(name), str(tmp_path / file), str(FUZZ_S), str(SEED + 1)]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=FUZZ_S + 120)
-    assert done.returncode == 0, done.stderr[-3000:]
-    tried = re.search(r"Done (\d+) (?:runs )?in", done.stderr)
-    assert tried is not None, done.stderr[-1000:]
-    assert int(tried[1]) > 100
-    tally("sources: guided by coverage (atheris)").harmless(int(tried[1]))
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "zim"])
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name != "zim"])
 def test_made_up_files(reader: Reader, tmp_path: Path, tally: Callable[[str], Tally], name: str) -> None:
     count = tally("sources: generated files")
     file, _ = SAMPLES[name]

@@ -29,7 +29,7 @@ def parse_front_matter(text: str, where: str) -> FrontMatter:
     """
     try:
         # The base loader reads every scalar as a string and constructs no objects.
-        fields = yaml.load(text, Loader=yaml.BaseLoader)
+        fields = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 2 if mark is not None else 2

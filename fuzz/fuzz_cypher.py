@@ -1,0 +1,16 @@
+"""Fuzz the guard of Cypher queries: it refuses a query or rewrites it into one that it accepts."""
+
+from __future__ import annotations
+
+from wikigr.retrieval.cypher.guard import check_query
+from wikigr.retrieval.cypher.tokens import BlockedQueryError
+
+
+def TestOneInput(data: bytes) -> None:
+    query = data.decode("utf-8", "replace")
+    try:
+        guarded = check_query(query, max_rows=20, max_hops=3, parameters={"x"})
+    except BlockedQueryError as error:
+        assert "\n" not in error.message
+        return
+    check_query(guarded.text, max_rows=20, max_hops=3, parameters={"x"})

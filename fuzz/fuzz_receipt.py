@@ -1,0 +1,18 @@
+"""Fuzz the reader of receipts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from wikigr.receipts.receipt_file import ReceiptError, read_receipts
+
+
+def TestOneInput(data: bytes) -> None:
+    with TemporaryDirectory(prefix="wikigr-fuzz-") as folder:
+        path = Path(folder, "receipt.json")
+        path.write_bytes(data)
+        try:
+            list(read_receipts(path))
+        except ReceiptError:
+            return

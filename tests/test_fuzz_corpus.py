@@ -1,0 +1,26 @@
+"""Try the corpus of every fuzz target once, without atheris."""
+
+from __future__ import annotations
+
+import pytest
+from fuzz.targets import DICTIONARIES, TARGETS, load_target, seeds
+
+from wikigr.sources.formats import FORMATS
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_the_corpus_of_a_target_keeps_its_promises(name: str) -> None:
+    test_one_input = load_target(name)
+    test_one_input(b"")
+    files = seeds(name)
+    assert files
+    for file in files:
+        test_one_input(file.read_bytes())
+
+
+def test_every_format_has_a_target() -> None:
+    assert [row.name for row in FORMATS if row.name not in TARGETS] == []
+
+
+def test_every_dictionary_belongs_to_a_target() -> None:
+    assert [path.name for path in DICTIONARIES.iterdir() if path.stem not in TARGETS] == []
