@@ -1,6 +1,6 @@
 """Fuzz one target, guided by code coverage; needs atheris.
 
-``python -m fuzz TARGET [libFuzzer option …]`` starts from ``corpus/TARGET``. New inputs are kept in ``work/TARGET``, and
+``python -m fuzz TARGET [libFuzzer option …]`` starts from ``corpus/TARGET``. It keeps new inputs in ``work/TARGET`` and
 inputs that fail in ``work/failures``. The exit code is not 0 if an input raised an exception, took 20 s or 2 GiB.
 """
 
