@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import resource
 import shutil
+import subprocess
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -51,3 +55,23 @@ def test_a_changed_database_fails_although_its_hash_was_recorded_again(
     assert detail in failure.detail
     # The digest is computed only if the checks before it pass.
     assert ("digest" in {check.name for check in checks}) is (failed == "digest")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the address space")
+def test_a_limit_on_memory_is_named_instead_of_distrust(built: Path) -> None:
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom wikigr.distribution.validate_untrusted import validate_untrusted\n"
+        "print(validate_untrusted(Path(sys.argv[1]))[-1])"
+    )
+    limit = 1 << 30
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(built)],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert "passed=False" in done.stdout
+    assert "limited to 1.0 GiB of virtual memory (ulimit -v)" in done.stdout
+    assert "Do not use it" not in done.stdout

@@ -30,6 +30,12 @@ def say_yes(channel: Channel, **_: Any) -> None:
     channel.send(None)
 
 
+def say_little(channel: Channel, **_: Any) -> None:
+    """A failure that is only a note must not stand for the checks that follow."""
+    channel.send({"name": "encoder", "passed": False, "detail": "", "mend": "", "required": False})
+    channel.send(None)
+
+
 def send_pickle(channel: Channel, **_: Any) -> None:
     body = pickle.dumps({"name": "digest", "passed": True, "detail": ""})
     os.write(channel._outgoing, HEADER.pack(len(body)) + body)

@@ -7,6 +7,7 @@ process to open one has nothing to lose.
 from __future__ import annotations
 
 import os
+import resource
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -30,6 +31,7 @@ _BYTES_PER_SECOND = 2_000_000
 # Bytes of address space for Python, the encoder and the engine's buffers, beyond what the engine reserves.
 _ADDRESS_SPACE = 6 << 30
 _MIN_RESERVE = 1 << 30
+_PROOF = "proof"  # the check that fails if the others cannot run
 _MAX_MESSAGE_LENGTH = 1 << 20
 _MAX_DETAIL_LENGTH = 500
 # What libraries read to find out how many threads to start.
@@ -68,13 +70,14 @@ def _run(folder: Path, reserve: int, links: Path, size: int, allowed: float) -> 
     environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     arguments = {"folder": str(folder), "reserve": reserve, "links": str(links)}
     deadline = time.monotonic() + allowed
+    advice = _memory_advice(limits.address_space)
     checks: list[Check] = []
     try:
         with SandboxedProcess(_TASK, arguments, limits, environment=environment) as process:
             while (message := process.receive(deadline)) is not None:
                 checks.append(_parse_check(message))
-            if checks and (checks[-1].name == LAST_CHECK or not all(check.passed for check in checks)):
-                return checks
+            if checks and (checks[-1].name == LAST_CHECK or any(c.required and not c.passed for c in checks)):
+                return [replace(c, mend=advice) if c.name == _PROOF else c for c in checks]
             why = "did not run all checks"
     except SandboxTimeoutError:
         why = f"took more than {allowed:,.0f} seconds and was stopped"
@@ -82,7 +85,18 @@ def _run(folder: Path, reserve: int, links: Path, size: int, allowed: float) -> 
         why = error.message
     except TypeError:
         why = "sent an invalid message"
-    return [*checks, Check("proof", False, f"The validation process {why}.", DISTRUST)]
+    return [*checks, Check(_PROOF, False, f"The validation process {why}.", advice)]
+
+
+def _memory_advice(address_space: int) -> str:
+    """Return what to do about a failed validation: the pack may be good if this process has too little memory."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY or limit >= address_space:
+        return DISTRUST
+    return (
+        f"This process is limited to {limit / 2**30:,.1f} GiB of virtual memory (ulimit -v), which may be the cause. Remove "
+        "the limit with `ulimit -v unlimited`, then verify the pack again."
+    )
 
 
 def _parse_check(message: Any) -> Check:
@@ -103,9 +117,9 @@ def report_checks(channel: Channel, folder: str, reserve: int, links: str) -> No
         for check in untrusted_checks(Path(folder), reserve, Path(links)):
             _send(channel, check)
     except WikigrError as error:
-        _send(channel, Check("proof", False, error.message, DISTRUST))
+        _send(channel, Check(_PROOF, False, error.message, DISTRUST))
     except _UNREADABLE as error:
-        _send(channel, Check("proof", False, f"Cannot read the pack: {type(error).__name__}: {error}", DISTRUST))
+        _send(channel, Check(_PROOF, False, f"Cannot read the pack: {type(error).__name__}: {error}", DISTRUST))
     channel.send(None)
 
 
