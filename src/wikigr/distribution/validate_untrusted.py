@@ -94,8 +94,8 @@ def _memory_advice(address_space: int) -> str:
     if limit == resource.RLIM_INFINITY or limit >= address_space:
         return DISTRUST
     return (
-        f"This process is limited to {limit / 2**30:,.1f} GiB of virtual memory (ulimit -v), which may be the cause. Remove "
-        "the limit with `ulimit -v unlimited`, then verify the pack again."
+        f"This process is limited to {limit / 2**30:,.1f} GiB of virtual memory (ulimit -v), which may be the cause. "
+        "Remove the limit with `ulimit -v unlimited`, then verify the pack again."
     )
 
 
