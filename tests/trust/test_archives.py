@@ -763,7 +763,10 @@ def _scores(titles: Callable[[int], str], count: int) -> Callable[[Path], None]:
 
 
 def _written(name: str, content: Callable[[], str]) -> Callable[[Path], None]:
-    return lambda folder: (folder / name).write_text(content()) and None
+    def write(folder: Path) -> None:
+        (folder / name).write_text(content())
+
+    return write
 
 
 EXAMPLE = {"question": "What is Beta?", "context": {"articles": [], "facts": []}, "answer": "A letter."}
