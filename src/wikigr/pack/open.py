@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from wikigr.embeddings.embedder import Embedder, Vectors
-from wikigr.errors import EncoderMismatchError
+from wikigr.errors import EncoderMismatchError, ModelError, PackError
 from wikigr.graph.engine import Graph
 from wikigr.index import dense
 from wikigr.index.candidate import Hit, Section
@@ -89,7 +89,15 @@ class Pack:
     def _open_encoder(self) -> Embedder:
         from wikigr.embeddings.loader import open_encoder
 
-        encoder = open_encoder(self._encoder_source, purpose=self._purpose, threads=self._threads)
+        try:
+            encoder = open_encoder(self._encoder_source, purpose=self._purpose, threads=self._threads)
+        except ModelError as error:
+            if self._encoder_source != str(self.layout.part(parts.ENCODER)):
+                raise
+            raise PackError(
+                f"The encoder that is bundled with the pack {self.manifest.name!r} is damaged: {error.message}",
+                hint="Get the pack again, or build it again with --bundle-encoder.",
+            ) from error
         if encoder.identity != self.manifest.encoder:
             own, other = self.manifest.encoder, encoder.identity
             raise EncoderMismatchError(
