@@ -80,6 +80,14 @@ def test_a_missing_pack_is_an_error(tmp_path: Path) -> None:
         Pack(tmp_path / "nothing")
 
 
+def test_a_damaged_bundled_encoder_is_damage_to_the_pack(letters_copy: Path) -> None:
+    fields = json.loads((letters_copy / MANIFEST).read_text())
+    (letters_copy / MANIFEST).write_text(json.dumps({**fields, "bundled_encoder": True}))
+    (letters_copy / "encoder").mkdir()
+    with Pack(letters_copy) as pack, pytest.raises(PackError, match="bundled with the pack 'letters' is damaged"):
+        _ = pack.encoder
+
+
 def test_the_encoder_of_a_pack_is_its_model_unless_it_is_bundled(letters_copy: Path) -> None:
     with Pack(letters_copy) as pack:
         assert encoder_source(pack.layout, pack.manifest) == pack.manifest.encoder.model_id
