@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
+import mmap
 import os
+import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -14,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.sandbox.child import Channel
+
+_SET_SIGNAL = 10  # F_SETSIG
 
 
 def echo(channel: Channel) -> None:
@@ -39,7 +45,9 @@ def attempt(channel: Channel, readable: str, forbidden: str, parent: int) -> Non
     attempts: dict[str, Callable[[], object]] = {
         "read a file": (folder / "secret.txt").read_bytes,
         "list a folder": lambda: list(folder.iterdir()),
-        "read the parent's memory": lambda: Path(f"/proc/{parent}/environ").read_bytes(),
+        "read the parent's environment": lambda: Path(f"/proc/{parent}/environ").read_bytes(),
+        "map a file for writing": lambda: _map(folder / "secret.txt"),
+        "truncate a file": lambda: os.truncate(folder / "secret.txt", 6),
         "write a file": lambda: (folder / "secret.txt").write_bytes(b""),
         "append to a file": lambda: os.open(folder / "secret.txt", os.O_WRONLY | os.O_APPEND),
         "write a readable file": lambda: Path(readable).write_bytes(b""),
@@ -52,12 +60,16 @@ def attempt(channel: Channel, readable: str, forbidden: str, parent: int) -> Non
         "rename a file": lambda: (folder / "secret.txt").rename(folder / "renamed"),
         "remove a file": (folder / "renamed").unlink,
         "open an internet socket": socket.socket,
+        "open a socket for datagrams": lambda: socket.socket(type=socket.SOCK_DGRAM),
         "open a local socket": lambda: socket.socket(socket.AF_UNIX),
         "create a socket pair": socket.socketpair,
         "fork": _fork,
         "start a program": lambda: subprocess.run(["/bin/true"], check=False),
         "replace the program": _replace,
         "send a signal to the parent": lambda: os.kill(parent, 0),
+        "send a signal to the parent through a pipe": lambda: _signal_through_pipe(parent),
+        "read the memory of the parent": lambda: _read_memory(parent),
+        "limit the parent": lambda: resource.prlimit(parent, resource.RLIMIT_CORE, (0, 0)),
         "pin the parent to a processor": lambda: os.sched_setaffinity(parent, {0}),
         "leave a shared memory file": lambda: os.memfd_create("x"),
         "allocate 4 GB": lambda: bytearray(4 << 30),
@@ -82,6 +94,29 @@ def _fork() -> None:
     if child == 0:
         os._exit(0)
     os.waitpid(child, 0)
+
+
+def _signal_through_pipe(process: int) -> None:
+    """Ask the kernel to send SIGURG, which is ignored, when data arrives. SIGKILL would work in the same way."""
+    reading, _ = os.pipe()
+    fcntl.fcntl(reading, fcntl.F_SETOWN, process)
+    fcntl.fcntl(reading, _SET_SIGNAL, signal.SIGURG)
+    fcntl.fcntl(reading, fcntl.F_SETFL, os.O_ASYNC)
+
+
+def _map(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDWR)
+    with mmap.mmap(descriptor, 0) as mapped:
+        mapped[0] = mapped[0]
+
+
+def _read_memory(process: int) -> None:
+    """Read a byte of another process with process_vm_readv."""
+    library = ctypes.CDLL(None, use_errno=True)
+    byte = ctypes.create_string_buffer(1)
+    vector = (ctypes.c_size_t * 2)(ctypes.addressof(byte), 1)
+    if library.process_vm_readv(process, vector, 1, vector, 1, 0) < 0 and ctypes.get_errno() != errno.EFAULT:
+        raise OSError(ctypes.get_errno(), "process_vm_readv")
 
 
 def _replace() -> None:
@@ -124,7 +159,7 @@ def create(channel: Channel, folders: list[str]) -> None:
     outcomes = []
     for folder in folders:
         try:
-            descriptor = os.open(Path(folder) / "lock", os.O_RDWR | os.O_CREAT)
+            descriptor = os.open(Path(folder) / "lock", os.O_WRONLY | os.O_CREAT)
             os.write(descriptor, b"x")
             outcomes.append("done")
         except OSError as error:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from wikigr.sandbox.landlock import landlock_version
-from wikigr.sandbox.process import Limits, SandboxedProcess, SandboxError, SandboxTimeoutError
+from wikigr.sandbox.process import Limits, SandboxedProcess, SandboxError, SandboxStartError, SandboxTimeoutError
 from wikigr.sandbox.seccomp import seccomp_supported
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the walls are those of Linux")
@@ -106,6 +106,19 @@ def test_processor_time_is_limited() -> None:
         process.receive(soon())
         with pytest.raises(SandboxError, match="took too much time or memory"):
             process.receive(soon(60))
+
+
+@LINUX
+def test_a_scratch_folder_does_not_open_other_files(tmp_path: Path) -> None:
+    (tmp_path / "scratch").mkdir()
+    (tmp_path / "secret.txt").write_text("secret")
+    limits = Limits((), address_space=1 << 30, cpu_seconds=60, message_bytes=1 << 20, scratch=tmp_path / "scratch")
+    arguments = {"readable": str(tmp_path / "none"), "forbidden": str(tmp_path), "parent": os.getpid()}
+    with SandboxedProcess("tests.sandbox.tasks:attempt", arguments, limits) as process:
+        outcomes = process.receive(soon())
+    if seccomp_supported() and landlock_version():
+        assert {name for name, outcome in outcomes.items() if outcome == "done"} == {"start a thread"}
+    assert (tmp_path / "secret.txt").read_text() == "secret"
 
 
 def test_walls_are_reported() -> None:
@@ -209,6 +222,19 @@ def test_a_process_that_is_not_referenced_ends() -> None:
     assert popen.poll() is not None
 
 
+def test_a_process_that_cannot_start_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    with pytest.raises(SandboxStartError, match="cannot start: No such file"):
+        start("echo")
+
+
+def test_paths_that_cannot_be_opened_are_skipped(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with start("echo", tmp_path / "none", tmp_path / "file" / "below") as process:
+        process.send(1, soon(1e9))
+        assert process.receive(soon(1e9)) == 1
+
+
 def test_a_task_that_cannot_be_imported_is_an_error() -> None:
-    with pytest.raises(SandboxError, match="AttributeError"):
+    with pytest.raises(SandboxStartError, match="AttributeError"):
         start("no_such_task")

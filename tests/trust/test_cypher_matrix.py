@@ -37,7 +37,6 @@ VALUES = [
     "'\\u00e9\\U0010ffff'",
     "date('99999-12-31')",
     "0.0 / 0.0",
-    "CAST('x' AS BLOB)",
 ]
 PLAIN = ["a.title", "1", "['x']"]
 WORDS = ["AND", "OR", "XOR", "IN", "STARTS WITH", "ENDS WITH", "CONTAINS"]
@@ -91,4 +90,5 @@ def test_no_value_reaches_beyond_the_process(tmp_path: Path, tally: Callable[[st
             assert state(graph, tmp_path) == unchanged
     finally:
         os.chdir(before)
+    assert count.outcome["harmless"] > 2_000
     assert count.tried > 20_000

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import resource
+import stat
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -20,7 +21,14 @@ from wikigr.errors import WikigrError
 from wikigr.index.lexical import link_index
 from wikigr.pack.layout import LEXICAL, Layout
 from wikigr.sandbox.child import Channel
-from wikigr.sandbox.process import Limits, SandboxedProcess, SandboxError, SandboxTimeoutError, library_paths
+from wikigr.sandbox.process import (
+    Limits,
+    SandboxedProcess,
+    SandboxError,
+    SandboxStartError,
+    SandboxTimeoutError,
+    library_paths,
+)
 from wikigr.settings import cache_folder
 
 _TASK = "wikigr.distribution.validate_untrusted:report_checks"
@@ -28,11 +36,14 @@ _TASK = "wikigr.distribution.validate_untrusted:report_checks"
 # Time limit: a fixed part and one for the size. A pack of 72 MB takes 3 seconds on two cores.
 _SECONDS = 120.0
 _BYTES_PER_SECOND = 2_000_000
+_MAX_SECONDS = 86_400.0
+_MAX_COMPRESSION = 8
+_MAX_CHECKS = 200
 # Bytes of address space for Python, the encoder and the engine's buffers, beyond what the engine reserves.
 _ADDRESS_SPACE = 6 << 30
 _MIN_RESERVE = 1 << 30
 _PROOF = "proof"  # the check that fails if the others cannot run
-_MAX_MESSAGE_LENGTH = 1 << 20
+_MAX_MESSAGE_LENGTH = 1 << 14
 _MAX_DETAIL_LENGTH = 500
 # What libraries read to find out how many threads to start.
 _MACHINE = (Path("/proc/cpuinfo"), Path("/proc/meminfo"), Path("/sys/devices/system/cpu"), Path("/sys/fs/cgroup"))
@@ -49,8 +60,8 @@ def validate_untrusted(folder: Path, *, seconds: float | None = None) -> list[Ch
     excessive memory use there is reported as a failed check. An encoder that is missing on this machine is reported,
     but is not a failure.
     """
-    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    allowed = seconds if seconds is not None else _SECONDS + size / _BYTES_PER_SECOND
+    size = sum(map(_plausible_size, folder.rglob("*")))
+    allowed = seconds if seconds is not None else min(_SECONDS + size / _BYTES_PER_SECOND, _MAX_SECONDS)
     reserve = 1 << (max(_MIN_RESERVE, 2 * size) - 1).bit_length()
     with TemporaryDirectory(prefix="wikigr-verify-") as links:
         lexical = Layout(folder).part(LEXICAL)
@@ -59,9 +70,16 @@ def validate_untrusted(folder: Path, *, seconds: float | None = None) -> list[Ch
         return _run(folder, reserve, Path(links), size, allowed)
 
 
+def _plausible_size(path: Path) -> int:
+    """Return the size of a regular file in bytes, that of a sparse one by the space that it takes."""
+    found = path.lstat()
+    # A file system that compresses takes less space than the size says.
+    return min(found.st_size, _MAX_COMPRESSION * 512 * found.st_blocks) if stat.S_ISREG(found.st_mode) else 0
+
+
 def _run(folder: Path, reserve: int, links: Path, size: int, allowed: float) -> list[Check]:
     limits = Limits(
-        readable=(folder, cache_folder(), *_MACHINE, *library_paths()),
+        readable=(folder, cache_folder() / "models", *_MACHINE, *library_paths()),
         address_space=reserve + _MIN_RESERVE + size + _ADDRESS_SPACE,
         cpu_seconds=int(allowed * (os.cpu_count() or 1)) + 1,
         message_bytes=_MAX_MESSAGE_LENGTH,
@@ -74,11 +92,13 @@ def _run(folder: Path, reserve: int, links: Path, size: int, allowed: float) -> 
     checks: list[Check] = []
     try:
         with SandboxedProcess(_TASK, arguments, limits, environment=environment) as process:
-            while (message := process.receive(deadline)) is not None:
+            while (message := process.receive(deadline)) is not None and len(checks) < _MAX_CHECKS:
                 checks.append(_parse_check(message))
             if checks and (checks[-1].name == LAST_CHECK or any(c.required and not c.passed for c in checks)):
                 return [replace(c, mend=advice) if c.name == _PROOF else c for c in checks]
             why = "did not run all checks"
+    except SandboxStartError as error:
+        why, advice = error.message, "Run `wikigr doctor`: this says nothing about the pack."
     except SandboxTimeoutError:
         why = f"took more than {allowed:,.0f} seconds and was stopped"
     except SandboxError as error:

@@ -66,6 +66,8 @@ class Graph:
             raise PackError(f"The database {path} is empty.", hint="Build the pack again with `wikigr pack build`.")
         try:
             reserved = {} if address_space is None else {"max_db_size": address_space}
+            if threads:
+                reserved["max_num_threads"] = threads
             # The engine's messages contain the path, from which callers remove it: "." would remove every period.
             location = str(path if str(path) == ":memory:" else path.absolute())
             database = module.Database(location, read_only=read_only, buffer_pool_size=pool, **reserved)

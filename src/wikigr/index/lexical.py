@@ -99,7 +99,7 @@ def link_index(folder: Path, into: Path) -> None:
     """Fill the folder ``into`` with links to the index in ``folder``; tantivy can then create its lock files there."""
     for file in folder.iterdir():
         if not file.name.startswith(".tantivy-"):
-            (into / file.name).symlink_to(file.resolve())
+            (into / file.name).symlink_to(file.absolute())
 
 
 class LexicalIndex:

@@ -205,7 +205,7 @@ class Layout:
             for folder, folders, files in os.walk(part):
                 entries = [*files, *(entry for entry in folders if (Path(folder) / entry).is_symlink())]
                 paths = [(Path(folder) / entry).relative_to(self.root).as_posix() for entry in sorted(entries)]
-                yield from (path for path in paths if path not in listed and path not in _INDEX_FILES)
+                yield from (p for p in paths if p not in listed and p not in _INDEX_FILES and not _is_metadata(p))
 
     def _is_own(self, name: str) -> bool:
         """Return whether wikigr wrote the signature or the origin ``name``."""
@@ -294,6 +294,12 @@ def _listed_files(manifest: Path) -> frozenset[str]:
 def _lists_part(listed: Collection[str], name: str) -> bool:
     """Return whether ``listed`` has the file ``name`` or a file in the folder ``name``."""
     return any(file == name or file.startswith(f"{name}/") for file in listed)
+
+
+def _is_metadata(path: str) -> bool:
+    """Return whether a file manager or a network file system, not the user, created the file."""
+    name = path.rpartition("/")[2]
+    return name in (".DS_Store", "Thumbs.db", "desktop.ini") or name.startswith(("._", ".nfs"))
 
 
 def _same_content(one: Path, other: Path) -> bool:

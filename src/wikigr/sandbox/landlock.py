@@ -43,7 +43,7 @@ def restrict_files(readable: Iterable[Path], scratch: Path | None) -> int:
 
     They can write only in the folder ``scratch``. Where the kernel supports it, TCP and signals to other processes are
     denied as well. Paths that
-    do not exist are skipped. Files that are already open stay usable. Requires ``no_new_privs``.
+    cannot be opened are skipped. Files that are already open stay usable. Requires ``no_new_privs``.
 
     Returns the version of the interface, 0 if the kernel has none; raises ``OSError`` if a restriction fails.
     """
@@ -71,7 +71,7 @@ def restrict_files(readable: Iterable[Path], scratch: Path | None) -> int:
 def _allow(ruleset: int, path: Path, rights: int) -> None:
     try:
         parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
         return
     try:
         rule = _PathBeneath(rights, parent)

@@ -27,6 +27,7 @@ _START = "import sys; sys.path[:] = sys.argv[1:]; from wikigr.sandbox.child impo
 _START_SECONDS = 30.0
 _EXIT_SECONDS = 5.0
 _PIPE_BYTES = 1 << 16
+_MAX_POLL_MS = 2**31 - 1
 
 # malloc reserves address space per arena, and the thread pools of numeric libraries per thread.
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -34,6 +35,10 @@ _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS":
 
 class SandboxError(WikigrError):
     """The sandboxed process ended or misbehaved. The message completes "The process …"."""
+
+
+class SandboxStartError(SandboxError):
+    """The sandboxed process could not start on this machine."""
 
 
 class SandboxTimeoutError(SandboxError):
@@ -48,7 +53,7 @@ class Limits:
     address_space: int
     cpu_seconds: int
     message_bytes: int
-    scratch: Path | None = None  # a folder in which it can create files, but write nothing into them
+    scratch: Path | None = None  # a folder in which it can create empty files
 
 
 def find_walls() -> Walls:
@@ -60,8 +65,17 @@ def find_walls() -> Walls:
 
 def library_paths() -> list[Path]:
     """Return the folders with Python's modules and the system's libraries, for tasks that import while confined."""
+    import wikigr
+
+    names = (
+        "site-packages",
+        "dist-packages",
+        "lib-dynload",
+        f"python{sys.version_info.major}.{sys.version_info.minor}",
+    )
+    modules = [path for path in _import_path() if Path(path).name in names or path.endswith(".zip")]
     system = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache")
-    return [Path(path) for path in (*_import_path(), f"{sys.prefix}/lib", f"{sys.base_prefix}/lib", *system)]
+    return [Path(path) for path in (*modules, *wikigr.__path__, f"{sys.prefix}/lib", f"{sys.base_prefix}/lib", *system)]
 
 
 class SandboxedProcess:
@@ -79,7 +93,7 @@ class SandboxedProcess:
         *,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Start the child; raises ``SandboxError`` if it cannot start."""
+        """Start the child; raises ``SandboxStartError`` if it cannot start."""
         self._limits = limits
         self._received = bytearray()
         try:
@@ -93,7 +107,7 @@ class SandboxedProcess:
                 bufsize=0,
             )
         except OSError as error:
-            raise SandboxError(f"cannot start: {error.strerror or error}") from error
+            raise SandboxStartError(f"cannot start: {error.strerror or error}") from error
         self.close: Callable[[], None] = finalize(self, _end, self._process)
         self._incoming, self._outgoing = _descriptor(self._process.stdout), _descriptor(self._process.stdin)
         for descriptor in (self._incoming, self._outgoing):
@@ -109,12 +123,16 @@ class SandboxedProcess:
             "address_space": limits.address_space,
             "cpu_seconds": limits.cpu_seconds,
         }
-        self.send(setup, deadline)
-        started = self.receive(deadline)
         try:
-            self.walls = Walls(**started["walls"])
+            self.send(setup, deadline)
+            self.walls = Walls(**self.receive(deadline)["walls"])
+        except SandboxTimeoutError as error:
+            raise SandboxStartError(f"did not start in {_START_SECONDS:g} seconds") from error
+        except SandboxError as error:
+            raise SandboxStartError(error.message) from error
         except (TypeError, KeyError) as error:
-            self._fail(error)
+            self.close()
+            raise SandboxStartError("sent an invalid message and was stopped") from error
 
     @property
     def alive(self) -> bool:
@@ -161,7 +179,7 @@ class SandboxedProcess:
         poll = select.poll()
         poll.register(descriptor, event)
         left = deadline - time.monotonic()
-        if left <= 0 or not poll.poll(left * 1000):
+        if left <= 0 or not poll.poll(min(left * 1000, _MAX_POLL_MS)):
             self.close()
             raise SandboxTimeoutError("took too long and was stopped")
 

@@ -13,14 +13,14 @@ import os
 import platform
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 # Each system call with its number on x86-64 and on AArch64 (- where it does not exist).
 _SYSTEM_CALLS = """
 access 21 -, arch_prctl 158 -, brk 12 214, clock_getres 229 114, clock_gettime 228 113, clock_nanosleep 230 115,
 close 3 57, dup 32 23, dup3 292 24, epoll_create1 291 20, epoll_ctl 233 21, epoll_pwait 281 22, epoll_wait 232 -,
-eventfd2 290 19, exit 60 93, exit_group 231 94, faccessat 269 48, faccessat2 439 439, fadvise64 221 223, fcntl 72 25,
+eventfd2 290 19, exit 60 93, exit_group 231 94, faccessat 269 48, faccessat2 439 439, fadvise64 221 223,
 flock 73 32, fstat 5 80, fstatfs 138 44, futex 202 98, getcpu 309 168, getcwd 79 17, getdents64 217 61,
 getegid 108 177, geteuid 107 175, getgid 104 176, getpid 39 172, getppid 110 173, getrandom 318 278, getrlimit 97 163,
 getrusage 98 165, gettid 186 178, gettimeofday 96 169, getuid 102 174, lseek 8 62, lstat 6 -, madvise 28 233,
@@ -39,6 +39,7 @@ class _Machine(NamedTuple):
     column: int
     clone: int
     clone3: int
+    fcntl: int
     open: int | None
     openat: int
     prctl: int
@@ -48,18 +49,21 @@ class _Machine(NamedTuple):
 
 
 _MACHINES = {
-    "x86_64": _Machine(0xC000003E, 1, 56, 435, 2, 257, 157, 302, 317, 234),
-    "aarch64": _Machine(0xC00000B7, 2, 220, 435, None, 56, 167, 261, 277, 131),
+    "x86_64": _Machine(0xC000003E, 1, 56, 435, 72, 2, 257, 157, 302, 317, 234),
+    "aarch64": _Machine(0xC00000B7, 2, 220, 435, 25, None, 56, 167, 261, 277, 131),
 }
 
 _LOAD, _EQUALS, _HAS_BITS, _RETURN = 0x20, 0x15, 0x45, 0x06  # operations of classic BPF
 _ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets into struct seccomp_data
-_SET_FILTER, _ALL_THREADS = 1, 1
+_SET_FILTER, _GET_ACTION_AVAILABLE, _ALL_THREADS = 1, 2, 1
 _THREAD_FLAG = 0x00010000  # CLONE_THREAD
 _SET_NAME = 15  # PR_SET_NAME
-_CHANGING = os.O_TRUNC | os.O_APPEND
-_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | _CHANGING
+# A file opened with O_WRONLY cannot be mapped, and the limit on file sizes prevents writing to it.
+_CHANGING = os.O_RDWR | os.O_TRUNC | os.O_APPEND
+_WRITING = os.O_WRONLY | os.O_CREAT | _CHANGING
+# Copies, flags of descriptors and locks; not F_SETFL, F_SETOWN and F_SETSIG, which together send signals.
+_FCNTL = (0, 1, 2, 3, 5, 6, 7, 36, 37, 38, 1030)
 
 
 def seccomp_supported() -> bool:
@@ -70,7 +74,7 @@ def seccomp_supported() -> bool:
 def restrict_system_calls(*, creating: bool) -> bool:
     """Restrict all threads of this process, and those that they start, to the allow-list. Requires ``no_new_privs``.
 
-    ``creating`` allows opening files for writing, but neither truncating them nor appending to them.
+    ``creating`` allows opening files with ``O_WRONLY``, but neither truncating them nor appending to them.
 
     Returns whether the filter is in force: not on other systems and processors, nor on a kernel without seccomp. Raises
     ``OSError`` if the kernel rejects the filter.
@@ -78,17 +82,18 @@ def restrict_system_calls(*, creating: bool) -> bool:
     if not seccomp_supported():
         return False
     machine = _MACHINES[platform.machine()]
+    library = ctypes.CDLL(None, use_errno=True)
+    library.syscall.restype = ctypes.c_long
+    available = ctypes.byref(ctypes.c_uint32(_ALLOW))
+    if library.syscall(ctypes.c_long(machine.seccomp), _GET_ACTION_AVAILABLE, 0, available) != 0:
+        return False
     program = b"".join(_filter(machine, os.getpid(), _CHANGING if creating else _WRITING))
     code = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(code))
-    library = ctypes.CDLL(None, use_errno=True)
-    library.syscall.restype = ctypes.c_long
     result = library.syscall(ctypes.c_long(machine.seccomp), _SET_FILTER, _ALL_THREADS, header)
     if result == 0:
         return True
     failed = ctypes.get_errno()
-    if failed == errno.ENOSYS:
-        return False
     raise OSError(failed or errno.EINVAL, os.strerror(failed) if failed else "a thread cannot be restricted")
 
 
@@ -109,6 +114,7 @@ def _filter(machine: _Machine, pid: int, refused: int) -> Iterator[bytes]:
     yield from _checked(machine.openat, 2, _HAS_BITS, refused, if_so=_FAIL | errno.EPERM)
     if machine.open is not None:
         yield from _checked(machine.open, 1, _HAS_BITS, refused, if_so=_FAIL | errno.EPERM)
+    yield from _one_of(machine.fcntl, 1, _FCNTL)
     yield from _checked(machine.prctl, 0, _EQUALS, _SET_NAME, if_so=_ALLOW)
     yield from _checked(machine.prlimit64, 0, _EQUALS, 0, if_so=_ALLOW)  # process 0 is the caller
     yield from _checked(machine.tgkill, 0, _EQUALS, pid, if_so=_ALLOW)  # abort() sends a signal to itself
@@ -123,6 +129,16 @@ def _checked(number: int, argument: int, test: int, value: int, *, if_so: int) -
     yield _instruction(test, value, 0, 1)
     yield _instruction(_RETURN, if_so)
     yield _instruction(_RETURN, otherwise)
+
+
+def _one_of(number: int, argument: int, values: Sequence[int]) -> Iterator[bytes]:
+    """Yield the instructions that allow a system call if one of its arguments is in ``values``."""
+    yield _instruction(_EQUALS, number, 0, 2 * len(values) + 2)
+    yield _instruction(_LOAD, _ARGUMENTS + 8 * argument)
+    for value in values:
+        yield _instruction(_EQUALS, value, 0, 1)
+        yield _instruction(_RETURN, _ALLOW)
+    yield _instruction(_RETURN, _FAIL | errno.EPERM)
 
 
 def _instruction(operation: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:

@@ -43,7 +43,8 @@ def confine(*, readable: Sequence[Path], scratch: Path | None, address_space: in
     memory = _limit(address_space, cpu_seconds)
     if sys.platform != "linux":
         return Walls(0, seccomp=False, memory=memory)
-    if len(list(Path("/proc/self/task").iterdir())) > 1:
+    threads = Path("/proc/self/task")
+    if threads.exists() and len(list(threads.iterdir())) > 1:
         raise RuntimeError("another thread is running, which Landlock would not restrict")
     library = ctypes.CDLL(None, use_errno=True)
     for option, value in ((_SET_NO_NEW_PRIVILEGES, 1), (_SET_DUMPABLE, 0)):

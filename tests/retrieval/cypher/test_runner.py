@@ -335,7 +335,33 @@ def test_a_database_that_cannot_be_opened_is_a_pack_error(tmp_path: Path) -> Non
     with Graph(tmp_path / "busy.db", read_only=False), pytest.raises(PackError, match="is open for writing"):
         QueryRunner(tmp_path / "busy.db").run("RETURN 1")
     with pytest.raises(PackError, match="No such file"):
-        QueryRunner(tmp_path / "none.db").run("RETURN 1")
+        QueryRunner(tmp_path / "none.db")
+
+
+def test_a_database_that_was_replaced_is_not_queried(tmp_path: Path) -> None:
+    for name in ("pack.db", "other.db"):
+        make_database(tmp_path / name)
+    with closing(QueryRunner(tmp_path / "pack.db")) as runner:
+        (tmp_path / "other.db").replace(tmp_path / "pack.db")
+        with pytest.raises(PackError, match="was replaced since it was opened"):
+            runner.run("RETURN 1")
+
+
+def test_a_result_that_is_too_large_says_so(runner: QueryRunner, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    monkeypatch.setattr("wikigr.retrieval.cypher.runner._RESULT_BYTES", 1 << 20)
+    with closing(QueryRunner(folder / "pack.db")) as small:
+        query = "MATCH (a:Article {title: 'A1'}) UNWIND range(1, 2000) AS n RETURN a.content"
+        assert len(small.run(query, max_rows=100).rows) == 100
+        with pytest.raises(QueryError, match="The result has more than 1 MiB"):
+            small.run(query, max_rows=2_000)
+        assert small.run("RETURN 1").rows == ((1,),)
+
+
+def test_a_machine_without_a_sandbox_is_not_a_damaged_pack(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    with pytest.raises(QueryError, match="Queries cannot run on this machine") as failed:
+        QueryRunner(folder / "pack.db").run("RETURN 1")
+    assert "wikigr doctor" in (failed.value.hint or "")
 
 
 # The property: a query that passes the guard changes nothing, touches no file, and ends in time.

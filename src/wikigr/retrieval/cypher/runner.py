@@ -13,7 +13,7 @@ from typing import Any
 from wikigr.errors import PackError
 from wikigr.graph.engine import READ_BUFFER_POOL, QueryError
 from wikigr.retrieval.cypher.guard import check_query
-from wikigr.sandbox.process import Limits, SandboxedProcess, SandboxError, SandboxTimeoutError
+from wikigr.sandbox.process import Limits, SandboxedProcess, SandboxError, SandboxStartError, SandboxTimeoutError
 from wikigr.sandbox.walls import Walls
 
 _SERVER = "wikigr.retrieval.cypher.server:serve"
@@ -63,7 +63,9 @@ class QueryRunner:
     """
 
     def __init__(self, database: Path) -> None:
+        """Remember which file ``database`` is now; raises ``PackError`` if it cannot be read."""
         self._database = database.absolute()
+        self._identity = self._identify()
         self._process: SandboxedProcess | None = None
         self._lock = Lock()
 
@@ -122,9 +124,17 @@ class QueryRunner:
             self._process = self._start()
         return self._process
 
+    def _identify(self) -> tuple[int, int, int]:
+        """Return the device, the inode and the size of the database."""
+        try:
+            found = self._database.stat()
+        except OSError as error:
+            raise PackError(f"Cannot read the database {self._database}: {error.strerror or error}.") from error
+        return found.st_dev, found.st_ino, found.st_size
+
     def _start(self) -> SandboxedProcess:
         try:
-            size = self._database.stat().st_size
+            size = self._identity[2]
             reserve = 1 << (max(_MIN_RESERVE, 2 * size) - 1).bit_length()
             limits = Limits(
                 readable=(self._database,),
@@ -135,8 +145,10 @@ class QueryRunner:
             arguments = {"database": str(self._database), "reserve": reserve, "message_bytes": _RESULT_BYTES}
             process = SandboxedProcess(_SERVER, arguments, limits)
             opened = process.receive(time.monotonic() + _OPEN_SECONDS)
-        except OSError as error:
-            raise PackError(f"Cannot read the database {self._database}: {error.strerror or error}.") from error
+        except SandboxStartError as error:
+            raise QueryError(
+                f"Queries cannot run on this machine: their process {error.message}.", hint="Run `wikigr doctor`."
+            ) from error
         except SandboxError as error:
             raise PackError(
                 f"Cannot open the database {self._database} for queries: its process {error.message}.",
@@ -144,6 +156,11 @@ class QueryRunner:
             ) from error
         match opened:
             case {"error": ""}:
+                if self._identify() != self._identity:
+                    raise PackError(
+                        f"The database {self._database} was replaced since it was opened.",
+                        hint="Run the same command again.",
+                    )
                 return process
             case {"error": str(message)} if "Could not set lock" in message:
                 raise PackError(
@@ -166,6 +183,10 @@ class QueryRunner:
             return QueryError(
                 "The query exceeds its memory limit.",
                 hint="Match fewer nodes at once, shorten the paths, or put WITH … LIMIT before collecting.",
+            )
+        if failure.kind == "size":
+            return QueryError(
+                f"The result has more than {_RESULT_BYTES >> 20} MiB.", hint="Return fewer rows or shorter values."
             )
         # The message may reach a model, so it must not contain local paths.
         text = _clean(failure.message).replace(str(self._database), "the database")

@@ -38,7 +38,8 @@ def serve(channel: Channel, database: str, reserve: int, message_bytes: int) -> 
 
     The first message is ``{"error", "hint"}``, with empty texts if the database is open.
     A request is ``{"cypher", "skip", "rows", "seconds"}``. A reply is ``{"columns", "rows", "more", "cut"}`` or
-    ``{"error": message, "kind": "time" | "memory" | "query"}``. ``reserve`` is the engine's address space in bytes.
+    ``{"error": message, "kind": "time" | "memory" | "size" | "query"}``. ``reserve`` is the engine's address space, and
+    ``message_bytes`` the size of the largest reply, in bytes.
     """
     try:
         graph = Graph(Path(database), address_space=reserve, threads=_THREADS)
@@ -53,8 +54,8 @@ def serve(channel: Channel, database: str, reserve: int, message_bytes: int) -> 
                 reply = json.dumps(_answer(graph, request), ensure_ascii=False, allow_nan=False)
             except _ENGINE_ERRORS as error:
                 reply = json.dumps(_failure(error))
-            if len(reply) > message_bytes // 4:  # a character has at most four bytes
-                reply = json.dumps({"error": "the result is too large", "kind": "memory"})
+            if len(reply.encode("utf-8", "replace")) > message_bytes:
+                reply = json.dumps({"error": "the result is too large", "kind": "size"})
             channel.send_text(reply)
 
 

@@ -46,6 +46,7 @@ class Explorer:
             )
         self._resources = resources
         self._pack = resources.pack
+        self._queries = QueryRunner(self._pack.layout.part(DATABASE))
         self._options = options
         self._model = None if options.planner == "rule" else resources.model
 
@@ -53,10 +54,6 @@ class Explorer:
     def neighborhood(self) -> Neighborhood:
         """The edges of the pack's graph."""
         return Neighborhood(self._pack.graph)
-
-    @cached_property
-    def _queries(self) -> QueryRunner:
-        return QueryRunner(self._pack.layout.part(DATABASE))
 
     def explore(
         self,
