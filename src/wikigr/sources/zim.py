@@ -167,7 +167,7 @@ def _open(path: Path) -> Archive:
     """Open the archive, once per process: parsing processes get the source as a path."""
     try:
         return Archive(path)
-    except RuntimeError as error:
+    except (RuntimeError, UnicodeError) as error:  # libzim's message may quote bytes of the file
         if not path.exists():
             raise SourceError(f"{path} does not exist.", hint="Check the path of the source.") from error
         reason = str(error).rstrip(".")
