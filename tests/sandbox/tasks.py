@@ -72,7 +72,7 @@ def attempt(channel: Channel, readable: str, forbidden: str, parent: int) -> Non
         "limit the parent": lambda: resource.prlimit(parent, resource.RLIMIT_CORE, (0, 0)),
         "pin the parent to a processor": lambda: os.sched_setaffinity(parent, {0}),
         "leave a shared memory file": lambda: os.memfd_create("x"),
-        "allocate 4 GB": lambda: bytearray(4 << 30),
+        "allocate 4 GB": lambda: mmap.mmap(-1, 4 << 30).close(),
         "read a readable file": Path(readable).read_bytes,
         "start a thread": _run_thread,
     }
