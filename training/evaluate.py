@@ -47,7 +47,7 @@ class Figures:
     auroc_off_topic: float
 
 
-@torch.inference_mode()
+@torch.inference_mode()  # type: ignore[untyped-decorator]
 def read_passages(
     model: SpanReader, maker: WindowMaker, pad_id: int, items: Sequence[tuple[str, Sequence[Passage]]], max_tokens: int
 ) -> list[Reading]:

@@ -17,6 +17,8 @@ from wikigr.reader.windows import Window, WindowMaker
 _MAX_EMPTY_WINDOWS = 1
 # Batches are formed within groups of this many batches, sorted by length.
 _BATCHES_PER_GROUP = 24
+# Batches are padded to a multiple of this many tokens, because oneDNN compiles its kernels anew for every other shape.
+_WIDTH_STEP = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,8 @@ def epoch_batches(lengths: Sequence[int], size: int, seed: str) -> Iterator[list
 
 def collate(features: Sequence[Feature], pad_id: int) -> Batch:
     """Return ``features`` as one batch, padded on the right."""
-    shape = (len(features), max(len(feature.input_ids) for feature in features))
+    longest = max(len(feature.input_ids) for feature in features)
+    shape = (len(features), -(-longest // _WIDTH_STEP) * _WIDTH_STEP)
     input_ids = np.full(shape, pad_id, np.int64)
     token_types, mask = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     starts, ends = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)

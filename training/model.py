@@ -12,7 +12,7 @@ HEAD_WEIGHT = "head.weight"
 HEAD_BIAS = "head.bias"
 
 
-class LowRankLinear(nn.Module):
+class LowRankLinear(nn.Module):  # type: ignore[misc]
     """``base(x) + scale * up(down(x))`` with a frozen ``base``; at first the update is zero."""
 
     def __init__(self, base: nn.Linear, rank: int, scale: float) -> None:
@@ -29,7 +29,7 @@ class LowRankLinear(nn.Module):
         return updated
 
 
-class SpanReader(nn.Module):
+class SpanReader(nn.Module):  # type: ignore[misc]
     """Returns the logits of the start and the end of an answer for each token; position 0 means no answer."""
 
     def __init__(self, checkpoint: Path, *, rank: int, scale: float, bfloat16: bool = False) -> None:

@@ -33,7 +33,7 @@ def test_offsets_are_characters_of_the_section(
         assert len(_text(window)) == len(window.offsets)
         for token, (start, end) in zip(_text(window), window.offsets, strict=True):
             assert 0 <= start <= end <= len(text)
-            piece = plain.id_to_token(token).removeprefix("##")
+            piece = str(plain.id_to_token(token)).removeprefix("##")
             if text[start:end].isascii() and piece != "[UNK]":
                 assert text[start:end].lower() == piece
         assert window.offsets == sorted(window.offsets)
@@ -54,7 +54,7 @@ def test_windows_cover_the_whole_text_and_overlap(tokenizer: Tokenizer, text: st
 
 def test_format(tokenizer: Tokenizer) -> None:
     (window,) = WindowMaker(tokenizer).windows("Who was it?", "Normans", "History", "They were people.")
-    tokens = [tokenizer.id_to_token(token) for token in window.input_ids]
+    tokens = [str(tokenizer.id_to_token(token)) for token in window.input_ids]
     expected = "[CLS] who was it ? [SEP] norman ##s · history : they were people . [SEP]"
     assert " ".join(tokens) == expected
     assert window.token_types == [0] * 6 + [1] * 10

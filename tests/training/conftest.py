@@ -27,7 +27,9 @@ def write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 def data(tmp_path: Path) -> Path:
     """Five articles of three paragraphs with four questions each, one of them unanswerable, in every data set."""
     folder = tmp_path / "data"
-    paragraphs, squad, shifts = [], [], []
+    paragraphs: list[dict[str, Any]] = []
+    squad: list[dict[str, Any]] = []
+    shifts: list[dict[str, Any]] = []
     for number, (city, name) in enumerate(CITIES.items()):
         for part in range(3):
             year = 1870 + 10 * number + part

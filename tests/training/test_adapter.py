@@ -18,7 +18,8 @@ CONFIG = replace(Config(), rank=4)
 
 
 def _random_model(tiny_bert: Path, seed: int) -> SpanReader:
-    model = SpanReader(tiny_bert, rank=CONFIG.rank, scale=CONFIG.scale).eval()
+    model = SpanReader(tiny_bert, rank=CONFIG.rank, scale=CONFIG.scale)
+    model.eval()
     generator = torch.Generator().manual_seed(seed)
     tensors = {name: torch.randn(t.shape, generator=generator) * 0.1 for name, t in model.adapter().items()}
     model.load_adapter({name: tensor.half().float() for name, tensor in tensors.items()})
