@@ -37,7 +37,7 @@ class Sources:
 
 
 def read_sources(data: Path, config: Config) -> Sources:
-    """Read the data sets below ``data`` and set the held-out articles aside, in all of them."""
+    """Read the data sets below ``data`` and set the held-out articles aside: their titles and their paragraphs."""
     squad = squad2.read_squad2(data / "squad2")
     every = {question.title for question in squad}
     titles = squad2.choose_held_out(every, config.data.held_out_articles, config.seed)
@@ -52,8 +52,10 @@ def read_sources(data: Path, config: Config) -> Sources:
         *draw.sample(sentences, min(config.data.qamr, len(sentences))),
         *hotpotqa.read_hotpotqa(data / "hotpotqa"),
     ]
-    kept = tuple(question for question in questions if question.title not in titles)
-    return Sources(kept, tuple(question for question in squad if question.title in titles), tuple(titles))
+    held_out = tuple(question for question in squad if question.title in titles)
+    texts = {question.text for question in held_out}
+    kept = tuple(question for question in questions if question.title not in titles and question.text not in texts)
+    return Sources(kept, held_out, tuple(titles))
 
 
 def prepare(data: Path, work: Path, config: Config, encoder: Embedder) -> Counter[str]:
