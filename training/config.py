@@ -1,4 +1,4 @@
-"""Every setting of the recipe. The defaults are the recipe of the shipped adapter."""
+"""Every setting of the recipe. The defaults are the recipe to train next."""
 
 from __future__ import annotations
 
@@ -46,13 +46,7 @@ class Config:
     rank: int = 48
     scale: float = 2.0
     batch_size: int = 16
-    learning_rates: tuple[tuple[int, float], ...] = (
-        (0, 8e-6),
-        (99, 8e-4),
-        (100, 8e-4),
-        (600, 6e-4),
-        (1_150, 2e-5),
-    )
+    learning_rates: tuple[tuple[int, float], ...] = ((0, 8e-6), (100, 8e-4), (5_600, 2e-5))
     weight_decay: float = 0.01
     gradient_norm: float = 1.0
     label_smoothing: float = 0.0

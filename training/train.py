@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +60,10 @@ def train(
     """Train on ``features`` from the encoder in the folder ``checkpoint``, and return the trained model.
 
     The folder ``run`` receives the settings, the log and the last checkpoint; training continues from it. ``stop_at``
-    ends after that many steps. Raises ``ValueError`` if ``run`` holds a training with other settings.
+    ends after that many steps. Only the learning rates of later steps may change, which also makes a finished training
+    longer. Raises ``ValueError`` if ``run`` holds a training with other settings.
     """
     run.mkdir(parents=True, exist_ok=True)
-    _check_settings(run / CONFIG, config)
     torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
     model = SpanReader(checkpoint, rank=config.rank, scale=config.scale, bfloat16=config.bfloat16)
@@ -71,8 +71,14 @@ def train(
     parameters = dict(model.trained_parameters())
     optimizer = torch.optim.AdamW(parameters.values(), lr=0.0, weight_decay=config.weight_decay)
     position = _Position()
-    if (run / CHECKPOINT).exists():
-        position = _load(run / CHECKPOINT, model, optimizer)
+    state = torch.load(run / CHECKPOINT, weights_only=True) if (run / CHECKPOINT).exists() else None
+    if state is not None:
+        position = _Position(*state["position"])
+    _record_settings(run / CONFIG, config, position.step)
+    if state is not None:
+        model.load_adapter(state["adapter"])
+        optimizer.load_state_dict(state["optimizer"])
+        torch.set_rng_state(state["random"])
     last = config.steps if stop_at is None else min(stop_at, config.steps)
     if position.step >= last:
         return model
@@ -125,11 +131,13 @@ def _batches(
         epoch, done = epoch + 1, 0
 
 
-def _check_settings(path: Path, config: Config) -> None:
-    if not path.exists():
-        path.write_text(json.dumps(config.to_json(), indent=2) + "\n", encoding="utf-8")
-    elif Config.read(path) != config:
-        raise ValueError(f"{path} holds other settings; choose another run folder, or delete it.")
+def _record_settings(path: Path, config: Config, done: int) -> None:
+    if path.exists():
+        known = Config.read(path)
+        same_rates = all(learning_rate(step, known) == learning_rate(step, config) for step in range(done))
+        if not same_rates or replace(known, learning_rates=config.learning_rates) != config:
+            raise ValueError(f"{path} holds other settings; choose another run folder, or delete this one.")
+    path.write_text(json.dumps(config.to_json(), indent=2) + "\n", encoding="utf-8")
 
 
 def _save(path: Path, model: SpanReader, optimizer: torch.optim.Optimizer, position: _Position) -> None:
@@ -142,11 +150,3 @@ def _save(path: Path, model: SpanReader, optimizer: torch.optim.Optimizer, posit
     unfinished = path.with_suffix(".new")
     torch.save(state, unfinished)
     unfinished.replace(path)
-
-
-def _load(path: Path, model: SpanReader, optimizer: torch.optim.Optimizer) -> _Position:
-    state = torch.load(path, weights_only=True)
-    model.load_adapter(state["adapter"])
-    optimizer.load_state_dict(state["optimizer"])
-    torch.set_rng_state(state["random"])
-    return _Position(*state["position"])

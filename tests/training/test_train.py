@@ -79,6 +79,17 @@ def test_other_settings_do_not_continue_a_run(features: list[Feature], tiny_bert
         train(features, tiny_bert, 0, tmp_path / "run", replace(CONFIG, rank=5))
 
 
+def test_a_finished_training_can_be_made_longer(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
+    longer = replace(CONFIG, learning_rates=(*CONFIG.learning_rates, (14, 4e-3), (18, 0.0)))
+    train(features, tiny_bert, 0, tmp_path / "run", CONFIG)
+    extended = train(features, tiny_bert, 0, tmp_path / "run", longer)
+    assert _equal(extended, train(features, tiny_bert, 0, tmp_path / "whole", longer))
+    assert Config.read(tmp_path / "run" / "config.json") == longer
+    other = replace(CONFIG, learning_rates=((0, 0.0), (2, 4e-3), (30, 0.0)))
+    with pytest.raises(ValueError, match="other settings"):
+        train(features, tiny_bert, 0, tmp_path / "run", other)
+
+
 def test_only_the_adapter_and_the_head_change(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
     trained = train(features, tiny_bert, 0, tmp_path / "run", CONFIG).state_dict()
     torch.manual_seed(CONFIG.seed)
