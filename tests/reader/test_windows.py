@@ -1,0 +1,90 @@
+"""Windows hold the question, the title line and every part of the text, with exact offsets."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from wikigr.reader.windows import Window, WindowMaker, WindowOptions
+
+SMALL = WindowOptions(tokens=24, overlap=4, question_tokens=6, title_tokens=5)
+TEXT = "Ångström's café — naïve “quotes” 東京 e=mc² \ud800 " + "\u0301"
+
+texts = st.text(st.sampled_from(TEXT + "abc 12.\n"), max_size=200) | st.text(max_size=60)
+
+
+def _text(window: Window) -> list[int]:
+    return window.input_ids[window.text_start : -1]
+
+
+@settings(max_examples=150)
+@given(question=texts, title=texts, heading=texts, text=texts)
+def test_offsets_are_characters_of_the_section(
+    tokenizer: Tokenizer, question: str, title: str, heading: str, text: str
+) -> None:
+    maker = WindowMaker(tokenizer, SMALL)
+    plain = Tokenizer.from_str(tokenizer.to_str())
+    plain.no_truncation()
+    plain.no_padding()
+    for window in maker.windows(question, title, heading, text):
+        assert len(window.input_ids) == len(window.token_types) <= SMALL.tokens
+        assert len(_text(window)) == len(window.offsets)
+        for token, (start, end) in zip(_text(window), window.offsets, strict=True):
+            assert 0 <= start <= end <= len(text)
+            piece = str(plain.id_to_token(token)).removeprefix("##")
+            if text[start:end].isascii() and piece != "[UNK]":
+                assert text[start:end].lower() == piece
+        assert window.offsets == sorted(window.offsets)
+
+
+@settings(max_examples=60)
+@given(text=texts)
+def test_windows_cover_the_whole_text_and_overlap(tokenizer: Tokenizer, text: str) -> None:
+    windows = WindowMaker(tokenizer, SMALL).windows("Who was it?", "Title", "", text)
+    whole = WindowMaker(tokenizer, WindowOptions(tokens=5_000)).windows("Who was it?", "Title", "", text)
+    assert len(whole) == 1
+    rebuilt = list(windows[0].offsets)
+    for window in windows[1:]:
+        assert window.offsets[: SMALL.overlap] == rebuilt[-SMALL.overlap :]
+        rebuilt += window.offsets[SMALL.overlap :]
+    assert rebuilt == whole[0].offsets
+
+
+def test_format(tokenizer: Tokenizer) -> None:
+    (window,) = WindowMaker(tokenizer).windows("Who was it?", "Normans", "History", "They were people.")
+    tokens = [str(tokenizer.id_to_token(token)) for token in window.input_ids]
+    expected = "[CLS] who was it ? [SEP] norman ##s · history : they were people . [SEP]"
+    assert " ".join(tokens) == expected
+    assert window.token_types == [0] * 6 + [1] * 10
+    assert tokens[window.text_start] == "they"
+    assert window.offsets[0] == (0, 4)
+
+
+def test_without_title(tokenizer: Tokenizer) -> None:
+    (window,) = WindowMaker(tokenizer).windows("Who?", "", " ", "Text")
+    assert [tokenizer.id_to_token(token) for token in window.input_ids] == "[CLS] who ? [SEP] text [SEP]".split()
+
+
+def test_long_question_and_title_are_truncated(tokenizer: Tokenizer) -> None:
+    windows = WindowMaker(tokenizer).windows("why " * 2_000, "title " * 500, "heading", "word " * 300)
+    assert all(len(window.input_ids) <= 256 for window in windows)
+    assert windows[0].text_start == 1 + 64 + 1 + 32 + 1
+
+
+def test_a_line_of_50000_characters(tokenizer: Tokenizer) -> None:
+    text = "".join(f"{number}," for number in range(9_000))[:50_000]
+    windows = WindowMaker(tokenizer).windows("How many?", "List", "", text)
+    assert windows[-1].offsets[-1][1] == len(text)
+
+
+def test_empty_section(tokenizer: Tokenizer) -> None:
+    (window,) = WindowMaker(tokenizer).windows("Who?", "Title", "", "")
+    assert window.offsets == []
+    assert len(window.input_ids) == window.text_start + 1
+
+
+def test_no_room_for_text() -> None:
+    with pytest.raises(ValueError, match="leaves no room"):
+        WindowOptions(tokens=100, overlap=0, question_tokens=64, title_tokens=32)

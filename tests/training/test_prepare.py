@@ -1,0 +1,116 @@
+"""Examples keep held-out articles out, and negatives do not hold an answer."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from training.config import Config, DataConfig
+from training.examples import Example, contains_answer, occurrences, read_examples
+from training.negatives import swap_entity
+from training.prepare import ANSWER, HELD_OUT_FILE, TRAINING_FILE, UNANSWERABLE, prepare, read_sources
+from training.sources.hotpotqa import read_hotpotqa
+from training.sources.squadshifts import parse_row
+from wikigr.embeddings.embedder import Embedder
+
+ALL_KINDS = DataConfig(
+    held_out_articles=2,
+    qamr=12,
+    forum=10,
+    same_article_share=1.0,
+    attribute_share=1.0,
+    search_share=1.0,
+    entity_swap_share=1.0,
+)
+CONFIG = replace(Config(), data=ALL_KINDS)
+
+
+@pytest.fixture
+def examples(data: Path, tmp_path: Path, encoder: Embedder) -> list[Example]:
+    prepare(data, tmp_path / "work", CONFIG, encoder)
+    return read_examples(tmp_path / "work" / TRAINING_FILE)
+
+
+def test_training_never_reads_a_held_out_article(examples: list[Example], data: Path, tmp_path: Path) -> None:
+    sources = read_sources(data, CONFIG)
+    assert len(sources.titles) == 2
+    assert not {example.title for example in examples} & set(sources.titles)
+    held_out = read_examples(tmp_path / "work" / HELD_OUT_FILE)
+    assert {example.title for example in held_out} == set(sources.titles)
+    assert not {example.text for example in examples} & {example.text for example in held_out}
+
+
+def test_a_held_out_title_is_left_out_of_every_data_set(data: Path) -> None:
+    titles = {question.title for question in read_sources(data, CONFIG).training if question.source != "squad2"}
+    seeds = [replace(CONFIG, seed=seed) for seed in range(30)]
+    held = [read_sources(data, config) for config in seeds]
+    assert "Ulm" in titles | {title for sources in held for title in sources.titles}
+    for sources in held:
+        assert not {question.title for question in sources.training} & set(sources.titles)
+
+
+def test_negatives_hold_no_accepted_answer(examples: list[Example]) -> None:
+    kinds = {example.kind for example in examples}
+    assert kinds == {ANSWER, UNANSWERABLE, "same_article", "attribute", "search", "entity_swap"}
+    for example in examples:
+        assert bool(example.spans) == (example.kind == ANSWER)
+        if example.kind != ANSWER:
+            assert not contains_answer(example.text, example.accepted)
+    originals = {example.id: example.text for example in examples if example.kind == ANSWER}
+    for example in examples:
+        if example.kind in ("same_article", "attribute", "search"):
+            assert example.text != originals[example.id]
+
+
+def test_spans_are_answers(examples: list[Example]) -> None:
+    for example in examples:
+        for start, end in example.spans:
+            assert example.text[start:end] in example.accepted
+
+
+def test_qamr_has_as_many_negatives_as_answers(examples: list[Example]) -> None:
+    kinds = [example.kind for example in examples if example.source == "qamr"]
+    # "Leiden" is in every sentence, so questions about it have no negative.
+    answers = [e for e in examples if e.source == "qamr" and e.kind == ANSWER and "Leiden" not in e.accepted]
+    assert kinds.count("search") == len(answers) > 0
+
+
+def test_the_same_seed_gives_the_same_bytes(data: Path, tmp_path: Path, encoder: Embedder) -> None:
+    for name in ("one", "two"):
+        prepare(data, tmp_path / name, CONFIG, encoder)
+    assert (tmp_path / "one" / TRAINING_FILE).read_bytes() == (tmp_path / "two" / TRAINING_FILE).read_bytes()
+
+
+def test_hotpotqa_keeps_spans_of_one_passage(data: Path) -> None:
+    (question,) = read_hotpotqa(data / "hotpotqa")
+    assert question.accepted == ("Einstein",)
+    assert question.title == "Ulm"
+
+
+def test_answers_that_are_not_where_the_row_says_are_found_or_dropped() -> None:
+    row = {"id": "1", "title": "A_B", "context": "art in Stuttgart, art", "question": "What?"}
+    moved = parse_row({**row, "answers": [{"text": "art", "start": 5}]}, "x", titled=True)
+    assert moved is not None
+    assert moved.spans == ((0, 3), (18, 21))
+    assert moved.title == "A B"
+    assert parse_row({**row, "answers": [{"text": "music", "start": 0}]}, "x", titled=True) is None
+
+
+def test_occurrences_prefer_whole_words() -> None:
+    assert occurrences("Stuttgart art", "art") == ((10, 13),)
+    assert occurrences("Stuttgart", "art") == ((6, 9),)
+    assert occurrences("Stuttgart", "") == ()
+
+
+def test_a_swapped_question_asks_about_another_entity(data: Path) -> None:
+    swapped = 0
+    for question in read_sources(data, CONFIG).training:
+        changed = swap_entity(question, random.Random(1))
+        if changed is not None:
+            swapped += 1
+            assert changed != question.question
+            assert not any(answer in changed for answer in question.accepted)
+    assert swapped

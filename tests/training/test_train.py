@@ -1,0 +1,114 @@
+"""Training learns, resumes to the same result and repeats itself."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from training.config import Config
+from training.examples import Example
+from training.features import Feature, make_features
+from training.model import SpanReader
+from training.train import LOG, learning_rate, span_loss, train
+from wikigr.reader.windows import WindowMaker
+
+CONFIG = replace(
+    Config(), rank=4, batch_size=4, checkpoint_steps=5, learning_rates=((0, 0.0), (2, 5e-3), (12, 0.0)), bfloat16=False
+)
+
+
+@pytest.fixture
+def features(maker: WindowMaker) -> list[Feature]:
+    draw = random.Random(0)
+    examples = []
+    for number in range(30):
+        year = str(draw.randrange(1800, 1999))
+        text = f"It was a day in {year} when they met."
+        start = text.index(year)
+        asked, spans = ("When did they meet?", ((start, start + 4),)) if number % 3 else ("Who sang?", ())
+        examples.append(Example("test", "answer", str(number), asked, "Meeting", "", text, (year,), spans))
+    return make_features(examples, maker)
+
+
+def _equal(one: SpanReader, two: SpanReader) -> bool:
+    others = two.adapter()
+    return all(torch.equal(tensor, others[name]) for name, tensor in one.adapter().items())
+
+
+def test_resuming_gives_the_same_model(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
+    whole = train(features, tiny_bert, 0, tmp_path / "whole", CONFIG)
+    train(features, tiny_bert, 0, tmp_path / "parts", CONFIG, stop_at=7)
+    torch.manual_seed(99)
+    resumed = train(features, tiny_bert, 0, tmp_path / "parts", CONFIG)
+    assert _equal(whole, resumed)
+    fresh = train(features, tiny_bert, 0, tmp_path / "other", replace(CONFIG, seed=8))
+    assert not _equal(whole, fresh)
+
+
+def test_an_interrupted_training_continues_at_its_last_checkpoint(
+    features: list[Feature], tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = train(features, tiny_bert, 0, tmp_path / "whole", CONFIG)
+    losses = iter(range(8))
+
+    def interrupt(*arguments: object) -> torch.Tensor:
+        if next(losses, None) is None:
+            raise KeyboardInterrupt
+        return span_loss(*arguments)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("training.train.span_loss", interrupt)
+        train(features, tiny_bert, 0, tmp_path / "parts", CONFIG)
+    assert _equal(whole, train(features, tiny_bert, 0, tmp_path / "parts", CONFIG))
+
+
+def test_it_learns(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
+    train(features, tiny_bert, 0, tmp_path / "run", replace(CONFIG, learning_rates=((0, 2e-2), (120, 0.0))))
+    losses = [json.loads(line)["loss"] for line in (tmp_path / "run" / LOG).read_text().splitlines()]
+    assert losses[-1] < losses[0] / 3
+
+
+def test_other_settings_do_not_continue_a_run(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
+    train(features, tiny_bert, 0, tmp_path / "run", CONFIG, stop_at=1)
+    with pytest.raises(ValueError, match="other settings"):
+        train(features, tiny_bert, 0, tmp_path / "run", replace(CONFIG, rank=5))
+
+
+def test_a_finished_training_can_be_made_longer(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
+    longer = replace(CONFIG, learning_rates=(*CONFIG.learning_rates, (14, 4e-3), (18, 0.0)))
+    train(features, tiny_bert, 0, tmp_path / "run", CONFIG)
+    extended = train(features, tiny_bert, 0, tmp_path / "run", longer)
+    assert _equal(extended, train(features, tiny_bert, 0, tmp_path / "whole", longer))
+    assert Config.read(tmp_path / "run" / "config.json") == longer
+    other = replace(CONFIG, learning_rates=((0, 0.0), (2, 4e-3), (30, 0.0)))
+    with pytest.raises(ValueError, match="other settings"):
+        train(features, tiny_bert, 0, tmp_path / "run", other)
+
+
+def test_only_the_adapter_and_the_head_change(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
+    trained = train(features, tiny_bert, 0, tmp_path / "run", CONFIG).state_dict()
+    torch.manual_seed(CONFIG.seed)
+    before = SpanReader(tiny_bert, rank=CONFIG.rank, scale=CONFIG.scale).state_dict()
+    changed = {name for name, tensor in before.items() if not torch.equal(tensor, trained[name])}
+    assert changed == {name for name in before if name.endswith((".up", ".down")) or name.startswith("head.")}
+    assert len(changed) == 2 * 6 * 2 + 2
+
+
+def test_learning_rate_rises_and_falls() -> None:
+    rates = [learning_rate(step, CONFIG) for step in range(13)]
+    assert rates[0] == rates[12] == 0
+    assert rates[2] == max(rates) == 5e-3
+    assert rates[7] == pytest.approx(2.5e-3)
+
+
+def test_label_smoothing_raises_the_loss_of_a_certain_model(features: list[Feature], tiny_bert: Path) -> None:
+    from training.features import collate
+
+    batch = collate(features[:4], 0)
+    logits = torch.stack([batch.starts, batch.ends], -1) * 50.0
+    assert span_loss(logits, batch, 0.0) < 1e-3 < span_loss(logits, batch, 0.1)

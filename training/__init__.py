@@ -1,0 +1,1 @@
+"""How the reader's adapter was trained: data, training, evaluation and export. See ``training/README.md``."""

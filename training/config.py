@@ -1,0 +1,77 @@
+"""Every setting of the recipe. The defaults are the recipe to train next."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wikigr.reader.windows import WindowOptions
+
+
+@dataclass(frozen=True, slots=True)
+class DataConfig:
+    """What ``prepare`` writes.
+
+    ``*_share`` is the probability that an answerable question also becomes a negative of that kind, for QAMR always
+    ``search``. ``qamr`` and ``forum`` (Reddit and Amazon) are the numbers of questions to draw, and ``squad2_repeats``
+    is how often an epoch reads SQuAD 2.0. ``heading_share`` of the examples get a heading that ``wikigr pack build``
+    gives to text without headings.
+    """
+
+    held_out_articles: int = 6
+    squad2_repeats: int = 2
+    qamr: int = 5_000
+    forum: int = 5_000
+    same_article_share: float = 0.15
+    attribute_share: float = 0.10
+    search_share: float = 0.25
+    entity_swap_share: float = 0.25
+    qamr_negative_share: float = 1.0
+    heading_share: float = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The whole recipe.
+
+    ``scale`` multiplies the low-rank updates. A step reads ``batch_size`` windows. The learning rate is linear between
+    the points ``(step, rate)`` of ``learning_rates``, the last of which is the end of the training.
+    """
+
+    seed: int = 7
+    data: DataConfig = field(default_factory=DataConfig)
+    windows: WindowOptions = field(default_factory=WindowOptions)
+    rank: int = 48
+    scale: float = 2.0
+    batch_size: int = 16
+    learning_rates: tuple[tuple[int, float], ...] = ((0, 8e-6), (100, 8e-4), (5_600, 2e-5))
+    weight_decay: float = 0.01
+    gradient_norm: float = 1.0
+    label_smoothing: float = 0.0
+    bfloat16: bool = True
+    threads: int = 2
+    checkpoint_steps: int = 100
+    max_answer_tokens: int = 30
+
+    @property
+    def steps(self) -> int:
+        """The number of steps."""
+        return self.learning_rates[-1][0]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the settings as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Config:
+        """Return the settings that ``to_json`` wrote; raises ``TypeError`` for unknown ones."""
+        rest = {key: value for key, value in values.items() if key not in ("data", "windows")}
+        rest["learning_rates"] = tuple((step, rate) for step, rate in values["learning_rates"])
+        return cls(data=DataConfig(**values["data"]), windows=WindowOptions(**values["windows"]), **rest)
+
+    @classmethod
+    def read(cls, path: Path) -> Config:
+        """Read the file that ``prepare`` or ``train`` wrote."""
+        return cls.from_json(json.loads(path.read_text(encoding="utf-8")))

@@ -1,0 +1,142 @@
+"""Write the training examples and the held-out questions."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from training.config import Config, DataConfig
+from training.examples import Example, Question, contains_answer, write_examples
+from training.negatives import ATTRIBUTE, ENTITY_SWAP, SAME_ARTICLE, SEARCH, ArticleNegatives, swap_entity
+from training.search import ParagraphSearch
+from training.sources import hotpotqa, qamr, squad2, squadshifts
+from wikigr.embeddings.embedder import Embedder
+
+TRAINING_FILE = "training.jsonl"
+HELD_OUT_FILE = "held_out.jsonl"
+
+ANSWER = "answer"
+UNANSWERABLE = "unanswerable"
+
+# A negative is looked for among this many search results.
+_SEARCH_DEPTH = 8
+# Headings of sections without a heading of their own, as ``wikigr.ingest.chunking`` names them.
+_HEADINGS = ("Introduction", *(f"Passage {number}" for number in range(2, 40)))
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The questions of all data sets. ``held_out`` are those on the articles ``titles``, never read for training."""
+
+    training: tuple[Question, ...]
+    held_out: tuple[Question, ...]
+    titles: tuple[str, ...]
+
+
+def read_sources(data: Path, config: Config) -> Sources:
+    """Read the data sets below ``data`` and set the held-out articles aside: their titles and their paragraphs."""
+    squad = squad2.read_squad2(data / "squad2")
+    every = {question.title for question in squad}
+    titles = squad2.choose_held_out(every, config.data.held_out_articles, config.seed)
+    reading = data / "reading"
+    draw = random.Random(config.seed)
+    forums = [question for name in squadshifts.FORUMS for question in squadshifts.read_squadshifts(reading, name)]
+    sentences = qamr.read_qamr(reading)
+    questions = [
+        *squad,
+        *squadshifts.read_squadshifts(reading, squadshifts.WIKI),
+        *draw.sample(forums, min(config.data.forum, len(forums))),
+        *draw.sample(sentences, min(config.data.qamr, len(sentences))),
+        *hotpotqa.read_hotpotqa(data / "hotpotqa"),
+    ]
+    held_out = tuple(question for question in squad if question.title in titles)
+    texts = {question.text for question in held_out}
+    kept = tuple(question for question in questions if question.title not in titles and question.text not in texts)
+    return Sources(kept, held_out, tuple(titles))
+
+
+def prepare(data: Path, work: Path, config: Config, encoder: Embedder) -> Counter[str]:
+    """Write ``training.jsonl`` and ``held_out.jsonl`` to ``work``; return the number of examples by source and kind."""
+    sources = read_sources(data, config)
+    examples = make_examples(sources.training, config.data, encoder, random.Random(config.seed))
+    work.mkdir(parents=True, exist_ok=True)
+    write_examples(work / TRAINING_FILE, examples)
+    write_examples(work / HELD_OUT_FILE, (_original(question) for question in sources.held_out))
+    return Counter(f"{example.source} {example.kind}" for example in examples)
+
+
+def make_examples(
+    questions: Sequence[Question], config: DataConfig, encoder: Embedder, draw: random.Random
+) -> list[Example]:
+    """Return the questions as examples, with negatives of all kinds, in a random order."""
+    examples = [_original(question) for question in questions]
+    examples += [_original(question) for question in questions if question.source == squad2.NAME] * (
+        config.squad2_repeats - 1
+    )
+    articles = ArticleNegatives(questions)
+    for question in questions:
+        if question.spans and question.title:
+            if draw.random() < config.same_article_share:
+                examples += _against(question, question.title, articles.same_article(question, draw), SAME_ARTICLE)
+            if draw.random() < config.attribute_share:
+                examples += _against(question, question.title, articles.attribute(question, draw), ATTRIBUTE)
+            if draw.random() < config.entity_swap_share:
+                examples += _swapped(question, swap_entity(question, draw))
+    sentences = [question for question in questions if question.source == qamr.NAME]
+    paragraphs = [question for question in questions if question.source != qamr.NAME]
+    examples += _search_negatives(sentences, config.qamr_negative_share, encoder, draw)
+    examples += _search_negatives(paragraphs, config.search_share, encoder, draw)
+    draw.shuffle(examples)
+    return [_with_heading(example, config.heading_share, draw) for example in examples]
+
+
+def _search_negatives(
+    questions: Sequence[Question], share: float, encoder: Embedder, draw: random.Random
+) -> list[Example]:
+    """Return negatives from the best paragraphs of a search over the paragraphs of ``questions``."""
+    paragraphs = list(dict.fromkeys((question.title, question.text) for question in questions))
+    asked = [question for question in questions if question.spans and draw.random() < share]
+    if not asked:
+        return []
+    search = ParagraphSearch(paragraphs, encoder)
+    examples: list[Example] = []
+    for question, found in zip(asked, search.search([q.question for q in asked], _SEARCH_DEPTH), strict=True):
+        for number in found:
+            title, text = paragraphs[number]
+            if text != question.text and not contains_answer(text, question.accepted):
+                examples += _against(question, title, text, SEARCH)
+                break
+    return examples
+
+
+def _original(question: Question) -> Example:
+    kind = ANSWER if question.spans else UNANSWERABLE
+    return Example(
+        source=question.source,
+        kind=kind,
+        id=question.id,
+        question=question.question,
+        title=question.title,
+        heading="",
+        text=question.text,
+        accepted=question.accepted,
+        spans=question.spans,
+    )
+
+
+def _against(question: Question, title: str, text: str | None, kind: str) -> Iterable[Example]:
+    if text is not None:
+        yield Example(question.source, kind, question.id, question.question, title, "", text, question.accepted, ())
+
+
+def _swapped(question: Question, changed: str | None) -> Iterable[Example]:
+    if changed is not None:
+        yield Example(question.source, ENTITY_SWAP, question.id, changed, question.title, "", question.text, (), ())
+
+
+def _with_heading(example: Example, share: float, draw: random.Random) -> Example:
+    heading = draw.choice(_HEADINGS) if example.title and draw.random() < share else ""
+    return replace(example, heading=heading)

@@ -1,0 +1,152 @@
+"""The training loop, with checkpoints that resume to the same result."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from training.config import Config
+from training.features import Batch, Feature, collate, epoch_batches
+from training.model import SpanReader
+
+CHECKPOINT = "checkpoint.pt"
+LOG = "log.jsonl"
+CONFIG = "config.json"
+
+
+@dataclass(slots=True)
+class _Position:
+    """Where the training stands: ``step`` batches are done, the last ``batch`` of them in this ``epoch``."""
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0
+
+
+def span_loss(logits: Tensor, batch: Batch, label_smoothing: float) -> Tensor:
+    """Return the mean negative log-likelihood of the accepted starts and ends.
+
+    Several accepted positions share their probability (Clark & Gardner 2018). ``label_smoothing`` is the weight of the
+    uniform distribution over all tokens of the window.
+    """
+    losses = []
+    for side, target in enumerate((batch.starts, batch.ends)):
+        logs = logits[..., side].log_softmax(-1)
+        loss = -logs.masked_fill(~target, -torch.inf).logsumexp(-1)
+        if label_smoothing:
+            uniform = -(logs * batch.mask).sum(-1) / batch.mask.sum(-1)
+            loss = (1 - label_smoothing) * loss + label_smoothing * uniform
+        losses.append(loss)
+    return torch.stack(losses).mean()
+
+
+def learning_rate(step: int, config: Config) -> float:
+    """Return the rate of a step, counted from 0: linear between the points of ``config.learning_rates``."""
+    steps, rates = zip(*config.learning_rates, strict=True)
+    return float(np.interp(step, steps, rates))
+
+
+def train(
+    features: Sequence[Feature], checkpoint: Path, pad_id: int, run: Path, config: Config, *, stop_at: int | None = None
+) -> SpanReader:
+    """Train on ``features`` from the encoder in the folder ``checkpoint``, and return the trained model.
+
+    The folder ``run`` receives the settings, the log and the last checkpoint; training continues from it. ``stop_at``
+    ends after that many steps. Only the learning rates of later steps may change, which also makes a finished training
+    longer. Raises ``ValueError`` if ``run`` holds a training with other settings.
+    """
+    run.mkdir(parents=True, exist_ok=True)
+    torch.set_num_threads(config.threads)
+    torch.manual_seed(config.seed)
+    model = SpanReader(checkpoint, rank=config.rank, scale=config.scale, bfloat16=config.bfloat16)
+    model.train()
+    parameters = dict(model.trained_parameters())
+    optimizer = torch.optim.AdamW(parameters.values(), lr=0.0, weight_decay=config.weight_decay)
+    position = _Position()
+    state = torch.load(run / CHECKPOINT, weights_only=True) if (run / CHECKPOINT).exists() else None
+    if state is not None:
+        position = _Position(*state["position"])
+    _record_settings(run / CONFIG, config, position.step)
+    if state is not None:
+        model.load_adapter(state["adapter"])
+        optimizer.load_state_dict(state["optimizer"])
+        torch.set_rng_state(state["random"])
+    last = config.steps if stop_at is None else min(stop_at, config.steps)
+    if position.step >= last:
+        return model
+    with (run / LOG).open("a", encoding="utf-8") as log:
+        begun, examples, total = time.perf_counter(), 0, 0.0
+        for batch, reached in _batches(features, pad_id, config, position):
+            rate = learning_rate(position.step, config)
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            logits = model(batch.input_ids, batch.token_types, batch.mask)
+            loss = span_loss(logits, batch, config.label_smoothing)
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(parameters.values(), config.gradient_norm)
+            optimizer.step()
+            position = reached
+            examples += len(batch.input_ids)
+            total += float(loss.detach())
+            if position.step % 10 == 0 or position.step == last:
+                elapsed = time.perf_counter() - begun
+                line = {
+                    "step": position.step,
+                    "epoch": position.epoch,
+                    "loss": round(total / ((position.step - 1) % 10 + 1), 4),
+                    "lr": rate,
+                    "examples_per_second": round(examples / elapsed, 2),
+                }
+                log.write(json.dumps(line) + "\n")
+                log.flush()
+                begun, examples, total = time.perf_counter(), 0, 0.0
+            if position.step % config.checkpoint_steps == 0 or position.step == last:
+                _save(run / CHECKPOINT, model, optimizer, position)
+            if position.step == last:
+                break
+    return model
+
+
+def _batches(
+    features: Sequence[Feature], pad_id: int, config: Config, position: _Position
+) -> Iterator[tuple[Batch, _Position]]:
+    """Yield the batches after ``position``, each with the position after it."""
+    lengths = [len(feature.input_ids) for feature in features]
+    step, epoch, done = position.step, position.epoch, position.batch
+    while True:
+        for number, rows in enumerate(epoch_batches(lengths, config.batch_size, f"{config.seed}:{epoch}")):
+            if number < done:
+                continue
+            step += 1
+            yield collate([features[row] for row in rows], pad_id), _Position(step, epoch, number + 1)
+        epoch, done = epoch + 1, 0
+
+
+def _record_settings(path: Path, config: Config, done: int) -> None:
+    if path.exists():
+        known = Config.read(path)
+        same_rates = all(learning_rate(step, known) == learning_rate(step, config) for step in range(done))
+        if not same_rates or replace(known, learning_rates=config.learning_rates) != config:
+            raise ValueError(f"{path} holds other settings; choose another run folder, or delete this one.")
+    path.write_text(json.dumps(config.to_json(), indent=2) + "\n", encoding="utf-8")
+
+
+def _save(path: Path, model: SpanReader, optimizer: torch.optim.Optimizer, position: _Position) -> None:
+    state: dict[str, Any] = {
+        "adapter": model.adapter(),
+        "optimizer": optimizer.state_dict(),
+        "random": torch.get_rng_state(),
+        "position": [position.step, position.epoch, position.batch],
+    }
+    unfinished = path.with_suffix(".new")
+    torch.save(state, unfinished)
+    unfinished.replace(path)
