@@ -20,6 +20,8 @@ from typing import Any, TypeVar, cast
 import httpcore2
 import httpx2
 
+from wikigr.errors import WikigrError
+
 # For the connection to one of a host's addresses.
 _CONNECT_SECONDS = 10.0
 # All bytes before the body: the headers and any 1xx responses. The HTTP library limits one block of headers to 100 KB.
@@ -30,6 +32,20 @@ _MAX_ERROR_BYTES = 64 * 1024
 _T = TypeVar("_T")
 
 Resolver = Callable[[str, int], list[str]]
+
+
+def load_certificates(failure: type[WikigrError]) -> ssl.SSLContext:
+    """Return a context with the trusted certificates; raises ``failure`` if they cannot be read.
+
+    They are those of the system, on macOS as well; SSL_CERT_FILE and SSL_CERT_DIR take precedence.
+    """
+    try:
+        return httpx2.create_ssl_context()
+    except OSError as error:
+        raise failure(
+            f"Cannot read the trusted certificates: {error.strerror or error}.",
+            hint="Check SSL_CERT_FILE and SSL_CERT_DIR.",
+        ) from error
 
 
 class BodyTooLargeError(httpx2.TransportError):

@@ -1,16 +1,20 @@
-"""The questions of ``--batch``: lines of text, or JSON Lines with ``id`` and ``question``."""
+"""The questions of ``--batch``: lines of text, or JSON Lines with ``id`` and ``question``; each is asked by itself."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeVar
 
-from wikigr.errors import UsageError
-from wikigr_cli.environment import strict_utf8
+from wikigr.errors import UsageError, WikigrError
+from wikigr_cli.environment import Environment, strict_utf8
+from wikigr_cli.render.answer import failure_document
+from wikigr_cli.render.output import print_json_line
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,28 @@ class BatchQuestion:
 
     id: str | int
     question: str
+
+
+def ask_each(
+    environment: Environment, location: str, ask: Callable[[str], T]
+) -> Iterator[tuple[BatchQuestion, T | None]]:
+    """Yield each question of a batch with the result of ``ask``, or with ``None`` after printing why it failed.
+
+    An exhausted budget and wrong usage end the batch.
+    """
+    from wikigr.llm.budget import BudgetError
+
+    for item in read_batch(location, environment.stdin):
+        try:
+            result = ask(item.question)
+        except (BudgetError, UsageError):
+            raise
+        except WikigrError as error:
+            environment.print_error(f"wikigr: question {item.id}: {error.message}")
+            print_json_line(environment, failure_document(item.id, item.question, error))
+            yield item, None
+        else:
+            yield item, result
 
 
 def read_batch(location: str, stdin: TextIO) -> Iterator[BatchQuestion]:

@@ -180,7 +180,7 @@ def fail(channel: Channel) -> None:
 def answer(channel: Channel, text: str) -> None:
     """Send ``text`` as it is, whatever it is."""
     channel.receive()
-    channel.send_text(text)
+    channel.send_bytes(text.encode("utf-8", "replace"))
 
 
 def flood(channel: Channel, size: int) -> None:

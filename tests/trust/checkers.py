@@ -42,7 +42,7 @@ def send_pickle(channel: Channel, **_: Any) -> None:
 
 
 def nest(channel: Channel, **_: Any) -> None:
-    channel.send_text("[" * 100_000)
+    channel.send_bytes(b"[" * 100_000)
 
 
 def flood(channel: Channel, **_: Any) -> None:

@@ -126,7 +126,7 @@ def _request_hop(url: str, headers: Mapping[str, str], allow_private: bool) -> I
     """Send one request to a checked address of the host and yield the response once its headers have arrived."""
     import httpx2
 
-    from wikigr.transport import Transport
+    from wikigr.transport import Transport, load_certificates
 
     _check_scheme(url, allow_private)
     try:
@@ -145,7 +145,8 @@ def _request_hop(url: str, headers: Mapping[str, str], allow_private: bool) -> I
         raise UsageError(f"Cannot parse the URL: {error}.") from error
     # A bare transport: a client would add cookies, credentials of the environment and a log line with the URL.
     transport = Transport(
-        resolve=lambda host, port: _checked_addresses(url, host, port, allow_private), ssl_context=_ssl_context()
+        resolve=lambda host, port: _checked_addresses(url, host, port, allow_private),
+        ssl_context=load_certificates(DownloadError),
     )
     with transport:
         response = _send(transport, request)
@@ -174,19 +175,6 @@ def _plain_http(url: str) -> UsageError:
         f"{redact_url(url)} uses plain http, which anyone on the network path can change.",
         hint="Use https. --allow-private permits http to this machine only.",
     )
-
-
-def _ssl_context() -> ssl.SSLContext:
-    import httpx2
-
-    try:
-        # The system's certificate store, on macOS as well; SSL_CERT_FILE and SSL_CERT_DIR take precedence.
-        return httpx2.create_ssl_context()
-    except OSError as error:
-        raise DownloadError(
-            f"Cannot read the trusted certificates: {error.strerror or error}.",
-            hint="Check SSL_CERT_FILE and SSL_CERT_DIR.",
-        ) from error
 
 
 def _send(transport: Transport, request: httpx2.Request) -> httpx2.Response:

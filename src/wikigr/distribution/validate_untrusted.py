@@ -18,6 +18,7 @@ from typing import Any
 from wikigr.checks import Check
 from wikigr.distribution.untrusted_checks import DISTRUST, LAST_CHECK, untrusted_checks
 from wikigr.errors import WikigrError
+from wikigr.graph.engine import reserved_space
 from wikigr.index.lexical import link_index
 from wikigr.pack.layout import LEXICAL, Layout
 from wikigr.sandbox.child import Channel
@@ -39,9 +40,9 @@ _BYTES_PER_SECOND = 2_000_000
 _MAX_SECONDS = 86_400.0
 _MAX_COMPRESSION = 8
 _MAX_CHECKS = 200
-# Bytes of address space for Python, the encoder and the engine's buffers, beyond what the engine reserves.
-_ADDRESS_SPACE = 6 << 30
-_MIN_RESERVE = 1 << 30
+# Bytes of address space for Python, the encoder, the engine's buffers and the empty database of the schema, beyond what
+# the engine reserves for the pack.
+_ADDRESS_SPACE = 7 << 30
 _PROOF = "proof"  # the check that fails if the others cannot run
 _MAX_MESSAGE_LENGTH = 1 << 14
 _MAX_DETAIL_LENGTH = 500
@@ -62,7 +63,7 @@ def validate_untrusted(folder: Path, *, seconds: float | None = None) -> list[Ch
     """
     size = sum(map(_plausible_size, folder.rglob("*")))
     allowed = seconds if seconds is not None else min(_SECONDS + size / _BYTES_PER_SECOND, _MAX_SECONDS)
-    reserve = 1 << (max(_MIN_RESERVE, 2 * size) - 1).bit_length()
+    reserve = reserved_space(size)
     with TemporaryDirectory(prefix="wikigr-verify-") as links:
         lexical = Layout(folder).part(LEXICAL)
         if lexical.is_dir():
@@ -80,7 +81,7 @@ def _plausible_size(path: Path) -> int:
 def _run(folder: Path, reserve: int, links: Path, size: int, allowed: float) -> list[Check]:
     limits = Limits(
         readable=(folder, cache_folder() / "models", *_MACHINE, *library_paths()),
-        address_space=reserve + _MIN_RESERVE + size + _ADDRESS_SPACE,
+        address_space=reserve + size + _ADDRESS_SPACE,
         cpu_seconds=int(allowed * (os.cpu_count() or 1)) + 1,
         message_bytes=_MAX_MESSAGE_LENGTH,
         scratch=links,

@@ -17,6 +17,7 @@ from wikigr.errors import PackError, WikigrError
 READ_BUFFER_POOL = 256 << 20
 WRITE_BUFFER_POOL = 1 << 30
 
+_MIN_RESERVE = 1 << 30
 _MAX_PLANS = 64
 
 # The engine's message when the system refuses to reserve virtual memory.
@@ -24,6 +25,11 @@ _MMAP_FAILED = re.compile(r"Mmap for size (\d+) failed")
 
 # kuzu is the former name of LadybugDB. Its build has the VECTOR extension linked in.
 _ENGINES = ("real_ladybug", "kuzu")
+
+
+def reserved_space(size: int) -> int:
+    """Return the address space in bytes that the engine needs for a database of ``size`` bytes; see ``Graph``."""
+    return 1 << (max(_MIN_RESERVE, 2 * size) - 1).bit_length()
 
 
 class QueryError(WikigrError, RuntimeError):

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from wikigr.errors import UsageError
-from wikigr.transport import Transport
+from wikigr.transport import Transport, load_certificates
 
 # The limit of a body, which ``client`` lowers for the replies that it reads.
 _MAX_BODY_BYTES = 32 * 1024 * 1024
@@ -37,15 +37,7 @@ def _read_as_utf8(response: httpx2.Response) -> None:
 
 def _ssl_context(base_url: str) -> ssl.SSLContext | None:
     # Reading the certificate authorities takes 30 ms, which a local server does not need.
-    if urlsplit(base_url).scheme != "https":
-        return None
-    try:
-        return httpx2.create_ssl_context()
-    except OSError as error:
-        raise UsageError(
-            f"Cannot read the trusted certificates: {error.strerror or error}.",
-            hint="Check SSL_CERT_FILE and SSL_CERT_DIR.",
-        ) from error
+    return load_certificates(UsageError) if urlsplit(base_url).scheme == "https" else None
 
 
 def _proxy(base_url: str) -> httpx2.Proxy | None:

@@ -17,6 +17,11 @@ from wikigr.sandbox.walls import confine
 HEADER = struct.Struct("!I")  # the length of a message in bytes
 
 
+def encode(message: Any) -> bytes:
+    """Return ``message`` as JSON, with ``?`` for unpaired surrogates; raises ``ValueError`` for NaN and infinities."""
+    return json.dumps(message, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+
+
 class Channel:
     """JSON messages from and to the parent process."""
 
@@ -31,11 +36,10 @@ class Channel:
 
     def send(self, message: Any) -> None:
         """Send a message; raises ``ValueError`` for NaN and infinities."""
-        self.send_text(json.dumps(message, ensure_ascii=False, allow_nan=False))
+        self.send_bytes(encode(message))
 
-    def send_text(self, text: str) -> None:
+    def send_bytes(self, body: bytes) -> None:
         """Send a message that is already JSON."""
-        body = text.encode("utf-8", "replace")
         data = memoryview(HEADER.pack(len(body)) + body)
         while data:
             data = data[os.write(self._outgoing, data) :]

@@ -42,8 +42,8 @@ def restrict_files(readable: Iterable[Path], scratch: Path | None) -> int:
     """Allow this thread and those that it starts to read ``readable`` (files and folders), and no other file.
 
     They can write only in the folder ``scratch``. Where the kernel supports it, TCP and signals to other processes are
-    denied as well. Paths that
-    cannot be opened are skipped. Files that are already open stay usable. Requires ``no_new_privs``.
+    denied as well. Paths that cannot be opened are skipped. Files that are already open stay usable. Requires
+    ``no_new_privs``.
 
     Returns the version of the interface, 0 if the kernel has none; raises ``OSError`` if a restriction fails.
     """

@@ -35,8 +35,8 @@ def confine(*, readable: Sequence[Path], scratch: Path | None, address_space: in
     """Confine this process for the rest of its life. It must have a single thread.
 
     It can read ``readable`` (files and folders) and what it has already opened, and create empty files in the folder
-    ``scratch``. ``address_space`` is in bytes.
-    ``cpu_seconds`` counts all threads; the process is killed when they are used up.
+    ``scratch``. ``address_space`` is in bytes. ``cpu_seconds`` counts all threads; the process is killed when they are
+    used up.
 
     Raises ``OSError`` if a wall that the system supports cannot be raised, and ``RuntimeError`` if other threads run.
     """

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from wikigr.sources.folder import visible_files
 from wikigr.sources.formats import FORMATS, SourceFormat
 from wikigr.sources.streams import STDIN
 
@@ -58,16 +59,6 @@ def _files(root: Path, row: SourceFormat | None) -> Iterator[Path]:
     if not root.is_dir():
         yield root
         return
-    seen: set[str] = set()
-    for folder, folders, files in os.walk(root, followlinks=True):
-        real = os.path.realpath(folder)
-        if real in seen:
-            folders.clear()
-            continue
-        seen.add(real)
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            path = Path(folder) / name
-            wanted = row is None or row.has_suffix(name)
-            if wanted and not name.startswith(".") and path.is_file():
-                yield path
+    for path in visible_files(root):
+        if (row is None or row.has_suffix(path.name)) and path.is_file():
+            yield path

@@ -6,7 +6,7 @@ import os
 import posixpath
 import stat
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -15,6 +15,23 @@ from wikigr.text import fold
 
 # Larger files are data with the wrong suffix; parsing holds a document in memory several times over.
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
+
+
+def visible_files(root: Path, fail: Callable[[OSError], None] | None = None) -> Iterator[Path]:
+    """Yield the files below ``root`` in order, without hidden ones; each linked folder is entered once.
+
+    ``fail`` receives the errors of folders that cannot be listed, which are otherwise skipped.
+    """
+    entered: set[str] = set()
+    for parent, folders, files in os.walk(root, followlinks=True, onerror=fail):
+        real = os.path.realpath(parent)
+        if real in entered:
+            folders.clear()
+            continue
+        entered.add(real)
+        # Sorting makes it deterministic which of several links to one folder is followed.
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(parent, name) for name in sorted(files) if not name.startswith("."))
 
 
 class Folder:
@@ -35,25 +52,15 @@ class Folder:
             raise SourceError(f"{self._path} does not exist.", hint="Check the path of the source.")
         if self._path.is_file():
             return [self._path.name]
-        found: list[str] = []
-        entered: set[str] = set()
 
         def fail(error: OSError) -> None:
             raise SourceError(f"Cannot read {error.filename}: {error.strerror}.") from error
 
-        for parent, folders, files in os.walk(self._path, followlinks=True, onerror=fail):
-            real = os.path.realpath(parent)
-            if real in entered:
-                folders.clear()
-                continue
-            entered.add(real)
-            # Sorting makes it deterministic which of several links to one folder is followed.
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            found.extend(
-                Path(parent, name).relative_to(self._path).as_posix()
-                for name in files
-                if name.lower().endswith(self._suffixes) and not name.startswith(".")
-            )
+        found = [
+            path.relative_to(self._path).as_posix()
+            for path in visible_files(self._path, fail)
+            if path.name.lower().endswith(self._suffixes)
+        ]
         if not found:
             names = ", ".join(self._suffixes)
             raise SourceError(f"{self._path} has no {self._kind} files ({names}).")

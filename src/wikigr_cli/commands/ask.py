@@ -15,7 +15,7 @@ from wikigr.errors import UsageError, WikigrError
 from wikigr_cli import options
 from wikigr_cli.environment import Environment, OutputClosed
 from wikigr_cli.exit_codes import ExitStatus
-from wikigr_cli.render.answer import answer_document, failure_document, print_answer
+from wikigr_cli.render.answer import answer_document, print_answer
 from wikigr_cli.render.output import print_json, print_json_line, print_trace
 
 if TYPE_CHECKING:
@@ -233,19 +233,12 @@ def _ask_batch(
 
     If a model fails, the line of its question holds ``error`` and the batch continues. An exhausted budget ends it.
     """
-    from wikigr.llm.budget import BudgetError
-    from wikigr_cli.batch import read_batch
+    from wikigr_cli.batch import ask_each
 
     abstained, failed = False, 0
-    for item in read_batch(location, environment.stdin):
-        try:
-            answer: Answer = pipeline.answer(item.question)
-        except (BudgetError, UsageError):
-            raise
-        except WikigrError as error:
+    for item, answer in ask_each(environment, location, pipeline.answer):
+        if answer is None:
             failed += 1
-            environment.print_error(f"wikigr: question {item.id}: {error.message}")
-            print_json_line(environment, failure_document(item.id, item.question, error))
             continue
         print_trace(environment, answer.trace)
         abstained = abstained or answer.abstained or not answer.citations

@@ -10,7 +10,6 @@ import typer
 from wikigr.errors import UsageError, WikigrError
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.answer import failure_document
 from wikigr_cli.render.output import print_json_line, print_result, print_trace
 from wikigr_cli.render.search import print_results, search_document
 
@@ -68,11 +67,10 @@ def search(
     purpose: Purpose = "query" if batch is None else "queries"
     retrieval = chosen[RetrievalOptions]
     with Pack(pack, encoder=embedding_model, purpose=purpose, preload=retrieval.uses_dense) as opened:
-        from wikigr.llm.budget import BudgetError
         from wikigr.pipeline.connect import connect
         from wikigr.pipeline.pipeline import Pipeline
         from wikigr.retrieval.trace import Trace
-        from wikigr_cli.batch import read_batch
+        from wikigr_cli.batch import ask_each
 
         model = connect(chosen) if retrieval.multi_query and not offline else None
         pipeline = Pipeline(chosen, opened, model=model, offline=offline)
@@ -85,15 +83,11 @@ def search(
 
         if batch is not None:
             failed = 0
-            for item in read_batch(batch, environment.stdin):
-                try:
-                    print_json_line(environment, {"id": item.id, **run(item.question)})
-                except (BudgetError, UsageError):
-                    raise
-                except WikigrError as error:
+            for item, found in ask_each(environment, batch, run):
+                if found is None:
                     failed += 1
-                    environment.print_error(f"wikigr: question {item.id}: {error.message}")
-                    print_json_line(environment, failure_document(item.id, item.question, error))
+                else:
+                    print_json_line(environment, {"id": item.id, **found})
             if failed:
                 raise WikigrError(f"{failed} of the questions could not be answered.")
             return

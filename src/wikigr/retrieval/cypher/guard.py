@@ -58,11 +58,10 @@ class GuardedQuery:
     """A query that may run.
 
     ``text`` is the rewritten query, with a limit on every branch of a UNION. The caller drops the first ``skip`` rows
-    of the result, and then all rows beyond ``max_rows``.
+    of the result, and then all rows beyond the limit that it gave.
     """
 
     text: str
-    max_rows: int
     skip: int = 0
 
 
@@ -85,7 +84,7 @@ def check_query(cypher: str, *, max_rows: int, max_hops: int) -> GuardedQuery:
         _Parser(read_tokens(text), max_rows + 1, max_hops).query()
     except _SyntaxMismatchError as error:
         raise blocked(str(error)) from None
-    return GuardedQuery(text, max_rows, parser.skip)
+    return GuardedQuery(text, parser.skip)
 
 
 class _Parser:

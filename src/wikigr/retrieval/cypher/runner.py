@@ -11,10 +11,9 @@ from threading import Lock
 from typing import Any
 
 from wikigr.errors import PackError
-from wikigr.graph.engine import READ_BUFFER_POOL, QueryError
+from wikigr.graph.engine import READ_BUFFER_POOL, QueryError, reserved_space
 from wikigr.retrieval.cypher.guard import check_query
 from wikigr.sandbox.process import Limits, SandboxedProcess, SandboxError, SandboxStartError, SandboxTimeoutError
-from wikigr.sandbox.walls import Walls
 
 _SERVER = "wikigr.retrieval.cypher.server:serve"
 
@@ -23,7 +22,6 @@ MAX_MESSAGE = 400  # characters of the engine's error messages
 _RESULT_BYTES = 64 << 20
 # Bytes of address space for Python, the libraries, threads and rows, beyond the engine's database and buffers.
 _ADDRESS_SPACE = 3 << 29
-_MIN_RESERVE = 1 << 30
 # Seconds of processor time in the life of a process, which then starts again.
 _CPU_SECONDS = 3_600
 _OPEN_SECONDS = 60.0
@@ -109,12 +107,6 @@ class QueryRunner:
             cut=reply.cut,
         )
 
-    @property
-    def walls(self) -> Walls:
-        """The walls around the process, which is started if necessary."""
-        with self._lock:
-            return self._started().walls
-
     def close(self) -> None:
         with self._lock:
             self._stop()
@@ -134,8 +126,7 @@ class QueryRunner:
 
     def _start(self) -> SandboxedProcess:
         try:
-            size = self._identity[2]
-            reserve = 1 << (max(_MIN_RESERVE, 2 * size) - 1).bit_length()
+            reserve = reserved_space(self._identity[2])
             limits = Limits(
                 readable=(self._database,),
                 address_space=reserve + READ_BUFFER_POOL + _ADDRESS_SPACE,

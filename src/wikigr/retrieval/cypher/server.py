@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import math
 import re
 import sys
@@ -16,7 +15,7 @@ from uuid import UUID
 
 from wikigr.errors import WikigrError
 from wikigr.graph.engine import Graph
-from wikigr.sandbox.child import Channel
+from wikigr.sandbox.child import Channel, encode
 
 # LadybugDB imports its asynchronous interface, and with it asyncio, which takes longer than everything else here.
 _unused = ModuleType("real_ladybug.async_connection")
@@ -51,12 +50,12 @@ def serve(channel: Channel, database: str, reserve: int, message_bytes: int) -> 
         while True:
             request = channel.receive()
             try:
-                reply = json.dumps(_answer(graph, request), ensure_ascii=False, allow_nan=False)
+                reply = encode(_answer(graph, request))
             except _ENGINE_ERRORS as error:
-                reply = json.dumps(_failure(error))
-            if len(reply.encode("utf-8", "replace")) > message_bytes:
-                reply = json.dumps({"error": "the result is too large", "kind": "size"})
-            channel.send_text(reply)
+                reply = encode(_failure(error))
+            if len(reply) > message_bytes:
+                reply = encode({"error": "the result is too large", "kind": "size"})
+            channel.send_bytes(reply)
 
 
 def _answer(graph: Graph, request: dict[str, Any]) -> dict[str, Any]:
