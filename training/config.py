@@ -22,11 +22,11 @@ class DataConfig:
 
     held_out_articles: int = 6
     squad2_repeats: int = 2
-    qamr: int = 5_000
-    forum: int = 5_000
+    qamr: int = 6_000
+    forum: int = 10_000
     same_article_share: float = 0.15
     attribute_share: float = 0.10
-    search_share: float = 0.25
+    search_share: float = 0.35
     entity_swap_share: float = 0.25
     qamr_negative_share: float = 1.0
     heading_share: float = 0.3
@@ -46,7 +46,7 @@ class Config:
     rank: int = 48
     scale: float = 2.0
     batch_size: int = 16
-    learning_rates: tuple[tuple[int, float], ...] = ((0, 8e-6), (100, 8e-4), (5_600, 2e-5))
+    learning_rates: tuple[tuple[int, float], ...] = ((0, 1e-5), (100, 1e-3), (6_500, 1e-5))
     weight_decay: float = 0.01
     gradient_norm: float = 1.0
     label_smoothing: float = 0.0
