@@ -5,6 +5,7 @@ python -m training prepare         # examples and retrieved sections, into train
 python -m training train           # continues from the last checkpoint
 python -m training evaluate        # a table and figures.json
 python -m training export          # the adapter
+python -m training calibrate       # the weights of the confidence, into the adapter's description
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _OFF_TOPIC_QUESTIONS = "musique"
 def main(arguments: list[str] | None = None) -> None:
     """Run a command."""
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__.partition("\n")[0])
-    parser.add_argument("command", choices=["run", "prepare", "train", "evaluate", "export"])
+    parser.add_argument("command", choices=["run", "prepare", "train", "evaluate", "export", "calibrate"])
     data = Path(os.environ.get("WIKIGR_TRAINING_DATA", _HERE.parent.parent / "shared" / "data"))
     parser.add_argument("--data", type=Path, default=data, help="the folder of the data sets (WIKIGR_TRAINING_DATA)")
     parser.add_argument(
@@ -55,6 +56,8 @@ def main(arguments: list[str] | None = None) -> None:
         _evaluate(options)
     if options.command in ("run", "export"):
         _export(options)
+    if options.command in ("run", "calibrate"):
+        _calibrate(options)
 
 
 def _with_settings(config: Config, settings: list[str]) -> Config:
@@ -125,6 +128,7 @@ def _evaluate(options: argparse.Namespace) -> None:
 
 def _export(options: argparse.Namespace) -> None:
     from training.adapter import write_adapter
+    from training.calibrate import UNFITTED
     from wikigr.embeddings.model_id import DEFAULT_MODEL
     from wikigr.embeddings.weights import checkpoint_folder
 
@@ -132,8 +136,27 @@ def _export(options: argparse.Namespace) -> None:
     with checkpoint_folder(DEFAULT_MODEL) as folder:
         model, config, _ = _trained(run, folder)
     figures = json.loads((run / _FIGURES).read_text(encoding="utf-8"))
-    write_adapter(model, options.output, config, figures=figures, command="python -m training run")
+    command = " ".join(["python -m training run", *(f"--set '{setting}'" for setting in options.set)])
+    write_adapter(model, options.output, config, figures=figures, calibration=UNFITTED, command=command)
     print(f"{options.output}: {options.output.stat().st_size / 1e6:.2f} MB")
+
+
+def _calibrate(options: argparse.Namespace) -> None:
+    from tempfile import TemporaryDirectory
+
+    from training.adapter import write_calibration
+    from training.calibrate import calibrate, open_reader
+    from training.retrieve import RETRIEVED_FILE, SQUAD2_PACK, read_retrieved
+    from wikigr.embeddings.model_id import DEFAULT_MODEL
+    from wikigr.embeddings.models import find_prepared
+    from wikigr.pack.open import Pack
+
+    questions = _first(read_retrieved(options.work / RETRIEVED_FILE), options.questions)
+    with TemporaryDirectory() as temporary, Pack(options.work / SQUAD2_PACK, purpose="queries") as pack:
+        reader = open_reader(options.output, find_prepared(DEFAULT_MODEL), Path(temporary) / "encoder")
+        weights, figures = calibrate(pack, reader, questions)
+    write_calibration(options.output, weights, figures)
+    print(json.dumps({"weights": weights, "figures": figures}, indent=2))
 
 
 def _trained(run: Path, folder: Path) -> tuple[SpanReader, Config, int]:

@@ -1,13 +1,10 @@
-"""Write the trained adapter as one safetensors file, and read it again.
-
-Tensors are float16 and named after the encoder's own: the weight ``NAME.weight`` of a layer becomes
-``NAME.weight + NAME.up @ NAME.down``. ``head.weight`` and ``head.bias`` map a token's vector to its start and end
-logit. The metadata has one entry, ``wikigr``, with a JSON object, because safetensors writes several in a random order.
-"""
+"""Write the trained adapter in the format of ``wikigr.reader.adapter``, and read it again into the torch model."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +19,7 @@ from training.sources import hotpotqa, qamr, squad2, squadshifts
 from wikigr.atomic import write_atomic
 from wikigr.embeddings.model_id import DEFAULT_MODEL
 from wikigr.embeddings.weights import DEFAULT_WEIGHTS_SHA256
-
-FORMAT = "wikigr-reader-1"
-METADATA = "wikigr"
+from wikigr.reader.adapter import DESCRIPTION_SUFFIX, FORMAT, as_json
 
 DATA_LICENSES = {
     squad2.NAME: squad2.LICENSE,
@@ -37,31 +32,52 @@ _ENCODER = "encoder."
 _UP = ".up"
 
 
-def write_adapter(model: SpanReader, path: Path, config: Config, *, figures: dict[str, Any], command: str) -> None:
-    """Write the adapter and head of ``model`` to ``path``.
+def write_adapter(
+    model: SpanReader,
+    path: Path,
+    config: Config,
+    *,
+    figures: dict[str, Any],
+    calibration: Mapping[str, float],
+    command: str,
+) -> None:
+    """Write the adapter and head of ``model`` to ``path``, and its description beside it.
 
-    The metadata names the base weights, the data and their licenses, the settings, ``figures`` and ``command``.
+    The description names the base weights, the data and their licenses, the settings, ``figures``, ``calibration`` and
+    ``command``.
     """
     tensors = {}
     for name, tensor in sorted(model.adapter().items()):
         scaled = tensor * config.scale if name.endswith(_UP) else tensor
         tensors[name.removeprefix(_ENCODER)] = scaled.to(torch.float16).contiguous()
+    content = save(tensors, {"format": FORMAT})
     described = {
         "format": FORMAT,
+        "sha256": hashlib.sha256(content).hexdigest(),
         "base_model": DEFAULT_MODEL,
         "base_sha256": DEFAULT_WEIGHTS_SHA256,
         "data": DATA_LICENSES,
         "config": config.to_json(),
         "command": command,
         "figures": figures,
+        "calibration": dict(calibration),
     }
-    write_atomic(path, save(tensors, {METADATA: json.dumps(described, sort_keys=True)}))
+    write_atomic(path, content)
+    write_atomic(path.with_suffix(DESCRIPTION_SUFFIX), as_json(described).encode())
+
+
+def write_calibration(path: Path, weights: Mapping[str, float], figures: Mapping[str, float]) -> None:
+    """Put the calibration and its figures into the description of the adapter ``path``."""
+    described = json.loads(path.with_suffix(DESCRIPTION_SUFFIX).read_text(encoding="utf-8"))
+    described["calibration"] = dict(weights)
+    described["figures"]["calibration"] = dict(figures)
+    write_atomic(path.with_suffix(DESCRIPTION_SUFFIX), as_json(described).encode())
 
 
 def read_config(path: Path) -> Config:
-    """Return the settings in the metadata of ``path``."""
-    with safe_open(path, "pt") as file:
-        return Config.from_json(json.loads(file.metadata()[METADATA])["config"])
+    """Return the settings in the description of the adapter ``path``."""
+    described = json.loads(path.with_suffix(DESCRIPTION_SUFFIX).read_text(encoding="utf-8"))
+    return Config.from_json(described["config"])
 
 
 def load_adapter(model: SpanReader, path: Path) -> None:

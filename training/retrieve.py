@@ -18,6 +18,7 @@ from wikigr.profiles.files import load_profile
 from wikigr.sources.detect import open_source
 
 RETRIEVED_FILE = "retrieved.jsonl"
+SQUAD2_PACK = "squad2-pack"
 SECTIONS = 5
 
 ANSWERABLE = "answerable"
@@ -77,7 +78,7 @@ def retrieve(
 
 def build_squad2_pack(corpus: Path, work: Path, encoder: Embedder) -> Path:
     """Build the pack of all paragraphs in ``work``, unless it is there, and return its folder."""
-    pack = work / "squad2-pack"
+    pack = work / SQUAD2_PACK
     if not (pack / "manifest.json").exists():
         articles = work / "squad2.jsonl"
         articles.write_text("".join(json.dumps(row) + "\n" for row in read_lines(corpus)), encoding="utf-8")

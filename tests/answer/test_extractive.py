@@ -25,7 +25,9 @@ def answer_question(pack: Pack, question: str) -> Answer:
 
 
 def sentence(pack: Pack, text: str, score: float = 1.0) -> SentenceScore:
-    whole = SentenceScore(evidence("A#0", text, 1.0).section, 0, len(text), *[score] * 7)
+    whole = SentenceScore(
+        evidence("A#0", text, 1.0).section, 0, len(text), score, score, score, score, score, score, score
+    )
     assert whole.text == text
     return whole
 

@@ -14,7 +14,7 @@ values = st.integers(-20, 20).map(float)
 
 def _window(count: int, head: int = 3) -> Window:
     offsets = [(3 * n, 3 * n + 2) for n in range(count)]
-    return Window([0] * (head + count + 1), [0] * (head + count + 1), head, offsets)
+    return Window([0] * (head + count + 1), [0] * (head + count + 1), head, offsets, list(range(count)))
 
 
 @given(st.lists(st.tuples(values, values), min_size=5, max_size=14), st.integers(1, 5))

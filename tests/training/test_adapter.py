@@ -10,7 +10,7 @@ import pytest
 import torch
 from safetensors import safe_open
 
-from training.adapter import METADATA, load_adapter, write_adapter
+from training.adapter import load_adapter, read_config, write_adapter
 from training.config import Config
 from training.model import SpanReader
 
@@ -33,18 +33,22 @@ def _logits(model: SpanReader) -> torch.Tensor:
     return logits
 
 
+def _write(model: SpanReader, path: Path) -> None:
+    write_adapter(model, path, CONFIG, figures={"gold": {"f1": 0.5}}, calibration={"margin": 0.5}, command="test")
+
+
 def test_round_trip(tiny_bert: Path, tmp_path: Path) -> None:
     model = _random_model(tiny_bert, 1)
     path = tmp_path / "adapter.safetensors"
-    write_adapter(model, path, CONFIG, figures={"gold": {"f1": 0.5}}, command="test")
+    _write(model, path)
     loaded = _random_model(tiny_bert, 2)
     assert not torch.equal(_logits(loaded), _logits(model))
     load_adapter(loaded, path)
     assert torch.equal(_logits(loaded), _logits(model))
     with safe_open(path, "pt") as file:
-        described = json.loads(file.metadata()[METADATA])
         assert file.get_tensor("head.bias").dtype == torch.float16
-    assert Config.from_json(described["config"]) == CONFIG
+    assert read_config(path) == CONFIG
+    described = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     assert described["data"]["squad2"] == "CC BY-SA 4.0"
     assert len(described["base_sha256"]) == 64
 
@@ -54,7 +58,7 @@ def test_the_tensors_merge_with_the_base_weights(tiny_bert: Path, tmp_path: Path
 
     model = _random_model(tiny_bert, 1)
     path = tmp_path / "adapter.safetensors"
-    write_adapter(model, path, CONFIG, figures={}, command="test")
+    _write(model, path)
     merged = BertModel.from_pretrained(tiny_bert, add_pooling_layer=False).eval()
     with safe_open(path, "pt") as file, torch.no_grad():
         for name in [key for key in file.keys() if key.endswith(".up")]:  # noqa: SIM118
@@ -70,12 +74,12 @@ def test_the_tensors_merge_with_the_base_weights(tiny_bert: Path, tmp_path: Path
 def test_the_same_model_gives_the_same_bytes(tiny_bert: Path, tmp_path: Path) -> None:
     paths = [tmp_path / name for name in "ab"]
     for path in paths:
-        write_adapter(_random_model(tiny_bert, 1), path, CONFIG, figures={"a": 1, "b": 2}, command="test")
+        _write(_random_model(tiny_bert, 1), path)
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
 def test_an_adapter_of_another_size_does_not_fit(tiny_bert: Path, tmp_path: Path) -> None:
     path = tmp_path / "adapter.safetensors"
-    write_adapter(_random_model(tiny_bert, 1), path, CONFIG, figures={}, command="test")
+    _write(_random_model(tiny_bert, 1), path)
     with pytest.raises(ValueError, match="does not fit"):
         load_adapter(SpanReader(tiny_bert, rank=5, scale=1.0), path)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import DENSE, Evidence
 from wikigr.index.lexical import stems
 from wikigr.question.question import Question
+from wikigr.retrieval.rerankers.cross_encoder import as_probability
+from wikigr.text import words
 
 # The name of the stage in traces.
 ABSTENTION = "abstention"
@@ -27,6 +30,12 @@ NEAREST_WEIGHT = 0.25
 DEFAULT_THRESHOLD = 0.48
 THRESHOLD_NAME = "abstention"
 
+# With the reader, the strength is the probability that the answer is right.
+DEFAULT_READER_THRESHOLD = 0.25
+READER_THRESHOLD_NAME = "reader"
+# The margin of an answer that is as good as none, for the gap if there is no other.
+_NO_OTHER_MARGIN = -10.0
+
 # Facts must contain this share, by weight, of what the question asks beyond the names of things.
 _SAID_BY_FACTS = 0.5
 
@@ -40,7 +49,7 @@ class Confidence:
 
     value: float
     abstain: bool
-    parts: Mapping[str, float]
+    parts: Mapping[str, Any]
 
 
 NO_ANSWER = Confidence(0.0, True, {})
@@ -57,6 +66,46 @@ def assess(
     strength = SENTENCE_WEIGHT * sentences[0].score + NEAREST_WEIGHT * max(0.0, nearest)
     value = 1.0 / (1.0 + math.exp(-_STEEPNESS * (strength - threshold)))
     return Confidence(value, strength < threshold, {"strength": strength, "threshold": threshold, "nearest": nearest})
+
+
+def assess_reading(
+    evidence: Sequence[Evidence],
+    sentences: Sequence[SentenceScore],
+    thresholds: Mapping[str, float],
+    calibration: Mapping[str, float],
+) -> Confidence:
+    """Like ``assess``, for ``sentences`` that the reader has read: the confidence is a calibrated probability."""
+    parts = reading_features(evidence, sentences)
+    logit = calibration["answer.intercept"]
+    logit += sum(calibration[f"answer.{name}"] * value for name, value in parts.items())
+    value = as_probability(logit)
+    threshold = thresholds.get(READER_THRESHOLD_NAME, DEFAULT_READER_THRESHOLD)
+    notes = {"strength": value, "threshold": threshold, "threshold_name": READER_THRESHOLD_NAME, **parts}
+    return Confidence(value, value < threshold, notes)
+
+
+def reading_features(evidence: Sequence[Evidence], sentences: Sequence[SentenceScore]) -> dict[str, float]:
+    """Return what the confidence in the first of ``sentences`` depends on.
+
+    ``margin`` is that of its span, ``gap`` how far the best other answer is below it, both in logits; ``features`` is
+    the sentence's score without the reader, ``nearest`` the cosine of the nearest section.
+    """
+    best = sentences[0]
+    assert best.span is not None
+    said = answer_words(best)
+    others = (s.span.margin for s in sentences if s.span is not None and answer_words(s) != said)
+    return {
+        "margin": best.span.margin,
+        "gap": best.span.margin - max(others, default=_NO_OTHER_MARGIN),
+        "features": best.feature_score,
+        "nearest": max((item.candidate.scores.get(DENSE, 0.0) for item in evidence), default=0.0),
+    }
+
+
+def answer_words(sentence: SentenceScore) -> list[str]:
+    """Return the words of the short answer in ``sentence``; the same words are the same answer."""
+    assert sentence.span is not None
+    return words(sentence.section.content[sentence.span.start : sentence.span.end])
 
 
 def facts_miss_question(sentences: Sequence[SentenceScore], question: Question) -> bool:

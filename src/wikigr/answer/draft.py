@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from wikigr.answer.abstention import NO_ANSWER, Confidence, assess
+from wikigr.answer.abstention import NO_ANSWER, Confidence, assess, assess_reading
+from wikigr.answer.reading import ReaderOptions, read_sentences
 from wikigr.answer.sentences import SentenceScore, rank_sentences
+from wikigr.reader.prepared import NoReaderError
 from wikigr.retrieval.state import Resources, State
 from wikigr.retrieval.trace import StageRecord
 
@@ -19,7 +21,7 @@ class Draft:
     confidence: Confidence = NO_ANSWER
 
 
-def rank_draft(draft: Draft, resources: Resources, record: StageRecord) -> Draft:
+def rank_draft(draft: Draft, resources: Resources, options: None, record: StageRecord) -> Draft:
     """Split the evidence into sentences and rank them."""
     ranked = rank_sentences(draft.state.evidence, draft.state.question, resources.pack.encoder)
     record.scored = len(ranked)
@@ -27,8 +29,27 @@ def rank_draft(draft: Draft, resources: Resources, record: StageRecord) -> Draft
     return replace(draft, sentences=tuple(ranked))
 
 
-def assess_draft(draft: Draft, resources: Resources, record: StageRecord) -> Draft:
+def read_draft(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:
+    """Let the reader read the best sections; if there is none for the pack's encoder, say so once and go on."""
+    try:
+        reader = resources.pack.reader
+    except NoReaderError as error:
+        record.notes["reader"] = error.message
+        record.warning = resources.once(error.message)
+        return draft
+    read = read_sentences(reader, draft.state.question, draft.sentences, options)
+    record.scored = sum(sentence.span is not None for sentence in read)
+    record.ranking = tuple(dict.fromkeys(s.section.section_id for s in read if s.span is not None))
+    return replace(draft, sentences=tuple(read))
+
+
+def assess_draft(draft: Draft, resources: Resources, options: None, record: StageRecord) -> Draft:
     """Decide whether the pack covers the question."""
-    confidence = assess(draft.state.evidence, draft.sentences, resources.pack.manifest.thresholds)
+    thresholds = resources.pack.manifest.thresholds
+    evidence, sentences = draft.state.evidence, draft.sentences
+    if sentences and sentences[0].span is not None:
+        confidence = assess_reading(evidence, sentences, thresholds, resources.pack.reader.calibration)
+    else:
+        confidence = assess(evidence, sentences, thresholds)
     record.notes.update(confidence.parts)
     return replace(draft, confidence=confidence)

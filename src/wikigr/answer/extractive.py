@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wikigr.answer.abstention import facts_miss_question
-from wikigr.answer.answer import EXTRACTIVE, Answer
+from wikigr.answer.abstention import answer_words, facts_miss_question
+from wikigr.answer.answer import EXTRACTIVE, Answer, AnswerSpan
 from wikigr.answer.citations import Citation, verify_against
 from wikigr.answer.draft import Draft
 from wikigr.answer.sentences import SentenceScore
 from wikigr.graph.neighborhood import Edge
 from wikigr.pack.open import Pack
+from wikigr.question.intent import asks_short_answer
 from wikigr.text import fold, words
 
 MAX_SENTENCES = 3
@@ -24,33 +25,37 @@ _DUPLICATE_SHARE = 0.7
 # A fragment may follow a sentence if it has this share of the question's terms, by weight, and this many words.
 _MIN_FRAGMENT_COVERAGE = 0.2
 _MIN_FRAGMENT_WORDS = 5
+# A sentence that begins so names its subject in the sentence before.
+_PRONOUN = re.compile(r"(?:it|its|this|these|they|their|he|his|she|her)\b", re.I)
 
 
 def write_extractive(pack: Pack, draft: Draft, answer: Answer) -> Answer:
     """Return ``answer`` with verified quotations. It stays an abstention if only unrelated facts could be quoted.
 
-    Raises ``CitationError`` when a quotation does not match the pack.
+    Quoted are the sentences that state a chain of facts, or else the best ones. The first of them has the short answer,
+    if the question asks for one. Raises ``CitationError`` when a quotation does not match the pack.
     """
-    exploration = draft.state.exploration
-    chain = exploration.chain if exploration is not None else ()
-    stating = sentences_stating(chain, draft.sentences)
-    citations = quote(draft.sentences, stating)
-    if exploration is not None and not stating:
-        cited = {(citation.section_id, citation.start) for citation in citations}
-        quoted = [s for s in draft.sentences if (s.section.section_id, s.start) in cited]
-        if facts_miss_question(quoted, draft.state.question):
-            return replace(answer, confidence=0.0)
+    question, exploration = draft.state.question, draft.state.exploration
+    stating = sentences_stating(exploration.chain if exploration is not None else (), draft.sentences)
+    chosen = stating or best_sentences(draft.sentences, short=asks_short_answer(question))
+    if exploration is not None and not stating and facts_miss_question(chosen, question):
+        return replace(answer, confidence=0.0)
+    citations = quote(chosen)
     verify_against(pack, citations, answer.trace)
-    return replace(answer, text=as_text(citations), query_type=EXTRACTIVE, citations=citations)
+    span = short_answer(chosen[0]) if not stating and asks_short_answer(question) else None
+    return replace(answer, text=as_text(citations), query_type=EXTRACTIVE, citations=citations, span=span)
 
 
-def quote(ranked: Sequence[SentenceScore], stating: Sequence[SentenceScore] = ()) -> tuple[Citation, ...]:
-    """Return citations of ``stating``, the sentences that state a chain of facts, or else of the best of ``ranked``.
+def short_answer(sentence: SentenceScore) -> AnswerSpan | None:
+    """Return the short answer that the reader found in ``sentence``, if it has read it."""
+    if sentence.span is None:
+        return None
+    start, end = sentence.span.start, sentence.span.end
+    return AnswerSpan(sentence.section.content[start:end], sentence.section.section_id, start, end)
 
-    Of ``ranked`` (best first) at most three are quoted: none far below the first, no duplicates, and after a complete
-    sentence no fragment that says little.
-    """
-    chosen = list(stating) or _best(ranked)
+
+def quote(chosen: Sequence[SentenceScore]) -> tuple[Citation, ...]:
+    """Return citations of ``chosen``, in order."""
     return tuple(
         Citation(
             n=n,
@@ -66,19 +71,33 @@ def quote(ranked: Sequence[SentenceScore], stating: Sequence[SentenceScore] = ()
     )
 
 
-def _best(ranked: Sequence[SentenceScore]) -> list[SentenceScore]:
+def best_sentences(ranked: Sequence[SentenceScore], *, short: bool) -> list[SentenceScore]:
+    """Return at most three of ``ranked`` (best first) to quote.
+
+    None is far below the first or repeats another, and none that follows a complete sentence is a fragment that says
+    little. If a ``short`` answer is wanted, each that the reader has read must have another one.
+    """
     chosen: list[SentenceScore] = []
     quoted: list[str] = []
+    answers: list[str] = []
     for sentence in ranked:
         if len(chosen) == MAX_SENTENCES or sentence.score < SENTENCE_FLOOR * ranked[0].score:
             break
         if chosen and chosen[0].is_prose and not (sentence.is_prose or _is_informative(sentence)):
             continue
-        text = f" {' '.join(words(sentence.text))} "
-        if not any(_is_duplicate(text, other) for other in quoted):
-            chosen.append(sentence)
-            quoted.append(text)
+        text = _spaced(words(sentence.text))
+        answer = _spaced(answer_words(sentence)) if short and sentence.span is not None else ""
+        if any(_is_duplicate(text, other) for other in quoted) or any(answer in o or o in answer for o in answers):
+            continue
+        chosen.append(sentence)
+        quoted.append(text)
+        answers += [answer] if answer else []
     return chosen
+
+
+def _spaced(of_text: Sequence[str]) -> str:
+    """Return words with a space around each, so that one text contains another only as whole words."""
+    return f" {' '.join(of_text)} "
 
 
 def _is_informative(fragment: SentenceScore) -> bool:
@@ -96,8 +115,13 @@ def _is_duplicate(text: str, before: str) -> bool:
 
 
 def as_text(citations: Sequence[Citation]) -> str:
-    """Return the quotations as one text, each followed by its number."""
-    return " ".join(f"{' '.join(c.quote.split())} [{c.n}]" for c in citations)
+    """Return the quotations as one text, each followed by its number, and preceded by its title if it needs it."""
+    return " ".join(f"{subject_of(c)}{' '.join(c.quote.split())} [{c.n}]" for c in citations)
+
+
+def subject_of(citation: Citation) -> str:
+    """Return the title of a quotation that begins with a pronoun, as what precedes it, or nothing."""
+    return f"{citation.title}: " if _PRONOUN.match(citation.quote) else ""
 
 
 def sentences_stating(facts: Sequence[Edge], sentences: Sequence[SentenceScore]) -> list[SentenceScore]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from wikigr.answer.definition_patterns import subject
@@ -12,6 +12,7 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.index.candidate import Evidence, Section
 from wikigr.index.lexical import stems
 from wikigr.question.question import Question
+from wikigr.reader.spans import Span
 from wikigr.segmentation import ends_as_prose, sentence_spans
 
 # Only the best sentences by the other features are encoded: encoding is half the cost of a question. On SQuAD 2.0,
@@ -46,6 +47,9 @@ class SentenceScore:
     weight. ``context_coverage``: the same including the title and the previous sentence, to which a pronoun may refer.
     ``phrase_coverage``: share of the question's word pairs. ``answer_type_match``: 1 if it contains something of the
     expected answer type. ``cosine``: with the question. ``best_cosine``: the highest of its section.
+
+    If the reader has read it, ``span`` is the short answer that it found here, and ``answer_score`` the probability
+    that the sentence answers the question.
     """
 
     section: Section
@@ -58,6 +62,8 @@ class SentenceScore:
     answer_type_match: float
     cosine: float = 0.0
     best_cosine: float = 0.0
+    span: Span | None = None
+    answer_score: float | None = None
 
     @property
     def text(self) -> str:
@@ -82,6 +88,12 @@ class SentenceScore:
 
     @property
     def score(self) -> float:
+        """How well it answers the question, in [0, 1]."""
+        return self.feature_score if self.answer_score is None else self.answer_score
+
+    @property
+    def feature_score(self) -> float:
+        """The weighted mean of the features, in [0, 1]."""
         parts = self.parts()
         total = sum(weight * parts[part] for part, weight in WEIGHTS.items())
         return total if self.is_prose else FRAGMENT_FACTOR * total
@@ -95,7 +107,7 @@ def rank_sentences(evidence: Sequence[Evidence], question: Question, encoder: Em
     sentences = _split(evidence, question)
     for number in direct_answers(question, sentences):
         sentences[number] = _promoted(sentences[number])
-    sentences.sort(key=_order)
+    sentences = order_sentences(sentences)
     head, tail = sentences[:ENCODED], sentences[ENCODED:]
     if not head:
         return []
@@ -110,7 +122,7 @@ def rank_sentences(evidence: Sequence[Evidence], question: Question, encoder: Em
         replace(s, cosine=cosine, best_cosine=best[s.section.section_id])
         for s, cosine in zip(head, cosines, strict=True)
     ]
-    return [*sorted(head, key=_order), *tail]
+    return [*order_sentences(head), *tail]
 
 
 def _split(evidence: Sequence[Evidence], question: Question) -> list[SentenceScore]:
@@ -164,5 +176,6 @@ def _after_list_mark(text: str, start: int, end: int) -> int:
     return mark.end()
 
 
-def _order(sentence: SentenceScore) -> tuple[float, str, str, int]:
-    return -sentence.score, sentence.section.title, sentence.section.section_id, sentence.start
+def order_sentences(sentences: Iterable[SentenceScore]) -> list[SentenceScore]:
+    """Return ``sentences`` by score, best first; ties break by title, section and position."""
+    return sorted(sentences, key=lambda s: (-s.score, s.section.title, s.section.section_id, s.start))

@@ -7,14 +7,14 @@ the larger part of a cold query. OpenVINO supports these operators as well.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import ModelProto, NodeProto, helper
+from onnx import NodeProto, ValueInfoProto, helper
 from safetensors import SafetensorError, safe_open
 
 from wikigr.embeddings.checkpoint import Pooling
@@ -24,6 +24,9 @@ from wikigr.errors import ModelError
 
 _CONTRIB = "com.microsoft"
 _ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
+
+WORD_EMBEDDINGS = "embeddings.word_embeddings.weight"
+LAYER_NORM = "embeddings.LayerNorm"
 
 Array = NDArray[np.float32]
 
@@ -71,7 +74,7 @@ def can_write(config: Mapping[str, Any]) -> bool:
     )
 
 
-class _Weights:
+class CheckpointWeights:
     """The tensors of a checkpoint by their BERT names, without the prefix that the file may use."""
 
     def __init__(self, path: Path) -> None:
@@ -81,10 +84,11 @@ class _Weights:
             self._file = file
         except (OSError, SafetensorError) as error:
             raise ModelError(f"Cannot read the weights {path}: {error}.") from error
-        anchor = "embeddings.word_embeddings.weight"
-        prefixes = [name.removesuffix(anchor) for name in names if name.endswith(anchor)]
+        prefixes = [name.removesuffix(WORD_EMBEDDINGS) for name in names if name.endswith(WORD_EMBEDDINGS)]
         if len(prefixes) != 1:
-            raise ModelError(f"The weights {path} are not a BERT encoder: there must be exactly one tensor {anchor}.")
+            raise ModelError(
+                f"The weights {path} are not a BERT encoder: there must be exactly one tensor {WORD_EMBEDDINGS}."
+            )
         self._prefix = prefixes[0]
         self._path = path
 
@@ -103,14 +107,20 @@ class _Weights:
         return np.asarray(array, dtype=np.float32)
 
 
+class Weights(Protocol):
+    """Returns the tensor ``name`` of a BERT encoder as float32; ``None`` in ``shape`` matches any length."""
+
+    def __call__(self, name: str, *shape: int | None) -> Array: ...
+
+
 @dataclass(slots=True)
-class _Graph:
+class BertGraph:
     """A graph under construction: its nodes and weights."""
 
     config: BertConfig
-    weights: _Weights
+    weights: Weights
     data: WeightFile
-    nodes: list[NodeProto]
+    nodes: list[NodeProto] = field(default_factory=list)
 
     def op(self, operator: str, name: str, sources: list[str], *, domain: str = "", **attributes: Any) -> str:
         """Append a node with one output of the same name, and return the name."""
@@ -134,44 +144,35 @@ def write_bert_graph(weights: Path, config: Mapping[str, Any], pooling: Pooling,
     bert = BertConfig.from_json(config)
     data_name = name + ".data"
     with (folder / data_name).open("wb") as stream:
-        graph = _Graph(bert, _Weights(weights), WeightFile(stream, data_name), [])
-        hidden = _embeddings(graph)
-        for layer in range(bert.layers):
-            hidden = _layer(graph, f"encoder.layer.{layer}.", hidden)
+        graph = BertGraph(bert, CheckpointWeights(weights), WeightFile(stream, data_name))
+        hidden = add_layers(graph, _embeddings(graph))
     graph.nodes += [*pooling_nodes(hidden, pooling, "pooled"), *normalize_nodes("pooled")]
-    (folder / name).write_bytes(_model(graph).SerializeToString(deterministic=True))
+    write_graph(graph, inputs(), outputs(bert.hidden), folder / name)
     return bert.hidden
 
 
-def _model(graph: _Graph) -> ModelProto:
-    imports = [helper.make_opsetid("", OPSET), helper.make_opsetid(_CONTRIB, 1)]
-    body = helper.make_graph(
-        graph.nodes, "bert", inputs(), outputs(graph.config.hidden), initializer=graph.data.tensors
-    )
-    return helper.make_model(body, producer_name="wikigr", opset_imports=imports, ir_version=8)
+def add_layers(graph: BertGraph, embedded: str) -> str:
+    """Add all layers to ``graph``, which read the value ``embedded``, and return the name of the hidden states."""
+    hidden = embedded
+    for layer in range(graph.config.layers):
+        hidden = _layer(graph, f"encoder.layer.{layer}.", hidden)
+    return hidden
 
 
-def _embeddings(graph: _Graph) -> str:
+def add_embeddings(graph: BertGraph, words: str, positions: str, segments: tuple[str, str] = ("", "")) -> str:
+    """Add the embedding of tokens to ``graph`` and return its name.
+
+    ``words`` and ``positions`` are the names of the tables, and ``segments`` those of the input and the table of
+    segments, if any.
+    """
     hidden = graph.config.hidden
-    # Every text is a single segment, so the vector of segment 0 can be added to the positions in advance.
-    position_table = graph.weights("embeddings.position_embeddings.weight", None, hidden)
-    segment_table = graph.weights("embeddings.token_type_embeddings.weight", None, hidden)
-    if not len(segment_table):
-        raise ModelError("The tensor embeddings.token_type_embeddings.weight of the model has no rows.")
-    sources = [
-        INPUT_IDS,
-        "",
-        graph.tensor("embeddings.word_embeddings.weight", None, hidden),
-        graph.data.add("embeddings.positions", position_table + segment_table[0]),
-        "",
-        graph.tensor("embeddings.LayerNorm.weight", hidden),
-        graph.tensor("embeddings.LayerNorm.bias", hidden),
-    ]
+    segment_ids, segment_table = segments
+    norm = [graph.tensor(f"{LAYER_NORM}.{part}", hidden) for part in ("weight", "bias")]
     # The second output (the length of each text) is mandatory but unused: attention takes the mask instead.
     graph.nodes.append(
         helper.make_node(
             "EmbedLayerNormalization",
-            sources,
+            [INPUT_IDS, segment_ids, words, positions, segment_table, *norm],
             ["embedded", "text_lengths"],
             name="embedded",
             domain=_CONTRIB,
@@ -181,7 +182,34 @@ def _embeddings(graph: _Graph) -> str:
     return "embedded"
 
 
-def _projections(graph: _Graph, prefix: str) -> tuple[Array, Array]:
+def write_graph(
+    graph: BertGraph, sources: Sequence[ValueInfoProto], results: Sequence[ValueInfoProto], path: Path
+) -> None:
+    """Write ``graph`` with these inputs and outputs to ``path``; its weights are already in their file."""
+    imports = [helper.make_opsetid("", OPSET), helper.make_opsetid(_CONTRIB, 1)]
+    body = helper.make_graph(graph.nodes, "bert", sources, results, initializer=graph.data.tensors)
+    model = helper.make_model(body, producer_name="wikigr", opset_imports=imports, ir_version=8)
+    path.write_bytes(model.SerializeToString(deterministic=True))
+
+
+def _embeddings(graph: BertGraph) -> str:
+    # Every text is a single segment, so the vector of segment 0 can be added to the positions in advance.
+    positions, segments = position_tables(graph)
+    words = graph.tensor(WORD_EMBEDDINGS, None, graph.config.hidden)
+    return add_embeddings(graph, words, graph.data.add("embeddings.positions", positions + segments[0]))
+
+
+def position_tables(graph: BertGraph) -> tuple[Array, Array]:
+    """Return the tables of positions and segments, each of shape ``[rows, hidden]``, the latter with a row or more."""
+    hidden = graph.config.hidden
+    positions = graph.weights("embeddings.position_embeddings.weight", None, hidden)
+    segments = graph.weights("embeddings.token_type_embeddings.weight", None, hidden)
+    if not len(segments):
+        raise ModelError("The tensor embeddings.token_type_embeddings.weight of the model has no rows.")
+    return positions, segments
+
+
+def _projections(graph: BertGraph, prefix: str) -> tuple[Array, Array]:
     """Return the concatenated query, key and value projections: ``[hidden, 3 * hidden]`` and ``[3 * hidden]``."""
     hidden = graph.config.hidden
     parts = [prefix + f"attention.self.{part}." for part in ("query", "key", "value")]
@@ -191,7 +219,7 @@ def _projections(graph: _Graph, prefix: str) -> tuple[Array, Array]:
     )
 
 
-def _layer(graph: _Graph, prefix: str, hidden: str) -> str:
+def _layer(graph: BertGraph, prefix: str, hidden: str) -> str:
     kernel, bias = _projections(graph, prefix)
     attended = graph.op(
         "Attention",
@@ -220,7 +248,7 @@ def _layer(graph: _Graph, prefix: str, hidden: str) -> str:
     return _add_norm(graph, prefix + "output.", active, inner, None)
 
 
-def _add_norm(graph: _Graph, prefix: str, source: str, skip: str, width: int | None) -> str:
+def _add_norm(graph: BertGraph, prefix: str, source: str, skip: str, width: int | None) -> str:
     size = graph.config.hidden
     product = graph.op("MatMul", prefix + "matmul", [source, graph.kernel(prefix + "dense.weight", size, width)])
     # ONNX Runtime's SkipLayerNormalization combines these three, but is six times slower on a CPU.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.errors import EncoderMismatchError, ModelError, PackError
@@ -25,6 +25,9 @@ from wikigr.text import fold
 if TYPE_CHECKING:
     from wikigr.embeddings.loader import Purpose
     from wikigr.graph.graph_index import GraphIndex
+    from wikigr.reader.reader import Reader
+
+_Opened = TypeVar("_Opened")
 
 
 def encoder_source(layout: Layout, manifest: Manifest) -> str:
@@ -65,6 +68,7 @@ class Pack:
             self._threads = threads
             self._encoder_source = encoder or encoder_source(self.layout, self.manifest)
             self._encoder: Future[Embedder] | None = None
+            self._reader: Future[Reader] | None = None
             self._titles: dict[str, str] | None = None
             self.graph_index_warning = ""
             if preload:
@@ -81,10 +85,23 @@ class Pack:
 
     def _start_encoder(self) -> Future[Embedder]:
         if self._encoder is None:
-            with_thread = ThreadPoolExecutor(1, thread_name_prefix="encoder")
-            self._encoder = with_thread.submit(self._open_encoder)
-            with_thread.shutdown(wait=False)
+            self._encoder = _in_background(self._open_encoder)
         return self._encoder
+
+    def start_reader(self) -> Future[Reader]:
+        """Start loading the reader in the background, unless that is done."""
+        if self._reader is None:
+            self._reader = _in_background(self._open_reader)
+        return self._reader
+
+    def _open_reader(self) -> Reader:
+        from wikigr.embeddings.models import find_prepared
+        from wikigr.reader.prepared import PreparedReader, find_reader
+        from wikigr.reader.reader import Reader
+
+        encoder = find_prepared(self._encoder_source)
+        prepared = PreparedReader.beside(encoder) if self.manifest.bundled_encoder else find_reader(encoder)
+        return Reader(prepared, threads=self._threads, packed=self._purpose != "query")
 
     def _open_encoder(self) -> Embedder:
         from wikigr.embeddings.loader import open_encoder
@@ -112,6 +129,14 @@ class Pack:
     def encoder(self) -> Embedder:
         """The encoder for questions, loaded on first use."""
         return self._start_encoder().result()
+
+    @property
+    def reader(self) -> Reader:
+        """The reader of the pack's encoder, loaded on first use.
+
+        Raises ``NoReaderError`` if there is none for this encoder, and ``ModelError`` if it must be prepared (again).
+        """
+        return self.start_reader().result()
 
     def clock(self) -> float:
         """Return the time in seconds of the clock for timings; tests override it."""
@@ -174,3 +199,10 @@ class Pack:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _in_background(open_: Callable[[], _Opened]) -> Future[_Opened]:
+    thread = ThreadPoolExecutor(1, thread_name_prefix="model")
+    opened = thread.submit(open_)
+    thread.shutdown(wait=False)
+    return opened

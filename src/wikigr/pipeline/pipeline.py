@@ -118,8 +118,9 @@ class Pipeline:
         before = self.model.usage if self.model else Usage()
         draft = Draft(self.retrieve(question, trace, within=within))
         for stage in ANSWER_STAGES:
-            with trace.stage(stage.name) as record:
-                draft = stage.run(draft, self.resources, record)
+            if stage.applies_to(self.profile):
+                with trace.stage(stage.name) as record:
+                    draft = stage.run(draft, self.resources, stage.options_in(self.profile), record)
         answer = self._abstention(draft, trace)
         for strategy in STRATEGIES:
             if answer.abstained and strategy.applies(self.resources, draft):

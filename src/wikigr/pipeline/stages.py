@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from wikigr.answer.abstention import ABSTENTION
-from wikigr.answer.draft import Draft, assess_draft, rank_draft
+from wikigr.answer.draft import Draft, assess_draft, rank_draft, read_draft
+from wikigr.answer.reading import ReaderOptions
 from wikigr.index.candidate import CROSS_ENCODER, DENSE, LEXICAL, WALK
 from wikigr.llm.options import BudgetOptions, FewShotOptions, SynthesisOptions
 from wikigr.options import Options
@@ -75,12 +76,25 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class AnswerStage:
-    """One stage between the evidence and an answer; ``name`` and ``reason`` as in ``Stage``."""
+    """One stage between the evidence and an answer; ``name``, ``reason`` and ``ranks`` as in ``Stage``.
+
+    ``options`` is the section of a profile that configures and enables it, if any.
+    """
 
     name: str
-    run: Callable[[Draft, Resources, StageRecord], Draft]
+    run: Callable[[Draft, Resources, Any, StageRecord], Draft]
+    options: type[Options] | None = None
     reason: str = ""
     ranks: bool = False
+
+    def options_in(self, profile: Profile) -> Options | None:
+        """Return the options of this stage in ``profile``, if it has some."""
+        return profile[self.options] if self.options is not None else None
+
+    def applies_to(self, profile: Profile) -> bool:
+        """Return whether ``profile`` enables the stage."""
+        options: Any = self.options_in(profile)
+        return options is None or bool(options.enabled)
 
 
 def _always(profile: Profile) -> bool:
@@ -151,6 +165,7 @@ RETRIEVAL_STAGES = (
 
 ANSWER_STAGES = (
     AnswerStage("sentences", rank_draft, reason="it contains no sentence", ranks=True),
+    AnswerStage("reader", read_draft, ReaderOptions, reason="it is not among the {count} that were read", ranks=True),
     AnswerStage(ABSTENTION, assess_draft),
 )
 
@@ -167,6 +182,7 @@ def rankers_only(profile: Profile) -> Profile:
 # The sections of a profile, in the order of the stages that they configure.
 SECTIONS: tuple[type[Options], ...] = (
     *dict.fromkeys(stage.options for stage in RETRIEVAL_STAGES),
+    *(stage.options for stage in ANSWER_STAGES if stage.options is not None),
     FewShotOptions,
     SynthesisOptions,
     BudgetOptions,

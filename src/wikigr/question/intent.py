@@ -36,6 +36,14 @@ def asks_life_dates(question: Question, title: str) -> bool:
     return bool(named) and named <= question.weights.keys() <= named | _LIFE_STEMS
 
 
+def asks_short_answer(question: Question) -> bool:
+    """Return whether a name, a date or a few other words may answer, rather than an explanation or an overview."""
+    if question.answer_type is not None:
+        return question.answer_type.name != "reason"
+    text = question.text
+    return patterns.ASKS_OVERVIEW.match(text) is None and patterns.ASKS_EXPLANATION.match(text) is None
+
+
 def asks_lead(question: Question, title: str) -> bool:
     """Return whether the lead of ``title`` is where to look: for a definition, or for a time or place of a life."""
     text = question.text

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 from wikigr.text import scrub
 
@@ -42,13 +42,15 @@ class Window:
     """A window of a section.
 
     ``token_types`` is 0 up to and including the first ``[SEP]``, and 1 after it. The text begins at the token
-    ``text_start``; ``offsets`` holds the characters ``(start, end)`` of the section's text for each of its tokens.
+    ``text_start``; ``offsets`` holds the characters ``(start, end)`` of the section's text for each of its tokens, and
+    ``words`` the number of the word that it is a piece of.
     """
 
     input_ids: list[int]
     token_types: list[int]
     text_start: int
     offsets: list[tuple[int, int]]
+    words: list[int]
 
 
 class WindowMaker:
@@ -64,7 +66,7 @@ class WindowMaker:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._first, self._separator = (self._special(name) for name in ("[CLS]", "[SEP]"))
-        self._end_of_title = self._tokens(_END_OF_TITLE)[0]
+        self._end_of_title = self._encode(_END_OF_TITLE).ids
 
     def windows(self, question: str, title: str, heading: str, text: str) -> list[Window]:
         """Return the windows of a section's ``text``, in order; at least one, even if the text has no tokens.
@@ -72,13 +74,15 @@ class WindowMaker:
         ``title`` and ``heading`` may be empty.
         """
         options = self.options
-        asked, _ = self._tokens(question)
-        named, _ = self._tokens(_SEPARATOR.join(filter(None, (title.strip(), heading.strip()))))
+        asked = self._encode(question).ids
+        named = self._encode(_SEPARATOR.join(filter(None, (title.strip(), heading.strip())))).ids
         head = [self._first, *asked[: options.question_tokens], self._separator]
         types = len(head)
         if named:
             head += [*named[: options.title_tokens], *self._end_of_title]
-        ids, offsets = self._tokens(text)
+        encoded = self._encode(text)
+        ids, offsets = encoded.ids, encoded.offsets
+        words = [-1 if word is None else word for word in encoded.word_ids]
         room = options.tokens - len(head) - 1
         made = []
         for start in _starts(len(ids), room, options.overlap):
@@ -90,6 +94,7 @@ class WindowMaker:
                     token_types=[0] * types + [1] * (len(input_ids) - types),
                     text_start=len(head),
                     offsets=offsets[start : start + room],
+                    words=words[start : start + room],
                 )
             )
         return made
@@ -100,10 +105,9 @@ class WindowMaker:
             raise ValueError(f"The tokenizer has no token {name}.")
         return int(found)
 
-    def _tokens(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+    def _encode(self, text: str) -> Encoding:
         # ``scrub`` keeps the number of characters, so that offsets stay right.
-        encoded = self._tokenizer.encode(scrub(text), add_special_tokens=False)
-        return encoded.ids, encoded.offsets
+        return self._tokenizer.encode(scrub(text), add_special_tokens=False)
 
 
 def _starts(length: int, room: int, overlap: int) -> Sequence[int]:

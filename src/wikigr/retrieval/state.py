@@ -64,6 +64,15 @@ class Resources:
     offline: bool = False
     cypher_examples: Callable[[str], str] | None = None
 
+    _said: set[str] = field(default_factory=set)
+
+    def once(self, message: str) -> str:
+        """Return ``message`` the first time, and then nothing: what concerns the pack is said with one question."""
+        if message in self._said:
+            return ""
+        self._said.add(message)
+        return message
+
     @cached_property
     def linker(self) -> EntityLinker:
         """Links the names in a question to the pack's graph."""

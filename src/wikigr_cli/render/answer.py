@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from wikigr_cli.environment import Environment
@@ -9,7 +10,7 @@ from wikigr_cli.render.output import SCHEMA_VERSION, Document, stage_lines, stag
 from wikigr_cli.render.search import result_document, scores_document
 
 if TYPE_CHECKING:
-    from wikigr.answer.answer import Answer
+    from wikigr.answer.answer import Answer, AnswerSpan
     from wikigr.errors import WikigrError
     from wikigr.pipeline.pipeline import Pipeline
 
@@ -28,6 +29,7 @@ def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> dic
         "abstained": answer.abstained,
         "confidence": round(answer.confidence, 4),
         "query_type": answer.query_type,
+        "span": asdict(answer.span) if answer.span is not None else None,
         "sources": answer.sources,
         "citations": [
             {
@@ -112,7 +114,12 @@ def print_answer(environment: Environment, answer: Answer, *, explain: bool, str
 
     # The text is already on the screen if a model streamed it; answers from its own knowledge are never streamed.
     is_printed = streamed and bool(answer.model) and answer.query_type != "own_knowledge"
-    environment.print("" if is_printed else answer.text)
+    if is_printed:
+        environment.print()
+    elif answer.span is not None:
+        _print_short_answer(environment, answer, answer.span)
+    else:
+        environment.print(answer.text)
     if answer.abstained:
         titles = list(dict.fromkeys(item.section.title for item in answer.evidence))[:3]
         if titles:
@@ -131,6 +138,23 @@ def print_answer(environment: Environment, answer: Answer, *, explain: bool, str
         environment.print(_usage(answer), style="dim")
     if explain:
         _print_explanation(environment, _explain_document(answer))
+
+
+def _print_short_answer(environment: Environment, answer: Answer, span: AnswerSpan) -> None:
+    """Print the short answer, and under it the text, in which it is highlighted."""
+    from wikigr.answer.extractive import subject_of
+
+    short = " ".join(span.text.split())
+    environment.print(short, style="bold")
+    environment.print()
+    # Its place in the text, which has single spaces: after the words of the first quotation that precede it.
+    first = answer.citations[0]
+    words_before = " ".join(first.quote[: span.start - first.start].split())
+    quoted_from = len(subject_of(first))
+    begin = answer.text.index(short, quoted_from + len(words_before))
+    environment.print(answer.text[:begin], end="")
+    environment.print(short, style="bold", end="")
+    environment.print(answer.text[begin + len(short) :])
 
 
 def _usage(answer: Answer) -> str:

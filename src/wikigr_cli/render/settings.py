@@ -11,6 +11,7 @@ from wikigr_cli.render.output import SCHEMA_VERSION, Document
 
 if TYPE_CHECKING:
     from wikigr.embeddings.prepared import PreparedModel
+    from wikigr.reader.prepared import PreparedReader
 
 # YAML breaks a line after the word that reaches this column.
 _YAML_WIDTH = 68
@@ -51,11 +52,18 @@ def _yaml_value(value: object) -> str:
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def model_document(prepared: PreparedModel) -> dict[str, Any]:
+def model_document(prepared: PreparedModel, reader: PreparedReader | None) -> dict[str, Any]:
     """Return what ``wikigr model prepare --json`` prints."""
-    return {"schema_version": SCHEMA_VERSION, "folder": str(prepared.folder), **asdict(prepared.identity)}
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "folder": str(prepared.folder),
+        **asdict(prepared.identity),
+        "reader": reader.adapter_sha256 if reader is not None else None,
+    }
 
 
 def print_model(environment: Environment, document: Document) -> None:
     """Print a prepared model with its dimension and its folder."""
-    environment.print(f"{document['model_id']}: {document['dimension']} dimensions, in {document['folder']}", hang=2)
+    reader = "with a reader" if document["reader"] else "without a reader"
+    line = f"{document['model_id']}: {document['dimension']} dimensions, {reader}, in {document['folder']}"
+    environment.print(line, hang=2)

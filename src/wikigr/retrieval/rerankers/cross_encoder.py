@@ -174,9 +174,9 @@ class CrossEncoding(RerankingStage[CrossEncoderOptions]):
         return self.reranker.loaded
 
 
-def as_probability(ce_score: float) -> float:
-    """Return the logit of a cross-encoder as a probability: the same order on a scale of 0 to 1."""
-    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, ce_score))))
+def as_probability(logit: float) -> float:
+    """Return ``logit`` as a probability: the same order on a scale of 0 to 1."""
+    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
 
 
 def _rescored(candidate: Candidate, ce_score: float) -> Candidate:

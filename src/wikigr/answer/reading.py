@@ -1,0 +1,87 @@
+"""Read the best sections with the reader: an answer in each sentence, and a better order of the sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
+
+from wikigr.answer.sentences import SentenceScore, order_sentences
+from wikigr.index.candidate import Section
+from wikigr.options import Limits, Options, Positive
+from wikigr.question.question import Question
+from wikigr.reader.reader import Passage, Reader
+from wikigr.reader.windows import WindowOptions
+from wikigr.retrieval.rerankers.cross_encoder import as_probability
+
+_WindowTokens = Annotated[int, Limits(ge=128, le=512)]
+_OverlapTokens = Annotated[int, Limits(ge=0, le=256)]
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderOptions(Options):
+    """Finding the short answer in the best sections."""
+
+    section: ClassVar[str] = "reader"
+
+    enabled: Annotated[bool, "find the short answer with the reader"] = True
+    sections: Annotated[Positive, "sections to read, those of the best sentences first"] = 5
+    window: Annotated[_WindowTokens, "tokens of a window, with the question and the title"] = 256
+    overlap: Annotated[_OverlapTokens, "tokens of text that two windows of a section share"] = 64
+    max_answer_tokens: Annotated[Positive, "tokens of a short answer at most"] = 30
+
+    def problem(self) -> tuple[tuple[str, ...], str] | None:
+        try:
+            self.windows()
+        except ValueError:
+            return ("window", "overlap"), "leave no room for new text"
+        return None
+
+    def windows(self) -> WindowOptions:
+        """Return the size of windows; raises ``ValueError`` if they leave no room for new text."""
+        return WindowOptions(tokens=self.window, overlap=self.overlap)
+
+
+def read_sentences(
+    reader: Reader, question: Question, sentences: Sequence[SentenceScore], options: ReaderOptions
+) -> list[SentenceScore]:
+    """Return ``sentences`` (best first) in the order of how well they answer, with the reader's spans.
+
+    The sections of the first sentences are read; the sentences of the others follow in their order.
+    """
+    sections = {s.section.section_id: s.section for s in sentences}
+    chosen = list(sections.values())[: options.sections]
+    numbers = {section.section_id: _in_section(sentences, section) for section in chosen}
+    passages = [
+        Passage(
+            section.title,
+            section.heading,
+            section.content,
+            tuple((sentences[n].start, sentences[n].end) for n in numbers[section.section_id]),
+        )
+        for section in chosen
+    ]
+    found = reader.read(question.text, passages, options.windows(), options.max_answer_tokens)
+    read = [
+        replace(sentences[n], span=span, answer_score=_score(sentences[n], span.margin, reader.calibration))
+        for section, spans in zip(chosen, found, strict=True)
+        for n, span in zip(numbers[section.section_id], spans, strict=True)
+        if span is not None
+    ]
+    places = {(s.section.section_id, s.start) for s in read}
+    return [*order_sentences(read), *(s for s in sentences if (s.section.section_id, s.start) not in places)]
+
+
+def _in_section(sentences: Sequence[SentenceScore], section: Section) -> list[int]:
+    own = [n for n, s in enumerate(sentences) if s.section.section_id == section.section_id]
+    return sorted(own, key=lambda n: sentences[n].start)
+
+
+def _score(sentence: SentenceScore, margin: float, calibration: Mapping[str, float]) -> float:
+    """Return the probability that ``sentence`` answers the question, by a logistic model of margin and features."""
+    logit = (
+        calibration["sentence.intercept"]
+        + calibration["sentence.margin"] * margin
+        + calibration["sentence.features"] * sentence.feature_score
+    )
+    return as_probability(logit)

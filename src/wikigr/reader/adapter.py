@@ -1,0 +1,100 @@
+"""The reader's adapter, which ships with wikigr: low-rank updates of the encoder's weights, and a head.
+
+``adapter.safetensors`` holds float16 tensors that are named after the encoder's own: the weight ``NAME.weight`` of a
+layer becomes ``NAME.weight + NAME.up @ NAME.down``. ``head.weight`` and ``head.bias`` map a token's vector to the
+logits of the start and the end of an answer. ``adapter.json`` describes it: the sha256 of both weights, the data, their
+licenses, the settings, the figures, the calibration and the command that made it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikigr.errors import ModelError
+
+FORMAT = "wikigr-reader-1"
+ADAPTER = Path(__file__).with_name("adapter.safetensors")
+DESCRIPTION_SUFFIX = ".json"
+
+_REINSTALL = "Install wikigr again: pip install --force-reinstall --no-deps wikigr"
+_MAX_DESCRIPTION_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterDescription:
+    """What ``adapter.json`` says: ``sha256`` is that of the adapter, ``base_sha256`` that of the encoder's weights.
+
+    ``calibration`` holds the weights by which margins become probabilities (``wikigr.answer.confidence``).
+    """
+
+    sha256: str
+    base_model: str
+    base_sha256: str
+    calibration: Mapping[str, float]
+
+    @classmethod
+    def read(cls, adapter: Path = ADAPTER) -> AdapterDescription:
+        """Read the description of ``adapter``; raises ``ModelError`` if it is missing or damaged."""
+        path = adapter.with_suffix(DESCRIPTION_SUFFIX)
+        try:
+            with path.open("rb") as stream:
+                described = json.loads(stream.read(_MAX_DESCRIPTION_BYTES))
+            if described["format"] != FORMAT:
+                raise ValueError(f"its format is {described['format']!r}, not {FORMAT!r}")
+            return cls(
+                sha256=str(described["sha256"]),
+                base_model=str(described["base_model"]),
+                base_sha256=str(described["base_sha256"]),
+                calibration={str(name): float(weight) for name, weight in described["calibration"].items()},
+            )
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ModelError(f"Cannot read the reader's description {path}: {error}.", hint=_REINSTALL) from error
+
+
+class Adapter:
+    """The tensors of an adapter, in float32."""
+
+    def __init__(self, path: Path = ADAPTER) -> None:
+        """Read ``path``; raises ``ModelError`` if it is missing, or is not the file that its description names."""
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+
+        from wikigr.embeddings.prepared import sha256_of
+
+        self.description = AdapterDescription.read(path)
+        found = sha256_of(path) if path.is_file() else "missing"
+        if found != self.description.sha256:
+            raise ModelError(
+                f"The reader's adapter {path} is damaged: its sha256 is {found}, not {self.description.sha256}.",
+                hint=_REINSTALL,
+            )
+        try:
+            self._tensors = {name: np.asarray(array, np.float32) for name, array in load_file(path).items()}
+        except (OSError, SafetensorError) as error:
+            raise ModelError(f"Cannot read the reader's adapter {path}: {error}.", hint=_REINSTALL) from error
+        self._path = path
+
+    def update(self, name: str) -> NDArray[np.float32] | None:
+        """Return what is added to the weight ``name``, or ``None`` if it stays as it is."""
+        layer = name.removesuffix(".weight")
+        up, down = (self._tensors.get(f"{layer}.{part}") for part in ("up", "down"))
+        return None if up is None or down is None else up @ down
+
+    def tensor(self, name: str, *shape: int) -> NDArray[np.float32]:
+        """Return the tensor ``name``; raises ``ModelError`` if it does not have ``shape``."""
+        tensor = self._tensors.get(name)
+        if tensor is None or tensor.shape != shape:
+            raise ModelError(f"The reader's adapter {self._path} does not fit: {name} must have the shape {shape}.")
+        return tensor
+
+
+def as_json(values: Mapping[str, Any]) -> str:
+    """Return a description as the text of its file."""
+    return json.dumps(values, indent=2, sort_keys=True) + "\n"

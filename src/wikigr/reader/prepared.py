@@ -1,0 +1,166 @@
+"""Prepared readers: their files in the folder of a prepared encoder, and their checks.
+
+``reader.json`` is written last, so a folder that has it has the other files as well. Opening compares their sizes; the
+digests are compared by ``verify``.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wikigr.embeddings.prepared import PREPARE_HINT, PreparedFile, PreparedModel, describe_file, sha256_of
+from wikigr.errors import ModelError
+from wikigr.reader.adapter import ADAPTER, Adapter, AdapterDescription, as_json
+
+FORMAT_VERSION = 1
+DESCRIPTION = "reader.json"
+GRAPH = "reader.onnx"
+GRAPH_DATA = "reader.onnx.data"
+
+_MAX_DESCRIPTION_BYTES = 64 * 1024
+
+
+class NoReaderError(ModelError):
+    """There is no reader for this encoder."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedReader:
+    """A reader that is ready to run, beside its ``encoder``; ``adapter_sha256`` says which one.
+
+    ``calibration`` as in ``AdapterDescription``.
+    """
+
+    encoder: PreparedModel
+    adapter_sha256: str
+    calibration: Mapping[str, float]
+    files: tuple[PreparedFile, ...]
+
+    @property
+    def graph(self) -> Path:
+        """The ONNX graph."""
+        return self.encoder.folder / GRAPH
+
+    @classmethod
+    def beside(cls, encoder: PreparedModel) -> PreparedReader:
+        """Open the reader in the folder of ``encoder``.
+
+        Raises ``NoReaderError`` if there is none, and ``ModelError`` if it is damaged or of another encoder.
+        """
+        path = encoder.folder / DESCRIPTION
+        try:
+            with path.open("rb") as stream:
+                described = json.loads(stream.read(_MAX_DESCRIPTION_BYTES))
+            reader = cls._from_json(encoder, described)
+        except FileNotFoundError as error:
+            raise NoReaderError(f"The reader has not been prepared in {encoder.folder}.", hint=PREPARE_HINT) from error
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ModelError(f"Cannot read {path}: {error}.", hint=f"{PREPARE_HINT} --force") from error
+        for file in reader.files:
+            place = encoder.folder / file.name
+            size = place.stat().st_size if place.is_file() else None
+            if size != file.size:
+                raise ModelError(
+                    f"The reader in {encoder.folder} is damaged: {file.name} "
+                    + ("is missing." if size is None else f"has {size:,} bytes instead of {file.size:,}."),
+                    hint=f"{PREPARE_HINT} --force",
+                )
+        return reader
+
+    @classmethod
+    def _from_json(cls, encoder: PreparedModel, described: Any) -> PreparedReader:
+        if described["format_version"] != FORMAT_VERSION:
+            raise ValueError(f"its format version is {described['format_version']!r}, not {FORMAT_VERSION}")
+        if described["base_sha256"] != encoder.identity.weights_sha256:
+            raise ValueError("it belongs to an encoder with other weights")
+        files = {str(name): (entry["size"], entry["sha256"]) for name, entry in described["files"].items()}
+        if files.keys() != {GRAPH, GRAPH_DATA}:
+            raise ValueError(f"it lists the files {sorted(files)}")
+        return cls(
+            encoder,
+            str(described["adapter_sha256"]),
+            {str(name): float(weight) for name, weight in described["calibration"].items()},
+            tuple(PreparedFile(name, int(size), str(sha256)) for name, (size, sha256) in sorted(files.items())),
+        )
+
+    def verify(self) -> None:
+        """Compare every file with its recorded digest; raises ``ModelError`` for the first that differs."""
+        for file in self.files:
+            if sha256_of(self.encoder.folder / file.name) != file.sha256:
+                raise ModelError(
+                    f"The reader in {self.encoder.folder} is damaged: {file.name} does not have its recorded sha256.",
+                    hint=f"{PREPARE_HINT} --force",
+                )
+
+
+def find_reader(encoder: PreparedModel) -> PreparedReader:
+    """Return the reader beside ``encoder``, which must be the one that ships with this version of wikigr.
+
+    Raises ``NoReaderError`` if the encoder is not the one that the reader was trained on, and ``ModelError`` if the
+    reader must be prepared (again).
+    """
+    shipped = AdapterDescription.read()
+    if encoder.identity.weights_sha256 != shipped.base_sha256:
+        raise NoReaderError(
+            f"There is no reader for the encoder {encoder.identity.model_id}, only for {shipped.base_model}."
+        )
+    try:
+        found = PreparedReader.beside(encoder)
+    except NoReaderError as error:
+        raise ModelError(error.message, hint=error.hint) from error
+    if found.adapter_sha256 != shipped.sha256:
+        raise ModelError(f"The reader in {encoder.folder} is of another version of wikigr.", hint=PREPARE_HINT)
+    return found
+
+
+def prepare_reader(encoder: PreparedModel, *, adapter: Path = ADAPTER, force: bool = False) -> PreparedReader | None:
+    """Write the reader into the folder of ``encoder`` unless it is there, and return it; ``force`` writes it again.
+
+    Returns ``None`` if the adapter belongs to other weights than those of ``encoder``. Two processes may do this at
+    once, because they write the same bytes. Raises ``ModelError``.
+    """
+    shipped = AdapterDescription.read(adapter)
+    if encoder.identity.weights_sha256 != shipped.base_sha256:
+        return None
+    if not force:
+        try:
+            ready = PreparedReader.beside(encoder)
+        except ModelError:
+            ready = None
+        if ready is not None and ready.adapter_sha256 == shipped.sha256:
+            return ready
+    _write(encoder, Adapter(adapter))
+    return PreparedReader.beside(encoder)
+
+
+def _write(encoder: PreparedModel, adapter: Adapter) -> None:
+    from wikigr.embeddings.checkpoint import Checkpoint
+    from wikigr.embeddings.weights import checkpoint_folder
+    from wikigr.reader.graph import write_reader_graph
+
+    description = adapter.description
+    with (
+        checkpoint_folder(description.base_model) as source,
+        tempfile.TemporaryDirectory(prefix=".unfinished-", dir=encoder.folder) as temporary,
+    ):
+        folder = Path(temporary)
+        checkpoint = Checkpoint.read(source)
+        write_reader_graph(checkpoint.weights, checkpoint.config, adapter, encoder.graph, folder, GRAPH)
+        files = [describe_file(folder, name) for name in (GRAPH, GRAPH_DATA)]
+        described = {
+            "format_version": FORMAT_VERSION,
+            "adapter_sha256": description.sha256,
+            "base_sha256": description.base_sha256,
+            "calibration": dict(description.calibration),
+            "files": {file.name: {"size": file.size, "sha256": file.sha256} for file in files},
+        }
+        (folder / DESCRIPTION).write_text(as_json(described), encoding="utf-8")
+        # Another version's description must not stand beside this one's files.
+        (encoder.folder / DESCRIPTION).unlink(missing_ok=True)
+        for name in (GRAPH_DATA, GRAPH, DESCRIPTION):
+            (folder / name).replace(encoder.folder / name)

@@ -1,0 +1,82 @@
+"""Read sections: the best answers to a question in each of their sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from wikigr.embeddings.batching import available_cores, token_batches
+from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS
+from wikigr.embeddings.session import MAX_THREADS_PER_TEXT, open_session, run_session
+from wikigr.reader.graph_names import LOGITS, TOKEN_TYPES
+from wikigr.reader.prepared import PreparedReader
+from wikigr.reader.spans import Span, best_spans
+from wikigr.reader.windows import Window, WindowMaker, WindowOptions
+
+# Windows of a batch are padded to the longest of them; larger batches do not fit in a core's cache.
+_BATCH_TOKENS = 1024
+_BATCH_WINDOWS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A section to read; ``ranges`` are the characters ``(start, end)`` of the sentences in ``text``, in order."""
+
+    title: str
+    heading: str
+    text: str
+    ranges: tuple[tuple[int, int], ...]
+
+
+class Reader:
+    """Finds answers with a prepared reader. ``calibration`` as in ``AdapterDescription``."""
+
+    def __init__(self, prepared: PreparedReader, *, threads: int | None = None, packed: bool = False) -> None:
+        """Load ``prepared``; ``threads`` and ``packed`` as for ``OnnxEncoder``. Raises ``ModelError``."""
+        self.calibration = prepared.calibration
+        self._graph = prepared.graph
+        self._tokenizer = Tokenizer.from_buffer(prepared.encoder.tokenizer.read_bytes())
+        self._makers: dict[WindowOptions, WindowMaker] = {}
+        threads = available_cores() if threads is None else threads
+        self._session = open_session(self._graph, threads=min(threads, MAX_THREADS_PER_TEXT), packed=packed)
+
+    def read(
+        self, question: str, passages: Sequence[Passage], options: WindowOptions, max_tokens: int
+    ) -> list[list[Span | None]]:
+        """Return the best span of at most ``max_tokens`` tokens in each sentence of each passage.
+
+        A sentence of which no window holds a whole word has ``None``. A sentence in several windows has the span with
+        the highest margin. Raises ``ModelError`` if the graph fails to run.
+        """
+        maker = self._makers.setdefault(options, WindowMaker(self._tokenizer, options))
+        windows = [
+            (number, window)
+            for number, passage in enumerate(passages)
+            for window in maker.windows(question, passage.title, passage.heading, passage.text)
+        ]
+        found: list[dict[int, Span]] = [{} for _ in passages]
+        for (number, window), logits in zip(windows, self._logits([w for _, w in windows]), strict=True):
+            for place, (start, end) in enumerate(passages[number].ranges):
+                for span in best_spans(window, logits, max_tokens, [(start, end)]):
+                    known = found[number].get(place)
+                    if known is None or span.margin > known.margin:
+                        found[number][place] = span
+        return [[spans.get(n) for n in range(len(p.ranges))] for p, spans in zip(passages, found, strict=True)]
+
+    def _logits(self, windows: Sequence[Window]) -> list[np.ndarray]:
+        """Return the logits of each window, float32 of shape ``(tokens, 2)``, padded on the right."""
+        found: list[np.ndarray] = [np.empty(0)] * len(windows)
+        encoded = [window.input_ids for window in windows]
+        for batch in token_batches(encoded, pad_id=0, max_tokens=_BATCH_TOKENS, max_texts=_BATCH_WINDOWS):
+            token_types = np.zeros_like(batch.input_ids)
+            for place, row in enumerate(batch.rows):
+                types = windows[row].token_types
+                token_types[place, : len(types)] = types
+            feed = {INPUT_IDS: batch.input_ids, ATTENTION_MASK: batch.attention_mask, TOKEN_TYPES: token_types}
+            logits = run_session(self._session, self._graph, LOGITS, feed, (*batch.input_ids.shape, 2))
+            for row, values in zip(batch.rows, logits, strict=True):
+                found[row] = values
+        return found
