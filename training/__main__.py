@@ -128,16 +128,16 @@ def _evaluate(options: argparse.Namespace) -> None:
 
 def _export(options: argparse.Namespace) -> None:
     from training.adapter import write_adapter
-    from training.calibrate import UNFITTED
     from wikigr.embeddings.model_id import DEFAULT_MODEL
     from wikigr.embeddings.weights import checkpoint_folder
+    from wikigr.reader.passage import UNCALIBRATED
 
     run = options.work / options.run
     with checkpoint_folder(DEFAULT_MODEL) as folder:
         model, config, _ = _trained(run, folder)
     figures = json.loads((run / _FIGURES).read_text(encoding="utf-8"))
     command = " ".join(["python -m training run", *(f"--set '{setting}'" for setting in options.set)])
-    write_adapter(model, options.output, config, figures=figures, calibration=UNFITTED, command=command)
+    write_adapter(model, options.output, config, figures=figures, calibration=UNCALIBRATED, command=command)
     print(f"{options.output}: {options.output.stat().st_size / 1e6:.2f} MB")
 
 
@@ -154,9 +154,9 @@ def _calibrate(options: argparse.Namespace) -> None:
     questions = _first(read_retrieved(options.work / RETRIEVED_FILE), options.questions)
     with TemporaryDirectory() as temporary, Pack(options.work / SQUAD2_PACK, purpose="queries") as pack:
         reader = open_reader(options.output, find_prepared(DEFAULT_MODEL), Path(temporary) / "encoder")
-        weights, figures = calibrate(pack, reader, questions)
-    write_calibration(options.output, weights, figures)
-    print(json.dumps({"weights": weights, "figures": figures}, indent=2))
+        calibration, figures = calibrate(pack, reader, questions)
+    write_calibration(options.output, calibration, figures)
+    print(json.dumps({"calibration": asdict(calibration), "figures": figures}, indent=2))
 
 
 def _trained(run: Path, folder: Path) -> tuple[SpanReader, Config, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from wikigr.atomic import write_atomic
 from wikigr.embeddings.model_id import DEFAULT_MODEL
 from wikigr.embeddings.weights import DEFAULT_WEIGHTS_SHA256
 from wikigr.reader.adapter import DESCRIPTION_SUFFIX, FORMAT, as_json
+from wikigr.reader.passage import Calibration
 
 DATA_LICENSES = {
     squad2.NAME: squad2.LICENSE,
@@ -38,7 +40,7 @@ def write_adapter(
     config: Config,
     *,
     figures: dict[str, Any],
-    calibration: Mapping[str, float],
+    calibration: Calibration,
     command: str,
 ) -> None:
     """Write the adapter and head of ``model`` to ``path``, and its description beside it.
@@ -60,16 +62,16 @@ def write_adapter(
         "config": config.to_json(),
         "command": command,
         "figures": figures,
-        "calibration": dict(calibration),
+        "calibration": asdict(calibration),
     }
     write_atomic(path, content)
     write_atomic(path.with_suffix(DESCRIPTION_SUFFIX), as_json(described).encode())
 
 
-def write_calibration(path: Path, weights: Mapping[str, float], figures: Mapping[str, float]) -> None:
+def write_calibration(path: Path, calibration: Calibration, figures: Mapping[str, float]) -> None:
     """Put the calibration and its figures into the description of the adapter ``path``."""
     described = json.loads(path.with_suffix(DESCRIPTION_SUFFIX).read_text(encoding="utf-8"))
-    described["calibration"] = dict(weights)
+    described["calibration"] = asdict(calibration)
     described["figures"]["calibration"] = dict(figures)
     write_atomic(path.with_suffix(DESCRIPTION_SUFFIX), as_json(described).encode())
 

@@ -8,44 +8,30 @@ other; the weights that ship are fitted on all of them.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from training.retrieve import ANSWERABLE, OFF_TOPIC, UNANSWERABLE, RetrievedQuestion
-from wikigr.answer.abstention import reading_features
+from wikigr.answer.abstention import assess_reading, reading_features
 from wikigr.answer.draft import Draft
-from wikigr.answer.reading import ReaderOptions, read_sentences
-from wikigr.answer.sentences import SentenceScore, rank_sentences
+from wikigr.answer.reading import ReaderOptions, read_sentences, score_sentence
+from wikigr.answer.sentences import SentenceScore, order_sentences, rank_sentences
 from wikigr.embeddings.prepared import PreparedModel
 from wikigr.evaluation.metrics.abstention import auroc
 from wikigr.evaluation.metrics.accuracy import accuracy
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
+from wikigr.reader.passage import UNCALIBRATED, Calibration
 from wikigr.reader.prepared import prepare_reader
 from wikigr.reader.reader import Reader
-from wikigr.retrieval.rerankers.cross_encoder import as_probability
 from wikigr.retrieval.trace import Trace
 
 _INVERSE_PENALTY = 10.0
 _BINS = 10
-_SENTENCE = ("margin", "features")
-_ANSWER = ("margin", "gap", "features", "nearest")
-# Before anything is fitted: the order of the margins.
-UNFITTED = {
-    "sentence.intercept": 0.0,
-    "sentence.margin": 0.5,
-    "sentence.features": 0.0,
-    "answer.intercept": 0.0,
-    "answer.margin": 0.5,
-    "answer.gap": 0.0,
-    "answer.features": 0.0,
-    "answer.nearest": 0.0,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +69,7 @@ def read_questions(pack: Pack, reader: Reader, questions: Sequence[RetrievedQues
 
 def calibrate(
     pack: Pack, reader: Reader, questions: Sequence[RetrievedQuestion]
-) -> tuple[dict[str, float], dict[str, float]]:
+) -> tuple[Calibration, dict[str, float]]:
     """Return the weights for ``reader``, and the figures of a two-fold cross-validation over articles."""
     read = [question for question in read_questions(pack, reader, questions) if question.sentences]
     titles = sorted({question.item.gold.title for question in read})
@@ -103,14 +89,12 @@ class _Answer:
     right: bool
 
 
-def _probabilities(read: Sequence[ReadQuestion], weights: Mapping[str, float]) -> list[tuple[float, bool]]:
+def _probabilities(read: Sequence[ReadQuestion], calibration: Calibration) -> list[tuple[float, bool]]:
     found = []
     for question in read:
-        features, right = answer_features(question, weights)
-        logit = weights["answer.intercept"] + sum(
-            weights[f"answer.{name}"] * value for name, value in zip(_ANSWER, features, strict=True)
-        )
-        found.append((as_probability(logit), right))
+        sentences, right = _ordered(question, calibration)
+        confidence = assess_reading(question.draft.state.evidence, sentences, {}, calibration)
+        found.append((confidence.value, right))
     return found
 
 
@@ -134,45 +118,34 @@ def _figures(answers: Sequence[_Answer]) -> dict[str, float]:
     }
 
 
-def fit(read: Sequence[ReadQuestion]) -> dict[str, float]:
+def fit(read: Sequence[ReadQuestion]) -> Calibration:
     """Return the weights of both models, fitted on ``read``."""
-    rows = [(_of_sentence(s), r) for q in read for s, r in zip(q.sentences, q.right, strict=True)]
-    weights = _named("sentence", _SENTENCE, _logistic([row for row, _ in rows], [right for _, right in rows]))
-    answers = [answer_features(question, weights) for question in read if question.sentences]
-    fitted = _logistic([features for features, _ in answers], [right for _, right in answers])
-    return {**weights, **_named("answer", _ANSWER, fitted)}
-
-
-def answer_features(question: ReadQuestion, weights: Mapping[str, float]) -> tuple[list[float], bool]:
-    """Return the features of the best sentence by ``weights``, and whether it contains an accepted answer."""
-    places = sorted(
-        range(len(question.sentences)),
-        key=lambda n: (
-            -sum(
-                weights[f"sentence.{name}"] * value
-                for name, value in zip(_SENTENCE, _of_sentence(question.sentences[n]), strict=True)
-            )
-        ),
+    pairs = [(s, right) for q in read for s, right in zip(q.sentences, q.right, strict=True)]
+    sentence = _logistic([_sentence_features(s) for s, _ in pairs], [right for _, right in pairs])
+    ordering = replace(
+        UNCALIBRATED, sentence_intercept=sentence[0], sentence_margin=sentence[1], sentence_features=sentence[2]
     )
-    ordered = [question.sentences[n] for n in places]
-    features = reading_features(question.draft.state.evidence, ordered)
-    return [features[name] for name in _ANSWER], question.right[places[0]]
+    best = [(question, *_ordered(question, ordering)) for question in read]
+    rows = [astuple(reading_features(question.draft.state.evidence, sentences)) for question, sentences, _ in best]
+    answer = _logistic(rows, [right for _, _, right in best])
+    return Calibration(*sentence, *answer)
 
 
-def _of_sentence(sentence: SentenceScore) -> list[float]:
+def _ordered(question: ReadQuestion, calibration: Calibration) -> tuple[list[SentenceScore], bool]:
+    """Return the sentences of ``question``, best first, and whether the first of them contains an accepted answer."""
+    right = {(s.section.section_id, s.start): r for s, r in zip(question.sentences, question.right, strict=True)}
+    ordered = order_sentences(score_sentence(sentence, calibration) for sentence in question.sentences)
+    return ordered, right[ordered[0].section.section_id, ordered[0].start]
+
+
+def _sentence_features(sentence: SentenceScore) -> tuple[float, float]:
     assert sentence.span is not None
-    return [sentence.span.margin, sentence.feature_score]
+    return sentence.span.margin, sentence.feature_score
 
 
-def _named(model: str, names: Sequence[str], weights: NDArray[np.float64]) -> dict[str, float]:
-    keys = [f"{model}.intercept", *(f"{model}.{name}" for name in names)]
-    return {key: round(float(weight), 4) for key, weight in zip(keys, weights, strict=True)}
-
-
-def _logistic(rows: Sequence[Sequence[float]], labels: Sequence[bool]) -> NDArray[np.float64]:
-    """Return the intercept and the weights of a logistic regression."""
+def _logistic(rows: Sequence[tuple[float, ...]], labels: Sequence[bool]) -> list[float]:
+    """Return the intercept and the weights of a logistic regression, rounded to four decimals."""
     from sklearn.linear_model import LogisticRegression
 
     model = LogisticRegression(C=_INVERSE_PENALTY, max_iter=1000).fit(np.asarray(rows), np.asarray(labels))
-    weights: NDArray[np.float64] = np.concatenate([model.intercept_, model.coef_[0]])
-    return weights
+    return [round(float(weight), 4) for weight in (*model.intercept_, *model.coef_[0])]

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wikigr.reader.windows import WindowOptions
+from wikigr.reader.passage import WindowOptions
 
 
 @dataclass(frozen=True, slots=True)

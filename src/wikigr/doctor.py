@@ -26,6 +26,7 @@ def diagnose(variables: Mapping[str, str]) -> list[Check]:
         _lexical,
         _sandbox,
         _encoder,
+        _reader,
         _openvino,
         _torch,
     ]
@@ -137,6 +138,30 @@ def _encoder() -> Check:
         return Check("encoder", False, str(error), "Install it: pip install onnxruntime tokenizers")
     good = abs(float(vector @ vector) - 1.0) < 1e-3
     return Check("encoder", good, f"{encoder.identity.model_id}, {encoder.identity.dimension} dimensions", fix)
+
+
+def _reader() -> Check:
+    from wikigr.embeddings.model_id import DEFAULT_MODEL
+    from wikigr.embeddings.models import find_prepared
+    from wikigr.reader.passage import Passage
+    from wikigr.reader.prepared import find_reader
+    from wikigr.reader.reader import Reader
+
+    text = "Ada Lovelace was born in London."
+    try:
+        prepared = find_reader(find_prepared(DEFAULT_MODEL))
+        prepared.verify()
+        passage = Passage("Ada Lovelace", "", text, ((0, len(text)),))
+        ((span,),) = Reader(prepared).read("Where was Ada Lovelace born?", [passage])
+    except WikigrError as error:
+        return Check("reader", False, error.message, error.hint or "Run `wikigr model prepare`.")
+    except ImportError as error:
+        return Check("reader", False, str(error), "Install it: pip install onnxruntime tokenizers")
+    found = text[span.start : span.end] if span is not None else ""
+    detail = f"adapter {prepared.adapter_sha256[:16]}; it reads {found!r} where it should read 'London'"
+    good = found == "London"
+    detail = f"adapter {prepared.adapter_sha256[:16]}" if good else detail
+    return Check("reader", good, detail, "Run `wikigr model prepare --force`.")
 
 
 def _openvino() -> Check:

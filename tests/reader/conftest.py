@@ -1,13 +1,21 @@
-"""The tokenizer of the default encoder."""
+"""The prepared default encoder with its reader."""
 
 from __future__ import annotations
 
 import pytest
-from tokenizers import Tokenizer
 
-from wikigr.embeddings.models import prepare
+from wikigr.embeddings.model_id import DEFAULT_MODEL
+from wikigr.embeddings.models import find_prepared
+from wikigr.embeddings.prepared import PreparedModel
+from wikigr.reader.prepared import find_reader
+from wikigr.reader.reader import Reader
 
 
 @pytest.fixture(scope="session")
-def tokenizer() -> Tokenizer:
-    return Tokenizer.from_file(str(prepare("all-MiniLM-L6-v2").tokenizer))
+def encoder() -> PreparedModel:
+    return find_prepared(DEFAULT_MODEL)
+
+
+@pytest.fixture(scope="session")
+def reader(encoder: PreparedModel) -> Reader:
+    return Reader(find_reader(encoder))

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from wikigr.reader.windows import Window, WindowMaker, WindowOptions
+from wikigr.reader.passage import WindowOptions
+from wikigr.reader.windows import Window, WindowMaker
 
 SMALL = WindowOptions(tokens=24, overlap=4, question_tokens=6, title_tokens=5)
 TEXT = "Ångström's café — naïve “quotes” 東京 e=mc² \ud800 " + "\u0301"

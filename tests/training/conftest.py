@@ -12,7 +12,8 @@ import pytest
 from tokenizers import Tokenizer
 
 from wikigr.embeddings.models import prepare
-from wikigr.reader.windows import WindowMaker, WindowOptions
+from wikigr.reader.passage import WindowOptions
+from wikigr.reader.windows import WindowMaker
 
 CITIES = {"Ulm": "Einstein", "Kiel": "Planck", "Würzburg": "Heisenberg", "Wien": "Pauli", "Bristol": "Dirac"}
 

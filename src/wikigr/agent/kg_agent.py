@@ -29,7 +29,12 @@ from wikigr.question.question import checked
 from wikigr.retrieval.candidates import RetrievalOptions
 from wikigr.retrieval.document_selection import MultiDocOptions, calibrated_min_relevance
 from wikigr.retrieval.multi_query import best_by_title, rephrase
-from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions, CrossEncoderReranker, CrossEncoding
+from wikigr.retrieval.rerankers.cross_encoder import (
+    MS_MARCO,
+    CrossEncoderOptions,
+    CrossEncoderReranker,
+    CrossEncoding,
+)
 from wikigr.retrieval.rerankers.graph_reranker import GraphReranker, GraphRerankerOptions, GraphReranking
 from wikigr.retrieval.rerankers.section_quality import (
     CONTENT_QUALITY_THRESHOLD,
@@ -175,7 +180,9 @@ class KnowledgeGraphAgent:
     @property
     def cross_encoder(self) -> CrossEncoderReranker | None:
         """The cross-encoder that ``query`` uses. Set it to replace it."""
-        return self._pipeline.stage(CrossEncoding).reranker if self.enable_cross_encoder else None
+        reranker = self._pipeline.stage(CrossEncoding).reranker if self.enable_cross_encoder else None
+        assert reranker is None or isinstance(reranker, CrossEncoderReranker)
+        return reranker
 
     @cross_encoder.setter
     def cross_encoder(self, cross_encoder: CrossEncoderReranker) -> None:
@@ -202,7 +209,7 @@ class KnowledgeGraphAgent:
             profile.override(GraphRerankerOptions, enabled=self.enable_reranker)
             .override(MultiDocOptions, enabled=self.enable_multidoc)
             .override(FewShotOptions, enabled=self.enable_fewshot)
-            .override(CrossEncoderOptions, enabled=self.enable_cross_encoder)
+            .override(CrossEncoderOptions, enabled=self.enable_cross_encoder, model=MS_MARCO)
             # Applies to every question (reference/retrieval-enhancements.md), with or without the enhancements.
             .override(SectionQualityOptions, enabled=True, threshold=self.CONTENT_QUALITY_THRESHOLD)
             .override(RetrievalOptions, multi_query=self.enable_multi_query)

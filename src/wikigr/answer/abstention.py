@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import DENSE, Evidence
 from wikigr.index.lexical import stems
 from wikigr.question.question import Question
+from wikigr.reader.passage import Calibration
 from wikigr.retrieval.rerankers.cross_encoder import as_probability
 from wikigr.text import words
 
@@ -68,38 +69,52 @@ def assess(
     return Confidence(value, strength < threshold, {"strength": strength, "threshold": threshold, "nearest": nearest})
 
 
+@dataclass(frozen=True, slots=True)
+class ReadingFeatures:
+    """What the confidence in an answer depends on.
+
+    ``margin`` is that of its span, ``gap`` how far the best other answer is below it, both in logits; ``features`` is
+    the score of its sentence without the reader, ``nearest`` the cosine of the nearest section.
+    """
+
+    margin: float
+    gap: float
+    features: float
+    nearest: float
+
+
 def assess_reading(
     evidence: Sequence[Evidence],
     sentences: Sequence[SentenceScore],
     thresholds: Mapping[str, float],
-    calibration: Mapping[str, float],
+    calibration: Calibration,
 ) -> Confidence:
     """Like ``assess``, for ``sentences`` that the reader has read: the confidence is a calibrated probability."""
-    parts = reading_features(evidence, sentences)
-    logit = calibration["answer.intercept"]
-    logit += sum(calibration[f"answer.{name}"] * value for name, value in parts.items())
-    value = as_probability(logit)
+    found = reading_features(evidence, sentences)
+    value = as_probability(
+        calibration.answer_intercept
+        + calibration.answer_margin * found.margin
+        + calibration.answer_gap * found.gap
+        + calibration.answer_features * found.features
+        + calibration.answer_nearest * found.nearest
+    )
     threshold = thresholds.get(READER_THRESHOLD_NAME, DEFAULT_READER_THRESHOLD)
-    notes = {"strength": value, "threshold": threshold, "threshold_name": READER_THRESHOLD_NAME, **parts}
+    notes = {"strength": value, "threshold": threshold, "threshold_name": READER_THRESHOLD_NAME, **asdict(found)}
     return Confidence(value, value < threshold, notes)
 
 
-def reading_features(evidence: Sequence[Evidence], sentences: Sequence[SentenceScore]) -> dict[str, float]:
-    """Return what the confidence in the first of ``sentences`` depends on.
-
-    ``margin`` is that of its span, ``gap`` how far the best other answer is below it, both in logits; ``features`` is
-    the sentence's score without the reader, ``nearest`` the cosine of the nearest section.
-    """
+def reading_features(evidence: Sequence[Evidence], sentences: Sequence[SentenceScore]) -> ReadingFeatures:
+    """Return the features of the first of ``sentences``, which the reader has read."""
     best = sentences[0]
     assert best.span is not None
     said = answer_words(best)
     others = (s.span.margin for s in sentences if s.span is not None and answer_words(s) != said)
-    return {
-        "margin": best.span.margin,
-        "gap": best.span.margin - max(others, default=_NO_OTHER_MARGIN),
-        "features": best.feature_score,
-        "nearest": max((item.candidate.scores.get(DENSE, 0.0) for item in evidence), default=0.0),
-    }
+    return ReadingFeatures(
+        margin=best.span.margin,
+        gap=best.span.margin - max(others, default=_NO_OTHER_MARGIN),
+        features=best.feature_score,
+        nearest=max((item.candidate.scores.get(DENSE, 0.0) for item in evidence), default=0.0),
+    )
 
 
 def answer_words(sentence: SentenceScore) -> list[str]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from wikigr.answer.sentences import SentenceScore, order_sentences
 from wikigr.index.candidate import Section
 from wikigr.options import Limits, Options, Positive
 from wikigr.question.question import Question
-from wikigr.reader.reader import Passage, Reader
-from wikigr.reader.windows import WindowOptions
+from wikigr.reader.passage import MAX_ANSWER_TOKENS, Calibration, Passage, WindowOptions
 from wikigr.retrieval.rerankers.cross_encoder import as_probability
+
+if TYPE_CHECKING:
+    from wikigr.reader.reader import Reader
 
 _WindowTokens = Annotated[int, Limits(ge=128, le=512)]
 _OverlapTokens = Annotated[int, Limits(ge=0, le=256)]
@@ -28,7 +30,7 @@ class ReaderOptions(Options):
     sections: Annotated[Positive, "sections to read, those of the best sentences first"] = 5
     window: Annotated[_WindowTokens, "tokens of a window, with the question and the title"] = 256
     overlap: Annotated[_OverlapTokens, "tokens of text that two windows of a section share"] = 64
-    max_answer_tokens: Annotated[Positive, "tokens of a short answer at most"] = 30
+    max_answer_tokens: Annotated[Positive, "tokens of a short answer at most"] = MAX_ANSWER_TOKENS
 
     def problem(self) -> tuple[tuple[str, ...], str] | None:
         try:
@@ -63,7 +65,7 @@ def read_sentences(
     ]
     found = reader.read(question.text, passages, options.windows(), options.max_answer_tokens)
     read = [
-        replace(sentences[n], span=span, answer_score=_score(sentences[n], span.margin, reader.calibration))
+        score_sentence(replace(sentences[n], span=span), reader.calibration)
         for section, spans in zip(chosen, found, strict=True)
         for n, span in zip(numbers[section.section_id], spans, strict=True)
         if span is not None
@@ -77,11 +79,12 @@ def _in_section(sentences: Sequence[SentenceScore], section: Section) -> list[in
     return sorted(own, key=lambda n: sentences[n].start)
 
 
-def _score(sentence: SentenceScore, margin: float, calibration: Mapping[str, float]) -> float:
-    """Return the probability that ``sentence`` answers the question, by a logistic model of margin and features."""
+def score_sentence(sentence: SentenceScore, calibration: Calibration) -> SentenceScore:
+    """Return ``sentence``, which the reader has read, with the probability that it answers the question."""
+    assert sentence.span is not None
     logit = (
-        calibration["sentence.intercept"]
-        + calibration["sentence.margin"] * margin
-        + calibration["sentence.features"] * sentence.feature_score
+        calibration.sentence_intercept
+        + calibration.sentence_margin * sentence.span.margin
+        + calibration.sentence_features * sentence.feature_score
     )
-    return as_probability(logit)
+    return replace(sentence, answer_score=as_probability(logit))

@@ -12,7 +12,7 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.index.candidate import Evidence, Section
 from wikigr.index.lexical import stems
 from wikigr.question.question import Question
-from wikigr.reader.spans import Span
+from wikigr.reader.passage import Span
 from wikigr.segmentation import ends_as_prose, sentence_spans
 
 # Only the best sentences by the other features are encoded: encoding is half the cost of a question. On SQuAD 2.0,

@@ -20,6 +20,8 @@ from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import Manifest, read_manifest
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import check_files, check_parts
+from wikigr.reader.passage import Passage
+from wikigr.reader.prepared import NoReaderError
 
 DISTRUST = "Do not use it. Get it again from a source that you trust."
 SEARCH = "search"
@@ -86,6 +88,8 @@ def _content(pack: Pack) -> Iterator[Check]:
     found, wanted = database_digest(pack.graph, pack.manifest.encoder), pack.manifest.digest
     yield from check_companions(pack, compare=found == wanted)
     yield from _search(pack)
+    if pack.manifest.bundled_encoder:
+        yield _read(pack)
     yield Check(
         LAST_CHECK,
         found == wanted,
@@ -109,3 +113,15 @@ def _search(pack: Pack) -> Iterator[Check]:
         return
     found = [*pack.nearest(vector, _SEARCH_LIMIT), *pack.lexical.search(title, _SEARCH_LIMIT)]
     yield Check(SEARCH, bool(found), f"{'finds' if found else 'does not find'} one of its own titles")
+
+
+def _read(pack: Pack) -> Check:
+    """Let the reader beside the bundled encoder read a sentence, for the same reason."""
+    text = f"This is the pack {pack.manifest.name}."
+    try:
+        pack.reader.read("Which pack is this?", [Passage("", "", text, ((0, len(text)),))])
+    except NoReaderError:
+        return Check("reader", True, "none, so answers have no short answer")
+    except ModelError as error:
+        return Check("reader", False, error.message, "Get the pack again, or build it again with --bundle-encoder.")
+    return Check("reader", True, "reads a sentence")

@@ -76,6 +76,7 @@ class Pack:
             self.graph = graph or Graph(self.layout.part(parts.DATABASE), read_only=read_only)
             self.lexical = lexical or LexicalIndex(self.layout.part(parts.LEXICAL))
         self.uses_vector_index = self.manifest.vector_index and dense.load_vector_extension(self.graph)
+        self.preloads = preload
         if preload:
             self._read_vectors()
 

@@ -11,6 +11,7 @@ from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import ABSTAINED, Answer
 from wikigr.answer.draft import Draft
 from wikigr.answer.facts import facts_among
+from wikigr.answer.reading import ReaderOptions
 from wikigr.errors import UsageError
 from wikigr.index.candidate import Evidence
 from wikigr.llm.options import FewShotOptions, SynthesisOptions
@@ -65,6 +66,8 @@ class Pipeline:
         self.resources = Resources(pack, model, profile[SynthesisOptions], offline)
         self._writers = Writers(self.resources, profile[FewShotOptions], few_shot_path)
         self._stages: dict[type[RetrievalStage[Any]], RetrievalStage[Any]] = {}
+        if pack.preloads and profile[ReaderOptions].enabled:
+            pack.start_reader()
 
     def stage(self, kind: type[_Stage]) -> _Stage:
         """Return this pipeline's stage of class ``kind``, whether or not the profile enables it."""

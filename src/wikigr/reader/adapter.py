@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikigr.errors import ModelError
+from wikigr.reader.passage import Calibration
 
 FORMAT = "wikigr-reader-1"
 ADAPTER = Path(__file__).with_name("adapter.safetensors")
@@ -31,13 +32,13 @@ _MAX_DESCRIPTION_BYTES = 64 * 1024
 class AdapterDescription:
     """What ``adapter.json`` says: ``sha256`` is that of the adapter, ``base_sha256`` that of the encoder's weights.
 
-    ``calibration`` holds the weights by which margins become probabilities (``wikigr.answer.confidence``).
+    ``calibration`` makes probabilities of margins.
     """
 
     sha256: str
     base_model: str
     base_sha256: str
-    calibration: Mapping[str, float]
+    calibration: Calibration
 
     @classmethod
     def read(cls, adapter: Path = ADAPTER) -> AdapterDescription:
@@ -52,7 +53,7 @@ class AdapterDescription:
                 sha256=str(described["sha256"]),
                 base_model=str(described["base_model"]),
                 base_sha256=str(described["base_sha256"]),
-                calibration={str(name): float(weight) for name, weight in described["calibration"].items()},
+                calibration=Calibration.from_json(described["calibration"]),
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ModelError(f"Cannot read the reader's description {path}: {error}.", hint=_REINSTALL) from error

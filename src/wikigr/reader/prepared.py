@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from wikigr.embeddings.prepared import PREPARE_HINT, PreparedFile, PreparedModel, describe_file, sha256_of
 from wikigr.errors import ModelError
 from wikigr.reader.adapter import ADAPTER, Adapter, AdapterDescription, as_json
+from wikigr.reader.passage import Calibration
 
 FORMAT_VERSION = 1
 DESCRIPTION = "reader.json"
@@ -31,14 +31,11 @@ class NoReaderError(ModelError):
 
 @dataclass(frozen=True, slots=True)
 class PreparedReader:
-    """A reader that is ready to run, beside its ``encoder``; ``adapter_sha256`` says which one.
-
-    ``calibration`` as in ``AdapterDescription``.
-    """
+    """A reader that is ready to run, beside its ``encoder``; ``adapter_sha256`` says which one."""
 
     encoder: PreparedModel
     adapter_sha256: str
-    calibration: Mapping[str, float]
+    calibration: Calibration
     files: tuple[PreparedFile, ...]
 
     @property
@@ -84,7 +81,7 @@ class PreparedReader:
         return cls(
             encoder,
             str(described["adapter_sha256"]),
-            {str(name): float(weight) for name, weight in described["calibration"].items()},
+            Calibration.from_json(described["calibration"]),
             tuple(PreparedFile(name, int(size), str(sha256)) for name, (size, sha256) in sorted(files.items())),
         )
 
@@ -156,7 +153,7 @@ def _write(encoder: PreparedModel, adapter: Adapter) -> None:
             "format_version": FORMAT_VERSION,
             "adapter_sha256": description.sha256,
             "base_sha256": description.base_sha256,
-            "calibration": dict(description.calibration),
+            "calibration": asdict(description.calibration),
             "files": {file.name: {"size": file.size, "sha256": file.sha256} for file in files},
         }
         (folder / DESCRIPTION).write_text(as_json(described), encoding="utf-8")

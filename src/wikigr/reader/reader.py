@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -12,27 +11,18 @@ from wikigr.embeddings.batching import available_cores, token_batches
 from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS
 from wikigr.embeddings.session import MAX_THREADS_PER_TEXT, open_session, run_session
 from wikigr.reader.graph_names import LOGITS, TOKEN_TYPES
+from wikigr.reader.passage import DEFAULT_WINDOWS, MAX_ANSWER_TOKENS, Passage, Span, WindowOptions
 from wikigr.reader.prepared import PreparedReader
-from wikigr.reader.spans import Span, best_spans
-from wikigr.reader.windows import Window, WindowMaker, WindowOptions
+from wikigr.reader.spans import best_spans
+from wikigr.reader.windows import Window, WindowMaker
 
 # Windows of a batch are padded to the longest of them; larger batches do not fit in a core's cache.
 _BATCH_TOKENS = 1024
 _BATCH_WINDOWS = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A section to read; ``ranges`` are the characters ``(start, end)`` of the sentences in ``text``, in order."""
-
-    title: str
-    heading: str
-    text: str
-    ranges: tuple[tuple[int, int], ...]
-
-
 class Reader:
-    """Finds answers with a prepared reader. ``calibration`` as in ``AdapterDescription``."""
+    """Finds answers with a prepared reader."""
 
     def __init__(self, prepared: PreparedReader, *, threads: int | None = None, packed: bool = False) -> None:
         """Load ``prepared``; ``threads`` and ``packed`` as for ``OnnxEncoder``. Raises ``ModelError``."""
@@ -44,7 +34,11 @@ class Reader:
         self._session = open_session(self._graph, threads=min(threads, MAX_THREADS_PER_TEXT), packed=packed)
 
     def read(
-        self, question: str, passages: Sequence[Passage], options: WindowOptions, max_tokens: int
+        self,
+        question: str,
+        passages: Sequence[Passage],
+        options: WindowOptions = DEFAULT_WINDOWS,
+        max_tokens: int = MAX_ANSWER_TOKENS,
     ) -> list[list[Span | None]]:
         """Return the best span of at most ``max_tokens`` tokens in each sentence of each passage.
 
@@ -58,7 +52,7 @@ class Reader:
             for window in maker.windows(question, passage.title, passage.heading, passage.text)
         ]
         found: list[dict[int, Span]] = [{} for _ in passages]
-        for (number, window), logits in zip(windows, self._logits([w for _, w in windows]), strict=True):
+        for (number, window), logits in zip(windows, self.logits([w for _, w in windows]), strict=True):
             for place, (start, end) in enumerate(passages[number].ranges):
                 for span in best_spans(window, logits, max_tokens, [(start, end)]):
                     known = found[number].get(place)
@@ -66,7 +60,7 @@ class Reader:
                         found[number][place] = span
         return [[spans.get(n) for n in range(len(p.ranges))] for p, spans in zip(passages, found, strict=True)]
 
-    def _logits(self, windows: Sequence[Window]) -> list[np.ndarray]:
+    def logits(self, windows: Sequence[Window]) -> list[np.ndarray]:
         """Return the logits of each window, float32 of shape ``(tokens, 2)``, padded on the right."""
         found: list[np.ndarray] = [np.empty(0)] * len(windows)
         encoded = [window.input_ids for window in windows]

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wikigr.reader.passage import Span
 from wikigr.reader.windows import Window
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Characters ``start`` to ``end`` of a section's text; ``margin`` is its logit minus that of no answer."""
-
-    start: int
-    end: int
-    margin: float
 
 
 def best_span(window: Window, logits: NDArray[np.float32], max_tokens: int) -> Span | None:

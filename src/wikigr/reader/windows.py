@@ -12,29 +12,11 @@ from dataclasses import dataclass
 
 from tokenizers import Encoding, Tokenizer
 
+from wikigr.reader.passage import WindowOptions
 from wikigr.text import scrub
 
 _SEPARATOR = " · "
 _END_OF_TITLE = ":"
-
-
-@dataclass(frozen=True, slots=True)
-class WindowOptions:
-    """The size of windows, all in tokens.
-
-    ``tokens`` is the length of a window, and ``overlap`` the text that it shares with the next one. Longer questions
-    and title lines are truncated to ``question_tokens`` and ``title_tokens``.
-    """
-
-    tokens: int = 256
-    overlap: int = 64
-    question_tokens: int = 64
-    title_tokens: int = 32
-
-    def __post_init__(self) -> None:
-        room = self.tokens - self.question_tokens - self.title_tokens - 4
-        if min(self.question_tokens, self.title_tokens) < 0 or not 0 <= self.overlap < room:
-            raise ValueError(f"A window of {self.tokens} tokens leaves no room for new text after the overlap.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Rerank with a model that reads question and text together (reference/phase1-enhancements.md).
 
-sentence-transformers and torch (extra ``models``) are imported when a reranker is created.
+The default is the reader. For any other model, sentence-transformers and torch (extra ``models``) are imported when its
+reranker is created.
 """
 
 from __future__ import annotations
@@ -10,17 +11,28 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from wikigr.embeddings.model_id import local_folder
 from wikigr.index.candidate import CROSS_ENCODER, RELEVANCE, Candidate, section_ids
 from wikigr.options import Name, Options
+from wikigr.reader.passage import Passage
 from wikigr.retrieval.candidates import fetch
 from wikigr.retrieval.state import RerankingStage, Result, State
 from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr.text import scrub
 
+if TYPE_CHECKING:
+    from wikigr.reader.reader import Reader
+
 logger = logging.getLogger(__name__)
+
+# The cross-encoder of the reference documents.
+MS_MARCO = "cross-encoder/ms-marco-MiniLM-L-12-v2"
+
+# The name of the reader as a cross-encoder, and the margin of a text without any word.
+READER = "reader"
+_NO_ANSWER = -30.0
 
 # Files of a cross-encoder that are downloaded from the hub: never code or pickles.
 _HUB_PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors"]
@@ -37,7 +49,7 @@ class CrossEncoderReranker:
     score per pair, a warning names the model and the cause, ``_model`` is ``None``, and ``rerank`` returns its input.
     """
 
-    def __init__(self, model_name: str = "cross-encoder/ms-marco-MiniLM-L-12-v2", *, download: bool = True) -> None:
+    def __init__(self, model_name: str = MS_MARCO, *, download: bool = True) -> None:
         self.model_name = model_name
         self._model: Any = None
         try:
@@ -74,6 +86,32 @@ class CrossEncoderReranker:
         if not all(math.isfinite(score) for score in scores):
             raise ValueError(f"the cross-encoder {self.model_name} gave a score that is not finite")
         scored = [{**result, "ce_score": score} for result, score in zip(results, scores, strict=True)]
+        return sorted(scored, key=lambda result: result["ce_score"], reverse=True)[:top_k]
+
+
+class ReaderReranker:
+    """Scores sections by the margin of the best answer that the reader finds in them; works offline, without torch."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def rerank(self, query: str, results: list[dict[str, Any]], top_k: int = 5) -> list[dict[str, Any]]:
+        """Return the ``top_k`` best of ``results`` with a ``ce_score``; see ``CrossEncoderReranker.rerank``.
+
+        The reader also sees the ``title`` and the heading (``section``) of a result.
+        """
+        if top_k < 1:
+            raise ValueError(f"top_k must be at least 1, not {top_k}")
+        texts = [_text(result, place) for place, result in enumerate(results)]
+        passages = [
+            Passage(str(result.get("title") or ""), str(result.get("section") or ""), text, ((0, len(text)),))
+            for result, text in zip(results, texts, strict=True)
+        ]
+        found = self._reader.read(query, passages)
+        scored = [
+            {**result, "ce_score": span.margin if span is not None else _NO_ANSWER}
+            for result, (span,) in zip(results, found, strict=True)
+        ]
         return sorted(scored, key=lambda result: result["ce_score"], reverse=True)[:top_k]
 
 
@@ -129,8 +167,8 @@ class CrossEncoderOptions(Options):
 
     section: ClassVar[str] = "cross_encoder"
 
-    enabled: Annotated[bool, "rerank the candidates with a cross-encoder (extra `models`)"] = False
-    model: Annotated[Name, "the id of its model, or a folder"] = "cross-encoder/ms-marco-MiniLM-L-12-v2"
+    enabled: Annotated[bool, "rerank the candidates with a cross-encoder"] = False
+    model: Annotated[Name, "`reader`, or the id or folder of a cross-encoder, which needs the extra `models`"] = READER
 
 
 class CrossEncoding(RerankingStage[CrossEncoderOptions]):
@@ -142,8 +180,10 @@ class CrossEncoding(RerankingStage[CrossEncoderOptions]):
     name = "cross_encoder"
 
     @cached_property
-    def reranker(self) -> CrossEncoderReranker:
+    def reranker(self) -> CrossEncoderReranker | ReaderReranker:
         """The cross-encoder, loaded on first use; offline it is not downloaded."""
+        if self.options.model == READER:
+            return ReaderReranker(self.resources.pack.reader)
         return CrossEncoderReranker(self.options.model, download=not self.resources.offline)
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
@@ -153,7 +193,15 @@ class CrossEncoding(RerankingStage[CrossEncoderOptions]):
             return state
         results = self.reranker.rerank(
             state.question.text,
-            [{"content": e.section.content, "candidate": e.candidate} for e in evidence],
+            [
+                {
+                    "title": e.section.title,
+                    "section": e.section.heading,
+                    "content": e.section.content,
+                    "candidate": e.candidate,
+                }
+                for e in evidence
+            ],
             top_k=state.limit,
         )
         candidates = tuple(_rescored(result["candidate"], result["ce_score"]) for result in results)
@@ -169,9 +217,10 @@ class CrossEncoding(RerankingStage[CrossEncoderOptions]):
         return [{**result, "score": as_probability(result["ce_score"]), "scores": {}} for result in scored]
 
     def _is_loaded(self, record: StageRecord) -> bool:
-        if not self.reranker.loaded:
+        if isinstance(self.reranker, CrossEncoderReranker) and not self.reranker.loaded:
             record.degrade(f"the model {self.reranker.model_name} could not be loaded")
-        return self.reranker.loaded
+            return False
+        return True
 
 
 def as_probability(logit: float) -> float:

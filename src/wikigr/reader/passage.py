@@ -1,0 +1,83 @@
+"""What the reader reads and returns, apart from what runs it: a question imports this before the models are loaded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+MAX_ANSWER_TOKENS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class WindowOptions:
+    """The size of windows, all in tokens.
+
+    ``tokens`` is the length of a window, and ``overlap`` the text that it shares with the next one. Longer questions
+    and title lines are truncated to ``question_tokens`` and ``title_tokens``.
+    """
+
+    tokens: int = 256
+    overlap: int = 64
+    question_tokens: int = 64
+    title_tokens: int = 32
+
+    def __post_init__(self) -> None:
+        room = self.tokens - self.question_tokens - self.title_tokens - 4
+        if min(self.question_tokens, self.title_tokens) < 0 or not 0 <= self.overlap < room:
+            raise ValueError(f"A window of {self.tokens} tokens leaves no room for new text after the overlap.")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A section to read; ``ranges`` are the characters ``(start, end)`` of the sentences in ``text``, in order."""
+
+    title: str
+    heading: str
+    text: str
+    ranges: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters ``start`` to ``end`` of a section's text; ``margin`` is its logit minus that of no answer."""
+
+    start: int
+    end: int
+    margin: float
+
+
+DEFAULT_WINDOWS = WindowOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The weights of two logistic models, fitted with an adapter on held-out articles (``training/calibrate.py``).
+
+    ``sentence_*`` are those of a sentence, which order sentences: its intercept, the margin of its best span and its
+    score without the reader. ``answer_*`` are those of an answer, whose probability is the confidence: its intercept,
+    and the features of ``wikigr.answer.abstention.reading_features``.
+    """
+
+    sentence_intercept: float
+    sentence_margin: float
+    sentence_features: float
+    answer_intercept: float
+    answer_margin: float
+    answer_gap: float
+    answer_features: float
+    answer_nearest: float
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Calibration:
+        """Return the weights that ``asdict`` wrote; raises ``ValueError`` if one is missing or not finite."""
+        names = [field.name for field in fields(cls)]
+        weights = {name: values.get(name) for name in names}
+        if any(not isinstance(weight, int | float) or not math.isfinite(weight) for weight in weights.values()):
+            raise ValueError(f"the calibration must have a finite number for each of {', '.join(names)}")
+        return cls(**{name: float(weight) for name, weight in weights.items() if weight is not None})
+
+
+# Before anything is fitted, margins alone decide.
+UNCALIBRATED = Calibration(0.0, 0.5, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0)

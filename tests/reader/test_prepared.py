@@ -1,0 +1,138 @@
+"""A missing, damaged or foreign adapter or reader is a clear error that says what to do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from wikigr.embeddings.prepared import PreparedModel
+from wikigr.errors import ModelError
+from wikigr.reader import prepared
+from wikigr.reader.adapter import ADAPTER, Adapter, AdapterDescription
+from wikigr.reader.prepared import NoReaderError, PreparedReader, find_reader, prepare_reader
+
+MEGABYTE = 1_000_000
+
+
+@pytest.fixture
+def copy(encoder: PreparedModel, tmp_path: Path) -> PreparedModel:
+    """A copy of the prepared encoder with its reader."""
+    shutil.copytree(encoder.folder, tmp_path / "encoder")
+    return PreparedModel.from_folder(tmp_path / "encoder")
+
+
+@pytest.fixture
+def adapter(tmp_path: Path) -> Path:
+    """A copy of the adapter that ships."""
+    folder = tmp_path / "adapter"
+    folder.mkdir()
+    for path in (ADAPTER, ADAPTER.with_suffix(".json")):
+        shutil.copy(path, folder)
+    return folder / ADAPTER.name
+
+
+def change(path: Path, **values: object) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), **values}), encoding="utf-8")
+
+
+def test_the_adapter_that_ships_is_small_and_described() -> None:
+    assert ADAPTER.stat().st_size <= 6 * MEGABYTE
+    Adapter()
+    described = json.loads(ADAPTER.with_suffix(".json").read_text(encoding="utf-8"))
+    assert described["command"].startswith("python -m training run")
+    assert set(described["data"].values()) <= {"CC BY-SA 4.0", "CC BY 4.0", "MIT"}
+
+
+def test_preparing_again_gives_the_same_bytes_and_shares_the_embeddings(copy: PreparedModel) -> None:
+    before = PreparedReader.beside(copy)
+    prepare_reader(copy, force=True)
+    assert PreparedReader.beside(copy) == before
+    size = sum(file.size for file in before.files)
+    assert size < 45 * MEGABYTE < (copy.folder / "model.onnx.data").stat().st_size
+    before.verify()
+
+
+def test_preparing_writes_a_missing_and_replaces_a_damaged_reader(copy: PreparedModel) -> None:
+    (copy.folder / prepared.DESCRIPTION).unlink()
+    with pytest.raises(ModelError, match="has not been prepared") as caught:
+        find_reader(copy)
+    assert caught.value.hint == "wikigr model prepare"
+    prepare_reader(copy)
+    found = find_reader(copy)
+    (copy.folder / prepared.GRAPH_DATA).write_bytes(b"")
+    with pytest.raises(ModelError, match=r"reader\.onnx\.data has 0 bytes") as caught:
+        find_reader(copy)
+    assert caught.value.hint == "wikigr model prepare --force"
+    prepare_reader(copy)
+    assert find_reader(copy) == found
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "null", '{"format_version": 1}', '{"format_version": 2}', "[" * 9999]
+)
+def test_a_damaged_description_is_named(copy: PreparedModel, content: str) -> None:
+    (copy.folder / prepared.DESCRIPTION).write_text(content, encoding="utf-8")
+    with pytest.raises(ModelError, match=r"Cannot read .*reader\.json"):
+        PreparedReader.beside(copy)
+
+
+def test_a_flipped_byte_is_found_by_its_digest(copy: PreparedModel) -> None:
+    path = copy.folder / prepared.GRAPH_DATA
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match=r"reader\.onnx\.data does not have its recorded sha256"):
+        PreparedReader.beside(copy).verify()
+
+
+def test_another_version_must_be_prepared_again(copy: PreparedModel) -> None:
+    change(copy.folder / prepared.DESCRIPTION, adapter_sha256="0" * 64)
+    with pytest.raises(ModelError, match="of another version") as caught:
+        find_reader(copy)
+    assert caught.value.hint == "wikigr model prepare"
+
+
+def test_an_encoder_with_other_weights_has_no_reader(copy: PreparedModel) -> None:
+    other = replace(copy, identity=replace(copy.identity, model_id="other", weights_sha256="0" * 64))
+    with pytest.raises(NoReaderError, match="no reader for the encoder other"):
+        find_reader(other)
+    assert prepare_reader(other) is None
+    with pytest.raises(ModelError, match="an encoder with other weights"):
+        PreparedReader.beside(other)
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"), [(Path.unlink, "missing"), (truncate, "its sha256 is"), (flip, "its sha256 is")]
+)
+def test_a_damaged_adapter_is_named(adapter: Path, damage: Callable[[Path], None], message: str) -> None:
+    damage(adapter)
+    with pytest.raises(ModelError, match=message) as caught:
+        Adapter(adapter)
+    assert caught.value.hint is not None
+    assert "pip install" in caught.value.hint
+
+
+def test_a_missing_description_is_named(adapter: Path) -> None:
+    adapter.with_suffix(".json").unlink()
+    with pytest.raises(ModelError, match=r"adapter\.json"):
+        AdapterDescription.read(adapter)
+
+
+def test_an_adapter_for_other_weights_prepares_nothing(adapter: Path, copy: PreparedModel) -> None:
+    change(adapter.with_suffix(".json"), base_sha256="0" * 64)
+    assert prepare_reader(copy, adapter=adapter, force=True) is None
