@@ -34,12 +34,13 @@ def pytest_configure() -> None:
 
 @pytest.fixture(scope="session")
 def encoder() -> Embedder:
-    """The default encoder, prepared in the user's cache if necessary."""
+    """The default encoder, prepared in the user's cache with its reader if necessary."""
     from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
     from wikigr.embeddings.models import prepare
+    from wikigr.reader.prepared import prepare_reader
 
     try:
-        prepare(DEFAULT_MODEL)
+        prepare_reader(prepare(DEFAULT_MODEL))
         return open_encoder(DEFAULT_MODEL, purpose="query")
     except ModelError as error:
         pytest.fail(f"cannot prepare the default encoder: {error.message} {error.hint or ''}")

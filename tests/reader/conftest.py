@@ -5,15 +5,17 @@ from __future__ import annotations
 import pytest
 
 from wikigr.embeddings.model_id import DEFAULT_MODEL
-from wikigr.embeddings.models import find_prepared
+from wikigr.embeddings.models import prepare
 from wikigr.embeddings.prepared import PreparedModel
-from wikigr.reader.prepared import find_reader
+from wikigr.reader.prepared import find_reader, prepare_reader
 from wikigr.reader.reader import Reader
 
 
 @pytest.fixture(scope="session")
 def encoder() -> PreparedModel:
-    return find_prepared(DEFAULT_MODEL)
+    prepared = prepare(DEFAULT_MODEL)
+    prepare_reader(prepared)
+    return prepared
 
 
 @pytest.fixture(scope="session")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.reader.spans import best_span
+from wikigr.reader.spans import best_span, best_spans
 from wikigr.reader.windows import Window
 
 values = st.integers(-20, 20).map(float)
@@ -29,6 +31,36 @@ def test_best_span_is_the_best_of_all(rows: list[tuple[float, float]], max_token
     first, last = span.start // 3, (span.end - 2) // 3
     assert logits[3 + first, 0] + logits[3 + last, 1] == best
     assert 0 <= last - first < max_tokens
+
+
+@given(
+    st.lists(st.tuples(values, values, st.booleans()), min_size=1, max_size=9),
+    st.lists(st.tuples(st.integers(0, 28), st.integers(0, 28)), max_size=4),
+    st.integers(1, 5),
+)
+def test_each_range_has_the_best_span_of_whole_words_inside_it(
+    rows: list[tuple[float, float, bool]], ranges: list[tuple[int, int]], max_tokens: int
+) -> None:
+    window = _window(len(rows))
+    words = [0]
+    for _, _, goes_on in rows[1:]:
+        words.append(words[-1] + (not goes_on))
+    window = replace(window, words=words)
+    logits = np.array([(1.0, 2.0), *[(99.0, 99.0)] * 2, *[row[:2] for row in rows], (99.0, 99.0)], dtype=np.float32)
+    for (start, end), span in zip(ranges, best_spans(window, logits, max_tokens, ranges), strict=True):
+        inside = [n for n, (left, right) in enumerate(window.offsets) if start <= left and right <= end]
+        allowed = {
+            (window.offsets[s][0], window.offsets[e][1]): rows[s][0] + rows[e][1] - 3.0
+            for s in inside
+            for e in inside
+            if 0 <= e - s < max_tokens
+            and (s == 0 or words[s - 1] != words[s])
+            and (e == len(rows) - 1 or words[e + 1] != words[e])
+        }
+        if span is None:
+            assert not allowed
+        else:
+            assert allowed[span.start, span.end] == span.margin == max(allowed.values())
 
 
 def test_no_text_has_no_span() -> None:

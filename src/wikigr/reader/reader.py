@@ -51,14 +51,11 @@ class Reader:
             for number, passage in enumerate(passages)
             for window in maker.windows(question, passage.title, passage.heading, passage.text)
         ]
-        found: list[dict[int, Span]] = [{} for _ in passages]
+        found: list[list[Span | None]] = [[None] * len(passage.ranges) for passage in passages]
         for (number, window), logits in zip(windows, self.logits([w for _, w in windows]), strict=True):
-            for place, (start, end) in enumerate(passages[number].ranges):
-                for span in best_spans(window, logits, max_tokens, [(start, end)]):
-                    known = found[number].get(place)
-                    if known is None or span.margin > known.margin:
-                        found[number][place] = span
-        return [[spans.get(n) for n in range(len(p.ranges))] for p, spans in zip(passages, found, strict=True)]
+            spans = best_spans(window, logits, max_tokens, passages[number].ranges)
+            found[number] = [_better(*pair) for pair in zip(found[number], spans, strict=True)]
+        return found
 
     def logits(self, windows: Sequence[Window]) -> list[np.ndarray]:
         """Return the logits of each window, float32 of shape ``(tokens, 2)``, padded on the right."""
@@ -74,3 +71,9 @@ class Reader:
             for row, values in zip(batch.rows, logits, strict=True):
                 found[row] = values
         return found
+
+
+def _better(known: Span | None, new: Span | None) -> Span | None:
+    if known is None or new is None:
+        return known or new
+    return new if new.margin > known.margin else known

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,37 +12,41 @@ from wikigr.reader.windows import Window
 
 
 def best_span(window: Window, logits: NDArray[np.float32], max_tokens: int) -> Span | None:
-    """Return the span of whole words, at most ``max_tokens`` tokens long, with the highest sum of its two logits.
-
-    ``logits`` has the shape ``(tokens, 2)`` or is padded on the right: the logits of the start and of the end of an
-    answer; position 0 stands for no answer. Ties go to the first and then the shortest span. Returns ``None`` if the
-    window has no text.
-    """
-    return next(best_spans(window, logits, max_tokens, [(0, window.offsets[-1][1])] if window.offsets else []), None)
+    """Return the best span of the whole window, see ``best_spans``."""
+    end = window.offsets[-1][1] if window.offsets else 0
+    return best_spans(window, logits, max_tokens, [(0, end)])[0]
 
 
 def best_spans(
-    window: Window, logits: NDArray[np.float32], max_tokens: int, ranges: Iterable[tuple[int, int]]
-) -> Iterator[Span]:
-    """Yield the best span, as in ``best_span``, within each of ``ranges`` of characters that has one in the window."""
+    window: Window, logits: NDArray[np.float32], max_tokens: int, ranges: Sequence[tuple[int, int]]
+) -> list[Span | None]:
+    """Return for each of ``ranges`` of characters the best span in it, or ``None`` if the window has no word of it.
+
+    That is the span of whole words, at most ``max_tokens`` tokens long, with the highest sum of its two logits.
+    ``logits`` has the shape ``(tokens, 2)`` or is padded on the right: the logits of the start and of the end of an
+    answer; position 0 stands for no answer. Ties go to the first and then the shortest span.
+    """
     if not window.offsets:
-        return
+        return [None] * len(ranges)
     none = float(logits[0].sum())
     starts, ends = _of_whole_words(window, logits)
     first_characters, last_characters = np.array(window.offsets).T
-    for start, end in ranges:
-        left = int(np.searchsorted(first_characters, start))
-        right = int(np.searchsorted(last_characters, end, side="right"))
-        if left >= right:
+    lefts = np.searchsorted(first_characters, [start for start, _ in ranges])
+    rights = np.searchsorted(last_characters, [end for _, end in ranges], side="right")
+    found: list[Span | None] = []
+    for left, right in zip(lefts.tolist(), rights.tolist(), strict=True):
+        place = np.arange(max(0, right - left))
+        length = place[None, :] - place[:, None]
+        sums = np.where(
+            (length >= 0) & (length < max_tokens), starts[left:right, None] + ends[None, left:right], -np.inf
+        )
+        if not sums.size or not np.isfinite(best := float(sums.max())):
+            found.append(None)
             continue
-        count = right - left
-        sums = starts[left:right, None] + ends[None, left:right]
-        length = np.arange(count)[None, :] - np.arange(count)[:, None]
-        sums = np.where((length >= 0) & (length < max_tokens), sums, -np.inf)
-        first, last = np.unravel_index(int(np.argmax(sums)), sums.shape)
-        margin = float(sums[first, last]) - none
-        if np.isfinite(margin):
-            yield Span(window.offsets[left + first][0], window.offsets[left + last][1], margin)
+        first, last = divmod(int(sums.argmax()), len(place))
+        start, end = window.offsets[left + first][0], window.offsets[left + last][1]
+        found.append(Span(start, end, best - none))
+    return found
 
 
 def _of_whole_words(window: Window, logits: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
