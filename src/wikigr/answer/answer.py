@@ -18,6 +18,16 @@ ABSTAINED = "abstained"
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerSpan:
+    """A short answer: ``text`` is exactly the characters ``start:end`` of the stored section ``section_id``."""
+
+    text: str
+    section_id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer and everything it rests on.
 
@@ -27,7 +37,7 @@ class Answer:
     refers to them as ``[1]``, ``[2]`` …, and each was checked against the database. ``unverified`` holds the claims
     whose citations failed the check; the text marks them. ``ranking`` holds all candidates, ``evidence`` the sections
     that were read. ``graph_context`` is what a search of the graph found, ``cypher_query`` the queries that it ran, in
-    order.
+    order. ``span`` is the short answer, if there is one.
     ``usage`` is what the model used for this answer.
     """
 
@@ -45,6 +55,7 @@ class Answer:
     model: str = ""
     graph_context: tuple[str, ...] = ()
     cypher_query: str = ""
+    span: AnswerSpan | None = None
     usage: Usage = field(default_factory=Usage)
 
     @property

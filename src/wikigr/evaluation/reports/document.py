@@ -191,6 +191,7 @@ def flip_document(
                 "label": label,
                 "profile": sample.profile,
                 "answer": sample.answer,
+                "span": sample.span,
                 "query_type": sample.query_type,
                 "confidence": sample.confidence,
                 "citations": list(sample.citations),
@@ -309,6 +310,7 @@ def _question(question: Mapping[str, Any], samples: Sequence[Sample]) -> dict[st
         "by_profile": {
             sample.profile: {
                 "answer": sample.answer,
+                "span": sample.span,
                 "query_type": sample.query_type,
                 "confidence": sample.confidence,
                 "metrics": dict(sample.metrics),
