@@ -6,7 +6,7 @@ import fcntl
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -65,6 +65,11 @@ def write_line(sample: Sample) -> str:
     values = asdict(sample)
     values["metrics"] = {name: value for name, value in sample.metrics.items() if not math.isnan(value)}
     return json.dumps(values, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def cluster_keys(samples: Sequence[Sample], clusters: Mapping[str, str] | None) -> list[str]:
+    """Return what the bootstrap draws each sample with: the cluster of its question, or the question without one."""
+    return [(clusters or {}).get(sample.question_id, sample.question_id) for sample in samples]
 
 
 class SampleStore:
