@@ -41,7 +41,8 @@ def test_figures_worked_by_hand() -> None:
     assert accuracies(found) == pytest.approx([4 / 5, 5 / 7, 6 / 9])
     risks = [0, 0, 1 / 3, 1 / 4, 1 / 5, 2 / 6, 2 / 7, 3 / 8, 3 / 9, 4 / 10]
     assert found.aurc.value == pytest.approx(sum(risks) / 10)
-    assert found.curve == tuple((pytest.approx(n / 10), pytest.approx(risk)) for n, risk in enumerate(risks, start=1))
+    assert [coverage for coverage, _ in found.curve] == pytest.approx([n / 10 for n in range(1, 11)])
+    assert [risk for _, risk in found.curve] == pytest.approx(risks)
     assert (found.questions, found.samples, found.answered, found.coverage) == (10, 10, 10, 1.0)
 
 
