@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from wikigr.answer.abstention import THRESHOLD_NAME
+from wikigr.answer.abstention import ABSTENTION, THRESHOLD_NAME
+from wikigr.answer.answer import Answer
 from wikigr.changes.review import LostArticlesError, UpdateOptions
 from wikigr.changes.update import UpdateReport, plan_update, update_pack
 from wikigr.embeddings.embedder import Embedder
@@ -21,6 +23,7 @@ from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import Manifest, read_manifest
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.profiles.files import load_profile
 from wikigr.sources.detect import open_source
 
@@ -260,8 +263,23 @@ def calibrated(pack: Path) -> float:
     questions = load_questions(pack / "eval" / "questions.jsonl", split="dev")
     with Pack(pack) as opened:
         found = calibrate(opened, questions, load_profile("enhanced"))
-    store_threshold(Layout(pack), found.threshold, FittedOn(question_set_hash(questions), "dev", "enhanced"))
+    data = FittedOn(question_set_hash(questions), "dev", "enhanced")
+    store_threshold(Layout(pack), found.name, found.threshold, data)
     return found.threshold
+
+
+def renamed_for(monkeypatch: pytest.MonkeyPatch, profile: str) -> None:
+    """Make the pipelines of ``profile`` abstain by a threshold that is called ``reader``."""
+    ask = Pipeline.answer
+
+    def answer(self: Pipeline, *arguments: Any, **options: Any) -> Answer:
+        found = ask(self, *arguments, **options)
+        for record in found.trace.stages:
+            if record.stage == ABSTENTION and self.profile.name == profile:
+                record.notes["threshold_name"] = "reader"
+        return found
+
+    monkeypatch.setattr(Pipeline, "answer", answer)
 
 
 def test_companion_files_stay(pack: Path) -> None:
@@ -302,6 +320,36 @@ def test_a_calibrated_threshold_is_recalibrated(pack: Path) -> None:
     assert manifest.thresholds[THRESHOLD_NAME] == calibrated(pack)
     assert dict(manifest.calibration) == dict(manifest_of(pack).calibration)
     assert not [note for note in told.notes if "threshold" in note]
+
+
+def test_every_fitted_threshold_is_recalibrated_under_its_name(pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    give_questions(pack)
+    calibrated(pack)
+    fields = json.loads((pack / "manifest.json").read_text())
+    fields["calibration"]["profile"] = "baseline"
+    (pack / "manifest.json").write_text(json.dumps(fields))
+    renamed_for(monkeypatch, "enhanced")
+    calibrated(pack)
+    assert set(manifest_of(pack).thresholds) == {"min_relevance", THRESHOLD_NAME, "reader"}
+    told = Told()
+    update(pack, CHANGED, told)
+    manifest = manifest_of(pack)
+    assert set(manifest.thresholds) == {"min_relevance", THRESHOLD_NAME, "reader"}
+    assert (manifest.calibration["profile"], manifest.calibration["reader.profile"]) == ("baseline", "enhanced")
+    assert not [note for note in told.notes if "threshold" in note]
+
+
+def test_a_threshold_that_its_profile_no_longer_uses_is_dropped_with_a_note(
+    pack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give_questions(pack)
+    calibrated(pack)
+    renamed_for(monkeypatch, "enhanced")
+    told = Told()
+    update(pack, CHANGED, told)
+    assert set(manifest_of(pack).thresholds) == {"min_relevance", "reader"}
+    (note,) = [note for note in told.notes if "threshold" in note]
+    assert note.startswith("Dropped the calibrated abstention threshold") and "uses another threshold" in note
 
 
 def test_a_threshold_that_cannot_be_recalibrated_is_dropped_with_a_note(pack: Path) -> None:
@@ -345,7 +393,7 @@ def test_a_stage_that_fails_during_recalibration_is_noted(pack: Path, tmp_path: 
     (pack / "manifest.json").write_text(json.dumps(fields))
     told = Told()
     update(pack, CHANGED, told)
-    (note,) = [note for note in told.notes if "Stages failed" in note]
+    (note,) = [note for note in told.notes if "Warnings while" in note]
     assert "cross_encoder" in note
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from wikigr.evaluation.abstention import Abstention, Estimate, abstention
+from wikigr.evaluation.abstention import Abstention, abstention
 from wikigr.evaluation.metrics.abstention import auroc
 from wikigr.evaluation.samples import Sample
-from wikigr.evaluation.statistics.bootstrap import bootstrap_interval, bootstrap_statistic_interval
+from wikigr.evaluation.statistics.bootstrap import Estimate, bootstrap_interval, bootstrap_statistic_interval
 
 
 def sample(question: str, confidence: float, *, abstained: bool = False, repeat: int = 0, **fields: Any) -> Sample:

@@ -10,7 +10,10 @@ from wikigr.evaluation.samples import SAMPLES, RunError, Sample, SampleStore, lo
 
 def test_what_is_appended_is_read_and_the_last_of_a_key_counts(tmp_path: Path) -> None:
     store = SampleStore(tmp_path)
-    good = Sample("p", "q", 0, answer="Tübingen", metrics={"accuracy": 1.0, "mrr": float("nan")}, warnings=("w",))
+    span = {"text": "Tübingen", "section_id": "a#0", "start": 3, "end": 11}
+    good = Sample(
+        "p", "q", 0, answer="Tübingen", span=span, metrics={"accuracy": 1.0, "mrr": float("nan")}, warnings=("w",)
+    )
     store.append(Sample("p", "q", 0, error="down"))
     store.append(good)
     store.append(Sample("a", "q", 0))
@@ -18,6 +21,7 @@ def test_what_is_appended_is_read_and_the_last_of_a_key_counts(tmp_path: Path) -
     found = read_samples(tmp_path)
     assert [sample.profile for sample in found] == ["a", "p"]
     assert (found[1].answer, found[1].metrics, found[1].error) == ("Tübingen", {"accuracy": 1.0}, None)
+    assert (found[0].span, found[1].span) == (None, span)
 
 
 @pytest.mark.parametrize("cut", range(1, 60, 7))
@@ -68,6 +72,8 @@ def test_a_line_torn_within_a_character_costs_only_itself(tmp_path: Path) -> Non
         {"error": 3},
         {"profile": None},
         {"answer": 3},
+        {"span": "Kiel"},
+        {"span": {"section_id": "a#0", "start": 0, "end": 4}},
         {"usage": {"tokens": 3}},
         {"judge_usage": []},
     ],

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wikigr.answer.abstention import THRESHOLD_NAME
 from wikigr.changes.content_diff import ContentDiff, compare
 from wikigr.changes.diff import PackDiff, describe, gold_questions
 from wikigr.changes.staging_reader import StagingReader
@@ -135,41 +134,51 @@ class UpdateReview:
         )
 
     def _recalibrate(self, before: Manifest, folder: Path, manifest: Manifest) -> Manifest:
-        """Return ``manifest`` with a threshold calibrated on the new content, if the old pack had one."""
-        from wikigr.evaluation.calibration import FittedOn, calibrate, with_threshold
+        """Return ``manifest`` with the thresholds of the old pack that were fitted on questions, fitted again."""
+        from wikigr.evaluation.calibration import fitted_names
+
+        names = fitted_names(before)
+        file = gold_questions(self._destination)
+        reasons = dict.fromkeys(names, "The profile that it was fitted with uses another threshold now.")
+        for name in names:
+            if file is None:
+                reasons[name] = "The pack has no gold questions (eval/questions.jsonl)."
+                continue
+            try:
+                manifest = self._refit(name, before, file, folder, manifest)
+            except UsageError as error:
+                reasons[name] = error.message
+        for name in names:
+            if name not in manifest.thresholds:
+                self._progress.note(
+                    f"Dropped the calibrated {name} threshold, because it cannot be recalibrated: {reasons[name]} "
+                    "The default applies until you run `wikigr eval calibrate`."
+                )
+        return manifest
+
+    def _refit(self, name: str, before: Manifest, file: Path, folder: Path, manifest: Manifest) -> Manifest:
+        """Return ``manifest`` with the threshold ``name`` of the old pack, or the one that its profile uses now.
+
+        Raises ``UsageError`` if the questions or the profile are unusable.
+        """
+        from wikigr.evaluation.calibration import FittedOn, calibrate, fitted_on, with_threshold
         from wikigr.evaluation.questions import load_questions, question_set_hash
         from wikigr.profiles.files import load_profile
 
-        if THRESHOLD_NAME not in before.thresholds:
-            return manifest
-        known = before.calibration
+        known = fitted_on(before, name)
         split, profile = known.get("split", _DEFAULT_SPLIT), known.get("profile", _DEFAULT_PROFILE)
-        file = gold_questions(self._destination)
-        if file is None:
-            self._note_dropped("The pack has no gold questions (eval/questions.jsonl).")
-            return manifest
-        try:
-            questions = load_questions(file, split=split or None)
-            with Pack(folder) as pack:
-                self._progress.start("calibrating", len(questions), "questions")
-                found = calibrate(pack, questions, load_profile(profile), advance=self._progress.advance)
-        except UsageError as error:
-            self._note_dropped(error.message)
-            return manifest
-        fitted_on = FittedOn(question_set_hash(questions), split, profile)
-        self._note_other_questions(known.get("questions"), fitted_on)
+        questions = load_questions(file, split=split or None)
+        with Pack(folder) as pack:
+            self._progress.start("calibrating", len(questions), "questions")
+            found = calibrate(pack, questions, load_profile(profile), advance=self._progress.advance)
+        data = FittedOn(question_set_hash(questions), split, profile)
+        self._note_other_questions(known.get("questions"), data)
         if found.warnings:
             self._progress.note(
-                "Stages failed while the abstention threshold was recalibrated: "
+                "Warnings while the abstention threshold was recalibrated: "
                 f"{'; '.join(found.warnings[:_MAX_WARNINGS])}."
             )
-        return with_threshold(manifest, found.threshold, fitted_on)
-
-    def _note_dropped(self, reason: str) -> None:
-        self._progress.note(
-            f"Dropped the calibrated abstention threshold, because it cannot be recalibrated: {reason} "
-            "The default applies until you run `wikigr eval calibrate`."
-        )
+        return with_threshold(manifest, found.name, found.threshold, data)
 
     def _note_other_questions(self, known: str | None, fitted_on: FittedOn) -> None:
         if known != fitted_on.questions:

@@ -7,22 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wikigr.answer.answer import ABSTAINED
 from wikigr.evaluation.metrics.abstention import auroc, precision_recall
-from wikigr.evaluation.samples import Sample
-from wikigr.evaluation.statistics.bootstrap import Interval, bootstrap_statistic_interval
-
-_Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A value in [0, 1] with its 95% bootstrap interval over questions."""
-
-    value: float
-    interval: Interval
+from wikigr.evaluation.samples import Sample, cluster_keys
+from wikigr.evaluation.statistics.bootstrap import Estimate, bootstrap_statistic_interval
+from wikigr.evaluation.statistics.clusters import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +54,10 @@ def abstention(
         return None
     did = [sample.query_type == ABSTAINED for sample in good]
     confidence = [sample.confidence for sample in good]
-    keys = [(clusters or {}).get(sample.question_id, sample.question_id) for sample in good]
+    keys = cluster_keys(good, clusters)
     abstained, due = np.array(did, dtype=np.float64), np.array(should, dtype=np.float64)
 
-    def estimate(value: float, of_weights: Callable[[_Floats], _Floats]) -> Estimate | None:
+    def estimate(value: float, of_weights: Callable[[Floats], Floats]) -> Estimate | None:
         if math.isnan(value):
             return None
         interval = bootstrap_statistic_interval(of_weights, len(good), seed=seed, resamples=resamples, clusters=keys)
@@ -87,17 +77,17 @@ def abstention(
     )
 
 
-def _share(part: _Floats, whole: _Floats) -> _Floats:
+def _share(part: Floats, whole: Floats) -> Floats:
     return np.divide(part, whole, out=np.full_like(whole, math.nan), where=whole > 0)
 
 
-def _weighted_auroc(scores: Sequence[float], labels: _Floats) -> Callable[[_Floats], _Floats]:
+def _weighted_auroc(scores: Sequence[float], labels: Floats) -> Callable[[Floats], Floats]:
     """Return ``auroc`` as a function of weights of shape ``(k, n)``, for k resamples at once."""
     order = np.argsort(scores, kind="stable")
     # The start of each group of equal scores.
     _, starts = np.unique(np.asarray(scores)[order], return_index=True)
 
-    def of_weights(weights: _Floats) -> _Floats:
+    def of_weights(weights: Floats) -> Floats:
         ordered = weights[:, order]
         positive = np.add.reduceat(ordered * labels[order], starts, axis=1)
         negative = np.add.reduceat(ordered * (1.0 - labels[order]), starts, axis=1)

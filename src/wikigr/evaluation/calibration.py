@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from wikigr.answer.abstention import ABSTENTION, DEFAULT_THRESHOLD, THRESHOLD_NAME
+from wikigr.answer.abstention import ABSTENTION, THRESHOLD_NAME
 from wikigr.errors import UsageError
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
-from wikigr.pack.manifest import Manifest, read_manifest
+from wikigr.pack.manifest import MIN_RELEVANCE, Manifest, read_manifest
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
@@ -20,13 +22,15 @@ from wikigr.pipeline.profile import Profile
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A fitted threshold and its effect on the questions it was fitted on; ``before`` is the previous threshold.
+    """A fitted threshold and its effect on the questions it was fitted on; ``before`` is the threshold in force.
 
-    ``answered`` is the share of the answerable questions above the threshold, and ``declined`` the share of the
-    unanswerable ones below it, both in [0, 1]. ``warnings`` lists the stages of the profile that failed; the threshold
-    then belongs to a pipeline without them.
+    ``name`` is the name of the threshold in the manifest. ``answered`` is the share of the answerable questions above
+    the threshold, and ``declined`` the share of the unanswerable ones below it, both in [0, 1]. ``warnings`` lists the
+    stages of the profile that failed (the threshold then belongs to a pipeline without them) and says how many
+    questions were left out, if any.
     """
 
+    name: str
     threshold: float
     before: float
     answered: float
@@ -41,36 +45,54 @@ def calibrate(
 ) -> Calibration:
     """Fit the threshold that best separates answerable from unanswerable questions, by Youden's J (1950).
 
-    Of equally good thresholds, the middle of the widest gap wins. ``advance`` is called for each question. Raises
-    ``UsageError`` unless there are questions of both kinds.
+    Of equally good thresholds, the middle of the widest gap wins. The record of the stage ``abstention`` says for each
+    question what is compared with which threshold: its notes are ``strength``, ``threshold`` and ``threshold_name``
+    (``THRESHOLD_NAME`` unless stated). Strengths under different names are on different scales, so only the questions
+    under the most frequent name count. ``advance`` is called for each question. Raises ``UsageError`` unless there are
+    questions of both kinds.
     """
     pipeline = Pipeline(profile, pack, offline=True)
-    strengths, labels = [], []
+    notes: list[tuple[Mapping[str, Any], bool]] = []
     warnings: dict[str, None] = {}
     for question in questions:
         answer = pipeline.answer(question.question)
         (record,) = [stage for stage in answer.trace.stages if stage.stage == ABSTENTION]
-        strengths.append(float(record.notes["strength"]))
-        labels.append(question.answerable)
+        notes.append((record.notes, question.answerable))
         warnings.update(dict.fromkeys(answer.trace.warnings))
         advance(1)
-    positive, negative = sum(labels), len(labels) - sum(labels)
+    name, kept = _most_frequent(notes)
+    left_out = len(notes) - len(kept)
+    if left_out:
+        warnings[f"questions left out because they have another threshold than {name!r}: {left_out}"] = None
+    strengths = np.array([float(note["strength"]) for note, _ in kept])
+    labels = np.array([answerable for _, answerable in kept], dtype=np.bool_)
+    positive, negative = int(labels.sum()), int((~labels).sum())
     if not positive or not negative:
         raise UsageError(
             "Calibration needs answerable and unanswerable questions, "
             f"but there are {positive} answerable and {negative} unanswerable ones."
         )
-    threshold = _best_threshold(np.asarray(strengths), np.asarray(labels))
-    above = np.asarray(strengths) >= threshold
+    threshold = _best_threshold(strengths, labels)
+    above = strengths >= threshold
     return Calibration(
+        name=name,
         threshold=threshold,
-        before=pack.manifest.thresholds.get(THRESHOLD_NAME, DEFAULT_THRESHOLD),
-        answered=float(above[np.asarray(labels)].mean()),
-        declined=float((~above)[~np.asarray(labels)].mean()),
+        before=float(kept[0][0]["threshold"]),
+        answered=float(above[labels].mean()),
+        declined=float((~above)[~labels].mean()),
         answerable=positive,
         unanswerable=negative,
         warnings=tuple(warnings),
     )
+
+
+def _most_frequent(notes: Sequence[tuple[Mapping[str, Any], bool]]) -> tuple[str, list[tuple[Mapping[str, Any], bool]]]:
+    """Return the most frequent name of a threshold, the first of several, and the notes with it."""
+    names = [str(note.get("threshold_name", THRESHOLD_NAME)) for note, _ in notes]
+    if not names:
+        return THRESHOLD_NAME, []
+    ((name, _),) = Counter(names).most_common(1)
+    return name, [each for each, found in zip(notes, names, strict=True) if found == name]
 
 
 def _best_threshold(strengths: np.ndarray, labels: np.ndarray) -> float:
@@ -91,13 +113,34 @@ class FittedOn:
     profile: str
 
 
-def with_threshold(manifest: Manifest, threshold: float, fitted_on: FittedOn) -> Manifest:
-    """Return ``manifest`` with the threshold and the data it was fitted on."""
-    thresholds = {**manifest.thresholds, THRESHOLD_NAME: threshold}
-    return replace(manifest, thresholds=thresholds, calibration=asdict(fitted_on))
+def fitted_names(manifest: Manifest) -> list[str]:
+    """Return the names of the thresholds that were fitted on questions; ``min_relevance`` is fitted by the build."""
+    return [name for name in manifest.thresholds if name != MIN_RELEVANCE]
 
 
-def store_threshold(layout: Layout, threshold: float, fitted_on: FittedOn) -> None:
+def fitted_on(manifest: Manifest, name: str) -> dict[str, str]:
+    """Return what the manifest says about the data of the threshold ``name``: the fields of ``FittedOn``, or less."""
+    prefix = _prefix(name)
+    fields = FittedOn.__dataclass_fields__
+    return {field: manifest.calibration[prefix + field] for field in fields if prefix + field in manifest.calibration}
+
+
+def with_threshold(manifest: Manifest, name: str, threshold: float, data: FittedOn) -> Manifest:
+    """Return ``manifest`` with the threshold and the data it was fitted on; other thresholds stay."""
+    recorded = {_prefix(name) + field: value for field, value in asdict(data).items()}
+    return replace(
+        manifest,
+        thresholds={**manifest.thresholds, name: threshold},
+        calibration={**manifest.calibration, **recorded},
+    )
+
+
+def _prefix(name: str) -> str:
+    # Manifests of earlier releases describe the data of the only threshold that they had.
+    return "" if name == THRESHOLD_NAME else f"{name}."
+
+
+def store_threshold(layout: Layout, name: str, threshold: float, data: FittedOn) -> None:
     """Write the threshold to the manifest, atomically, and drop the signature of the old manifest.
 
     Raises ``BuildError`` while the pack is being built, and ``UsageError`` for an installed pack.
@@ -105,6 +148,6 @@ def store_threshold(layout: Layout, threshold: float, fitted_on: FittedOn) -> No
     with layout.building([parts.MANIFEST]):
         manifest = read_manifest(layout.part(parts.MANIFEST))
         layout.clear_new()
-        changed = with_threshold(manifest, threshold, fitted_on)
+        changed = with_threshold(manifest, name, threshold, data)
         (layout.new / parts.MANIFEST).write_text(changed.to_json(), encoding="utf-8")
         layout.replace_parts()

@@ -347,6 +347,7 @@ def _ask(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
         answer=answer.text,
         query_type=answer.query_type,
         confidence=round(answer.confidence, 6),
+        span=None if answer.span is None else asdict(answer.span),
         metrics={metric: round(value, 6) for metric, value in score(question, answer, ranking).items()},
         citations=tuple(
             {"section_id": c.section_id, "title": c.title, "quote": c.quote, "start": c.start, "end": c.end}

@@ -6,7 +6,7 @@ import fcntl
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -26,6 +26,7 @@ class RunError(WikigrError):
 class Sample:
     """The result of one profile on one question.
 
+    - ``span``: the short answer as ``{text, section_id, start, end}``, or None without one (and in older runs).
     - ``metrics``: the value of each metric that applies, in [0, 1].
     - ``ranking``: the first retrieved sections, best first. ``confidence``: in [0, 1].
     - ``error``: the reason why there is no answer. A failed sample counts as neither right nor wrong.
@@ -52,6 +53,7 @@ class Sample:
     error: str | None = None
     judgment: Mapping[str, Any] | None = None
     judge_usage: Mapping[str, Any] = field(default_factory=dict)
+    span: Mapping[str, Any] | None = None
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -63,6 +65,11 @@ def write_line(sample: Sample) -> str:
     values = asdict(sample)
     values["metrics"] = {name: value for name, value in sample.metrics.items() if not math.isnan(value)}
     return json.dumps(values, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def cluster_keys(samples: Sequence[Sample], clusters: Mapping[str, str] | None) -> list[str]:
+    """Return what the bootstrap draws each sample with: the cluster of its question, or the question without one."""
+    return [(clusters or {}).get(sample.question_id, sample.question_id) for sample in samples]
 
 
 class SampleStore:
@@ -155,6 +162,8 @@ def _check(sample: Sample) -> None:
         raise TypeError("citations contains an entry that is not a citation")
     for name in ("usage", "judge_usage"):
         Usage(**getattr(sample, name))
+    if sample.span is not None and not (isinstance(sample.span, dict) and isinstance(sample.span.get("text"), str)):
+        raise TypeError("the span has no text")
     if sample.judgment is not None and "verdict" not in sample.judgment:
         raise TypeError("the judgment has no verdict")
 

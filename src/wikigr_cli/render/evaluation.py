@@ -41,6 +41,7 @@ def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
         comparison(environment, item)
     for table, note in (
         (text.abstention_rows(document), text.ABSTENTION_LEGEND),
+        (text.confidence_rows(document), text.CONFIDENCE_LEGEND),
         (text.repeat_rows(document), text.repeat_legend(document)),
         (text.latency_rows(document), ""),
     ):

@@ -84,6 +84,40 @@ def profile(name: str, mean: float) -> Values:
             "recall": {"value": 0.5, "low": 0.2, "high": 0.8, "method": "percentile"},
             "auroc": {"value": 0.7345, "low": 0.55, "high": 0.863, "method": "bca"},
         },
+        "risk_coverage": {
+            "questions": 84,
+            "samples": 84,
+            "answered": 63,
+            "coverage": 0.75,
+            "accuracy": [
+                {"coverage": 0.5, "value": 0.81, "low": 0.7, "high": 0.9, "method": "bca"},
+                {"coverage": 0.7, "value": 0.72, "low": 0.6, "high": 0.8, "method": "bca"},
+                {"coverage": 0.9, "value": 0.61, "low": 0.5, "high": 0.7, "method": "bca"},
+            ],
+            "aurc": {"value": 0.2345, "low": 0.2, "high": 0.301, "method": "bca"},
+            "curve": [{"coverage": n / 20, "risk": n / 50} for n in range(1, 21)],
+        },
+        "reliability": {
+            "answers": 63,
+            "ece": {"value": 0.0812, "low": 0.03, "high": 0.11, "method": "percentile"},
+            "noise": 0.0567,
+            "bins": [
+                {
+                    "from": 0.5,
+                    "to": 0.58,
+                    "answers": 31,
+                    "confidence": 0.55,
+                    "accuracy": {"value": 0.25, "low": 0.1, "high": 0.4, "method": "wilson"},
+                },
+                {
+                    "from": 0.6,
+                    "to": 0.99,
+                    "answers": 32,
+                    "confidence": 0.8,
+                    "accuracy": {"value": 1.0, "low": 0.9, "high": 1.0, "method": "wilson"},
+                },
+            ],
+        },
         "repeats": {
             "count": 3,
             "questions": 84,
@@ -232,6 +266,7 @@ def test_all_parts_are_there() -> None:
         "Verdicts",
         "Metrics",
         "Differences",
+        "Confidence",
         "Abstention",
         "Repeats",
         "Flips",
@@ -397,6 +432,100 @@ def test_abstention() -> None:
     assert not parse(html_report(made)).css("#abstention, nav a[href='#abstention']")
 
 
+def test_confidence() -> None:
+    made = document()
+    made["profiles"][1]["risk_coverage"] |= {"answered": 84, "coverage": 1.0}
+    tree = parse(html_report(made))
+    assert text_of(tree, "nav a[href='#confidence']") == "Confidence"
+    rows = [" ".join(row.text(separator=" ").split()) for row in tree.css("#confidence table.metrics tbody tr")]
+    assert rows == [
+        "Accuracy at 50% 81.0% 70.0 to 90.0 81.0% 70.0 to 90.0",
+        "Accuracy at 70% 72.0% 60.0 to 80.0 72.0% 60.0 to 80.0",
+        # The first profile abstained from a quarter of the questions.
+        "Accuracy at 90% ≥ 61.0% 50.0 to 70.0 61.0% 50.0 to 70.0",
+        "AURC 0.234 0.200 to 0.301 0.234 0.200 to 0.301",
+        "ECE 0.081 0.030 to 0.110 0.081 0.030 to 0.110",
+        "ECE by chance 0.057 0.057",
+        "Answered 63 of 84 84 of 84",
+    ]
+    assert [heading.text() for heading in tree.css("#confidence h3")] == ["baseline", "enhanced"]
+    assert len(tree.css("#confidence svg")) == 4
+    for missing in ("risk_coverage", "reliability"):
+        made["profiles"][0] |= {missing: None}
+        tree = parse(html_report(made))
+        assert len(tree.css("#confidence svg")) == (3 if missing == "risk_coverage" else 2)
+    made["profiles"] = [each | {"risk_coverage": None, "reliability": None} for each in made["profiles"]]
+    assert not parse(html_report(made)).css("#confidence, nav a[href='#confidence']")
+
+
+def test_reliability_diagram_draws_to_scale_and_says_in_text_what_it_draws() -> None:
+    tree = parse(html_report(document(())))
+    svg = first_match(tree, "#confidence svg")
+    assert svg.attributes["role"] == "img"
+    assert first_match(svg, "title").text() == "Reliability diagram of baseline"
+    described = "Accuracy against mean confidence in 2 bins of 63 answers. The expected calibration error is 0.081."
+    assert first_match(svg, "desc").text() == described
+    diagonal = first_match(svg, "line.zero")
+    left, bottom, right, top = (place(diagonal, name) for name in ("x1", "y1", "x2", "y2"))
+    assert right - left == bottom - top > 0
+    marks = svg.css("g.interval")
+    assert len(marks) == 2
+    for mark, (confidence, accuracy, low, high) in zip(
+        marks, [(0.55, 0.25, 0.1, 0.4), (0.8, 1.0, 0.9, 1.0)], strict=True
+    ):
+        circle, line = first_match(mark, "circle"), first_match(mark, "line")
+        size = right - left
+        assert (place(circle, "cx") - left) / size == pytest.approx(confidence, abs=0.001)
+        assert (bottom - place(circle, "cy")) / size == pytest.approx(accuracy, abs=0.001)
+        assert place(line, "x1") == place(line, "x2") == place(circle, "cx")
+        assert (bottom - place(line, "y1")) / size == pytest.approx(low, abs=0.001)
+        assert (bottom - place(line, "y2")) / size == pytest.approx(high, abs=0.001)
+    assert first_match(marks[0], "title").text() == (
+        "31 answers with a mean confidence of 55.0%: 25.0% right (10.0% to 40.0%)"
+    )
+    table = first_match(tree, "#confidence details table")
+    rows = [[cell.text() for cell in row.iter()] for row in table.css("tbody tr")]
+    assert rows == [
+        ["50.0% to 58.0%", "31", "55.0%", "25.0%", "10.0% to 40.0%"],
+        ["60.0% to 99.0%", "32", "80.0%", "100.0%", "90.0% to 100.0%"],
+    ]
+
+
+def test_risk_coverage_curve_draws_to_scale_and_says_in_text_what_it_draws() -> None:
+    tree = parse(html_report(document(())))
+    svg = tree.css("#confidence svg")[1]
+    assert first_match(svg, "title").text() == "Risk–coverage curve of baseline"
+    assert "84 questions" in first_match(svg, "desc").text() and "is 0.234." in first_match(svg, "desc").text()
+    withheld, answered = (
+        [tuple(map(float, pair.split(","))) for pair in (line.attributes["points"] or "").split()]
+        for line in svg.css("polyline")
+    )
+    # Fifteen of the twenty points belong to answers; the dashed line begins at the last of them.
+    assert (len(answered), len(withheld), answered[-1]) == (15, 6, withheld[0])
+    ticks = [place(line, "x1") for line in svg.css("line.tick")]
+    left, size = min(ticks), max(ticks) - min(ticks)
+    bottom = max(place(line, "y1") for line in svg.css("line.tick"))
+    for n, (x, y) in enumerate([*answered, *withheld[1:]], start=1):
+        assert ((x - left) / size, (bottom - y) / size) == pytest.approx((n / 20, n / 50), abs=0.001)
+    table = tree.css("#confidence details table")[1]
+    rows = [" ".join(row.text(separator=" ").split()) for row in table.css("tbody tr")]
+    assert (len(rows), rows[0], rows[6], rows[7], rows[9]) == (
+        10, "10.0% 4.0%", "70.0% 28.0%", "80.0% ≤ 32.0%", "100.0% ≤ 40.0%",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("points", [0, 1, 3])
+def test_a_short_risk_coverage_curve(points: int) -> None:
+    made = document(())
+    curve = [{"coverage": n / points, "risk": 0.5} for n in range(1, points + 1)]
+    made["profiles"][0]["risk_coverage"] |= {"coverage": 1.0, "answered": 84, "curve": curve}
+    tree = parse(html_report(made))
+    assert len(tree.css("#confidence details table")[1].css("tbody tr")) == points
+    assert [len((line.attributes["points"] or "").split()) for line in tree.css("#confidence polyline")] == (
+        [max(points, 2)] if points else []
+    )
+
+
 def test_repeats() -> None:
     made = document()
     made["run"]["repeat"] = 3
@@ -532,7 +661,7 @@ def test_every_number_may_be_anything(leaf: Any) -> None:
     tree = parse(html_report(made))
     assert not tree.css("img, b")
     assert text_of(tree, ".sentence").startswith("enhanced improved accuracy")
-    figures = text_of(tree, "#verdicts, #metrics, #differences, #flips summary, #latency, #usage")
+    figures = text_of(tree, "#verdicts, #metrics, #differences, #confidence, #flips summary, #latency, #usage")
     assert not re.search(r"\b(nan|inf|None)\b", figures)
 
 
@@ -587,7 +716,7 @@ def test_a_single_profile() -> None:
     assert "Only baseline was run: there is nothing to compare." in text_of(tree, "#verdicts")
     assert "One profile, no differences." in text_of(tree, "#differences")
     assert len(tree.css("table.questions tbody tr")) == 6
-    assert not tree.css("svg")
+    assert not tree.css("#differences svg")
 
 
 def test_nothing_at_all() -> None:

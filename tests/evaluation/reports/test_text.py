@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,47 @@ def test_abstention_is_in_every_report() -> None:
     assert 'id="abstention"' in html_report(made)
 
 
+def test_confidence_is_in_every_report() -> None:
+    made = document(two_profiles())
+    one, two = (profile["risk_coverage"] for profile in made["profiles"])
+    # By confidence: a1 right, a2 wrong, u2 wrong, then the abstentions from a3 and u1.
+    assert (one["samples"], one["answered"], one["coverage"]) == (5, 3, 0.6)
+    assert [each["coverage"] for each in one["accuracy"]] == [0.5, 0.7, 0.9]
+    assert [each["value"] for each in one["accuracy"]] == pytest.approx([1 / 2.5, 1 / 3.5, 1 / 4.5])
+    assert one["aurc"]["value"] == pytest.approx((0 + 1 / 2 + 2 / 3 + 3 / 4 + 4 / 5) / 5)
+    assert one["curve"][1] == {"coverage": 0.4, "risk": 0.5}
+    # Its abstention from u1 was right, and is no answer all the same.
+    assert [each["value"] for each in two["accuracy"]] == pytest.approx([2 / 2.5, 2 / 3.5, 2 / 4.5])
+    scored = made["profiles"][0]["reliability"]
+    # a1, a2 and u2 have confidence 0.9, 0.8 and 0.5; one of them is right.
+    assert scored["ece"]["value"] == pytest.approx(2.2 / 3 - 1 / 3)
+    assert [(each["from"], each["to"], each["answers"]) for each in scored["bins"]] == [(0.5, 0.9, 3)]
+    assert scored["bins"][0]["accuracy"]["method"] == "wilson"
+    text = printed(made)
+    assert cells(text, "accuracy at 50%")[0] == "0.400"
+    # Three of five questions are answered, so an accuracy at 70% is a lower bound.
+    assert cells(text, "accuracy at 70%")[:2] == ["≥", "0.286"]
+    assert cells(text, "AURC ↓")[0] == f"{one['aurc']['value']:.3f}"
+    assert cells(text, "ECE ↓")[0] == "0.400"
+    assert cells(text, "ECE by chance")[0] == f"{scored['noise']:.3f}"
+    assert cells(text, "answered")[:3] == ["3", "of", "5"]
+    assert "## Confidence" in markdown_report(made) and "| ECE ↓ | 0.400 [" in markdown_report(made)
+    assert 'id="confidence"' in html_report(made)
+
+
+def test_without_answers_there_is_no_reliability() -> None:
+    rows = [replace(each, query_type="abstained") for each in two_profiles() if each.profile == "one"]
+    made = document(rows)
+    (profile,) = made["profiles"]
+    assert profile["reliability"] is None
+    assert profile["risk_coverage"]["aurc"]["value"] == 1.0
+    assert cells(printed(made), "ECE ↓") == ["—"]
+    assert "ECE –" in " ".join(re.sub("<[^>]*>", " ", html_report(made)).split())
+    ungraded = document([replace(each, metrics={"mrr": 1.0}) for each in rows], primary="mrr")
+    assert ungraded["profiles"][0]["risk_coverage"] is None
+    assert "AURC" not in printed(ungraded) + markdown_report(ungraded) + html_report(ungraded)
+
+
 def test_without_unanswerable_questions_there_is_no_abstention() -> None:
     made = document(two_profiles(), answerable=True)
     assert [profile["abstention"] for profile in made["profiles"]] == [None, None]
@@ -190,7 +232,7 @@ def test_every_metric_that_applies_is_shown_within_80_columns() -> None:
         assert sum(line.split()[0] == metric for line in table.splitlines() if line) == 2
     for name in ("section_quality", "graph_reranker", "lexical"):
         assert name in table
-    prose = ("Means with", "This many questions", "Precision:", "Standard deviation", "enhanced-without-")
+    prose = ("Means with", "This many questions", "Precision:", "Accuracy at", "Standard dev", "enhanced-without-")
     wide = [line for line in text.splitlines() if len(line) > 80 and not line.startswith(prose)]
     assert not wide
 

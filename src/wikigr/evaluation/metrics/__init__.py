@@ -42,11 +42,16 @@ _TABLE = (
         "an accepted answer occurs in the text; for an unanswerable question, the pack abstains",
         binary=True,
     ),
-    Metric("exact_match", accuracy.measure_exact_match, "the text is an accepted answer and nothing else", binary=True),
+    Metric(
+        "exact_match",
+        accuracy.measure_exact_match,
+        "the short answer (the whole text if there is none) is an accepted answer and nothing else",
+        binary=True,
+    ),
     Metric(
         "f1",
         accuracy.measure_f1,
-        "harmonic mean of token precision and recall against the closest accepted answer",
+        "token F1 of the short answer (the whole text if there is none) against the closest accepted answer",
     ),
     Metric("recall@1", partial(ranking.measure_recall, k=1), "share of the gold articles that rank first"),
     Metric("recall@2", partial(ranking.measure_recall, k=2), "share of the gold articles among the first 2"),

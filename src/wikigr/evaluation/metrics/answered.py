@@ -28,6 +28,12 @@ class AnsweredQuestion:
         """The answer without citation marks, or an empty string if the pack abstained."""
         return "" if self.answer.abstained else _CITATION_MARKS.sub("", self.answer.text)
 
+    @property
+    def short_text(self) -> str:
+        """The short answer if there is one, otherwise ``text``; an empty string if the pack abstained."""
+        span = self.answer.span
+        return self.text if span is None or self.answer.abstained else span.text
+
     @cached_property
     def gold(self) -> tuple[Gold, ...]:
         """The gold locations, or none for an unanswerable question: the passage it was written about has no answer."""

@@ -20,10 +20,12 @@ from wikigr.evaluation.comparison import Comparison, Flip, compare, flips, means
 from wikigr.evaluation.gate import GateResult
 from wikigr.evaluation.judge import ERROR, NO_JUDGE, SCORES
 from wikigr.evaluation.metrics import METRICS, known_metric
+from wikigr.evaluation.reliability import reliability
 from wikigr.evaluation.repeats import repeats
+from wikigr.evaluation.risk_coverage import risk_coverage
 from wikigr.evaluation.run import NO_MODEL, PROFILES, Run, describe_missing_articles, late_choices
 from wikigr.evaluation.samples import Sample
-from wikigr.evaluation.statistics.bootstrap import bootstrap_interval
+from wikigr.evaluation.statistics.bootstrap import Estimate, bootstrap_interval
 from wikigr.evaluation.stored_run import StoredRun
 from wikigr.llm.usage import Usage
 
@@ -191,6 +193,7 @@ def flip_document(
                 "label": label,
                 "profile": sample.profile,
                 "answer": sample.answer,
+                "span": sample.span,
                 "query_type": sample.query_type,
                 "confidence": sample.confidence,
                 "citations": list(sample.citations),
@@ -254,6 +257,8 @@ def _profile(stored: StoredRun, name: str, primary: str, resamples: int) -> dict
         "abstained": sum(sample.query_type == ABSTAINED for sample in good),
         "metrics": metrics,
         "abstention": _abstention(stored, good, resamples),
+        "risk_coverage": _risk_coverage(stored, good, resamples),
+        "reliability": _reliability(stored, good, resamples),
         "repeats": None if repeated is None else asdict(repeated),
         "usage": _usage(good),
         "latency": _latency([sample for sample in good if not sample.cached]),
@@ -268,10 +273,50 @@ def _abstention(stored: StoredRun, samples: Sequence[Sample], resamples: int) ->
         return None
     values = asdict(found)
     for name in ("precision", "recall", "auroc"):
-        if values[name] is not None:
-            interval = values[name].pop("interval")
-            values[name] |= {"low": interval["low"], "high": interval["high"], "method": interval["method"]}
+        estimate = getattr(found, name)
+        values[name] = None if estimate is None else _estimate(estimate)
     return values
+
+
+def _risk_coverage(stored: StoredRun, samples: Sequence[Sample], resamples: int) -> dict[str, Any] | None:
+    found = risk_coverage(samples, seed=stored.run.seed, resamples=resamples, clusters=stored.clusters)
+    if found is None:
+        return None
+    return {
+        "questions": found.questions,
+        "samples": found.samples,
+        "answered": found.answered,
+        "coverage": found.coverage,
+        "accuracy": [{"coverage": at, **_estimate(estimate)} for at, estimate in found.accuracy.items()],
+        "aurc": _estimate(found.aurc),
+        "curve": [{"coverage": at, "risk": risk} for at, risk in found.curve],
+    }
+
+
+def _reliability(stored: StoredRun, samples: Sequence[Sample], resamples: int) -> dict[str, Any] | None:
+    found = reliability(samples, seed=stored.run.seed, resamples=resamples, clusters=stored.clusters)
+    if found is None:
+        return None
+    return {
+        "answers": found.answers,
+        "ece": _estimate(found.ece),
+        "noise": found.noise,
+        "bins": [
+            {
+                "from": each.low,
+                "to": each.high,
+                "answers": each.answers,
+                "confidence": each.confidence,
+                "accuracy": _estimate(Estimate(each.accuracy, each.interval)),
+            }
+            for each in found.bins
+        ],
+    }
+
+
+def _estimate(found: Estimate) -> dict[str, Any]:
+    interval = found.interval
+    return {"value": found.value, "low": interval.low, "high": interval.high, "method": interval.method}
 
 
 def _usage(samples: Sequence[Sample]) -> dict[str, Any]:
@@ -309,6 +354,7 @@ def _question(question: Mapping[str, Any], samples: Sequence[Sample]) -> dict[st
         "by_profile": {
             sample.profile: {
                 "answer": sample.answer,
+                "span": sample.span,
                 "query_type": sample.query_type,
                 "confidence": sample.confidence,
                 "metrics": dict(sample.metrics),

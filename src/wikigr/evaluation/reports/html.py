@@ -14,6 +14,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader
 
 from wikigr.evaluation.reports import html_figures as figures
+from wikigr.evaluation.reports.html_confidence import accuracy_rows, confidence_figures
 from wikigr.evaluation.reports.html_figures import NO_FIGURE, as_whole, count_of, finite, fixed_point
 from wikigr.evaluation.reports.html_forest import VERDICT_MARKS, forest, verdict_card
 
@@ -42,6 +43,7 @@ def html_report(document: Mapping[str, Any]) -> str:
         if stages
     ]
     repeated = [profile for profile in profiles if profile.get("repeats")]
+    confident = [profile for profile in profiles if profile.get("risk_coverage") or profile.get("reliability")]
     lower = {name for name, metric in document["metrics"].items() if metric.get("higher_is_better") is False}
     page = (
         _environment()
@@ -54,6 +56,9 @@ def html_report(document: Mapping[str, Any]) -> str:
             lower_is_better=lower,
             forests=[forest(comparison, lower) for comparison in document["comparisons"]],
             abstaining=[profile for profile in profiles if profile.get("abstention")],
+            confident=confident,
+            accuracy_rows=accuracy_rows(confident),
+            confidence_figures=[confidence_figures(profile) for profile in confident],
             repeated=repeated,
             repeated_metrics=_primary_first(
                 (name for profile in repeated for name in profile["repeats"]["deviations"]), primary

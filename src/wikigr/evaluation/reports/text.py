@@ -71,6 +71,42 @@ ABSTENTION_LEGEND = (
 )
 
 
+def confidence_rows(document: Document) -> Table | None:
+    """Return the table of risk–coverage and calibration, or None if no profile has either."""
+    profiles = [profile for profile in document["profiles"] if profile["risk_coverage"] is not None]
+    if not profiles:
+        return None
+    found = [(profile["risk_coverage"], profile["reliability"]) for profile in profiles]
+    rows = [
+        [
+            f"accuracy at {each['coverage']:.0%}",
+            *(_accuracy_at(ranked["accuracy"][place], ranked["coverage"]) for ranked, _ in found),
+        ]
+        for place, each in enumerate(found[0][0]["accuracy"])
+    ]
+    # A profile that only abstained has no reliability.
+    errors = [None if scored is None else scored["ece"] for _, scored in found]
+    rows += [
+        ["AURC ↓", *(_with_interval(ranked["aurc"]["value"], ranked["aurc"]) for ranked, _ in found)],
+        ["ECE ↓", *(_NONE if error is None else _with_interval(error["value"], error) for error in errors)],
+        ["ECE by chance", *(_NONE if scored is None else f"{scored['noise']:.3f}" for _, scored in found)],
+        ["answered", *(f"{ranked['answered']} of {ranked['samples']}" for ranked, _ in found)],
+    ]
+    return ["confidence", *(profile["name"] for profile in profiles)], rows
+
+
+def _accuracy_at(estimate: Mapping[str, Any], answered: float) -> str:
+    bound = "≥ " if estimate["coverage"] > answered else ""
+    return bound + _with_interval(estimate["value"], estimate)
+
+
+CONFIDENCE_LEGEND = (
+    "Accuracy at 50%: among the most confident half of the questions. Abstentions come last and count as wrong (≥). "
+    "AURC: mean error rate over all coverages. ECE: mean gap between confidence and accuracy of the answers. "
+    "ECE by chance: that of answers as often right as their confidence says."
+)
+
+
 def latency_rows(document: Document) -> Table | None:
     """Return the table of latencies in milliseconds: whole answers, then stage medians; cached answers separately."""
     columns = [
@@ -207,6 +243,7 @@ def markdown_report(document: Document) -> str:
         ]
     for title, table, note in (
         ("Abstention", abstention_rows(document), ABSTENTION_LEGEND),
+        ("Confidence", confidence_rows(document), CONFIDENCE_LEGEND),
         ("Repeats", repeat_rows(document), repeat_legend(document)),
         ("Latency", latency_rows(document), ""),
     ):

@@ -23,13 +23,21 @@ class Interval:
 
     ``bca`` is the bias-corrected and accelerated bootstrap. ``percentile`` is the percentile bootstrap, used if BCa is
     undefined. ``degenerate`` has no width because the values do not vary; it says nothing about other questions.
-    ``exact`` needs no resampling.
+    ``exact`` and ``wilson`` need no resampling.
     """
 
     low: float
     high: float
     level: float
-    method: Literal["bca", "percentile", "degenerate", "exact"] = "bca"
+    method: Literal["bca", "percentile", "degenerate", "exact", "wilson"] = "bca"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A statistic of a sample with its 95% interval."""
+
+    value: float
+    interval: Interval
 
 
 def bootstrap_interval(
@@ -109,6 +117,20 @@ def bootstrap_statistic_interval(
     numbers = (np.arange(units),)
     found = _resample(numbers, statistic_of_units, seed=seed, level=level, resamples=resamples, width=max(units, rows))
     return replace(found, method="degenerate") if found.high - found.low <= ROUNDING * abs(whole) else found
+
+
+def bootstrap_estimate(
+    statistic: Callable[[Floats], ArrayLike],
+    rows: int,
+    *,
+    seed: int,
+    resamples: int = 9999,
+    clusters: Sequence[Hashable] | None = None,
+) -> Estimate:
+    """Return a statistic of ``rows`` rows with its 95% interval; see ``bootstrap_statistic_interval``."""
+    (value,) = np.asarray(statistic(np.ones((1, rows))), dtype=np.float64).tolist()
+    interval = bootstrap_statistic_interval(statistic, rows, seed=seed, resamples=resamples, clusters=clusters)
+    return Estimate(value, interval)
 
 
 def _resample(

@@ -43,14 +43,15 @@ def calibrate(
         progress.start("asking", len(loaded), "questions")
         found = fit(opened, loaded, load_profile(profile), advance=progress.advance)
     if not dry_run:
-        store_threshold(layout, found.threshold, FittedOn(question_set_hash(loaded), split or "", profile))
+        store_threshold(layout, found.name, found.threshold, FittedOn(question_set_hash(loaded), split or "", profile))
     if json_output:
         document = {"schema_version": SCHEMA_VERSION, "stored": not dry_run, **asdict(found)}
         print_json(environment, document)
         return
     environment.print(
-        f"threshold {found.threshold:.4f} (was {found.before:.4f}): answers {100 * found.answered:.1f}% of "
-        f"{found.answerable} answerable questions, declines {100 * found.declined:.1f}% of {found.unanswerable} others"
+        f"{found.name} threshold {found.threshold:.4f} (was {found.before:.4f}): "
+        f"answers {100 * found.answered:.1f}% of {found.answerable} answerable questions, "
+        f"declines {100 * found.declined:.1f}% of {found.unanswerable} others"
     )
     if dry_run:
         environment.note("Not stored (--dry-run).")

@@ -1,0 +1,129 @@
+"""Reliability of a profile's confidence: the reliability diagram and the expected calibration error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikigr.answer.answer import ABSTAINED
+from wikigr.evaluation.risk_coverage import RIGHT
+from wikigr.evaluation.samples import Sample, cluster_keys
+from wikigr.evaluation.statistics.bootstrap import Estimate, Interval, bootstrap_estimate
+from wikigr.evaluation.statistics.clusters import Floats, cluster_numbers
+from wikigr.evaluation.statistics.wilson import wilson_interval
+
+MAX_BINS = 10
+# Fewer answers have fewer bins, so that each bin has about this many.
+MIN_BIN_SIZE = 10
+# Simulated sets of answers from which ``Reliability.noise`` is estimated.
+_SIMULATIONS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """The answers with a confidence from ``low`` to ``high``: their number, mean confidence and accuracy.
+
+    ``interval`` is the Wilson interval of the accuracy. Dependent answers (repeats, clusters) count as one trial.
+    """
+
+    low: float
+    high: float
+    answers: int
+    confidence: float
+    accuracy: float
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """Whether the confidence of the answers is the probability that they are right.
+
+    ``ece`` is the expected calibration error: the mean over the bins of ``|accuracy - mean confidence|``, weighted by
+    their numbers of answers (Naeini, Cooper and Hauskrecht 2015, "Obtaining Well Calibrated Probabilities Using
+    Bayesian Binning"; Guo et al. 2017, "On Calibration of Modern Neural Networks"); lower is better. The bins have
+    equal mass, as in Nguyen and O'Connor (2015), "Posterior Calibration and Exploratory Analysis for Natural Language
+    Processing Models".
+
+    The estimate is biased upward. ``noise`` is the ECE to expect with these confidences and bins if each answer were
+    right with the probability that its confidence states: an ``ece`` near it is no evidence of miscalibration.
+    Abstentions are left out, because nothing says whether the answers they withheld were right.
+    """
+
+    answers: int
+    ece: Estimate
+    noise: float
+    bins: tuple[ReliabilityBin, ...]
+
+
+def reliability(
+    samples: Sequence[Sample], *, seed: int, resamples: int = 9999, clusters: Mapping[str, str] | None = None
+) -> Reliability | None:
+    """Measure the reliability of one profile, with a bootstrap interval over questions (or ``clusters`` of them).
+
+    There are at most ``MAX_BINS`` bins of at least about ``MIN_BIN_SIZE`` answers; the bootstrap keeps their edges.
+    Failed samples, abstentions and samples without ``RIGHT`` are left out. Returns None if none remain.
+    """
+    good = [s for s in samples if s.error is None and s.query_type != ABSTAINED and RIGHT in s.metrics]
+    if not good:
+        return None
+    confidence = np.array([sample.confidence for sample in good], dtype=np.float64)
+    right = np.array([sample.metrics[RIGHT] for sample in good], dtype=np.float64)
+    bins = _equal_mass_bins(confidence, max(1, min(MAX_BINS, len(good) // MIN_BIN_SIZE)))
+    members = np.equal.outer(bins, np.arange(bins.max() + 1)).astype(np.float64)
+    gaps = members * (right - confidence)[:, np.newaxis]
+    keys = cluster_keys(good, clusters)
+    found = []
+    for number in range(members.shape[1]):
+        inside = np.flatnonzero(bins == number)
+        accuracy = float(right[inside].mean())
+        found.append(
+            ReliabilityBin(
+                low=float(confidence[inside].min()),
+                high=float(confidence[inside].max()),
+                answers=len(inside),
+                confidence=float(confidence[inside].mean()),
+                accuracy=accuracy,
+                interval=wilson_interval(accuracy, len({keys[place] for place in inside})),
+            )
+        )
+    return Reliability(
+        answers=len(good),
+        ece=bootstrap_estimate(
+            lambda weights: np.abs(weights @ gaps).sum(axis=1) / weights.sum(axis=1),
+            len(good),
+            seed=seed,
+            resamples=resamples,
+            clusters=keys,
+        ),
+        noise=_noise(confidence, members, [sample.question_id for sample in good], seed),
+        bins=tuple(found),
+    )
+
+
+def _equal_mass_bins(confidence: Floats, count: int) -> NDArray[np.int64]:
+    """Return the number of the bin of each answer, from 0 without gaps.
+
+    Answers of equal confidence share a bin: the one of the middle of their ranks. There may be fewer than ``count``.
+    """
+    _, which, sizes = np.unique(confidence, return_inverse=True, return_counts=True)
+    middles = np.cumsum(sizes) - sizes / 2
+    bins = (count * middles / len(confidence)).astype(np.int64)
+    _, compact = np.unique(bins, return_inverse=True)
+    return np.asarray(compact, dtype=np.int64)[which.reshape(-1)]
+
+
+def _noise(confidence: Floats, members: Floats, questions: Sequence[str], seed: int) -> float:
+    """Return the mean ECE of simulated answers that are right as often as ``confidence`` says.
+
+    The repeats of a question are right together.
+    """
+    which = cluster_numbers(questions, len(questions))
+    draws = np.random.default_rng(seed)
+    total = 0.0
+    for _ in range(_SIMULATIONS):
+        right = draws.random(int(which.max()) + 1)[which] < confidence
+        total += float(np.abs((right - confidence) @ members).sum())
+    return total / (_SIMULATIONS * len(confidence))
