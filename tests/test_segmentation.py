@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.segmentation import ends_as_prose, sentence_spans
+from wikigr.segmentation import ends_as_prose, has_statement, sentence_spans
 
 
 def sentences(text: str) -> list[str]:
@@ -99,3 +99,24 @@ def test_statements_end_as_prose(text: str) -> None:
 @pytest.mark.parametrize("text", ["Early life", "a | b", "Did it rain?", "Such as:", ""])
 def test_headings_rows_and_questions_do_not_end_as_prose(text: str) -> None:
     assert not ends_as_prose(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Notes\n\nThe boiler is serviced by Meyer.",
+        "Apollo 13 — commander: Jim Lovell.",
+        "Campbell — work: Who Goes There?",
+        "下雨了。",
+        "Water is wet!",
+    ],
+)
+def test_a_complete_sentence_is_a_statement(text: str) -> None:
+    assert has_statement(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "See also.", "Early life", "Home | About us | Contact", "Is this a statement?", "Figure 3: a diagram"]
+)
+def test_headings_captions_and_links_are_not_statements(text: str) -> None:
+    assert not has_statement(text)

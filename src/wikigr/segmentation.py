@@ -27,6 +27,10 @@ _QUESTION = re.compile(rf"\W*{QUESTION_START}", re.IGNORECASE)
 _MAX_CODE_LINE_WORDS = 2
 # The end of a statement in any script, closing quotes and brackets included.
 _PROSE_END = re.compile(r"[.!…。！।۔][\"'”’)\]]*$")
+# A shorter sentence is a reference ("See also.") or an abbreviation.
+_MIN_STATEMENT_WORDS = 3
+# Scripts that end sentences with these do not separate words.
+_FULL_WIDTH_END = ("。", "！")
 # The end of a sentence, closing quotes and brackets included.
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*$")
 # A displayed formula: one short line that contains a relation or an arrow and is not a list item, table row or prompt.
@@ -47,6 +51,18 @@ _MISSED_END = re.compile(
 def ends_as_prose(text: str) -> bool:
     """Return whether ``text`` ends like a statement, in any script, rather than a heading, table row or question."""
     return _PROSE_END.search(text) is not None
+
+
+def has_statement(text: str) -> bool:
+    """Return whether ``text`` contains a complete statement, unlike a heading, a caption or a list of links."""
+    return any(_is_statement(text[start:end]) for start, end in sentence_spans(text))
+
+
+def _is_statement(sentence: str) -> bool:
+    is_complete = ends_as_prose(sentence) or (_SENTENCE_END.search(sentence) and not _QUESTION.match(sentence))
+    if not is_complete:
+        return False
+    return len(sentence.split()) >= _MIN_STATEMENT_WORDS or sentence.endswith(_FULL_WIDTH_END)
 
 
 @lru_cache(maxsize=1)
