@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.segmentation import ends_as_prose, sentence_spans
+from wikigr.segmentation import ends_as_prose, has_statement, sentence_spans
 
 
 def sentences(text: str) -> list[str]:
@@ -69,6 +69,79 @@ def test_sentence_boundaries(text: str, expected: list[str]) -> None:
     assert sentences(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "-m\n--move\n    Move or rename a branch. Keep its log.\n\n-M\n    Shortcut for --move --force.",
+            ["-m\n--move\n    Move or rename a branch.", "Keep its log.", "-M\n    Shortcut for --move --force."],
+        ),
+        ("add <path>...\n    Add files.", ["add <path>...\n    Add files."]),
+        ("0\n    success\nsignal\n    killed", ["0\n    success", "signal\n    killed"]),
+        ("outer\n    Outer text.\n    inner\n        Inner text.", [
+            "outer\n    Outer text.", "inner\n        Inner text."]),
+        ("outer\n    inner\n        text", ["outer", "inner\n        text"]),
+        ("Returns:\n    The name.", ["Returns:\n    The name."]),
+        # Lines above an indented line that are not its terms.
+        ("It ends here.\n    Indented text.", ["It ends here.", "Indented text."]),
+        ("term\n    - an item\n    - another", ["term", "- an item", "- another"]),
+        ("- item\n    Indented text.", ["- item", "Indented text."]),
+        ("f(a,\n    b)", ["f(a,", "b)"]),
+        ("term\n\n    Apart.", ["term", "Apart."]),
+        ("term\n  Hardly indented.", ["term", "Hardly indented."]),
+    ],
+)  # fmt: skip
+def test_terms_belong_to_the_first_sentence_of_their_definition(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "It is called venv. To create one, run:\n\npython -m venv /path\n\nThis makes a folder.",
+            ["It is called venv.", "To create one, run:\n\npython -m venv /path", "This makes a folder."],
+        ),
+        (
+            'For example:\n\n# Greet everybody.\nfor name in names:\n    print("Hello!")\n\nThat is all.',
+            ['For example:\n\n# Greet everybody.\nfor name in names:\n    print("Hello!")', "That is all."],
+        ),
+        ("1. Run this:\n\n$ ps ax | grep init\n2. Wait", ["1. Run this:\n\n$ ps ax | grep init", "2. Wait"]),
+        # What follows a colon but is not code.
+        ("He said:\n\nThis is prose.", ["He said:", "This is prose."]),
+        ("Requires:\n\nthe following:\n\n- pip", ["Requires:", "the following:", "- pip"]),
+        ("Options:\n\n-m\n    move", ["Options:", "-m\n    move"]),
+        ("Sizes:\n\nint | 4\nlong | 8", ["Sizes:", "int | 4", "long | 8"]),
+        ("else:\n\nx()", ["else:", "x()"]),
+        ("Run:\n" + "\n".join(["", *["X()"] * 13]), ["Run:", *["X()"] * 13]),
+    ],
+)
+def test_a_block_of_code_belongs_to_the_sentence_that_introduces_it(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+def test_a_table_row_is_one_span() -> None:
+    rows = ["Code | Meaning | Class", "42P01 | The table is missing. Create it. | error", "00000 | Success. | none"]
+    assert sentences("\n".join(rows)) == rows
+    assert sentences("Type ls | wc and press Enter. Then wait.") == ["Type ls | wc and press Enter.", "Then wait."]
+    long = f"a | {'A sentence of a long cell. ' * 20}"
+    assert len(sentences(f"x | y\n{long}")) > 2
+
+
+@given(
+    st.lists(st.sampled_from(["a", "B c.", "-m", "    ", "\n", "\n\n", ":", " | ", "x = 1", "- ", "Run it"])).map(
+        "".join
+    )
+)
+def test_structured_text_keeps_every_character_but_space(text: str) -> None:
+    position = 0
+    for start, end in sentence_spans(text):
+        assert position <= start < end <= len(text)
+        assert not text[position:start].strip() and text[start:end] == text[start:end].strip()
+        position = end
+    assert not text[position:].strip()
+
+
 @given(st.text(max_size=400))
 def test_spans_are_ordered_disjoint_and_lose_only_space(text: str) -> None:
     spans = sentence_spans(text)
@@ -99,3 +172,24 @@ def test_statements_end_as_prose(text: str) -> None:
 @pytest.mark.parametrize("text", ["Early life", "a | b", "Did it rain?", "Such as:", ""])
 def test_headings_rows_and_questions_do_not_end_as_prose(text: str) -> None:
     assert not ends_as_prose(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Notes\n\nThe boiler is serviced by Meyer.",
+        "Apollo 13 — commander: Jim Lovell.",
+        "Campbell — work: Who Goes There?",
+        "下雨了。",
+        "Water is wet!",
+    ],
+)
+def test_a_complete_sentence_is_a_statement(text: str) -> None:
+    assert has_statement(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "See also.", "Early life", "Home | About us | Contact", "Is this a statement?", "Figure 3: a diagram"]
+)
+def test_headings_captions_and_links_are_not_statements(text: str) -> None:
+    assert not has_statement(text)

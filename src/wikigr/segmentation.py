@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 # Consecutive lines that form one paragraph. A line continues the one before it if that one has no end punctuation
-# and this one starts with a lowercase letter, a digit or closing punctuation and is not a list item or table row.
-_BLOCK = re.compile(r"[^\n]+(?:(?<![.!?:;|])\n(?!\d+[.)] |[-*•] |[^\n]* \| )(?=[a-zà-þ0-9,.;:)\]])[^\n]+)*")
+# and this one starts with a lowercase letter, a digit or closing punctuation and is not a list item, a table row or a
+# term above its indented definition.
+_BLOCK = re.compile(
+    r"[^\n]+(?:(?<![.!?:;|])\n(?!\d+[.)] |[-*•] |[^\n]* \| |[^\n]*[^\n.!?]\n {4})(?=[a-zà-þ0-9,.;:)\]])[^\n]+)*"
+)
 # Abbreviations that almost never end a sentence. The segmenter ends one after them if a capital follows
 # ("the U.S. Secretary").
 _NON_FINAL_ABBREVIATION = re.compile(
@@ -27,10 +31,34 @@ _QUESTION = re.compile(rf"\W*{QUESTION_START}", re.IGNORECASE)
 _MAX_CODE_LINE_WORDS = 2
 # The end of a statement in any script, closing quotes and brackets included.
 _PROSE_END = re.compile(r"[.!…。！।۔][\"'”’)\]]*$")
+# A shorter sentence is a reference ("See also.") or an abbreviation.
+_MIN_STATEMENT_WORDS = 3
+# Scripts that end sentences with these do not separate words.
+_FULL_WIDTH_END = ("。", "！")
 # The end of a sentence, closing quotes and brackets included.
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*$")
 # A displayed formula: one short line that contains a relation or an arrow and is not a list item, table row or prompt.
 _FORMULA = re.compile(r"(?![-*•>|]|\d+[.)] )(?!.* \| )(?=.*[=≠≈≡∝<>≤≥±→∞∑∫√])[^\n]{1,120}$")
+# A definition is indented by this many spaces under its terms, the lines right above it.
+_MIN_INDENT = 4
+_MAX_TERMS = 8
+_MAX_TERM_CHARS = 160
+# The end of a line that is not a term: of a sentence (but "<path>..." is a term), or of code that goes on.
+_NOT_TERM_END = re.compile(r"(?:(?:^|[^.…])[.!?][\"'”’)\]]*|[,;({\[=\\])$")
+_LIST_ITEM = re.compile(r"(?:[-*•]|\d+[.)])\s")
+_CELL_BORDER = " | "
+# A longer row is split into sentences.
+_MAX_ROW_CHARS = 300
+# A blank line: code stands in a paragraph of its own.
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+_END_IN_LIST = re.compile(rf"{_BLANK_LINE.pattern}|\n\s*{_LIST_ITEM.pattern}")
+# A longer block of code is not one quotation with the sentence that introduces it.
+_MAX_CODE_CHARS = 600
+_MAX_CODE_LINES = 12
+# What a line of code may be although it ends like a sentence: a comment, a prompt, a string or a call.
+_CODE_LINE = re.compile(r"\s*(?:#|//|/\*|--|\$ |>>>|[\"'`])|.*\w\(.*\)$")
+# The first line of a definition list, in contrast to the first line of a block of code ("def f(x):").
+_DEFINED_TERM = re.compile(r"[^\n]*[^\s:;,({\[=\\]\n {4,}\S")
 _OPENERS = (
     "(?:The|A|An|In|On|At|It|He|She|They|This|That|These|Those|His|Her|Its|Their|As|By|For|From|After|Before|During|"
     "When|While|Since|Although|However|But|And|We|I|You|If|To|With|There|Some|Many|Most|Other|One|Both|Born)\\b"
@@ -49,6 +77,18 @@ def ends_as_prose(text: str) -> bool:
     return _PROSE_END.search(text) is not None
 
 
+def has_statement(text: str) -> bool:
+    """Return whether ``text`` contains a complete statement, unlike a heading, a caption or a list of links."""
+    return any(_is_statement(text[start:end]) for start, end in sentence_spans(text))
+
+
+def _is_statement(sentence: str) -> bool:
+    is_complete = ends_as_prose(sentence) or (_SENTENCE_END.search(sentence) and not _QUESTION.match(sentence))
+    if not is_complete:
+        return False
+    return len(sentence.split()) >= _MIN_STATEMENT_WORDS or sentence.endswith(_FULL_WIDTH_END)
+
+
 @lru_cache(maxsize=1)
 def load_segmenter():  # type: ignore[no-untyped-def]
     """Return nupunkt's segmenter. Loading it takes about 30 ms, so it is loaded only when sentences are needed."""
@@ -60,20 +100,28 @@ def load_segmenter():  # type: ignore[no-untyped-def]
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Return the ``(start, end)`` character offsets of the sentences of ``text``, in order, whitespace trimmed.
 
-    List items, table rows and lines of code are sentences on their own. Hard-wrapped prose, and prose that a displayed
-    formula interrupts, is joined across line breaks.
+    List items, table rows and lines of code are sentences on their own. Hard-wrapped prose, prose that a displayed
+    formula interrupts, the terms of a definition list with the first sentence of their definition, and a sentence that
+    ends in ":" with the block of code that it introduces are joined across line breaks.
     """
     spans: list[tuple[int, int]] = []
     for block in _BLOCK.finditer(text):
         block_spans = _block_spans(text, block)
-        if spans and block_spans and (first := _sentence_continued_by(text, spans, block_spans[0])) is not None:
-            block_spans[0] = (spans[first][0], block_spans[0][1])
-            del spans[first:]
+        if spans and block_spans:
+            first = _sentence_continued_by(text, spans, block_spans[0])
+            if first is None:
+                first = first_term_of(text, spans, block_spans[0])
+            if first is not None:
+                block_spans[0] = (spans[first][0], block_spans[0][1])
+                del spans[first:]
         spans += block_spans
-    return spans
+    return _join_code(text, spans)
 
 
 def _block_spans(text: str, block: re.Match[str]) -> list[tuple[int, int]]:
+    if len(block.group()) <= _MAX_ROW_CHARS and _is_table_row(text, block.start(), block.end()):
+        row = _trim(text, *block.span())
+        return [row] if row is not None else []
     spans: list[tuple[int, int]] = []
     pending: int | None = None
     for left, right in load_segmenter()(block.group()):
@@ -124,6 +172,119 @@ def _sentence_continued_by(text: str, spans: list[tuple[int, int]], following: t
         return last if _FORMULA.match(previous.rpartition("\n")[2]) else None
     is_open = last > 0 and text[spans[-2][0]].isupper() and not _SENTENCE_END.search(text, *spans[-2])
     return last - 1 if is_open and _FORMULA.match(previous) else None
+
+
+def _is_term_of(text: str, term: tuple[int, int], definition: int) -> bool:
+    start = term[0]
+    line = _line_start(text, definition)
+    if text[term[1] : line] != "\n" or not _is_indent(text[line:definition]):
+        return False
+    if definition - line < _indent(text, start) + _MIN_INDENT or not _is_term(text[start : term[1]]):
+        return False
+    if text[term[1] - 1] != ":":
+        return True
+    # A field such as "Returns:", but not a line of code such as "def f(x):".
+    return text[start].isupper() and text[definition].isupper()
+
+
+def first_term_of(text: str, spans: Sequence[tuple[int, int]], definition: tuple[int, int]) -> int | None:
+    """Return the index in ``spans`` of the first of the terms that ``definition`` defines, or ``None``.
+
+    The terms are the last spans: the lines right above ``text[slice(*definition)]``, which is indented below them.
+    """
+    if not spans or _LIST_ITEM.match(text, *definition) or not _is_term_of(text, spans[-1], definition[0]):
+        return None
+    following = _skip_space(text, definition[1], len(text))
+    if following < len(text) and _is_term_of(text, definition, following):
+        return None
+    first = len(spans) - 1
+    indent = _indent(text, spans[first][0])
+    while first > 0 and len(spans) - first < _MAX_TERMS:
+        start, end = spans[first - 1]
+        is_above = text[end : _line_start(text, spans[first][0])] == "\n" and _indent(text, start) == indent
+        if not is_above or not _is_term(text[start:end]) or text[end - 1] == ":":
+            break
+        first -= 1
+    return first
+
+
+def _is_term(line: str) -> bool:
+    if len(line) > _MAX_TERM_CHARS or _CELL_BORDER in line or "\n " in line:
+        return False
+    return _LIST_ITEM.match(line) is None and _NOT_TERM_END.search(line) is None
+
+
+def _line_start(text: str, position: int) -> int:
+    return text.rfind("\n", 0, position) + 1
+
+
+def _indent(text: str, start: int) -> int:
+    """Return the number of spaces before ``start`` on its line, or a number above any if there is other text."""
+    line = _line_start(text, start)
+    return start - line if _is_indent(text[line:start]) else len(text)
+
+
+def _is_indent(text: str) -> bool:
+    return not text.strip(" ")
+
+
+def _is_table_row(text: str, start: int, end: int) -> bool:
+    """Return whether ``text[start:end]`` is a row of a table: the line above or below has as many cells."""
+    borders = text.count(_CELL_BORDER, start, end)
+    if not borders or "\n" in text[start:end]:
+        return False
+    above = text[_line_start(text, max(0, start - 1)) : max(0, start - 1)]
+    below = text[end + 1 :].partition("\n")[0] if end < len(text) else ""
+    return borders in (above.count(_CELL_BORDER), below.count(_CELL_BORDER))
+
+
+def _join_code(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join each sentence that ends in ":" with the short block of code that follows it."""
+    joined: list[tuple[int, int]] = []
+    code_end = 0
+    for start, end in spans:
+        if start < code_end:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+            continue
+        joined.append((start, end))
+        code_end = _end_of_code(text, start, end)
+    return joined
+
+
+def _end_of_code(text: str, start: int, end: int) -> int:
+    """Return the end of the block of code that the sentence ``text[start:end]`` introduces; 0 without one."""
+    mark = _LIST_ITEM.match(text, start, end)
+    if mark is not None:
+        start = _skip_space(text, mark.end(), end)
+    # A formula may already be joined to its introduction.
+    colon = text.find(":\n", start, end) if text[end - 1] != ":" else end - 1
+    if colon < 0 or not text[start].isupper():
+        return 0
+    gap = _BLANK_LINE.match(text, colon + 1)
+    if gap is None:
+        return 0
+    first = _skip_space(text, gap.end(), len(text))
+    # The next item of a list follows without a blank line.
+    after = (_BLANK_LINE if mark is None else _END_IN_LIST).search(text, first)
+    last = after.start() if after is not None else len(text)
+    return last if _is_code(text, first, last) else 0
+
+
+def _is_code(text: str, start: int, end: int) -> bool:
+    """Return whether a paragraph is code: neither prose nor a list, a table or a definition list."""
+    if not 0 < end - start <= _MAX_CODE_CHARS or text[end - 1] == ":" or _DEFINED_TERM.match(text, start, end):
+        return False
+    lines = text[start:end].split("\n")
+    if len(lines) > _MAX_CODE_LINES:
+        return False
+    position = start
+    for line in lines:
+        if _LIST_ITEM.match(line.strip()) or _is_table_row(text, position, position + len(line)):
+            return False
+        if ends_as_prose(line.rstrip()) and not _CODE_LINE.match(line.rstrip()):
+            return False
+        position += len(line) + 1
+    return True
 
 
 def _split_missed_ends(text: str, start: int, end: int) -> list[tuple[int, int]]:

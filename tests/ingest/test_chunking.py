@@ -84,6 +84,17 @@ def test_code_keeps_its_indentation_where_it_is_split() -> None:
         assert section.content == section.content.rstrip()
 
 
+def test_code_and_definitions_stay_with_what_introduces_them() -> None:
+    before = f"{'word ' * 100}end."
+    code = "\n".join(["x = 1"] * 150)
+    text = f"{before}\n\nRun this:\n\n{code}"
+    assert [text[start:end] for start, end in split_text(text)] == [before, f"Run this:\n\n{code}"]
+    definition = f"Move a branch, {'and its log, ' * 60}too."
+    text = f"{before}\n\n-m\n--move\n    {definition}\n    {definition}"
+    pieces = [text[start:end] for start, end in split_text(text)]
+    assert pieces == [before, f"-m\n--move\n    {definition}", f"    {definition}"]
+
+
 def test_blank_lines_at_the_ends_are_not_part_of_a_section() -> None:
     text = "  \n\n" + "a" * MAX_SECTION_CHARS
     assert split_text(text) == [(4, len(text))]

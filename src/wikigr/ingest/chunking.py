@@ -13,7 +13,7 @@ from wikigr.errors import BuildError
 from wikigr.graph.schema import section_id
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Progress
-from wikigr.segmentation import sentence_spans
+from wikigr.segmentation import first_term_of, sentence_spans
 from wikigr.sources.article import SourceArticle
 from wikigr.text import word_count
 
@@ -180,18 +180,44 @@ def split_text(text: str, limit: int = MAX_SECTION_CHARS) -> list[tuple[int, int
     """Split ``text`` into pieces of at most about ``limit`` characters and return their offsets in order.
 
     Text is split at the ends of paragraphs; a longer paragraph at line ends, then at sentence ends, then at spaces.
-    Only a run without any of these is split inside a word. A short last piece is joined to the piece before it.
+    Only a run without any of these is split inside a word. A short last piece is joined to the piece before it. A piece
+    does not end in what introduces the next one: a sentence that ends in ":", or the terms of a definition.
     """
     pieces: list[tuple[int, int]] = []
+    atoms: list[tuple[int, int]] = []
     for start, end in _atoms(text, limit):
         if pieces and end - pieces[-1][0] <= limit:
             pieces[-1] = (pieces[-1][0], end)
+            atoms.append((start, end))
+            continue
+        first = _first_introducing(text, atoms, (start, end))
+        if first > 0 and end - atoms[first][0] <= limit:
+            pieces[-1] = (pieces[-1][0], atoms[first - 1][1])
+            atoms = atoms[first:]
+            pieces.append((atoms[0][0], end))
         else:
+            atoms = []
             pieces.append((start, end))
+        atoms.append((start, end))
     if len(pieces) > 1 and pieces[-1][1] - pieces[-1][0] < MIN_PIECE_CHARS:
         (start, _), (_, end) = pieces[-2:]
         pieces[-2:] = [(start, end)]
     return pieces
+
+
+def _first_introducing(text: str, atoms: Sequence[tuple[int, int]], following: tuple[int, int]) -> int:
+    """Return the index of the first of the last ``atoms`` that introduce ``following``; 0 if none does."""
+    lines = [_without_indent(text, *atom) for atom in atoms]
+    first = first_term_of(text, lines, _without_indent(text, *following))
+    if first is not None:
+        return first
+    return len(atoms) - 1 if atoms and text[atoms[-1][1] - 1] == ":" else 0
+
+
+def _without_indent(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start] == " ":
+        start += 1
+    return start, end
 
 
 def _atoms(text: str, limit: int) -> Iterator[tuple[int, int]]:

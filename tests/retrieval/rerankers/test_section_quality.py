@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.retrieval.rerankers.section_quality import CONTENT_QUALITY_THRESHOLD, score_section_quality
+from wikigr.embeddings.embedder import Embedder
+from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.pack.open import Pack
+from wikigr.pipeline.pipeline import Pipeline
+from wikigr.profiles.files import load_profile
+from wikigr.retrieval.rerankers.section_quality import (
+    CONTENT_QUALITY_THRESHOLD,
+    SectionQuality,
+    score_section_quality,
+)
+from wikigr.retrieval.trace import Trace
+from wikigr.sources.detect import open_source
 from wikigr.stop_words import STOP_WORDS
 
 TWO = "quantum entanglement"
@@ -88,3 +103,74 @@ def test_more_keywords_or_more_words_never_lower_a_score(
 
     assert score(length, fewer) < score(length, more)
     assert score(length, more) <= score(length + longer, more)
+
+
+MISSIONS = """\
+Apollo 11\tcommander\tNeil Armstrong
+Apollo 11\tlunar module pilot\tBuzz Aldrin
+Apollo 11\tcommand module pilot\tMichael Collins
+Apollo 11\tlaunch date\tJuly 16, 1969
+Apollo 13\tcommander\tJim Lovell
+Apollo 13\tlaunch date\tApril 11, 1970
+Apollo 15\tcommander\tDavid Scott
+Apollo 15\tlanding site\tHadley Rille
+Apollo 17\tcommander\tEugene Cernan
+Jim Lovell\tborn\tMarch 25, 1928
+"""
+NOTES = [
+    {"id": "1", "title": "Boiler", "text": "The boiler is serviced by Meyer and Sons."},
+    {"id": "2", "title": "Boiler room", "text": "Boiler and pump: photos"},
+    {"id": "3", "title": "Heating", "text": " ".join(["Heating a house takes a boiler, pumps and pipes."] * 4)},
+]
+
+
+@pytest.fixture(scope="module")
+def open_pipeline(
+    tmp_path_factory: pytest.TempPathFactory, encoder: Embedder
+) -> Iterator[Callable[[str, str], Pipeline]]:
+    """Return a function that builds a pack from the text of a source and answers from it by the default profile."""
+    with ExitStack() as stack:
+        built: dict[str, Pipeline] = {}
+
+        def open_source_text(name: str, text: str) -> Pipeline:
+            if name not in built:
+                folder = tmp_path_factory.mktemp("packs")
+                source = folder / name
+                source.write_text(text)
+                build_pack(open_source(source), str(source), folder / "pack", encoder, BuildOptions(name="pack"))
+                pack = stack.enter_context(Pack(folder / "pack"))
+                built[name] = Pipeline(load_profile("enhanced"), pack, offline=True)
+            return built[name]
+
+        yield open_source_text
+
+
+@pytest.mark.parametrize(
+    ("question", "quote"),
+    [
+        ("Who was the commander of Apollo 13?", "Apollo 13 — commander: Jim Lovell."),
+        ("Who commanded apollo 17?", "Apollo 17 — commander: Eugene Cernan."),
+        ("Where did Apollo 15 land?", "Apollo 15 — landing site: Hadley Rille."),
+        ("When was Jim Lovell born?", "Jim Lovell — born: March 25, 1928."),
+    ],
+)
+def test_a_section_of_few_facts_is_not_a_stub(
+    open_pipeline: Callable[[str, str], Pipeline], question: str, quote: str
+) -> None:
+    assert open_pipeline("missions.tsv", MISSIONS).answer(question).citations[0].quote == quote
+
+
+def test_a_stub_is_a_short_section_that_states_nothing(open_pipeline: Callable[[str, str], Pipeline]) -> None:
+    pipeline = open_pipeline("notes.jsonl", "\n".join(map(json.dumps, NOTES)))
+    trace = Trace()
+    question = "How does heating a house with a boiler and pumps work?"
+    read = [item.section.title for item in pipeline.retrieve(question, trace).evidence]
+    assert read[0] == "Heating" and "Boiler" in read and "Boiler room" not in read
+    (record,) = (stage for stage in trace.stages if stage.stage == SectionQuality.name)
+    assert record.dropped == {"Boiler room#0": "quality 0.00 below 0.30"}
+
+
+def test_what_ranks_first_is_not_a_stub(open_pipeline: Callable[[str, str], Pipeline]) -> None:
+    pipeline = open_pipeline("notes.jsonl", "\n".join(map(json.dumps, NOTES)))
+    evidence = pipeline.retrieve("Where are the photos of the boiler room?", Trace()).evidence
+    assert evidence[0].section.content == "Boiler and pump: photos"

@@ -56,6 +56,26 @@ def test_superscripts(markup: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("He sang.<sup><a href='#cite_note-10'>[10]</a></sup><sup><a href='#n15'>[15]</a></sup> He won.",
+         "He sang. He won."),
+        ("He sang <a href='Ray#cite_note-10'>[10]</a>.", "He sang."),
+        ("He sang <a href='#cite_note-a'><sup>[note 1]</sup></a>, twice.", "He sang, twice."),
+        ("He sang<sup>[<i><a href='Wikipedia:Citation_needed'>citation needed</a></i>]</sup>.", "He sang."),
+        ("He sang<sup>[When?]</sup>.", "He sang."),
+        # What is not a footnote.
+        ("<code>a[10]</code> and b[1] by [sic] [10]", "a[10] and b[1] by [sic] [10]"),
+        ("<a href='#item'>[item]</a> and <a href='list.html'>a[10]</a>", "[item] and a[10]"),
+        ("See <a href='#cite_note-10'>note 10</a>.", "See note 10."),
+        ("a<sup>[1]</sup>", "a[1]"),
+    ],
+)  # fmt: skip
+def test_marks_of_footnotes_are_left_out(markup: str, text: str) -> None:
+    assert lead(f"<p>{markup}</p>") == text
+
+
+@pytest.mark.parametrize(
     ("heading", "text"),
     [
         ("Buffer<span><a class=mark href=#b id=b>#</a></span>", "Buffer"),

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sources.html.pages import body, lead
 
+from wikigr.segmentation import sentence_spans
 from wikigr.sources.html.text import parse_html
 
 SPHINX = """<!DOCTYPE html><html lang="en"><head>
@@ -121,6 +122,25 @@ def test_list_item_with_code_keeps_the_code_verbatim() -> None:
 
 def test_definitions_are_indented_under_their_terms() -> None:
     assert lead("<dl><dt>a<dt>b<dd>x<dt>c<dd>y</dl>z") == "a\nb\n    x\n\nc\n    y\n\nz"
+
+
+def test_terms_code_and_rows_can_be_quoted() -> None:
+    text = lead(
+        "<dl><dt>-m<dt>--move<dd><p>Move or rename a branch. Keep its log.<dt>-c<dd>Copy it.</dl>"
+        "<p>To create one, run:</p><div><pre>python -m venv \\\n    /path\n</pre></div>"
+        "<ol><li>To leave it, type:<pre>deactivate</pre><li>Wait.</ol>"
+        "<table><tr><th>Code<th>Meaning<tr><td>42P01<td>It is missing. Create it.</table>"
+    )
+    assert [text[start:end] for start, end in sentence_spans(text)] == [
+        "-m\n--move\n    Move or rename a branch.",
+        "Keep its log.",
+        "-c\n    Copy it.",
+        "To create one, run:\n\npython -m venv \\\n    /path",
+        "1. To leave it, type:\n\ndeactivate",
+        "2. Wait.",
+        "Code | Meaning",
+        "42P01 | It is missing. Create it.",
+    ]
 
 
 def test_table_rows_are_lines() -> None:

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
-from wikigr.index.candidate import FACT, section_ids
+from wikigr.index.candidate import FACT, Evidence, section_ids
 from wikigr.options import Options, Share
 from wikigr.retrieval.state import RerankingStage, Result, State
 from wikigr.retrieval.trace import StageRecord, Trace
+from wikigr.segmentation import has_statement
 from wikigr.stop_words import STOP_WORDS
 from wikigr.text import fold, word_count, words
 
@@ -24,16 +25,22 @@ _STUB_WORDS = 20
 
 @dataclass(frozen=True, slots=True)
 class SectionQualityOptions(Options):
-    """Dropping sections with too little information."""
+    """Dropping sections that state nothing, such as headings, captions and remains of navigation."""
 
     section: ClassVar[str] = "section_quality"
 
     enabled: Annotated[bool, "drop sections with too little information"] = True
-    threshold: Annotated[Share, "minimum quality of a section"] = CONTENT_QUALITY_THRESHOLD
+    threshold: Annotated[
+        Share, "minimum quality of a section that contains no complete statement and does not rank first"
+    ] = CONTENT_QUALITY_THRESHOLD
 
 
 class SectionQuality(RerankingStage[SectionQualityOptions]):
-    """Drop selected sections whose quality is below the threshold; keep all of them if none passes."""
+    """Drop selected sections whose quality is below the threshold and that state nothing; keep all if none passes.
+
+    Length says little about a section that makes a statement: a note of one sentence may be the answer. The section
+    that ranks first is kept as well.
+    """
 
     name = "section_quality"
     needs_candidates = False
@@ -41,13 +48,13 @@ class SectionQuality(RerankingStage[SectionQualityOptions]):
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
         record.scored = len(state.evidence)
         threshold, question = self.options.threshold, state.question.text
-        # A section that states a fact of the graph is informative enough, however short it is.
         scores = {
-            item.section.section_id: 1.0
-            if FACT in item.candidate.scores
-            else score_section_quality(item.section.content, question)
-            for item in state.evidence
+            item.section.section_id: score_section_quality(item.section.content, question) for item in state.evidence
         }
+        for rank, item in enumerate(state.evidence):
+            section_id = item.section.section_id
+            if scores[section_id] < threshold and (rank == 0 or _is_informative(item)):
+                scores[section_id] = 1.0
         kept = tuple(item for item in state.evidence if scores[item.section.section_id] >= threshold)
         if not kept:
             # As in the reference, where the whole articles are then used instead.
@@ -81,6 +88,11 @@ def score_section_quality(content: str, question: str) -> float:
     length_score = min(0.8, 0.2 + (length / 200) * 0.6)
     keyword_score = min(0.2, overlap_ratio * 0.2)
     return min(1.0, length_score + keyword_score)
+
+
+def _is_informative(item: Evidence) -> bool:
+    """Return whether a section states something, however short it is: a fact of the graph or a complete sentence."""
+    return FACT in item.candidate.scores or has_statement(item.section.content)
 
 
 def _terms(text: str) -> set[str]:

@@ -86,6 +86,16 @@ NOTE_CLASS = re.compile(
 
 NOTE_TITLE_CLASS = "sidebar-title"
 
+# Marks of footnotes, where no class says so: in brackets, and either a link to a note of MediaWiki, a superscript that
+# links within the page, or the superscript of a template that asks for a source.
+FOOTNOTE_MARKS = "sup, a[href*='#cite_note'], a[href*='#cite_ref'], a[href*='#endnote']"
+NOTE_TARGET = re.compile(r"#(?:cite_|end)note|#cite_ref")
+NOTE_REQUEST = re.compile(
+    r"\[(?:[\w ]+ needed|(?:by |according to )?whom|who|when|where|which|why|how|vague|dubious.*|clarify|verify|"
+    r"(?:permanent )?dead link|original research|failed verification|not in citation given)\??\]",
+    re.IGNORECASE,
+)
+
 # Tables of contents: their links count, their text does not.
 TABLES_OF_CONTENTS = (
     ".toc, #toc, .toctree-wrapper, .contents.topic, .contents.local, nav.contents, .mw-toc, "

@@ -14,6 +14,7 @@ from wikigr.sources.html.boilerplate import (
     CATEGORY_AREAS,
     CATEGORY_LINKS,
     CONTENT_AREAS,
+    FOOTNOTE_MARKS,
     HEADING_SIGNS,
     INFOBOX,
     LIKELY_CONTENT_AREAS,
@@ -21,7 +22,9 @@ from wikigr.sources.html.boilerplate import (
     MAIN_AREAS,
     MAIN_SHARE,
     NOTE_CLASS,
+    NOTE_REQUEST,
     NOTE_ROLE,
+    NOTE_TARGET,
     NOTE_TITLE_CLASS,
     TABLES_OF_CONTENTS,
 )
@@ -61,6 +64,7 @@ _NO_INDEX_COMMENTS = {
     "googleoff: all": "googleon: all",
 }
 _MAX_NEIGHBORS = 8
+_BRACKETED = re.compile(r"\[[^\[\]]{1,40}\]")
 _REFRESH = re.compile(r"^\s*(?P<delay>\d{1,6})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?['\"]?(?P<url>[^'\"]+)", re.IGNORECASE)
 _MAX_REDIRECT_DELAY_S = 10
 
@@ -81,9 +85,14 @@ class HtmlDocument:
         self.skip.update(node.mem_id for node in self.root.css(ASIDES) if not _is_note(node))
         self.contents_tables = {node.mem_id for node in self.root.css(TABLES_OF_CONTENTS)}
         self.infoboxes = {node.mem_id for node in self.root.css(INFOBOX)}
+        self._skip_footnote_marks()
         self._skip_marks_in_headings()
         self.tab_labels = self._tab_labels()
         self.content = self._find_content()
+
+    def _skip_footnote_marks(self) -> None:
+        """Skip "[10]" and "[citation needed]", which look like citations of an answer and hide ends of sentences."""
+        self.skip.update(node.mem_id for node in self.root.css(FOOTNOTE_MARKS) if _is_footnote_mark(node))
 
     def _skip_marks_in_headings(self) -> None:
         """Skip permalinks and buttons in headings and summaries, unless there is no other text."""
@@ -228,6 +237,22 @@ def _is_note(aside: LexborNode) -> bool:
     if NOTE_CLASS.search(aside.attributes.get("class") or "") is not None:
         return True
     return any(child.tag == "p" and NOTE_TITLE_CLASS in class_names(child) for child in aside.iter())
+
+
+def _is_footnote_mark(node: LexborNode) -> bool:
+    """Return whether a superscript or a link is a reference to a note, in brackets, or a request for one."""
+    text = collapse_spaces(node.text())
+    if not _BRACKETED.fullmatch(text):
+        return False
+    if node.tag == "sup" and NOTE_REQUEST.fullmatch(text):
+        return True
+    link = node if node.tag == "a" else node.css_first("a[href]") or _enclosing_link(node)
+    href = (link.attributes.get("href") or "") if link is not None else ""
+    return NOTE_TARGET.search(href) is not None or (node.tag == "sup" and href.startswith("#"))
+
+
+def _enclosing_link(node: LexborNode) -> LexborNode | None:
+    return node.parent if node.parent is not None and node.parent.tag == "a" else None
 
 
 def _is_sign(node: LexborNode) -> bool:
