@@ -1,12 +1,11 @@
-"""What a lead says by its form: definitions and dates of life."""
+"""What a lead says by its form."""
 
 from __future__ import annotations
 
 import pytest
 
-from wikigr.answer.definition_patterns import BORN, DIED, is_definition, life_stems
+from wikigr.answer.definition_patterns import is_definition
 from wikigr.index.lexical import stems
-from wikigr.question import intent
 from wikigr.question.intent import name_stems
 
 
@@ -35,33 +34,6 @@ from wikigr.question.intent import name_stems
 )
 def test_a_definition_names_the_thing_and_says_what_it_is(sentence: str, title: str, expected: bool) -> None:
     assert is_definition(sentence, title) is expected
-
-
-@pytest.mark.parametrize(
-    ("sentence", "title", "expected"),
-    [
-        ("Ray Charles Robinson (September 23, 1930 – June 10, 2004) was a singer.", "Ray Charles", BORN | DIED),
-        ("Albert Einstein ( German pronunciation ) (1879-1955) was a physicist.", "Albert Einstein", BORN | DIED),
-        ("Aristotle (384–322 BC) was a philosopher.", "Aristotle", BORN | DIED),
-        ("Pat Cash (born May 27, 1965, in Melbourne) is a player.", "Pat Cash", BORN),
-        ("Ada Nowak (1990-04-05) is a poet.", "Ada Nowak", BORN),
-        ("Ada Nowak (1990– ) is a poet.", "Ada Nowak", BORN),
-        ("Her brother Jan (1980–2001) was a poet.", "Ada Nowak", frozenset()),
-        ("Ada Nowak (a poet) was born.", "Ada Nowak", frozenset()),
-        ("Carbon (symbol C, number 6) is an element.", "Carbon", frozenset()),
-        ("Elizabeth Rex (reigned 1558–1603) was a queen.", "Elizabeth Rex", frozenset()),
-        ("Lou Reign (president 2001–2009) was born in Rome.", "Lou Reign", frozenset()),
-        ("Mozart ( baptized as Johannes; January 27, 1756 – December 5, 1791) was a composer.", "Mozart", BORN | DIED),
-    ],
-)
-def test_dates_beside_a_name_are_those_of_a_life(sentence: str, title: str, expected: frozenset[str]) -> None:
-    assert life_stems(sentence, title) == expected
-
-
-def test_the_stems_are_those_of_the_analyser() -> None:
-    assert set(stems("born birth birthday birthplace")) == BORN
-    assert set(stems("die died dies death dead")) == DIED
-    assert set(stems("born birth birthday die died death date dates day year month")) == intent._LIFE_STEMS
 
 
 def test_the_name_in_a_title_has_no_qualifier() -> None:

@@ -1,4 +1,4 @@
-"""Patterns that recognize definitions and life dates in article leads, and entries of references and glossaries."""
+"""Patterns that recognize definitions in article leads, and entries of references and glossaries."""
 
 from __future__ import annotations
 
@@ -22,20 +22,6 @@ _DEFINING = re.compile(
 # Words before the verb of a definition, parentheses aside: a name, its variants, an adverb.
 _MAX_WORDS_BEFORE = 14
 
-# "(September 23, 1930 – June 10, 2004)", "(born 1960)", "(384–322 BC)": a year, and after a dash the year of death.
-_YEAR = re.compile(r"(?<!\d)(?:\d{3,4}|\d{1,2} ?(?:BCE?|AD|CE))(?!\d)")
-_DATES = re.compile(rf"\(([^()]{{0,120}}{_YEAR.pattern}[^()]{{0,120}})\)")
-_DASH = re.compile(r"\s+-\s+|\s*[–—]\s*|(?<=\d{3})-(?=\d{3})")
-# Any other word before the year makes it the year of something else: "reigned", "active", "president".
-_OF_BIRTH = frozenset(
-    """b born c ca circa about around on in baptised baptized bapt o s n st nd rd th
-    january february march april may june july august september october november december
-    jan feb mar apr jun jul aug sep sept oct nov dec""".split()
-)
-# Stems, spelled out: computing them would load the analyzer.
-BORN = frozenset({"born", "birth", "birthday", "birthplac"})
-DIED = frozenset({"die", "death", "dead"})
-
 
 def is_definition(sentence: str, title: str) -> bool:
     """Return whether ``sentence`` defines ``title``: it begins with the name, soon followed by "is a" or the like."""
@@ -48,19 +34,6 @@ def is_definition(sentence: str, title: str) -> bool:
     if not before or len(before) > _MAX_WORDS_BEFORE:
         return False
     return bool(named & set(stems(before[0]))) and named <= set(stems(" ".join(before)))
-
-
-def life_stems(sentence: str, title: str) -> frozenset[str]:
-    """Return the stems of "born", and of "died", if dates in parentheses follow the name of ``title``."""
-    dates = _DATES.search(sentence)
-    if dates is None or not name_stems(title) <= set(stems(sentence[: dates.start()])):
-        return frozenset()
-    begin, *end = _DASH.split(dates[1].rpartition(";")[2], maxsplit=1)
-    year = _YEAR.search(begin)
-    told = words(begin[: year.start()]) if year else []
-    if any(word.isalpha() and word not in _OF_BIRTH for word in told):
-        return frozenset()
-    return BORN | DIED if any(c.isdigit() for part in end for c in part) else BORN
 
 
 # "Import a module." explains; "New in version 3.4." and a line of code that ends in "...)" do not.

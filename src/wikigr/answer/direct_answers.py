@@ -1,7 +1,6 @@
 """Find sentences that answer by their position and form, although they share few words with the question.
 
-A definition opens an article, life dates follow a name in parentheses, and the first sentence of a reference entry
-says what it does.
+A definition opens an article, and the first sentence of a reference entry says what it does.
 """
 
 from __future__ import annotations
@@ -9,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from wikigr.answer.definition_patterns import BORN, DIED, explains, is_definition, is_entry, life_stems
+from wikigr.answer.definition_patterns import explains, is_definition, is_entry
 from wikigr.index.candidate import Section
-from wikigr.question.intent import asks_definition, asks_entry, asks_life_dates
+from wikigr.question.intent import asks_definition, asks_entry
 from wikigr.question.question import Question
 from wikigr.text import words
 
@@ -41,11 +40,7 @@ def direct_answers(question: Question, sentences: Sequence[Sentence]) -> Iterato
     titles = {sentence.section.title for sentence in sentences}
     defined = {title for title in titles if asks_definition(question, title)}
     for title in titles:
-        found = None
-        if title in defined:
-            found = _definition(title, sentences)
-        elif asks_life_dates(question, title):
-            found = _life_dates(title, sentences, question)
+        found = _definition(title, sentences) if title in defined else None
         if found is not None:
             yield found
     if not defined:
@@ -60,12 +55,6 @@ def _definition(title: str, sentences: Sequence[Sentence]) -> int | None:
     lead = [n for n in _in_order(title, sentences) if sentences[n].section.position < _LEAD_SECTIONS]
     openings = (n for n in lead if sentences[n].section.position == 0 and len(words(sentences[n].text)) >= _MIN_WORDS)
     return next((n for n in lead if is_definition(sentences[n].text, title)), next(openings, None))
-
-
-def _life_dates(title: str, sentences: Sequence[Sentence], question: Question) -> int | None:
-    """Return the position of the sentence that gives the dates of ``title`` after the name."""
-    asked = question.weights.keys() & (BORN | DIED)
-    return next((n for n in _in_order(title, sentences) if asked <= life_stems(sentences[n].text, title)), None)
 
 
 def _entries(question: Question, sentences: Sequence[Sentence]) -> list[Section]:

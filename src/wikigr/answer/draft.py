@@ -30,7 +30,14 @@ def rank_draft(draft: Draft, resources: Resources, options: None, record: StageR
 
 
 def read_draft(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:
-    """Let the reader read the best sections; if there is none for the pack's encoder, say so once and go on."""
+    """Let the reader read the best sections; if there is none for the pack's encoder, say so once and go on.
+
+    A question that asks what something is needs no short answer if the sentence that defines it was found.
+    """
+    if any(sentence.is_direct for sentence in draft.sentences):
+        record.notes["skipped"] = "a definition was found"
+        record.ranking = tuple(dict.fromkeys(s.section.section_id for s in draft.sentences))
+        return draft
     try:
         reader = resources.pack.reader
     except NoReaderError as error:

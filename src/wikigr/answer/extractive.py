@@ -25,6 +25,7 @@ _DUPLICATE_SHARE = 0.7
 # A fragment may follow a sentence if it has this share of the question's terms, by weight, and this many words.
 _MIN_FRAGMENT_COVERAGE = 0.2
 _MIN_FRAGMENT_WORDS = 5
+_BEFORE_CODE = ":\n\n"
 # A sentence that begins so names its subject in the sentence before.
 _PRONOUN = re.compile(r"(?:it|its|this|these|they|their|he|his|she|her)\b", re.I)
 
@@ -116,7 +117,13 @@ def _is_duplicate(text: str, before: str) -> bool:
 
 def as_text(citations: Sequence[Citation]) -> str:
     """Return the quotations as one text, each followed by its number, and preceded by its title if it needs it."""
-    return " ".join(f"{subject_of(c)}{' '.join(c.quote.split())} [{c.n}]" for c in citations)
+    return " ".join(f"{subject_of(c)}{_on_one_line(c.quote)} [{c.n}]" for c in citations)
+
+
+def _on_one_line(quote: str) -> str:
+    """Return ``quote`` with single spaces, except for a block of code, whose lines stay."""
+    introduction, gap, code = quote.partition(_BEFORE_CODE)
+    return " ".join(introduction.split()) + (f"{gap}{code}\n\n" if gap else "")
 
 
 def subject_of(citation: Citation) -> str:

@@ -48,8 +48,9 @@ class SentenceScore:
     ``phrase_coverage``: share of the question's word pairs. ``answer_type_match``: 1 if it contains something of the
     expected answer type. ``cosine``: with the question. ``best_cosine``: the highest of its section.
 
-    If the reader has read it, ``span`` is the short answer that it found here, and ``answer_score`` the probability
-    that the sentence answers the question.
+    ``is_direct`` says that it answers by its position and form (``direct_answers``). If the reader has read it,
+    ``span`` is the short answer that it found here, and ``answer_score`` the probability that the sentence answers the
+    question.
     """
 
     section: Section
@@ -62,6 +63,7 @@ class SentenceScore:
     answer_type_match: float
     cosine: float = 0.0
     best_cosine: float = 0.0
+    is_direct: bool = False
     span: Span | None = None
     answer_score: float | None = None
 
@@ -161,6 +163,7 @@ def _promoted(sentence: SentenceScore) -> SentenceScore:
         context_coverage=1.0,
         phrase_coverage=1.0,
         answer_type_match=1.0,
+        is_direct=True,
     )
 
 

@@ -165,7 +165,13 @@ RETRIEVAL_STAGES = (
 
 ANSWER_STAGES = (
     AnswerStage("sentences", rank_draft, reason="it contains no sentence", ranks=True),
-    AnswerStage("reader", read_draft, ReaderOptions, reason="it is not among the {count} that were read", ranks=True),
+    AnswerStage(
+        "reader",
+        read_draft,
+        ReaderOptions,
+        reason="it is not among the {count} sections that the reader read",
+        ranks=True,
+    ),
     AnswerStage(ABSTENTION, assess_draft),
 )
 

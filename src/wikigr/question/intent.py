@@ -1,12 +1,10 @@
-"""What a question asks about a thing: what it is, when somebody lived, or what an entry of a reference does."""
+"""What a question asks about a thing: what it is, what an entry of a reference does, or a few words about it."""
 
 from __future__ import annotations
 
 from wikigr.names import bare_name
 from wikigr.question import patterns
 from wikigr.question.question import Question, content_stems
-
-_LIFE_STEMS = frozenset({"born", "birth", "birthday", "die", "death", "date", "day", "year", "month"})
 
 
 def asks_definition(question: Question, title: str) -> bool:
@@ -26,14 +24,6 @@ def asks_entry(question: Question, heading: str) -> bool:
         return False
     named, asked = content_stems(heading), question.weights.keys()
     return bool(asked) and asked <= set(named) and named[-1] in asked
-
-
-def asks_life_dates(question: Question, title: str) -> bool:
-    """Return whether ``question`` asks only when ``title`` was born or died."""
-    if not (patterns.ASKS_LIFE.search(question.text) and patterns.ASKS_LIFE_DATE.search(question.text)):
-        return False
-    named = name_stems(title)
-    return bool(named) and named <= question.weights.keys() <= named | _LIFE_STEMS
 
 
 def asks_short_answer(question: Question) -> bool:

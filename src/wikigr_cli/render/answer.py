@@ -142,16 +142,17 @@ def print_answer(environment: Environment, answer: Answer, *, explain: bool, str
 
 def _print_short_answer(environment: Environment, answer: Answer, span: AnswerSpan) -> None:
     """Print the short answer, and under it the text, in which it is highlighted."""
-    from wikigr.answer.extractive import subject_of
-
     short = " ".join(span.text.split())
     environment.print(short, style="bold")
     environment.print()
-    # Its place in the text, which has single spaces: after the words of the first quotation that precede it.
+    # The first quotation contains the short answer; what precedes it there tells its place in the text.
     first = answer.citations[0]
     words_before = " ".join(first.quote[: span.start - first.start].split())
-    quoted_from = len(subject_of(first))
-    begin = answer.text.index(short, quoted_from + len(words_before))
+    begin = answer.text.find(short, answer.text.find(words_before) + len(words_before))
+    if begin < 0:
+        # The lines of code stay as they are.
+        environment.print(answer.text)
+        return
     environment.print(answer.text[:begin], end="")
     environment.print(short, style="bold", end="")
     environment.print(answer.text[begin + len(short) :])
