@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from training.retrieve import ANSWERABLE, OFF_TOPIC, UNANSWERABLE, RetrievedQuestion
-from wikigr.answer.abstention import assess_reading, reading_features
+from wikigr.answer.abstention import assess, reading_features
 from wikigr.answer.draft import Draft
 from wikigr.answer.reading import ReaderOptions, read_sentences, score_sentence
 from wikigr.answer.sentences import SentenceScore, order_sentences, rank_sentences
@@ -93,7 +93,7 @@ def _probabilities(read: Sequence[ReadQuestion], calibration: Calibration) -> li
     found = []
     for question in read:
         sentences, right = _ordered(question, calibration)
-        confidence = assess_reading(question.draft.state.evidence, sentences, {}, calibration)
+        confidence = assess(question.draft.state.evidence, sentences, {}, calibration)
         found.append((confidence.value, right))
     return found
 

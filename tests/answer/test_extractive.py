@@ -10,18 +10,20 @@ import pytest
 from tests.answer.evidence import evidence
 
 from wikigr.answer.answer import Answer
-from wikigr.answer.extractive import SENTENCE_FLOOR, quote
+from wikigr.answer.extractive import SENTENCE_FLOOR, best_sentences, quote
+from wikigr.answer.reading import ReaderOptions
 from wikigr.answer.sentences import SentenceScore
 from wikigr.errors import UsageError
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
+from wikigr.reader.passage import Span
 
 QUESTIONS = Path(__file__).parents[2] / "packs" / "physics" / "eval" / "questions.jsonl"
 
 
-def answer_question(pack: Pack, question: str) -> Answer:
-    return Pipeline(Profile(), pack).answer(question)
+def answer_question(pack: Pack, question: str, profile: Profile | None = None) -> Answer:
+    return Pipeline(profile or Profile(), pack).answer(question)
 
 
 def sentence(pack: Pack, text: str, score: float = 1.0) -> SentenceScore:
@@ -33,7 +35,7 @@ def sentence(pack: Pack, text: str, score: float = 1.0) -> SentenceScore:
 
 
 def quoted(*sentences: SentenceScore) -> list[str]:
-    return [citation.quote for citation in quote(sentences)]
+    return [citation.quote for citation in quote(best_sentences(sentences, short=False))]
 
 
 def test_nothing_is_quoted_twice(pack: Pack) -> None:
@@ -79,11 +81,30 @@ def test_gold_questions_get_their_answers(pack: Pack) -> None:
 
 
 def test_further_sentences_come_near_the_best(pack: Pack) -> None:
-    answer = answer_question(pack, "In which year was Werner Heisenberg born?")
+    without_reader = Profile().override(ReaderOptions, enabled=False)
+    answer = answer_question(pack, "In which year was Werner Heisenberg born?", without_reader)
     kept = answer.sentences[: len(answer.citations)]
     assert len(kept) >= 2
     assert [s.text for s in kept] == [c.quote for c in answer.citations]
     assert all(s.score >= SENTENCE_FLOOR * kept[0].score for s in kept)
+
+
+def read(pack: Pack, text: str, short: str, score: float) -> SentenceScore:
+    """Return a sentence in which the reader has found ``short``."""
+    start = text.index(short)
+    return replace(sentence(pack, text), span=Span(start, start + len(short), 1.0), answer_score=score)
+
+
+def test_a_further_sentence_has_a_good_answer_of_its_own(pack: Pack) -> None:
+    ulm = read(pack, "Einstein was born in Ulm.", "Ulm", 0.9)
+    same = read(pack, "In the town of Ulm a child was born.", "the town of Ulm", 0.85)
+    other = read(pack, "He grew up in the city of Munich.", "Munich", 0.8)
+    doubtful = read(pack, "He lived for years in Bern.", "Bern", 0.49)
+    unread = sentence(pack, "He died in Princeton.")
+    ranked = [ulm, same, other, doubtful, unread]
+    assert best_sentences(ranked, short=True) == [ulm, other]
+    assert best_sentences(ranked, short=False) == [ulm, same, other]
+    assert best_sentences([doubtful, unread], short=True) == [doubtful]
 
 
 @pytest.mark.parametrize("question", ["", " \n", "\t"])

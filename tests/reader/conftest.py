@@ -1,8 +1,9 @@
-"""The prepared default encoder with its reader."""
+"""The prepared default encoder with its tokenizer and its reader."""
 
 from __future__ import annotations
 
 import pytest
+from tokenizers import Tokenizer
 
 from wikigr.embeddings.model_id import DEFAULT_MODEL
 from wikigr.embeddings.models import prepare
@@ -16,6 +17,11 @@ def encoder() -> PreparedModel:
     prepared = prepare(DEFAULT_MODEL)
     prepare_reader(prepared)
     return prepared
+
+
+@pytest.fixture(scope="session")
+def tokenizer(encoder: PreparedModel) -> Tokenizer:
+    return Tokenizer.from_file(str(encoder.tokenizer))
 
 
 @pytest.fixture(scope="session")

@@ -33,12 +33,13 @@ def whole(text: str, title: str = "Albert Einstein", heading: str = "") -> Passa
 
 @pytest.mark.parametrize(
     ("question", "answer"),
-    [("Where was Einstein born?", "Ulm"), ("Where did Einstein work from 1902 to 1909?", "the patent office in Bern")],
+    [("Where was Einstein born?", "Ulm"), ("Where did Einstein work from 1902 to 1909?", "patent office")],
 )
 def test_the_reader_finds_short_answers(reader: Reader, question: str, answer: str) -> None:
     ((span,),) = reader.read(question, [whole(BERN)])
     assert span is not None
-    assert BERN[span.start : span.end] in answer
+    assert answer in BERN[span.start : span.end]
+    assert span.end - span.start <= len(answer) + len("at the  in Bern")
     ((other,),) = reader.read("Who invented the telephone?", [whole(BERN)])
     assert other is not None
     assert other.margin < span.margin

@@ -16,7 +16,7 @@ values = st.integers(-20, 20).map(float)
 
 def _window(count: int, head: int = 3) -> Window:
     offsets = [(3 * n, 3 * n + 2) for n in range(count)]
-    return Window([0] * (head + count + 1), [0] * (head + count + 1), head, offsets, list(range(count)))
+    return Window([0] * (head + count + 1), [0] * (head + count + 1), head, offsets, [-1, *range(count), -1])
 
 
 @given(st.lists(st.tuples(values, values), min_size=5, max_size=14), st.integers(1, 5))
@@ -37,15 +37,17 @@ def test_best_span_is_the_best_of_all(rows: list[tuple[float, float]], max_token
     st.lists(st.tuples(values, values, st.booleans()), min_size=1, max_size=9),
     st.lists(st.tuples(st.integers(0, 28), st.integers(0, 28)), max_size=4),
     st.integers(1, 5),
+    st.booleans(),
 )
 def test_each_range_has_the_best_span_of_whole_words_inside_it(
-    rows: list[tuple[float, float, bool]], ranges: list[tuple[int, int]], max_tokens: int
+    rows: list[tuple[float, float, bool]], ranges: list[tuple[int, int]], max_tokens: int, is_cut: bool
 ) -> None:
     window = _window(len(rows))
     words = [0]
     for _, _, goes_on in rows[1:]:
         words.append(words[-1] + (not goes_on))
-    window = replace(window, words=words)
+    before, after = (words[0], words[-1]) if is_cut else (-1, -1)
+    window = replace(window, words=[before, *words, after])
     logits = np.array([(1.0, 2.0), *[(99.0, 99.0)] * 2, *[row[:2] for row in rows], (99.0, 99.0)], dtype=np.float32)
     for (start, end), span in zip(ranges, best_spans(window, logits, max_tokens, ranges), strict=True):
         inside = [n for n, (left, right) in enumerate(window.offsets) if start <= left and right <= end]
@@ -54,8 +56,8 @@ def test_each_range_has_the_best_span_of_whole_words_inside_it(
             for s in inside
             for e in inside
             if 0 <= e - s < max_tokens
-            and (s == 0 or words[s - 1] != words[s])
-            and (e == len(rows) - 1 or words[e + 1] != words[e])
+            and (words[s - 1] if s else before) != words[s]
+            and (words[e + 1] if e + 1 < len(rows) else after) != words[e]
         }
         if span is None:
             assert not allowed

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 from wikigr.answer.sentences import SentenceScore
@@ -34,6 +33,7 @@ THRESHOLD_NAME = "abstention"
 # With the reader, the strength is the probability that the answer is right.
 DEFAULT_READER_THRESHOLD = 0.25
 READER_THRESHOLD_NAME = "reader"
+_OF_THE_READER = (READER_THRESHOLD_NAME, DEFAULT_READER_THRESHOLD)
 # The margin of an answer that is as good as none, for the gap if there is no other.
 _NO_OTHER_MARGIN = -10.0
 
@@ -46,7 +46,7 @@ _STEEPNESS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """``value`` lies in [0, 1] and is 0.5 at the threshold; ``parts`` are its components, for the trace."""
+    """``value`` lies in [0, 1]; ``parts`` are its components, for the trace."""
 
     value: float
     abstain: bool
@@ -54,19 +54,6 @@ class Confidence:
 
 
 NO_ANSWER = Confidence(0.0, True, {})
-
-
-def assess(
-    evidence: Sequence[Evidence], sentences: Sequence[SentenceScore], thresholds: Mapping[str, float]
-) -> Confidence:
-    """Assess how confidently ``sentences`` (best first) answer the question that ``evidence`` was retrieved for."""
-    threshold = thresholds.get(THRESHOLD_NAME, DEFAULT_THRESHOLD)
-    if not sentences:
-        return Confidence(0.0, True, {"strength": 0.0, "threshold": threshold})
-    nearest = max((item.candidate.scores.get(DENSE, 0.0) for item in evidence), default=0.0)
-    strength = SENTENCE_WEIGHT * sentences[0].score + NEAREST_WEIGHT * max(0.0, nearest)
-    value = 1.0 / (1.0 + math.exp(-_STEEPNESS * (strength - threshold)))
-    return Confidence(value, strength < threshold, {"strength": strength, "threshold": threshold, "nearest": nearest})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,24 +70,37 @@ class ReadingFeatures:
     nearest: float
 
 
-def assess_reading(
+def assess(
     evidence: Sequence[Evidence],
     sentences: Sequence[SentenceScore],
     thresholds: Mapping[str, float],
-    calibration: Calibration,
+    calibration: Calibration | None = None,
 ) -> Confidence:
-    """Like ``assess``, for ``sentences`` that the reader has read: the confidence is a calibrated probability."""
-    found = reading_features(evidence, sentences)
-    value = as_probability(
-        calibration.answer_intercept
-        + calibration.answer_margin * found.margin
-        + calibration.answer_gap * found.gap
-        + calibration.answer_features * found.features
-        + calibration.answer_nearest * found.nearest
-    )
-    threshold = thresholds.get(READER_THRESHOLD_NAME, DEFAULT_READER_THRESHOLD)
-    notes = {"strength": value, "threshold": threshold, "threshold_name": READER_THRESHOLD_NAME, **asdict(found)}
-    return Confidence(value, value < threshold, notes)
+    """Assess how confidently ``sentences`` (best first) answer the question that ``evidence`` was retrieved for.
+
+    Without the reader, whose ``calibration`` is then ``None``, the threshold is one of the strength of the best
+    sentence, at which the confidence is 0.5. With it, the confidence is the probability that the best sentence contains
+    the right answer, and the threshold is one of the confidence; the best sentence is read, or it is a definition.
+    """
+    if not sentences:
+        return Confidence(0.0, True, _notes(0.0, thresholds, calibration))
+    nearest = max((item.candidate.scores.get(DENSE, 0.0) for item in evidence), default=0.0)
+    if calibration is not None and sentences[0].span is not None:
+        found = reading_features(evidence, sentences)
+        value = as_probability(calibration.answer_logit(*astuple(found)))
+        notes = {**_notes(value, thresholds, calibration), **asdict(found)}
+        return Confidence(value, value < notes["threshold"], notes)
+    strength = SENTENCE_WEIGHT * sentences[0].feature_score + NEAREST_WEIGHT * max(0.0, nearest)
+    threshold = DEFAULT_THRESHOLD if calibration is not None else thresholds.get(THRESHOLD_NAME, DEFAULT_THRESHOLD)
+    value = as_probability(_STEEPNESS * (strength - threshold))
+    notes = {**_notes(strength if calibration is None else value, thresholds, calibration), "nearest": nearest}
+    return Confidence(value, notes["strength"] < notes["threshold"], notes)
+
+
+def _notes(strength: float, thresholds: Mapping[str, float], calibration: Calibration | None) -> dict[str, Any]:
+    """Return the strength and the threshold that it is compared with, for the trace and ``wikigr eval calibrate``."""
+    name, default = (THRESHOLD_NAME, DEFAULT_THRESHOLD) if calibration is None else _OF_THE_READER
+    return {"strength": strength, "threshold": thresholds.get(name, default), "threshold_name": name}
 
 
 def reading_features(evidence: Sequence[Evidence], sentences: Sequence[SentenceScore]) -> ReadingFeatures:

@@ -19,12 +19,16 @@ from wikigr.text import fold, words
 MAX_SENTENCES = 3
 # Further sentences must reach this share of the best one's score; below it they are padding.
 SENTENCE_FLOOR = 0.75
+# Further sentences that the reader has read must answer at least with this probability.
+MIN_PROBABILITY = 0.5
 # Two sentences are duplicates if one contains the other and is at least this share of its length: a caption, or the
 # same lead in two articles.
 _DUPLICATE_SHARE = 0.7
 # A fragment may follow a sentence if it has this share of the question's terms, by weight, and this many words.
 _MIN_FRAGMENT_COVERAGE = 0.2
 _MIN_FRAGMENT_WORDS = 5
+# Below this margin of the reader, a short answer is more often wrong than right.
+MIN_SPAN_MARGIN = -2.0
 _BEFORE_CODE = ":\n\n"
 # A sentence that begins so names its subject in the sentence before.
 _PRONOUN = re.compile(r"(?:it|its|this|these|they|their|he|his|she|her)\b", re.I)
@@ -38,21 +42,26 @@ def write_extractive(pack: Pack, draft: Draft, answer: Answer) -> Answer:
     """
     question, exploration = draft.state.question, draft.state.exploration
     stating = sentences_stating(exploration.chain if exploration is not None else (), draft.sentences)
-    chosen = stating or best_sentences(draft.sentences, short=asks_short_answer(question))
+    short = asks_short_answer(question)
+    chosen = stating or best_sentences(draft.sentences, short=short)
     if exploration is not None and not stating and facts_miss_question(chosen, question):
         return replace(answer, confidence=0.0)
     citations = quote(chosen)
     verify_against(pack, citations, answer.trace)
-    span = short_answer(chosen[0]) if not stating and asks_short_answer(question) else None
+    span = short_answer(chosen[0], citations[0]) if not stating and short else None
     return replace(answer, text=as_text(citations), query_type=EXTRACTIVE, citations=citations, span=span)
 
 
-def short_answer(sentence: SentenceScore) -> AnswerSpan | None:
-    """Return the short answer that the reader found in ``sentence``, if it has read it."""
-    if sentence.span is None:
+def short_answer(sentence: SentenceScore, quoted: Citation) -> AnswerSpan | None:
+    """Return the short answer that the reader found in ``sentence``, which is ``quoted``, or ``None``.
+
+    It is a part of the quotation, so it is verified with it. Below ``MIN_SPAN_MARGIN`` the sentence alone is shown.
+    """
+    span = sentence.span
+    if span is None or span.margin < MIN_SPAN_MARGIN:
         return None
-    start, end = sentence.span.start, sentence.span.end
-    return AnswerSpan(sentence.section.content[start:end], sentence.section.section_id, start, end)
+    text = quoted.quote[span.start - quoted.start : span.end - quoted.start]
+    return AnswerSpan(text, quoted.section_id, span.start, span.end)
 
 
 def quote(chosen: Sequence[SentenceScore]) -> tuple[Citation, ...]:
@@ -76,24 +85,31 @@ def best_sentences(ranked: Sequence[SentenceScore], *, short: bool) -> list[Sent
     """Return at most three of ``ranked`` (best first) to quote.
 
     None is far below the first or repeats another, and none that follows a complete sentence is a fragment that says
-    little. If a ``short`` answer is wanted, each that the reader has read must have another one.
+    little. If the reader has read them, a further one must be more likely right than wrong, and where a ``short``
+    answer is wanted, have another one.
     """
     chosen: list[SentenceScore] = []
-    quoted: list[str] = []
-    answers: list[str] = []
+    said: list[tuple[str, str]] = []
     for sentence in ranked:
-        if len(chosen) == MAX_SENTENCES or sentence.score < SENTENCE_FLOOR * ranked[0].score:
+        is_read = sentence.span is not None
+        if len(chosen) == MAX_SENTENCES or (chosen and not _is_near(sentence, chosen[0])):
             break
         if chosen and chosen[0].is_prose and not (sentence.is_prose or _is_informative(sentence)):
             continue
-        text = _spaced(words(sentence.text))
-        answer = _spaced(answer_words(sentence)) if short and sentence.span is not None else ""
-        if any(_is_duplicate(text, other) for other in quoted) or any(answer in o or o in answer for o in answers):
+        text, answer = _spaced(words(sentence.text)), _spaced(answer_words(sentence)) if short and is_read else ""
+        if any(_is_duplicate(text, t) or (answer and (answer in a or a in answer)) for t, a in said):
             continue
         chosen.append(sentence)
-        quoted.append(text)
-        answers += [answer] if answer else []
+        said.append((text, answer))
     return chosen
+
+
+def _is_near(sentence: SentenceScore, best: SentenceScore) -> bool:
+    """Return whether ``sentence`` may be quoted after ``best``: it is on the same scale, and good enough."""
+    if (sentence.span is None) != (best.span is None):
+        return False
+    floor = SENTENCE_FLOOR * best.score
+    return sentence.score >= (floor if best.span is None else max(floor, MIN_PROBABILITY))
 
 
 def _spaced(of_text: Sequence[str]) -> str:

@@ -82,9 +82,5 @@ def _in_section(sentences: Sequence[SentenceScore], section: Section) -> list[in
 def score_sentence(sentence: SentenceScore, calibration: Calibration) -> SentenceScore:
     """Return ``sentence``, which the reader has read, with the probability that it answers the question."""
     assert sentence.span is not None
-    logit = (
-        calibration.sentence_intercept
-        + calibration.sentence_margin * sentence.span.margin
-        + calibration.sentence_features * sentence.feature_score
-    )
+    logit = calibration.sentence_logit(sentence.span.margin, sentence.feature_score)
     return replace(sentence, answer_score=as_probability(logit))

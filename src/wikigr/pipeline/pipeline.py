@@ -66,8 +66,6 @@ class Pipeline:
         self.resources = Resources(pack, model, profile[SynthesisOptions], offline)
         self._writers = Writers(self.resources, profile[FewShotOptions], few_shot_path)
         self._stages: dict[type[RetrievalStage[Any]], RetrievalStage[Any]] = {}
-        if pack.preloads and profile[ReaderOptions].enabled:
-            pack.start_reader()
 
     def stage(self, kind: type[_Stage]) -> _Stage:
         """Return this pipeline's stage of class ``kind``, whether or not the profile enables it."""
@@ -117,6 +115,8 @@ class Pipeline:
         ``CitationError`` when a quotation does not match the pack, and ``LlmError`` or ``BudgetError`` when a model
         is to write the answer and cannot.
         """
+        if self.pack.preloads and self.profile[ReaderOptions].enabled:
+            self.pack.start_reader()
         trace = Trace(clock=self.pack.clock)
         before = self.model.usage if self.model else Usage()
         draft = Draft(self.retrieve(question, trace, within=within))

@@ -12,6 +12,7 @@ from typing import Literal
 
 from wikigr.answer.answer import OWN_KNOWLEDGE, Answer
 from wikigr.answer.citations import CITATIONS
+from wikigr.answer.draft import READER
 from wikigr.answer.extractive import MAX_SENTENCES, SENTENCE_FLOOR
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
@@ -24,6 +25,8 @@ Outcome = Literal["cited", "read", "dropped", "not_found"]
 
 _RETRIEVAL = {stage.name: stage for stage in RETRIEVAL_STAGES if stage.ranks}
 _ANSWERING = {stage.name: stage for stage in ANSWER_STAGES if stage.ranks}
+# The section of a profile that configures a stage.
+_SETTINGS = {stage.name: stage.options.section for stage in (*RETRIEVAL_STAGES, *ANSWER_STAGES) if stage.options}
 _MAX_SECTIONS = 5
 _NOT_FOUND = "it was not found before"
 
@@ -114,9 +117,9 @@ def explain_article(answer: Answer, title: str, section_id: str | None = None) -
         reasons = list(dict.fromkeys(stage.reason for stage in rankers))
         reason = f"It was never a candidate: {', and '.join(reasons)}."
         return Why(title, section_id, tuple(stages), "not_found", reason)
-    if dropped_at is not None and dropped_at.stage in _RETRIEVAL:
+    setting = _SETTINGS.get(dropped_at.stage) if dropped_at is not None else None
+    if dropped_at is not None and setting is not None:
         reason = f"It was dropped at {dropped_at.stage}: {dropped_at.reason}."
-        setting = _RETRIEVAL[dropped_at.stage].options.section
         return Why(title, section_id, tuple(stages), "dropped", reason, dropped_at.stage, setting)
     last = dropped_at or stages[-1]
     return Why(title, section_id, tuple(stages), "read", f"It was read, but not quoted: {last.reason}.")
@@ -169,7 +172,8 @@ class _Target:
 
     def _score(self, stage: str, section_id: str) -> float | None:
         if stage in _ANSWERING:
-            return next((s.score for s in self._answer.sentences if s.section.section_id == section_id), None)
+            own = (s for s in self._answer.sentences if s.section.section_id == section_id)
+            return max((s.score if stage == READER else s.feature_score for s in own), default=None)
         row, candidate = _RETRIEVAL.get(stage), self._candidates.get(section_id)
         return candidate.scores.get(row.score) if row is not None and candidate is not None else None
 
@@ -196,7 +200,8 @@ class _Target:
         if answer.model:
             return f"{sentence}, and the model cited other sections"
         quoted = (
-            f"an answer quotes at most {MAX_SENTENCES} sentences, and none below {SENTENCE_FLOOR:.0%} of the best score"
+            f"an answer quotes at most {MAX_SENTENCES} sentences, none below {SENTENCE_FLOOR:.0%} of the best score, "
+            "and none that repeats another"
         )
         return f"{sentence}; {quoted}"
 

@@ -27,11 +27,11 @@ def asks_entry(question: Question, heading: str) -> bool:
 
 
 def asks_short_answer(question: Question) -> bool:
-    """Return whether a name, a date or a few other words may answer, rather than an explanation or an overview."""
+    """Return whether a name, a date or a few other words may answer, rather than a definition or an explanation."""
     if question.answer_type is not None:
-        return question.answer_type.name != "reason"
-    text = question.text
-    return patterns.ASKS_OVERVIEW.match(text) is None and patterns.ASKS_EXPLANATION.match(text) is None
+        return question.answer_type.name != "reason" and patterns.ASKS_MEANING.match(question.text) is None
+    asks_more = (patterns.ASKS_OVERVIEW, patterns.ASKS_EXPLANATION, patterns.ASKS_MEANING)
+    return not any(pattern.match(question.text) for pattern in asks_more)
 
 
 def asks_lead(question: Question, title: str) -> bool:

@@ -70,6 +70,14 @@ ASKS_DEFINITION = re.compile(
     rf"(?!{QUESTION_START}))",
     re.I,
 )
+# The same, where the question itself shows that no title need be known: "What is a coroutine?", "who was ada lovelace",
+# but not "What is the capital of France?".
+ASKS_MEANING = re.compile(
+    r"\W*(?:(?:what|who)(?:['’]s|\s+(?:is|are|was|were))\s+(?:an?\s+|the\s+)?[\w.'’-]+(?:\s+[\w.'’-]+)?\W*$|"
+    r"what (?:do|does|did)\s.+\s(?:do|mean)\W*$|(?:define|explain|describe|list)\b|tell me (?:all )?about\b|"
+    rf"(?!{QUESTION_START}))",
+    re.I,
+)
 # Birth and death, and whether the time or the place is asked for.
 ASKS_LIFE = re.compile(r"\b(?:born|birth\w*|die[ds]?|death)\b", re.I)
 ASKS_LIFE_DATE = re.compile(r"\b(?:when|dates?|year|day|month|birthday)\b", re.I)

@@ -69,6 +69,20 @@ class Calibration:
     answer_features: float
     answer_nearest: float
 
+    def sentence_logit(self, margin: float, features: float) -> float:
+        """Return the logit of the probability that a sentence answers the question."""
+        return self.sentence_intercept + self.sentence_margin * margin + self.sentence_features * features
+
+    def answer_logit(self, margin: float, gap: float, features: float, nearest: float) -> float:
+        """Return the logit of the probability that an answer is right."""
+        return (
+            self.answer_intercept
+            + self.answer_margin * margin
+            + self.answer_gap * gap
+            + self.answer_features * features
+            + self.answer_nearest * nearest
+        )
+
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Calibration:
         """Return the weights that ``asdict`` wrote; raises ``ValueError`` if one is missing or not finite."""

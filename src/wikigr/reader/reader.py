@@ -29,7 +29,6 @@ class Reader:
         self.calibration = prepared.calibration
         self._graph = prepared.graph
         self._tokenizer = Tokenizer.from_buffer(prepared.encoder.tokenizer.read_bytes())
-        self._makers: dict[WindowOptions, WindowMaker] = {}
         threads = available_cores() if threads is None else threads
         self._session = open_session(self._graph, threads=min(threads, MAX_THREADS_PER_TEXT), packed=packed)
 
@@ -45,7 +44,7 @@ class Reader:
         A sentence of which no window holds a whole word has ``None``. A sentence in several windows has the span with
         the highest margin. Raises ``ModelError`` if the graph fails to run.
         """
-        maker = self._makers.setdefault(options, WindowMaker(self._tokenizer, options))
+        maker = WindowMaker(self._tokenizer, options)
         windows = [
             (number, window)
             for number, passage in enumerate(passages)

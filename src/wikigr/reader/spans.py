@@ -54,7 +54,5 @@ def _of_whole_words(window: Window, logits: NDArray[np.float32]) -> tuple[NDArra
     count = len(window.offsets)
     starts, ends = logits[window.text_start : window.text_start + count].T
     words = np.array(window.words)
-    inside = words[1:] == words[:-1]
-    starts = np.where(np.concatenate([[False], inside]), -np.inf, starts)
-    ends = np.where(np.concatenate([inside, [False]]), -np.inf, ends)
-    return starts, ends
+    goes_on = words[1:] == words[:-1]
+    return np.where(goes_on[:-1], -np.inf, starts), np.where(goes_on[1:], -np.inf, ends)

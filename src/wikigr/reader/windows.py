@@ -24,8 +24,9 @@ class Window:
     """A window of a section.
 
     ``token_types`` is 0 up to and including the first ``[SEP]``, and 1 after it. The text begins at the token
-    ``text_start``; ``offsets`` holds the characters ``(start, end)`` of the section's text for each of its tokens, and
-    ``words`` the number of the word that it is a piece of.
+    ``text_start``; ``offsets`` holds the characters ``(start, end)`` of the section's text for each of its tokens.
+    ``words`` holds the number of the word that each of them is a piece of, and also those of the tokens before and
+    after the window (−1 if there is none), because a window may begin or end inside a word.
     """
 
     input_ids: list[int]
@@ -39,12 +40,12 @@ class WindowMaker:
     """Makes windows with the tokenizer of the encoder."""
 
     def __init__(self, tokenizer: Tokenizer, options: WindowOptions | None = None) -> None:
-        """Use a copy of ``tokenizer`` without its truncation and padding.
+        """Switch off the truncation and the padding of ``tokenizer``, and use it.
 
         Raises ``ValueError`` if it has no ``[CLS]`` or ``[SEP]``.
         """
         self.options = options or WindowOptions()
-        self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
+        self._tokenizer = tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._first, self._separator = (self._special(name) for name in ("[CLS]", "[SEP]"))
@@ -64,7 +65,7 @@ class WindowMaker:
             head += [*named[: options.title_tokens], *self._end_of_title]
         encoded = self._encode(text)
         ids, offsets = encoded.ids, encoded.offsets
-        words = [-1 if word is None else word for word in encoded.word_ids]
+        words = [-1, *(-1 if word is None else word for word in encoded.word_ids), -1]
         room = options.tokens - len(head) - 1
         made = []
         for start in _starts(len(ids), room, options.overlap):
@@ -76,7 +77,7 @@ class WindowMaker:
                     token_types=[0] * types + [1] * (len(input_ids) - types),
                     text_start=len(head),
                     offsets=offsets[start : start + room],
-                    words=words[start : start + room],
+                    words=words[start : start + len(piece) + 2],
                 )
             )
         return made

@@ -79,6 +79,7 @@ def _explain_document(answer: Answer) -> dict[str, Any]:
                 "text": s.text,
                 "score": round(s.score, 4),
                 "parts": {part: round(value, 4) for part, value in s.parts().items()},
+                "margin": round(s.span.margin, 4) if s.span is not None else None,
                 "cited": (s.section.section_id, s.start) in cited,
             }
             for s in answer.sentences
@@ -193,6 +194,8 @@ def _print_explanation(environment: Environment, explain: Document) -> None:
     for sentence in explain["sentences"][:_MAX_SENTENCES]:
         mark = "*" if sentence["cited"] else " "
         parts = ", ".join(f"{part} {value:.2f}" for part, value in sentence["parts"].items())
+        if sentence["margin"] is not None:
+            parts = f"margin {sentence['margin']:.2f}, {parts}"
         place = f"{sentence['section_id']} [{sentence['start']}:{sentence['end']}]"
         environment.print(f" {mark} {sentence['score']:.3f}  {place}  {parts}", hang=10)
         environment.print(f"          {' '.join(sentence['text'].split())[:100]}", style="dim")
