@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 _ADAPTER = _HERE.parent / "src" / "wikigr" / "reader" / "adapter.safetensors"
 _FIGURES = "figures.json"
+_REFINED = "refined"
 _OFF_TOPIC_QUESTIONS = "musique"
 
 
@@ -100,9 +101,15 @@ def _train(options: argparse.Namespace, config: Config) -> None:
 
     with checkpoint_folder(DEFAULT_MODEL) as folder:
         maker, pad_id = _window_maker(folder, config)
-        features = make_features(read_examples(options.work / TRAINING_FILE), maker)
+        examples = read_examples(options.work / TRAINING_FILE)
+        features = make_features(examples, maker)
         print(f"{len(features):,} windows of {sum(len(f.input_ids) for f in features) / len(features):.0f} tokens")
-        train(features, folder, pad_id, options.work / options.run, config, stop_at=options.stop_at)
+        run = options.work / options.run
+        model = train(features, folder, pad_id, run, config, stop_at=options.stop_at)
+        if config.refine_rates and options.stop_at is None:
+            features = make_features([e for e in examples if e.source in config.refine_sources], maker)
+            print(f"{len(features):,} windows to refine")
+            train(features, folder, pad_id, run / _REFINED, config.refined(), start=model.adapter())
 
 
 def _evaluate(options: argparse.Namespace) -> None:
@@ -167,6 +174,8 @@ def _trained(run: Path, folder: Path) -> tuple[SpanReader, Config, int]:
     from training.train import CHECKPOINT, CONFIG
 
     config = Config.read(run / CONFIG)
+    if (run / _REFINED / CHECKPOINT).exists():
+        run = run / _REFINED
     torch.set_num_threads(config.threads)
     state = torch.load(run / CHECKPOINT, weights_only=True)
     model = SpanReader(folder, rank=config.rank, scale=config.scale)

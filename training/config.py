@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,9 @@ class Config:
     """The whole recipe.
 
     ``scale`` multiplies the low-rank updates. A step reads ``batch_size`` windows. The learning rate is linear between
-    the points ``(step, rate)`` of ``learning_rates``, the last of which is the end of the training.
+    the points ``(step, rate)`` of ``learning_rates``, the last of which is the end of the training. Another phase, with
+    ``refine_rates``, then reads only the examples of ``refine_sources``, whose answers are like those that are wanted;
+    without rates there is none.
     """
 
     seed: int = 7
@@ -46,7 +48,14 @@ class Config:
     rank: int = 48
     scale: float = 2.0
     batch_size: int = 16
-    learning_rates: tuple[tuple[int, float], ...] = ((0, 1e-5), (100, 1e-3), (6_500, 1e-5))
+    learning_rates: tuple[tuple[int, float], ...] = (
+        (0, 1e-5),
+        (100, 1e-3),
+        (500, 0.000938125),
+        (4_400, 1e-5),
+    )
+    refine_rates: tuple[tuple[int, float], ...] = ((0, 1e-5), (50, 4e-4), (1_000, 5e-6))
+    refine_sources: tuple[str, ...] = ("squad2", "squadshifts-new_wiki")
     weight_decay: float = 0.01
     gradient_norm: float = 1.0
     label_smoothing: float = 0.0
@@ -60,6 +69,10 @@ class Config:
         """The number of steps."""
         return self.learning_rates[-1][0]
 
+    def refined(self) -> Config:
+        """Return the settings of the other phase, without one after it."""
+        return replace(self, seed=self.seed + 1, learning_rates=self.refine_rates, refine_rates=())
+
     def to_json(self) -> dict[str, Any]:
         """Return the settings as JSON values."""
         return asdict(self)
@@ -68,7 +81,9 @@ class Config:
     def from_json(cls, values: dict[str, Any]) -> Config:
         """Return the settings that ``to_json`` wrote; raises ``TypeError`` for unknown ones."""
         rest = {key: value for key, value in values.items() if key not in ("data", "windows")}
-        rest["learning_rates"] = tuple((step, rate) for step, rate in values["learning_rates"])
+        for key in ("learning_rates", "refine_rates"):
+            rest[key] = tuple((step, rate) for step, rate in values[key])
+        rest["refine_sources"] = tuple(values["refine_sources"])
         return cls(data=DataConfig(**values["data"]), windows=WindowOptions(**values["windows"]), **rest)
 
     @classmethod

@@ -22,6 +22,9 @@ ATTRIBUTE = "attribute"
 SEARCH = "search"
 ENTITY_SWAP = "entity_swap"
 
+# The answer types of which an article states several.
+_ATTRIBUTE_TYPES = frozenset({"date", "number", "name", "reason"})
+
 # A number, or one or more capitalized words.
 _ENTITY = re.compile(r"\b\d[\d,.]*\b|\b[A-ZÀ-Þ][\w-]+(?: (?:of )?[A-ZÀ-Þ][\w-]+)*")
 # What stands before a word that is capitalized although it does not begin a sentence.
@@ -45,7 +48,7 @@ class ArticleNegatives:
             if question.text not in self._paragraphs[key]:
                 self._paragraphs[key].append(question.text)
             kind = answer_type(question.question)
-            if kind is not None and question.spans:
+            if kind is not None and kind.name in _ATTRIBUTE_TYPES and question.spans:
                 self._by_type[*key, kind.name].append(question)
 
     def same_article(self, question: Question, draw: random.Random) -> str | None:
@@ -55,7 +58,7 @@ class ArticleNegatives:
     def attribute(self, question: Question, draw: random.Random) -> str | None:
         """Return a paragraph of the article that answers another question of the same answer type, or ``None``."""
         kind = answer_type(question.question)
-        if kind is None:
+        if kind is None or kind.name not in _ATTRIBUTE_TYPES:
             return None
         others = self._by_type[question.source, question.title, kind.name]
         return _first_without(question, (other.text for other in _shuffled(others, draw)))

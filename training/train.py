@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -55,13 +55,21 @@ def learning_rate(step: int, config: Config) -> float:
 
 
 def train(
-    features: Sequence[Feature], checkpoint: Path, pad_id: int, run: Path, config: Config, *, stop_at: int | None = None
+    features: Sequence[Feature],
+    checkpoint: Path,
+    pad_id: int,
+    run: Path,
+    config: Config,
+    *,
+    start: Mapping[str, Tensor] | None = None,
+    stop_at: int | None = None,
 ) -> SpanReader:
     """Train on ``features`` from the encoder in the folder ``checkpoint``, and return the trained model.
 
-    The folder ``run`` receives the settings, the log and the last checkpoint; training continues from it. ``stop_at``
-    ends after that many steps. Only the learning rates of later steps may change, which also makes a finished training
-    longer. Raises ``ValueError`` if ``run`` holds a training with other settings.
+    The adapter is at first ``start``, or changes nothing. The folder ``run`` receives the settings, the log and the
+    last checkpoint; training continues from it. ``stop_at`` ends after that many steps. Only the learning rates of
+    later steps may change, which also makes a finished training longer. Raises ``ValueError`` if ``run`` holds a
+    training with other settings.
     """
     run.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(config.threads)
@@ -75,6 +83,8 @@ def train(
     if state is not None:
         position = _Position(*state["position"])
     _record_settings(run / CONFIG, config, position.step)
+    if state is None and start is not None:
+        model.load_adapter(dict(start))
     if state is not None:
         model.load_adapter(state["adapter"])
         optimizer.load_state_dict(state["optimizer"])

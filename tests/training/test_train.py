@@ -90,6 +90,17 @@ def test_a_finished_training_can_be_made_longer(features: list[Feature], tiny_be
         train(features, tiny_bert, 0, tmp_path / "run", other)
 
 
+def test_another_phase_starts_from_the_adapter_of_the_first(
+    features: list[Feature], tiny_bert: Path, tmp_path: Path
+) -> None:
+    first = train(features, tiny_bert, 0, tmp_path / "run", CONFIG)
+    refined = replace(CONFIG, refine_rates=((0, 0.0), (1, 0.0))).refined()
+    assert (refined.seed, refined.refine_rates) == (CONFIG.seed + 1, ())
+    second = train(features[:8], tiny_bert, 0, tmp_path / "run" / "refined", refined, start=first.adapter())
+    # A step at the rate 0 changes nothing.
+    assert _equal(first, second)
+
+
 def test_only_the_adapter_and_the_head_change(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
     trained = train(features, tiny_bert, 0, tmp_path / "run", CONFIG).state_dict()
     torch.manual_seed(CONFIG.seed)

@@ -1,4 +1,4 @@
-"""The type of thing that answers a question: a date, a number, a name or a reason."""
+"""The type of thing that answers a question: a date, a number, a name, a reason or a procedure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from wikigr.question import patterns
 
 @dataclass(frozen=True, slots=True)
 class AnswerType:
-    """``asked_by`` matches a question that wants this type, ``found_by`` a text that holds one."""
+    """``asked_by`` matches a question that wants this type, ``found_by`` a text that holds one.
+
+    ``is_short`` says whether a few words can be such an answer.
+    """
 
     name: str
     asked_by: re.Pattern[str]
     found_by: re.Pattern[str]
+    is_short: bool = True
 
 
 # The first one whose pattern matches the question counts.
@@ -22,7 +26,8 @@ ANSWER_TYPES = (
     AnswerType("date", patterns.ASKS_DATE, patterns.DATE),
     AnswerType("number", patterns.ASKS_NUMBER, patterns.NUMBER),
     AnswerType("name", patterns.ASKS_NAME, patterns.NAME),
-    AnswerType("reason", patterns.ASKS_REASON, patterns.REASON),
+    AnswerType("reason", patterns.ASKS_REASON, patterns.REASON, is_short=False),
+    AnswerType("procedure", patterns.ASKS_PROCEDURE, patterns.PROCEDURE, is_short=False),
 )
 
 

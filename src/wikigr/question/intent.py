@@ -28,10 +28,11 @@ def asks_entry(question: Question, heading: str) -> bool:
 
 def asks_short_answer(question: Question) -> bool:
     """Return whether a name, a date or a few other words may answer, rather than a definition or an explanation."""
+    if patterns.ASKS_MEANING.match(question.text):
+        return False
     if question.answer_type is not None:
-        return question.answer_type.name != "reason" and patterns.ASKS_MEANING.match(question.text) is None
-    asks_more = (patterns.ASKS_OVERVIEW, patterns.ASKS_EXPLANATION, patterns.ASKS_MEANING)
-    return not any(pattern.match(question.text) for pattern in asks_more)
+        return question.answer_type.is_short
+    return not (patterns.ASKS_OVERVIEW.match(question.text) or patterns.ASKS_EXPLANATION.match(question.text))
 
 
 def asks_lead(question: Question, title: str) -> bool:

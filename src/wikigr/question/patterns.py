@@ -41,6 +41,7 @@ ASKS_NAME = re.compile(
     re.I,
 )
 ASKS_REASON = re.compile(any_of(["why"]), re.I)
+ASKS_PROCEDURE = re.compile(r"^\W*(?:how (?:do|can|should|would) (?:i|you|we|one)|how to|how is|how are)\b", re.I)
 
 # What a text that answers such a question contains.
 DATE = re.compile(
@@ -53,6 +54,8 @@ NAME = re.compile(r"(?<=[a-z,;:'\"“(–-] )[A-ZÀ-Þ][\w'’-]+|(?<=[(\"“])[
 REASON = re.compile(
     any_of("because,due to,since,so that,in order to,as a result,caused?,led to,reasons?,allows?".split(",")), re.I
 )
+# Code after the sentence that introduces it, a term with its definition, or an option of a command.
+PROCEDURE = re.compile(r":\n\n|\n {4}|(?<![\w-])--?[A-Za-z][\w-]*")
 
 # How broad an answer a question asks for.
 ASKS_OVERVIEW = re.compile(
