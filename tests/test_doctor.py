@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,8 @@ import pytest
 from wikigr import doctor
 from wikigr.checks import Check
 from wikigr.embeddings.embedder import Embedder
+from wikigr.embeddings.models import find_prepared
+from wikigr.reader.adapter import AdapterDescription
 from wikigr.sandbox.process import find_walls
 from wikigr.sandbox.walls import Walls
 
@@ -47,6 +51,36 @@ def test_a_missing_encoder_is_a_failure_with_the_command_that_prepares_it(
     check = by_name(doctor.diagnose({}))["encoder"]
     assert (check.passed, check.required) == (False, True)
     assert "wikigr model prepare" in check.mend
+
+
+def test_the_reader_reads_and_its_adapter_is_named(encoder: Embedder) -> None:
+    check = by_name(doctor.diagnose({}))["reader"]
+    assert check.passed
+    assert check.detail == f"adapter {AdapterDescription.read().sha256[:16]}"
+
+
+@pytest.mark.parametrize(
+    ("damage", "message", "fix"),
+    [
+        (Path.unlink, "has not been prepared", "wikigr model prepare"),
+        (lambda path: path.write_text("{"), "Cannot read", "wikigr model prepare --force"),
+    ],
+)
+def test_a_missing_or_damaged_reader_is_a_failure_with_the_command_that_prepares_it(
+    encoder: Embedder,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    damage: Callable[[Path], object],
+    message: str,
+    fix: str,
+) -> None:
+    folder = find_prepared(encoder.identity.model_id).folder
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    damage(shutil.copytree(folder, tmp_path / "wikigr" / "models" / folder.name) / "reader.json")
+    checks = by_name(doctor.diagnose({}))
+    assert checks["encoder"].passed
+    assert (checks["reader"].passed, checks["reader"].mend) == (False, fix)
+    assert message in checks["reader"].detail
 
 
 def test_an_old_python_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -408,4 +408,9 @@ def test_a_bundled_encoder_is_used_and_stays(pack: Path, tmp_path: Path, monkeyp
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
     update(pack, CHANGED)
     assert manifest_of(pack).bundled_encoder
+    assert {f"encoder/{name}" for name in ("reader.json", "reader.onnx")} <= manifest_of(pack).files.keys()
     assert all(check.passed for check in validate_pack(pack))
+    (pack / "encoder" / "reader.onnx").write_bytes(b"")
+    with pytest.raises(PackError, match=r"reader\.onnx has 0 bytes") as caught:
+        update(pack, RECORDS)
+    assert caught.value.hint == "Get the pack again, or build it again with --bundle-encoder."

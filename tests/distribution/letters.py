@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from wikigr.embeddings.embedder import Embedder
+from wikigr.embeddings.models import find_prepared
 from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.pack.layout import ENCODER, MANIFEST
+from wikigr.pack.manifest import describe_files, read_manifest
+from wikigr.reader.prepared import copy_prepared
 from wikigr.sources.detect import open_source
 
 _RECORDS = [
@@ -31,6 +36,22 @@ def build_letters(folder: Path, encoder: Embedder) -> Path:
     (folder / "eval").mkdir()
     (folder / "eval" / "questions.jsonl").write_text('{"question": "What is Alpha?", "answer": "A letter."}\n')
     return folder
+
+
+def bundle_encoder(pack: Path) -> Path:
+    """Copy the encoder of ``pack`` and its reader into it, as ``--bundle-encoder`` does; returns their folder."""
+    manifest = read_manifest(pack / MANIFEST)
+    copy_prepared(find_prepared(manifest.encoder.model_id).folder, pack / ENCODER)
+    list_encoder(pack)
+    return pack / ENCODER
+
+
+def list_encoder(pack: Path) -> None:
+    """Record the present files of the bundled encoder in the manifest of ``pack``."""
+    manifest = read_manifest(pack / MANIFEST)
+    files = {name: record for name, record in manifest.files.items() if not name.startswith(f"{ENCODER}/")}
+    files |= {f"{ENCODER}/{name}": record for name, record in describe_files(pack / ENCODER).items()}
+    (pack / MANIFEST).write_text(replace(manifest, files=files, bundled_encoder=True).to_json(), encoding="utf-8")
 
 
 def build_triples(folder: Path, encoder: Embedder) -> Path:

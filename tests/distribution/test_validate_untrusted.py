@@ -12,13 +12,15 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from tests.distribution.letters import build_letters
+from tests.distribution.letters import build_letters, bundle_encoder, list_encoder
 
 from wikigr.distribution.validate_untrusted import validate_untrusted
 from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
 from wikigr.pack.layout import DATABASE, MANIFEST
 from wikigr.pack.manifest import describe_file
+
+BUNDLED = "Get the pack again, or build it again with --bundle-encoder."
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +57,40 @@ def test_a_changed_database_fails_although_its_hash_was_recorded_again(
     assert detail in failure.detail
     # The digest is computed only if the checks before it pass.
     assert ("digest" in {check.name for check in checks}) is (failed == "digest")
+
+
+def test_the_bundled_reader_is_checked_and_tried(built: Path, tmp_path: Path) -> None:
+    pack = shutil.copytree(built, tmp_path / "letters")
+    encoder = bundle_encoder(pack)
+    checks = {check.name: check for check in validate_untrusted(pack)}
+    assert all(check.passed for check in checks.values())
+    assert checks["reader"].detail.startswith("adapter ")
+    assert checks["reading"].detail == "the reader reads a sentence"
+
+    graph, description = encoder / "reader.onnx", encoder / "reader.json"
+    graph.write_bytes(bytes(graph.stat().st_size))
+    list_encoder(pack)
+    failure = next(check for check in validate_untrusted(pack) if not check.passed)
+    assert (failure.name, failure.mend) == ("reader", BUNDLED)
+    assert "reader.onnx does not have its recorded sha256" in failure.detail
+
+    described = json.loads(description.read_text())
+    described["files"]["reader.onnx"] = asdict(describe_file(graph))
+    description.write_text(json.dumps(described))
+    list_encoder(pack)
+    failure = next(check for check in validate_untrusted(pack) if not check.passed)
+    assert (failure.name, failure.mend) == ("reading", BUNDLED)
+    assert "bundled with the pack 'letters' is damaged" in failure.detail
+
+
+def test_a_bundled_encoder_without_a_reader_is_not_tried(built: Path, tmp_path: Path) -> None:
+    pack = shutil.copytree(built, tmp_path / "letters")
+    for path in bundle_encoder(pack).glob("reader.*"):
+        path.unlink()
+    list_encoder(pack)
+    checks = {check.name: check for check in validate_untrusted(pack)}
+    assert all(check.passed for check in checks.values())
+    assert "reading" not in checks
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the address space")

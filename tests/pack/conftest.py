@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.distribution.letters import build_letters
+from tests.distribution.letters import build_letters, bundle_encoder
 
 from wikigr.embeddings.embedder import Embedder
 
@@ -21,3 +21,10 @@ def letters_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) ->
 def letters_copy(letters_pack: Path, tmp_path: Path) -> Path:
     """A copy of the pack that a test may change."""
     return shutil.copytree(letters_pack, tmp_path / "letters")
+
+
+@pytest.fixture
+def bundled_letters(letters_copy: Path) -> Path:
+    """A copy of the pack that bundles the encoder and its reader."""
+    bundle_encoder(letters_copy)
+    return letters_copy

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from wikigr.embeddings.embedder import Embedder
-from wikigr.errors import EncoderMismatchError, PackError
+from wikigr.embeddings.models import find_prepared
+from wikigr.errors import EncoderMismatchError, ModelError, PackError
 from wikigr.pack.layout import DATABASE, GRAPH_INDEX, MANIFEST
 from wikigr.pack.open import Pack, encoder_source
+from wikigr.reader.passage import Passage
+from wikigr.reader.prepared import NoReaderError
 
 
 @pytest.mark.parametrize("preload", [False, True])
@@ -95,3 +99,42 @@ def test_the_encoder_of_a_pack_is_its_model_unless_it_is_bundled(letters_copy: P
     (letters_copy / MANIFEST).write_text(json.dumps({**fields, "bundled_encoder": True}))
     with Pack(letters_copy) as pack:
         assert encoder_source(pack.layout, pack.manifest) == str(letters_copy / "encoder")
+
+
+def test_the_bundled_reader_is_used(bundled_letters: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    text = "Ada Lovelace was born in London."
+    with Pack(bundled_letters) as pack:
+        ((span,),) = pack.reader.read(
+            "Where was Ada Lovelace born?", [Passage("Ada Lovelace", "", text, ((0, len(text)),))]
+        )
+    assert span is not None
+    assert "London" in text[span.start : span.end]
+
+
+@pytest.mark.parametrize("name", ["reader.json", "reader.onnx", "reader.onnx.data", "tokenizer.json"])
+def test_a_damaged_bundled_reader_is_damage_to_the_pack(bundled_letters: Path, name: str) -> None:
+    (bundled_letters / "encoder" / name).write_text("[")
+    with Pack(bundled_letters) as pack, pytest.raises(PackError, match="reader that is bundled with") as caught:
+        _ = pack.reader
+    assert caught.value.hint == "Get the pack again, or build it again with --bundle-encoder."
+
+
+def test_a_bundled_encoder_without_a_reader_is_fine(bundled_letters: Path) -> None:
+    (bundled_letters / "encoder" / "reader.json").unlink()
+    with Pack(bundled_letters) as pack, pytest.raises(NoReaderError, match="has not been prepared"):
+        _ = pack.reader
+
+
+def test_another_encoder_brings_its_own_reader(
+    bundled_letters: Path, encoder: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (bundled_letters / "encoder" / "reader.json").write_text("[")
+    with Pack(bundled_letters, encoder=encoder.identity.model_id) as pack:
+        _ = pack.reader
+    folder = find_prepared(encoder.identity.model_id).folder
+    copy = shutil.copytree(folder, tmp_path / "encoder")
+    (copy / "reader.json").unlink()
+    with Pack(bundled_letters, encoder=str(copy)) as pack, pytest.raises(ModelError) as caught:
+        _ = pack.reader
+    assert caught.value.hint == "wikigr model prepare"

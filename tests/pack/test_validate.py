@@ -7,12 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.distribution.letters import list_encoder
 
 from wikigr.errors import PackError
 from wikigr.graph.engine import Graph
 from wikigr.pack.layout import DATABASE, MANIFEST, PAGERANK
 from wikigr.pack.manifest import describe_file, read_manifest
 from wikigr.pack.validate import validate_pack
+
+BUNDLED = "Get the pack again, or build it again with --bundle-encoder."
 
 
 def failed(pack: Path) -> dict[str, str]:
@@ -62,6 +65,35 @@ def test_a_changed_or_unlisted_file_is_found_before_the_database_is_opened(lette
         DATABASE: "has changed since it was built",
         PAGERANK: "is not listed in the manifest",
     }
+
+
+def flip_last_byte(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+def test_a_bundled_reader_is_checked(bundled_letters: Path) -> None:
+    checks = {check.name: check for check in validate_pack(bundled_letters)}
+    assert all(check.passed for check in checks.values())
+    assert checks["reader"].detail.startswith("adapter ")
+    flip_last_byte(bundled_letters / "encoder" / "reader.onnx.data")
+    (changed,) = (check for check in validate_pack(bundled_letters) if not check.passed)
+    assert (changed.name, changed.mend) == ("encoder/reader.onnx.data", BUNDLED)
+    # If the manifest was written again, only the reader's own digests give the change away.
+    list_encoder(bundled_letters)
+    (damaged,) = (check for check in validate_pack(bundled_letters) if not check.passed)
+    assert (damaged.name, damaged.mend) == ("reader", BUNDLED)
+    assert "reader.onnx.data does not have its recorded sha256" in damaged.detail
+
+
+def test_a_bundled_encoder_needs_no_reader(bundled_letters: Path) -> None:
+    for path in (bundled_letters / "encoder").glob("reader.*"):
+        path.unlink()
+    list_encoder(bundled_letters)
+    checks = {check.name: check for check in validate_pack(bundled_letters)}
+    assert all(check.passed for check in checks.values())
+    assert checks["reader"].detail == "none, so answers have no short answer"
 
 
 def test_a_version_that_is_not_semantic_fails(letters_copy: Path) -> None:

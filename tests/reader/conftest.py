@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 from tokenizers import Tokenizer
 
@@ -17,6 +20,13 @@ def encoder() -> PreparedModel:
     prepared = prepare(DEFAULT_MODEL)
     prepare_reader(prepared)
     return prepared
+
+
+@pytest.fixture
+def copy(encoder: PreparedModel, tmp_path: Path) -> PreparedModel:
+    """A copy of the prepared encoder with its reader."""
+    shutil.copytree(encoder.folder, tmp_path / "encoder")
+    return PreparedModel.from_folder(tmp_path / "encoder")
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,20 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from wikigr.embeddings import prepared as encoders
 from wikigr.embeddings.prepared import PreparedModel
 from wikigr.errors import ModelError
 from wikigr.reader import prepared
 from wikigr.reader.adapter import ADAPTER, Adapter, AdapterDescription
-from wikigr.reader.prepared import NoReaderError, PreparedReader, find_reader, prepare_reader
+from wikigr.reader.prepared import NoReaderError, PreparedReader, copy_prepared, find_reader, prepare_reader
 
 MEGABYTE = 1_000_000
-
-
-@pytest.fixture
-def copy(encoder: PreparedModel, tmp_path: Path) -> PreparedModel:
-    """A copy of the prepared encoder with its reader."""
-    shutil.copytree(encoder.folder, tmp_path / "encoder")
-    return PreparedModel.from_folder(tmp_path / "encoder")
 
 
 @pytest.fixture
@@ -95,6 +90,72 @@ def test_another_version_must_be_prepared_again(copy: PreparedModel) -> None:
     with pytest.raises(ModelError, match="of another version") as caught:
         find_reader(copy)
     assert caught.value.hint == "wikigr model prepare"
+
+
+def test_a_reader_for_another_graph_of_the_encoder_is_prepared_again(copy: PreparedModel) -> None:
+    """Its graph holds offsets into the weights of the encoder's graph."""
+    described = json.loads((copy.folder / encoders.DESCRIPTION).read_text(encoding="utf-8"))
+    described["files"][encoders.GRAPH]["sha256"] = "0" * 64
+    change(copy.folder / encoders.DESCRIPTION, files=described["files"])
+    other = PreparedModel.from_folder(copy.folder)
+    with pytest.raises(ModelError, match="another graph of the encoder"):
+        find_reader(other)
+    prepare_reader(other)
+    find_reader(other)
+    with pytest.raises(ModelError, match="another graph of the encoder"):
+        find_reader(copy)
+
+
+def test_a_folder_that_cannot_be_written_is_a_clear_error(copy: PreparedModel) -> None:
+    (copy.folder / prepared.DESCRIPTION).unlink()
+    (copy.folder / prepared.DESCRIPTION).mkdir()
+    with pytest.raises(ModelError, match=r"Cannot write the reader to .*: Is a directory"):
+        prepare_reader(copy)
+    assert not list(copy.folder.glob(".unfinished-*"))
+
+
+def test_abandoned_folders_are_removed(copy: PreparedModel) -> None:
+    old, recent = copy.folder / ".unfinished-old", copy.folder / ".unfinished-recent"
+    old.mkdir()
+    recent.mkdir()
+    os.utime(old, (0, 0))
+    prepare_reader(copy, force=True)
+    assert not old.exists()
+    assert recent.exists()
+
+
+def test_the_description_becomes_visible_after_the_files_are_on_disk(
+    copy: PreparedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed = []
+
+    def record(path: Path) -> None:
+        flushed.append((path.name, (copy.folder / prepared.DESCRIPTION).exists()))
+
+    monkeypatch.setattr("wikigr.embeddings.preparation.flush", record)
+    (copy.folder / prepared.DESCRIPTION).unlink()
+    prepare_reader(copy)
+    names = [name for name, _ in flushed]
+    assert names[:3] == [prepared.GRAPH_DATA, prepared.GRAPH, prepared.DESCRIPTION]
+    assert names[3].startswith(".unfinished-")
+    assert flushed[4:] == [("encoder", False), ("encoder", True)]
+
+
+def test_a_copy_has_the_files_of_encoder_and_reader_only(copy: PreparedModel, tmp_path: Path) -> None:
+    (copy.folder / ".unfinished-1").mkdir()
+    (copy.folder / "notes.txt").write_text("")
+    copy_prepared(copy.folder, tmp_path / "second")
+    second = PreparedModel.from_folder(tmp_path / "second")
+    second.verify()
+    PreparedReader.beside(second).verify()
+    names = {file.name for file in (*second.files, *PreparedReader.beside(second).files)}
+    assert {path.name for path in second.folder.iterdir()} == names | {encoders.DESCRIPTION, prepared.DESCRIPTION}
+    (second.folder / prepared.DESCRIPTION).unlink()
+    copy_prepared(second.folder, tmp_path / "third")
+    assert not list((tmp_path / "third").glob("reader.*"))
+    (copy.folder / prepared.GRAPH).unlink()
+    with pytest.raises(ModelError, match=r"reader\.onnx is missing"):
+        copy_prepared(copy.folder, tmp_path / "fourth")
 
 
 def test_an_encoder_with_other_weights_has_no_reader(copy: PreparedModel) -> None:

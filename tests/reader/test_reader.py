@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -15,8 +19,10 @@ from training.model import SpanReader
 from wikigr.embeddings.model_id import DEFAULT_MODEL
 from wikigr.embeddings.prepared import PreparedModel
 from wikigr.embeddings.weights import checkpoint_folder
+from wikigr.errors import ModelError
 from wikigr.reader.adapter import ADAPTER
 from wikigr.reader.passage import Passage, WindowOptions
+from wikigr.reader.prepared import PreparedReader
 from wikigr.reader.reader import Reader
 from wikigr.reader.windows import WindowMaker
 from wikigr.segmentation import sentence_spans
@@ -71,6 +77,30 @@ def test_each_sentence_has_a_span_of_its_own(reader: Reader) -> None:
         assert start <= span.start < span.end <= end
     best = max((span for span in spans if span is not None), key=lambda span: span.margin)
     assert "1879" in BERN[best.start : best.end]
+
+
+def _rename_cls(described: dict[str, Any]) -> None:
+    described["model"]["vocab"]["[X]"] = described["model"]["vocab"].pop("[CLS]")
+    described["added_tokens"] = [token for token in described["added_tokens"] if token["content"] != "[CLS]"]
+
+
+def _without_unknown_token(described: dict[str, Any]) -> None:
+    described["model"]["unk_token"] = "[NOPE]"
+
+
+def _broken_normalizer(described: dict[str, Any]) -> None:
+    described["normalizer"] = {"type": "Precompiled", "precompiled_charsmap": "/////w=="}
+
+
+@pytest.mark.parametrize("damage", [dict.clear, _rename_cls, _without_unknown_token, _broken_normalizer])
+def test_a_damaged_tokenizer_is_a_model_error(copy: PreparedModel, damage: Callable[[dict[str, Any]], None]) -> None:
+    """Regression: it raised a bare ``Exception``, a ``ValueError`` or a panic."""
+    described = json.loads(copy.tokenizer.read_text(encoding="utf-8"))
+    damage(described)
+    copy.tokenizer.write_text(json.dumps(described), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"Cannot read the tokenizer .*tokenizer\.json: .*[^.]\.$") as caught:
+        Reader(PreparedReader.beside(copy)).read("Where was he born?", [whole("An 𓀀 tower.")])
+    assert caught.value.hint == "wikigr model prepare --force"
 
 
 def test_the_title_names_the_subject(reader: Reader) -> None:

@@ -836,7 +836,8 @@ def endless_encoder(folder: Path) -> None:
 
     place = folder / "encoder"
     shutil.copytree(find_prepared(DEFAULT_MODEL).folder, place)
-    (place / "model.onnx.data").unlink()
+    for path in (place / "model.onnx.data", *place.glob("reader.*")):
+        path.unlink()
     graph = onnx.load(place / "model.onnx", load_external_data=False).graph
     value = helper.make_tensor_value_info
     body = helper.make_graph(

@@ -11,13 +11,15 @@ from pathlib import Path
 from wikigr.changes.diff import PackDiff
 from wikigr.changes.review import LostArticlesError, UpdateOptions, UpdateReview
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
-from wikigr.errors import BuildError, EncoderMismatchError, UsageError
+from wikigr.embeddings.prepared import PreparedModel
+from wikigr.errors import BuildError, EncoderMismatchError, ModelError, PackError, UsageError
 from wikigr.ingest.build import BuildOptions, BuildReport, ReviewStopped, build_pack
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import Manifest, is_lower_version, read_manifest
-from wikigr.pack.open import encoder_source
+from wikigr.pack.open import BUNDLED_HINT, encoder_source
 from wikigr.progress import Progress, Silent
+from wikigr.reader.prepared import NoReaderError, PreparedReader
 from wikigr.sources.article import Source
 
 
@@ -48,7 +50,7 @@ def update_pack(
     layout = Layout(destination)
     manifest = _manifest_to_update(layout, source, location, options, progress)
     encoder = _open_encoder(layout, manifest)
-    bundle = layout.part(parts.ENCODER) if manifest.bundled_encoder else None
+    bundle = _check_bundle(layout, manifest) if manifest.bundled_encoder else None
     review = UpdateReview(destination, options, progress)
     try:
         report = build_pack(
@@ -164,6 +166,21 @@ def _open_encoder(layout: Layout, manifest: Manifest) -> Embedder:
             hint="Rebuild the pack with `wikigr pack build`, or install the model that it was built with.",
         )
     return encoder
+
+
+def _check_bundle(layout: Layout, manifest: Manifest) -> Path:
+    """Return the folder of the bundled encoder; raises ``PackError`` if its reader is damaged."""
+    folder = layout.part(parts.ENCODER)
+    try:
+        PreparedReader.beside(PreparedModel.from_folder(folder))
+    except NoReaderError:
+        pass
+    except ModelError as error:
+        raise PackError(
+            f"The reader that is bundled with the pack {manifest.name!r} is damaged: {error.message}",
+            hint=BUNDLED_HINT,
+        ) from error
+    return folder
 
 
 class _NoEncoder:

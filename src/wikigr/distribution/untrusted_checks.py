@@ -10,7 +10,7 @@ from wikigr.checks import Check
 from wikigr.distribution.untrusted_companions import check_companions
 from wikigr.distribution.untrusted_database import check_relations, check_schema, check_values
 from wikigr.embeddings.tokenization import check_tokenizer
-from wikigr.errors import ModelError
+from wikigr.errors import ModelError, PackError
 from wikigr.graph.engine import Graph
 from wikigr.index.lexical import LexicalIndex
 from wikigr.pack import layout as parts
@@ -18,13 +18,14 @@ from wikigr.pack.digest import database_digest
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import Manifest, read_manifest
-from wikigr.pack.open import Pack
+from wikigr.pack.open import BUNDLED_HINT, Pack
 from wikigr.pack.validate import check_files, check_parts
 from wikigr.reader.passage import Passage
 from wikigr.reader.prepared import NoReaderError
 
 DISTRUST = "Do not use it. Get it again from a source that you trust."
 SEARCH = "search"
+READING = "reading"
 LAST_CHECK = "digest"
 
 _SEARCH_LIMIT = 10
@@ -89,7 +90,7 @@ def _content(pack: Pack) -> Iterator[Check]:
     yield from check_companions(pack, compare=found == wanted)
     yield from _search(pack)
     if pack.manifest.bundled_encoder:
-        yield _read(pack)
+        yield from _read(pack)
     yield Check(
         LAST_CHECK,
         found == wanted,
@@ -115,13 +116,14 @@ def _search(pack: Pack) -> Iterator[Check]:
     yield Check(SEARCH, bool(found), f"{'finds' if found else 'does not find'} one of its own titles")
 
 
-def _read(pack: Pack) -> Check:
-    """Let the reader beside the bundled encoder read a sentence, for the same reason."""
+def _read(pack: Pack) -> Iterator[Check]:
+    """Let the reader beside the bundled encoder, if there is one, read a sentence, for the same reason."""
     text = f"This is the pack {pack.manifest.name}."
     try:
         pack.reader.read("Which pack is this?", [Passage("", "", text, ((0, len(text)),))])
     except NoReaderError:
-        return Check("reader", True, "none, so answers have no short answer")
-    except ModelError as error:
-        return Check("reader", False, error.message, "Get the pack again, or build it again with --bundle-encoder.")
-    return Check("reader", True, "reads a sentence")
+        return
+    except (ModelError, PackError) as error:
+        yield Check(READING, False, error.message, BUNDLED_HINT)
+    else:
+        yield Check(READING, True, "the reader reads a sentence")

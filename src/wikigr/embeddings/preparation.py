@@ -22,7 +22,8 @@ from wikigr.embeddings.prepared import (
 )
 from wikigr.errors import ModelError
 
-_UNFINISHED = ".unfinished-"
+# The prefix of the temporary folders of preparations.
+UNFINISHED = ".unfinished-"
 _ABANDONED_SECONDS = 24 * 3600
 
 
@@ -36,10 +37,8 @@ def write_prepared(
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(target.parent)
-        with tempfile.TemporaryDirectory(
-            prefix=_UNFINISHED, dir=target.parent, ignore_cleanup_errors=True
-        ) as temporary:
+        remove_abandoned(target.parent)
+        with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=target.parent, ignore_cleanup_errors=True) as temporary:
             unfinished = Path(temporary) / "model"
             replaced = Path(temporary) / "replaced"
             unfinished.mkdir()
@@ -62,7 +61,7 @@ def _write(checkpoint: Checkpoint, model_id: str, weights_sha256: str, folder: P
     )
     (folder / DESCRIPTION).write_text(model.describe(), encoding="utf-8")
     for name in (*names, DESCRIPTION, "."):
-        _flush(folder / name)
+        flush(folder / name)
 
 
 def _write_graph(checkpoint: Checkpoint, model_id: str, folder: Path) -> int:
@@ -107,13 +106,13 @@ def _publish(unfinished: Path, target: Path, replaced: Path, *, force: bool) -> 
         except FileNotFoundError:
             # Another process has just moved it away for the same reason.
             continue
-    _flush(target.parent)
+    flush(target.parent)
     return PreparedModel.from_folder(target)
 
 
-def _remove_abandoned(folder: Path) -> None:
+def remove_abandoned(folder: Path) -> None:
     """Remove old folders of interrupted preparations; recent ones may be in use."""
-    for path in folder.glob(_UNFINISHED + "*"):
+    for path in folder.glob(UNFINISHED + "*"):
         try:
             abandoned = time.time() - path.stat().st_mtime > _ABANDONED_SECONDS
         except FileNotFoundError:
@@ -122,7 +121,8 @@ def _remove_abandoned(folder: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
+    """Write the file or folder ``path`` to disk; raises ``OSError``."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,13 +59,35 @@ def _unknown_component(part: Any) -> str | None:
     return _unknown_component(list(part.values()))
 
 
+def load_tokenizer(prepared: PreparedModel) -> Tokenizer:
+    """Load the tokenizer of ``prepared``; raises ``ModelError`` if it is missing or damaged."""
+    with tokenizer_errors(prepared.tokenizer):
+        return Tokenizer.from_buffer(prepared.tokenizer.read_bytes())
+
+
+@contextmanager
+def tokenizer_errors(path: Path) -> Iterator[None]:
+    """Raise ``ModelError`` for the errors and panics that the damaged tokenizer ``path`` causes in the block."""
+    try:
+        with panics_as(partial(_damaged, path)):
+            yield
+    except Exception as error:
+        # The library raises plain ``Exception`` for errors of its own.
+        if type(error) is not Exception and not isinstance(error, OSError | ValueError):
+            raise
+        raise _damaged(path, str(error)) from error
+
+
+def _damaged(path: Path, cause: str) -> ModelError:
+    return ModelError(f"Cannot read the tokenizer {path}: {cause.rstrip('.')}.", hint=f"{PREPARE_HINT} --force")
+
+
 class TextTokenizer:
     """Tokenizes texts and truncates them to the encoder's window; ``pad_id`` is the id of padding."""
 
     def __init__(self, prepared: PreparedModel) -> None:
         self._path = prepared.tokenizer
-        with self._reading():
-            self._tokenizer = Tokenizer.from_buffer(prepared.tokenizer.read_bytes())
+        self._tokenizer = load_tokenizer(prepared)
         padding = self._tokenizer.padding
         self.pad_id = int(padding["pad_id"]) if padding else 0
         self._tokenizer.no_padding()
@@ -75,7 +98,7 @@ class TextTokenizer:
 
         Raises ``ModelError`` if the tokenizer is damaged.
         """
-        with self._reading():
+        with tokenizer_errors(self._path):
             if len(texts) == 1:
                 # For a single text, starting the tokenizer's thread pool would take longer than the work.
                 return [self._tokenizer.encode(well_formed(texts[0])).ids or [self.pad_id]]
@@ -84,21 +107,6 @@ class TextTokenizer:
                 chunk = [well_formed(text) for text in texts[start : start + _CHUNK]]
                 encoded += [item.ids or [self.pad_id] for item in self._tokenizer.encode_batch_fast(chunk)]
             return encoded
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """Raise ``ModelError`` for the errors and the panics with which the library meets a damaged tokenizer."""
-        try:
-            with panics_as(self._damaged):
-                yield
-        except Exception as error:
-            # The library raises plain ``Exception`` for errors of its own.
-            if type(error) is not Exception and not isinstance(error, OSError | ValueError):
-                raise
-            raise self._damaged(str(error)) from error
-
-    def _damaged(self, cause: str) -> ModelError:
-        return ModelError(f"Cannot read the tokenizer {self._path}: {cause}.", hint=f"{PREPARE_HINT} --force")
 
 
 def well_formed(text: str) -> str:

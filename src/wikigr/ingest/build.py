@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -31,6 +30,7 @@ from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import MIN_RELEVANCE, Manifest, describe_files, read_manifest
 from wikigr.progress import Progress, Silent
+from wikigr.reader.prepared import copy_prepared
 from wikigr.sources.article import Source
 from wikigr.sources.file_states import FileState, file_states
 from wikigr.sources.formats import FORMATS, LinkTarget
@@ -108,9 +108,10 @@ def build_pack(
 ) -> BuildReport:
     """Build a pack from ``source`` (read from ``location``) in the folder ``destination``.
 
-    ``bundle`` is the folder of a prepared encoder to copy into the pack. ``extractor`` extracts entities and relations
-    from the text. An existing pack remains untouched until the last step. Raises ``SourceError``, ``BuildError`` or
-    ``ModelError``, with an ``extractor`` also ``LlmError``, and whatever ``review`` raises.
+    ``bundle`` is the folder of a prepared encoder to copy into the pack, with its reader if there is one. ``extractor``
+    extracts entities and relations from the text. An existing pack remains untouched until the last step. Raises
+    ``SourceError``, ``BuildError`` or ``ModelError``, with an ``extractor`` also ``LlmError``, and whatever ``review``
+    raises.
     """
     layout = Layout(destination)
     with layout.building(), ExitStack() as stack:
@@ -165,7 +166,7 @@ class _Build:
         with Graph(layout.new / parts.DATABASE) as graph:
             index_graph(graph, digest).save(layout.new / parts.GRAPH_INDEX)
         if bundle is not None:
-            shutil.copytree(bundle, layout.new / parts.ENCODER)
+            copy_prepared(bundle, layout.new / parts.ENCODER)
         manifest = Manifest(
             name=self.options.name,
             version=self.options.version,

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from wikigr.embeddings.embedder import Embedder, Vectors
-from wikigr.errors import EncoderMismatchError, ModelError, PackError
+from wikigr.errors import EncoderMismatchError, ModelError, PackError, WikigrError
 from wikigr.graph.engine import Graph
 from wikigr.index import dense
 from wikigr.index.candidate import Hit, Section
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from wikigr.reader.reader import Reader
 
 _Opened = TypeVar("_Opened")
+
+# How to fix a damaged encoder or reader that is part of a pack.
+BUNDLED_HINT = "Get the pack again, or build it again with --bundle-encoder."
 
 
 def encoder_source(layout: Layout, manifest: Manifest) -> str:
@@ -97,12 +100,17 @@ class Pack:
 
     def _open_reader(self) -> Reader:
         from wikigr.embeddings.models import find_prepared
-        from wikigr.reader.prepared import PreparedReader, find_reader
+        from wikigr.reader.prepared import NoReaderError, PreparedReader, find_reader
         from wikigr.reader.reader import Reader
 
-        encoder = find_prepared(self._encoder_source)
-        prepared = PreparedReader.beside(encoder) if self.manifest.bundled_encoder else find_reader(encoder)
-        return Reader(prepared, threads=self._threads, packed=self._purpose != "query")
+        try:
+            encoder = find_prepared(self._encoder_source)
+            prepared = PreparedReader.beside(encoder) if self._uses_bundled_encoder else find_reader(encoder)
+            return Reader(prepared, threads=self._threads, packed=self._purpose != "query")
+        except NoReaderError:
+            raise
+        except ModelError as error:
+            raise self._model_error("reader", error) from error
 
     def _open_encoder(self) -> Embedder:
         from wikigr.embeddings.loader import open_encoder
@@ -110,12 +118,7 @@ class Pack:
         try:
             encoder = open_encoder(self._encoder_source, purpose=self._purpose, threads=self._threads)
         except ModelError as error:
-            if self._encoder_source != str(self.layout.part(parts.ENCODER)):
-                raise
-            raise PackError(
-                f"The encoder that is bundled with the pack {self.manifest.name!r} is damaged: {error.message}",
-                hint="Get the pack again, or build it again with --bundle-encoder.",
-            ) from error
+            raise self._model_error("encoder", error) from error
         if encoder.identity != self.manifest.encoder:
             own, other = self.manifest.encoder, encoder.identity
             raise EncoderMismatchError(
@@ -127,6 +130,19 @@ class Pack:
         return encoder
 
     @property
+    def _uses_bundled_encoder(self) -> bool:
+        return self._encoder_source == str(self.layout.part(parts.ENCODER))
+
+    def _model_error(self, model: str, error: ModelError) -> WikigrError:
+        """Return ``error``, or for a bundled model an error that says how to fix the pack."""
+        if not self._uses_bundled_encoder:
+            return error
+        return PackError(
+            f"The {model} that is bundled with the pack {self.manifest.name!r} is damaged: {error.message}",
+            hint=BUNDLED_HINT,
+        )
+
+    @property
     def encoder(self) -> Embedder:
         """The encoder for questions, loaded on first use."""
         return self._start_encoder().result()
@@ -135,7 +151,8 @@ class Pack:
     def reader(self) -> Reader:
         """The reader of the pack's encoder, loaded on first use.
 
-        Raises ``NoReaderError`` if there is none for this encoder, and ``ModelError`` if it must be prepared (again).
+        Raises ``NoReaderError`` if there is none for this encoder, ``ModelError`` if it must be prepared (again), and
+        ``PackError`` if it is bundled with the pack and damaged.
         """
         return self.start_reader().result()
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from wikigr.checks import Check
-from wikigr.errors import WikigrError
+from wikigr.embeddings.prepared import PreparedModel
+from wikigr.errors import ModelError, WikigrError
 from wikigr.graph.engine import QueryError
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
@@ -22,7 +23,8 @@ from wikigr.pack.manifest import (
     parse_version,
     read_manifest,
 )
-from wikigr.pack.open import Pack
+from wikigr.pack.open import BUNDLED_HINT, Pack
+from wikigr.reader.prepared import NoReaderError, PreparedReader
 
 _REBUILD = "Build the pack again with `wikigr pack build`."
 # Rows per query: vectors, and articles with the text of all their sections.
@@ -68,7 +70,8 @@ def _file(layout: Layout, name: str, record: FileRecord) -> Check:
     if not is_pack_file(name):
         return Check(name, False, "is not a file of a pack", _REBUILD)
     wrong = check_file(file_path(layout, name), record)
-    return Check(name, wrong is None, wrong or "unchanged since the build", _REBUILD)
+    fix = BUNDLED_HINT if name.startswith(f"{parts.ENCODER}/") else _REBUILD
+    return Check(name, wrong is None, wrong or "unchanged since the build", fix)
 
 
 def check_parts(pack: Pack) -> Iterator[Check]:
@@ -100,6 +103,20 @@ def check_parts(pack: Pack) -> Iterator[Check]:
         yield Check("encoder", True, f"{identity.model_id}, {identity.dimension} dimensions")
     except WikigrError as error:
         yield Check("encoder", False, error.message, error.hint or "Run `wikigr model prepare`.")
+        return
+    if manifest.bundled_encoder:
+        yield _bundled_reader(pack)
+
+
+def _bundled_reader(pack: Pack) -> Check:
+    try:
+        reader = PreparedReader.beside(PreparedModel.from_folder(pack.layout.part(parts.ENCODER)))
+        reader.verify()
+    except NoReaderError:
+        return Check("reader", True, "none, so answers have no short answer")
+    except ModelError as error:
+        return Check("reader", False, error.message, BUNDLED_HINT)
+    return Check("reader", True, f"adapter {reader.adapter_sha256[:16]}")
 
 
 def _attached(pack: Pack, sections: int) -> Check:

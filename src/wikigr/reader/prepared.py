@@ -1,17 +1,20 @@
 """Prepared readers: their files in the folder of a prepared encoder, and their checks.
 
 ``reader.json`` is written last, so a folder that has it has the other files as well. Opening compares their sizes; the
-digests are compared by ``verify``.
+digests are compared by ``verify``. The reader's graph holds offsets into the weights of the encoder's graph, so
+``reader.json`` names the digest of that graph.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from wikigr.embeddings import prepared as encoders
 from wikigr.embeddings.prepared import PREPARE_HINT, PreparedFile, PreparedModel, describe_file, sha256_of
 from wikigr.errors import ModelError
 from wikigr.reader.adapter import ADAPTER, Adapter, AdapterDescription, as_json
@@ -75,6 +78,8 @@ class PreparedReader:
             raise ValueError(f"its format version is {described['format_version']!r}, not {FORMAT_VERSION}")
         if described["base_sha256"] != encoder.identity.weights_sha256:
             raise ValueError("it belongs to an encoder with other weights")
+        if described["encoder_graph_sha256"] != _graph_sha256(encoder):
+            raise ValueError("it belongs to another graph of the encoder")
         files = {str(name): (entry["size"], entry["sha256"]) for name, entry in described["files"].items()}
         if files.keys() != {GRAPH, GRAPH_DATA}:
             raise ValueError(f"it lists the files {sorted(files)}")
@@ -119,7 +124,7 @@ def prepare_reader(encoder: PreparedModel, *, adapter: Path = ADAPTER, force: bo
     """Write the reader into the folder of ``encoder`` unless it is there, and return it; ``force`` writes it again.
 
     Returns ``None`` if the adapter belongs to other weights than those of ``encoder``. Two processes may do this at
-    once, because they write the same bytes. Raises ``ModelError``.
+    once, because they write the same bytes. Raises ``ModelError``, also if the folder cannot be written.
     """
     shipped = AdapterDescription.read(adapter)
     if encoder.identity.weights_sha256 != shipped.base_sha256:
@@ -135,29 +140,76 @@ def prepare_reader(encoder: PreparedModel, *, adapter: Path = ADAPTER, force: bo
     return PreparedReader.beside(encoder)
 
 
+def copy_prepared(source: Path, target: Path) -> None:
+    """Copy the prepared encoder in the folder ``source``, and its reader if there is one, to the new folder ``target``.
+
+    Other files in ``source`` are left out. Raises ``ModelError`` if the encoder or the reader is damaged, and
+    ``OSError``.
+    """
+    encoder = PreparedModel.from_folder(source)
+    names = [encoders.DESCRIPTION, *(file.name for file in encoder.files)]
+    try:
+        reader = PreparedReader.beside(encoder)
+    except NoReaderError:
+        pass
+    else:
+        names += [DESCRIPTION, *(file.name for file in reader.files)]
+    target.mkdir()
+    for name in names:
+        shutil.copyfile(source / name, target / name)
+
+
 def _write(encoder: PreparedModel, adapter: Adapter) -> None:
-    from wikigr.embeddings.checkpoint import Checkpoint
+    from wikigr.embeddings.preparation import UNFINISHED, remove_abandoned
     from wikigr.embeddings.weights import checkpoint_folder
+
+    with checkpoint_folder(adapter.description.base_model) as source:
+        try:
+            remove_abandoned(encoder.folder)
+            with tempfile.TemporaryDirectory(
+                prefix=UNFINISHED, dir=encoder.folder, ignore_cleanup_errors=True
+            ) as temporary:
+                _write_files(source, encoder, adapter, Path(temporary))
+                _publish(Path(temporary), encoder.folder)
+        except OSError as error:
+            raise ModelError(f"Cannot write the reader to {encoder.folder}: {error.strerror or error}.") from error
+
+
+def _write_files(source: Path, encoder: PreparedModel, adapter: Adapter, folder: Path) -> None:
+    from wikigr.embeddings.checkpoint import Checkpoint
+    from wikigr.embeddings.preparation import flush
     from wikigr.reader.graph import write_reader_graph
 
+    checkpoint = Checkpoint.read(source)
+    write_reader_graph(checkpoint.weights, checkpoint.config, adapter, encoder.graph, folder, GRAPH)
+    files = [describe_file(folder, name) for name in (GRAPH, GRAPH_DATA)]
     description = adapter.description
-    with (
-        checkpoint_folder(description.base_model) as source,
-        tempfile.TemporaryDirectory(prefix=".unfinished-", dir=encoder.folder) as temporary,
-    ):
-        folder = Path(temporary)
-        checkpoint = Checkpoint.read(source)
-        write_reader_graph(checkpoint.weights, checkpoint.config, adapter, encoder.graph, folder, GRAPH)
-        files = [describe_file(folder, name) for name in (GRAPH, GRAPH_DATA)]
-        described = {
-            "format_version": FORMAT_VERSION,
-            "adapter_sha256": description.sha256,
-            "base_sha256": description.base_sha256,
-            "calibration": asdict(description.calibration),
-            "files": {file.name: {"size": file.size, "sha256": file.sha256} for file in files},
-        }
-        (folder / DESCRIPTION).write_text(as_json(described), encoding="utf-8")
-        # Another version's description must not stand beside this one's files.
-        (encoder.folder / DESCRIPTION).unlink(missing_ok=True)
-        for name in (GRAPH_DATA, GRAPH, DESCRIPTION):
-            (folder / name).replace(encoder.folder / name)
+    described = {
+        "format_version": FORMAT_VERSION,
+        "adapter_sha256": description.sha256,
+        "base_sha256": description.base_sha256,
+        "encoder_graph_sha256": _graph_sha256(encoder),
+        "calibration": asdict(description.calibration),
+        "files": {file.name: {"size": file.size, "sha256": file.sha256} for file in files},
+    }
+    (folder / DESCRIPTION).write_text(as_json(described), encoding="utf-8")
+    for name in (GRAPH_DATA, GRAPH, DESCRIPTION, "."):
+        flush(folder / name)
+
+
+def _publish(unfinished: Path, target: Path) -> None:
+    """Move the files of ``unfinished`` to ``target``, the description last."""
+    from wikigr.embeddings.preparation import flush
+
+    # Another version's description must not stand beside this one's files.
+    (target / DESCRIPTION).unlink(missing_ok=True)
+    for name in (GRAPH_DATA, GRAPH):
+        (unfinished / name).replace(target / name)
+    flush(target)
+    (unfinished / DESCRIPTION).replace(target / DESCRIPTION)
+    flush(target)
+
+
+def _graph_sha256(encoder: PreparedModel) -> str:
+    """Return the recorded digest of the encoder's graph; hashing the file would delay every question."""
+    return next(file.sha256 for file in encoder.files if file.name == encoders.GRAPH)

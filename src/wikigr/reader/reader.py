@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from tokenizers import Tokenizer
 
 from wikigr.embeddings.batching import available_cores, token_batches
 from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS
 from wikigr.embeddings.session import MAX_THREADS_PER_TEXT, open_session, run_session
+from wikigr.embeddings.tokenization import load_tokenizer, tokenizer_errors
 from wikigr.reader.graph_names import LOGITS, TOKEN_TYPES
 from wikigr.reader.passage import DEFAULT_WINDOWS, MAX_ANSWER_TOKENS, Passage, Span, WindowOptions
 from wikigr.reader.prepared import PreparedReader
@@ -28,7 +28,8 @@ class Reader:
         """Load ``prepared``; ``threads`` and ``packed`` as for ``OnnxEncoder``. Raises ``ModelError``."""
         self.calibration = prepared.calibration
         self._graph = prepared.graph
-        self._tokenizer = Tokenizer.from_buffer(prepared.encoder.tokenizer.read_bytes())
+        self._tokenizer_path = prepared.encoder.tokenizer
+        self._tokenizer = load_tokenizer(prepared.encoder)
         threads = available_cores() if threads is None else threads
         self._session = open_session(self._graph, threads=min(threads, MAX_THREADS_PER_TEXT), packed=packed)
 
@@ -42,14 +43,15 @@ class Reader:
         """Return the best span of at most ``max_tokens`` tokens in each sentence of each passage.
 
         A sentence of which no window holds a whole word has ``None``. A sentence in several windows has the span with
-        the highest margin. Raises ``ModelError`` if the graph fails to run.
+        the highest margin. Raises ``ModelError`` if the tokenizer is damaged or the graph fails to run.
         """
-        maker = WindowMaker(self._tokenizer, options)
-        windows = [
-            (number, window)
-            for number, passage in enumerate(passages)
-            for window in maker.windows(question, passage.title, passage.heading, passage.text)
-        ]
+        with tokenizer_errors(self._tokenizer_path):
+            maker = WindowMaker(self._tokenizer, options)
+            windows = [
+                (number, window)
+                for number, passage in enumerate(passages)
+                for window in maker.windows(question, passage.title, passage.heading, passage.text)
+            ]
         found: list[list[Span | None]] = [[None] * len(passage.ranges) for passage in passages]
         for (number, window), logits in zip(windows, self.logits([w for _, w in windows]), strict=True):
             spans = best_spans(window, logits, max_tokens, passages[number].ranges)

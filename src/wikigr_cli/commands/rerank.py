@@ -33,8 +33,9 @@ def rerank(
         str,
         typer.Option(
             metavar="METHOD",
-            help="How to rerank: graph mixes PageRank into the scores, cross-encoder reads the question with each "
-            "text, and quality scores the sections. Join several with +, such as graph+cross-encoder.",
+            help="How to rerank: graph mixes PageRank into the scores, cross-encoder lets the reader (or the model "
+            "that the profile names) score the question with each text, and quality scores the sections. Join several "
+            "with +, such as graph+cross-encoder.",
         ),
     ] = "graph",
     profile: options.ProfileName = options.DEFAULT_PROFILE,
@@ -51,7 +52,8 @@ def rerank(
 ) -> None:
     """Rerank search results and print them in the same form with their old ranks.
 
-    The results do not leave this machine. A cross-encoder is downloaded once, unless --offline is given.
+    The results do not leave this machine. If the profile names a cross-encoder other than the reader, it is downloaded
+    once, unless --offline is given.
     """
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)

@@ -50,7 +50,8 @@ def search(
     """Find the sections of a pack that best match a question.
 
     Nothing leaves this machine, unless the profile rephrases the question (as `recall` does). In that case the question
-    is sent to a model server. A cross-encoder (as in `precise`) is downloaded once. --offline prevents both.
+    is sent to a model server. If the profile names a cross-encoder other than the reader, it is downloaded once.
+    --offline prevents both.
     """
     environment = context.ensure_object(Environment)
     if (question is None) == (batch is None):

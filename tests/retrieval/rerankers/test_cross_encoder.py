@@ -17,10 +17,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.distribution.letters import build_letters, bundle_encoder
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from wikigr.agent.enhancements import cross_encoder
-from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderReranker
+from wikigr.embeddings.embedder import Embedder
+from wikigr.embeddings.models import find_prepared
+from wikigr.pack.open import Pack
+from wikigr.pipeline.pipeline import Pipeline
+from wikigr.profiles.files import load_profile
+from wikigr.reader.prepared import find_reader
+from wikigr.reader.reader import Reader
+from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions, CrossEncoderReranker, ReaderReranker
+from wikigr.retrieval.trace import Trace
 
 WORDS = "atom energy light heat wave field spin quark".split()
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
@@ -206,6 +215,89 @@ def test_a_model_that_cannot_be_loaded_leaves_results_alone(
     assert passed is not RESULTS
     with pytest.raises(ValueError, match="top_k"):
         reranker.rerank("spin", RESULTS, top_k=0)
+
+
+SCIENTISTS: list[dict[str, Any]] = [
+    {
+        "title": "Niels Bohr",
+        "section": "Life",
+        "content": "He was born in Copenhagen and studied there.",
+        "score": 0.9,
+    },
+    {"title": "Rain", "content": "Rain is water that falls from clouds."},
+    {"title": "Albert Einstein", "section": "Life", "content": "He was born in Ulm and worked in Bern from 1902."},
+]
+
+
+@pytest.fixture(scope="module")
+def reads(encoder: Embedder) -> ReaderReranker:
+    return ReaderReranker(Reader(find_reader(find_prepared(encoder.identity.model_id))))
+
+
+@pytest.mark.parametrize(
+    ("question", "best"),
+    [
+        ("Where was Albert Einstein born?", "Albert Einstein"),
+        ("Where was Niels Bohr born?", "Niels Bohr"),
+        ("What falls from clouds?", "Rain"),
+    ],
+)
+def test_the_reader_orders_by_its_margin(reads: ReaderReranker, question: str, best: str) -> None:
+    before = copy.deepcopy(SCIENTISTS)
+    found = reads.rerank(question, SCIENTISTS)
+    assert found[0]["title"] == best
+    scores = [result.pop("ce_score") for result in found]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] > scores[1]
+    assert sorted(found, key=SCIENTISTS.index) == SCIENTISTS == before
+
+
+def test_the_reader_keeps_the_best_and_the_order_of_ties(reads: ReaderReranker) -> None:
+    question = "Where was Albert Einstein born?"
+    many = [{**result, "n": n} for n in range(3) for result in SCIENTISTS]
+    assert [len(reads.rerank(question, many, top_k=k)) for k in (1, 2, 20)] == [1, 2, 9]
+    assert len(reads.rerank(question, many)) == 5
+    first = reads.rerank(question, many, top_k=3)
+    assert [(result["title"], result["n"]) for result in first] == [("Albert Einstein", n) for n in range(3)]
+    assert reads.rerank(question, []) == []
+
+
+def test_the_reader_reads_a_title_where_there_is_no_content(reads: ReaderReranker) -> None:
+    for result in ({"title": "Rain"}, {"title": "\udcff", "content": " "}):
+        (found,) = reads.rerank("What falls?", [result])
+        assert found == {**result, "ce_score": found["ce_score"]}
+
+
+@pytest.mark.parametrize(
+    ("results", "top_k", "message"),
+    [(SCIENTISTS, 0, "top_k"), ([], -1, "top_k"), ([SCIENTISTS[0], {"score": 1.0}], 5, "result 2 has neither")],
+)
+def test_impossible_requests_of_the_reader(
+    reads: ReaderReranker, results: list[dict[str, Any]], top_k: int, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        reads.rerank("Where?", results, top_k)
+
+
+def test_a_pack_without_a_reader_says_so_once_and_keeps_the_order(
+    encoder: Embedder, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Regression: the stage failed, with a message, for every question."""
+    pack = build_letters(tmp_path / "letters", encoder)
+    for path in bundle_encoder(pack).glob("reader.*"):
+        path.unlink()
+    precise = load_profile("precise")
+    traces = [Trace(), Trace()]
+    with Pack(pack) as opened:
+        pipeline = Pipeline(precise, opened, offline=True)
+        found = [pipeline.search("What is the second letter?", top_k=3, trace=trace) for trace in traces]
+        plain = Pipeline(precise.override(CrossEncoderOptions, enabled=False), opened, offline=True)
+        expected = plain.search("What is the second letter?", top_k=3)
+    assert found == [expected, expected]
+    assert [len(trace.warnings) for trace in traces] == [1, 0]
+    assert traces[0].warnings[0].startswith("cross_encoder: The reader has not been prepared")
+    assert all(trace.degraded for trace in traces)
+    assert not caplog.records
 
 
 def test_both_import_paths_give_one_class() -> None:

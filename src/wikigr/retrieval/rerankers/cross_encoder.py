@@ -17,6 +17,7 @@ from wikigr.embeddings.model_id import local_folder
 from wikigr.index.candidate import CROSS_ENCODER, RELEVANCE, Candidate, section_ids
 from wikigr.options import Name, Options
 from wikigr.reader.passage import Passage
+from wikigr.reader.prepared import NoReaderError
 from wikigr.retrieval.candidates import fetch
 from wikigr.retrieval.state import RerankingStage, Result, State
 from wikigr.retrieval.trace import StageRecord, Trace
@@ -217,8 +218,15 @@ class CrossEncoding(RerankingStage[CrossEncoderOptions]):
         return [{**result, "score": as_probability(result["ce_score"]), "scores": {}} for result in scored]
 
     def _is_loaded(self, record: StageRecord) -> bool:
-        if isinstance(self.reranker, CrossEncoderReranker) and not self.reranker.loaded:
-            record.degrade(f"the model {self.reranker.model_name} could not be loaded")
+        try:
+            reranker = self.reranker
+        except NoReaderError as error:
+            record.degraded = True
+            record.notes["reader"] = error.message
+            record.warning = self.resources.once(error.message)
+            return False
+        if isinstance(reranker, CrossEncoderReranker) and not reranker.loaded:
+            record.degrade(f"the model {reranker.model_name} could not be loaded")
             return False
         return True
 

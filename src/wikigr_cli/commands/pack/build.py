@@ -52,7 +52,9 @@ def build(
     ] = "sentence-transformers/all-MiniLM-L6-v2",
     bundle_encoder: Annotated[
         bool,
-        typer.Option("--bundle-encoder", help="Copy the encoder into the pack, so that no other copy is needed."),
+        typer.Option(
+            "--bundle-encoder", help="Copy the encoder and its reader into the pack, so that no other copy is needed."
+        ),
     ] = False,
     resume: Annotated[
         bool, typer.Option("--resume/--no-resume", help="Resume an interrupted build, or start over.")
@@ -98,11 +100,7 @@ def build(
     extractor = _extractor(environment, extract_model, extract_max_cost, is_enabled=extract)
     opened = open_source(source, source_format)
     encoder = open_encoder(embedding_model, purpose="bulk")
-    bundle = None
-    if bundle_encoder:
-        from wikigr.embeddings.models import find_prepared
-
-        bundle = find_prepared(embedding_model).folder
+    bundle = _prepare_bundle(embedding_model) if bundle_encoder else None
     before = _read_manifest(environment, output)
     labels = (before.name, before.version, before.description, before.license) if before else ("", "1.0.0", "", "")
     chosen = (name or None, pack_version, description, license_name)
@@ -124,6 +122,19 @@ def build(
             opened, source, output, encoder, build_options, bundle=bundle, progress=progress, extractor=extractor
         )
     print_result(environment, build_document(report, output), print_build, as_json=json_output)
+
+
+def _prepare_bundle(model_id: str) -> Path:
+    """Return the folder of a prepared encoder after preparing its reader, if there is one for it."""
+    from wikigr.embeddings.models import find_prepared
+    from wikigr.pack.layout import Layout
+    from wikigr.reader.prepared import prepare_reader
+
+    encoder = find_prepared(model_id)
+    # The encoder of another pack is copied as it is: a new file in its folder would change that pack.
+    if not Layout(encoder.folder.parent).exists():
+        prepare_reader(encoder)
+    return encoder.folder
 
 
 def _read_manifest(environment: Environment, folder: Path) -> Manifest | None:

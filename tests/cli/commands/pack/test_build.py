@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
+
+from wikigr.embeddings.embedder import Embedder
+from wikigr.embeddings.models import find_prepared
 
 from ...conftest import ROOT_PACK, Wikigr
 
@@ -66,6 +70,40 @@ def test_a_bundled_encoder_is_enough_to_answer(wikigr: Wikigr, tmp_path: Path, m
     assert built.code == 0
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty-cache"))
     assert wikigr("search", "Bell", "--pack", "p").code == 0
+
+
+def test_a_bundle_has_the_reader_and_only_what_belongs_to_it(
+    wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoder: Embedder
+) -> None:
+    prepared = find_prepared(encoder.identity.model_id).folder
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    copy = shutil.copytree(prepared, tmp_path / "cache" / "wikigr" / "models" / prepared.name)
+    for path in copy.glob("reader.*"):
+        path.unlink()
+    (copy / ".unfinished-1").mkdir()
+    (copy / ".unfinished-1" / "reader.onnx").write_bytes(b"unfinished")
+    note = {"id": "e", "title": "Albert Einstein", "text": "Albert Einstein was born in Ulm. He died in Princeton."}
+    (tmp_path / "notes.jsonl").write_text(json.dumps(note))
+    assert wikigr("pack", "build", "notes.jsonl", "-o", "p", "--bundle-encoder").code == 0
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty-cache"))
+    asked = wikigr("ask", "Where was Albert Einstein born?", "--pack", "p", "--json")
+    assert asked.code == 0, asked.err
+    assert "Ulm" in json.loads(asked.out)["span"]["text"]
+    assert sorted(path.name for path in (tmp_path / "p" / "encoder").iterdir()) == [
+        "encoder.json", "model.onnx", "model.onnx.data", "reader.json", "reader.onnx", "reader.onnx.data",
+        "tokenizer.json",
+    ]  # fmt: skip
+
+
+def test_bundling_the_encoder_of_another_pack_leaves_that_pack_alone(wikigr: Wikigr, tmp_path: Path) -> None:
+    (tmp_path / "notes.jsonl").write_text('{"id": "a", "title": "Alpha", "text": "Alpha is a letter."}\n')
+    build = ("pack", "build", "notes.jsonl", "--bundle-encoder", "-o")
+    assert wikigr(*build, "one").code == 0
+    for path in (tmp_path / "one" / "encoder").glob("reader.*"):
+        path.unlink()
+    assert wikigr(*build, "two", "--embedding-model", "one/encoder").code == 0
+    assert not list(tmp_path.glob("*/encoder/reader.*"))
+    assert wikigr("pack", "validate", "two").code == 0
 
 
 @pytest.mark.parametrize(
