@@ -137,4 +137,5 @@ def test_another_encoder_brings_its_own_reader(
     (copy / "reader.json").unlink()
     with Pack(bundled_letters, encoder=str(copy)) as pack, pytest.raises(ModelError) as caught:
         _ = pack.reader
+    assert type(caught.value) is ModelError
     assert caught.value.hint == "wikigr model prepare"
