@@ -174,14 +174,18 @@ def _trained(run: Path, folder: Path) -> tuple[SpanReader, Config, int]:
     from training.train import CHECKPOINT, CONFIG
 
     config = Config.read(run / CONFIG)
-    if (run / _REFINED / CHECKPOINT).exists():
-        run = run / _REFINED
     torch.set_num_threads(config.threads)
     state = torch.load(run / CHECKPOINT, weights_only=True)
+    adapter, step = state["adapter"], state["position"][0]
+    if config.refine_rates:
+        other = torch.load(run / _REFINED / CHECKPOINT, weights_only=True)
+        share = config.refined_share
+        adapter = {name: (1 - share) * adapter[name] + share * other["adapter"][name] for name in adapter}
+        step += other["position"][0]
     model = SpanReader(folder, rank=config.rank, scale=config.scale)
     # The figures must be those of the exported file, which holds float16.
-    model.load_adapter({name: tensor.half().float() for name, tensor in state["adapter"].items()})
-    return model, config, state["position"][0]
+    model.load_adapter({name: tensor.half().float() for name, tensor in adapter.items()})
+    return model, config, step
 
 
 def _window_maker(folder: Path, config: Config) -> Any:

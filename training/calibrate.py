@@ -59,7 +59,7 @@ def read_questions(pack: Pack, reader: Reader, questions: Sequence[RetrievedQues
     found = []
     for item in questions:
         state = pipeline.retrieve(item.question, Trace())
-        ranked = rank_sentences(state.evidence, state.question, pack.encoder)
+        ranked = rank_sentences(state.evidence, state.question, None)
         read = read_sentences(reader, state.question, ranked, ReaderOptions())
         sentences = tuple(sentence for sentence in read if sentence.span is not None)
         right = tuple(item.group == ANSWERABLE and bool(accuracy(s.text, item.accepted)) for s in sentences)

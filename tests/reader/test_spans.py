@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.reader.spans import best_span, best_spans
+from wikigr.reader.spans import TOKEN_COST, best_span, best_spans
 from wikigr.reader.windows import Window
 
 values = st.integers(-20, 20).map(float)
@@ -25,11 +26,12 @@ def test_best_span_is_the_best_of_all(rows: list[tuple[float, float]], max_token
     logits = np.array([*rows, (99.0, 99.0)], dtype=np.float32)
     span = best_span(window, logits, max_tokens)
     tokens = range(3, len(rows) - 1)
-    best = max(logits[s, 0] + logits[e, 1] for s in tokens for e in tokens if 0 <= e - s < max_tokens)
+    costs = {(s, e): logits[s, 0] + logits[e, 1] - TOKEN_COST * (e - s) for s in tokens for e in tokens}
+    best = max(value for (s, e), value in costs.items() if 0 <= e - s < max_tokens)
     assert span is not None
-    assert span.margin == best - logits[0].sum()
+    assert span.margin == pytest.approx(best - logits[0].sum())
     first, last = span.start // 3, (span.end - 2) // 3
-    assert logits[3 + first, 0] + logits[3 + last, 1] == best
+    assert costs[3 + first, 3 + last] == pytest.approx(best)
     assert 0 <= last - first < max_tokens
 
 
@@ -52,7 +54,7 @@ def test_each_range_has_the_best_span_of_whole_words_inside_it(
     for (start, end), span in zip(ranges, best_spans(window, logits, max_tokens, ranges), strict=True):
         inside = [n for n, (left, right) in enumerate(window.offsets) if start <= left and right <= end]
         allowed = {
-            (window.offsets[s][0], window.offsets[e][1]): rows[s][0] + rows[e][1] - 3.0
+            (window.offsets[s][0], window.offsets[e][1]): rows[s][0] + rows[e][1] - 3.0 - TOKEN_COST * (e - s)
             for s in inside
             for e in inside
             if 0 <= e - s < max_tokens
@@ -62,7 +64,8 @@ def test_each_range_has_the_best_span_of_whole_words_inside_it(
         if span is None:
             assert not allowed
         else:
-            assert allowed[span.start, span.end] == span.margin == max(allowed.values())
+            assert span.margin == pytest.approx(allowed[span.start, span.end])
+            assert span.margin == pytest.approx(max(allowed.values()))
 
 
 def test_no_text_has_no_span() -> None:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from wikigr.answer.abstention import NO_ANSWER, Confidence, assess
 from wikigr.answer.reading import ReaderOptions, read_sentences
 from wikigr.answer.sentences import SentenceScore, rank_sentences
+from wikigr.pack.open import Pack
 from wikigr.reader.passage import Calibration
 from wikigr.reader.prepared import NoReaderError
 from wikigr.retrieval.state import Resources, State
 from wikigr.retrieval.trace import StageRecord
+
+if TYPE_CHECKING:
+    from wikigr.reader.reader import Reader
 
 # The name of the reader's stage in traces.
 READER = "reader"
@@ -30,9 +35,11 @@ class Draft:
     confidence: Confidence = NO_ANSWER
 
 
-def rank_draft(draft: Draft, resources: Resources, options: None, record: StageRecord) -> Draft:
-    """Split the evidence into sentences and rank them."""
-    ranked = rank_sentences(draft.state.evidence, draft.state.question, resources.pack.encoder)
+def rank_draft(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:
+    """Split the evidence into sentences and rank them; by vectors as well, unless the reader reads them."""
+    pack = resources.pack
+    encoder = pack.encoder if not options.enabled or isinstance(_reader(pack), NoReaderError) else None
+    ranked = rank_sentences(draft.state.evidence, draft.state.question, encoder)
     record.scored = len(ranked)
     record.ranking = _sections(ranked)
     return replace(draft, sentences=tuple(ranked))
@@ -45,12 +52,11 @@ def read_draft(draft: Draft, resources: Resources, options: ReaderOptions, recor
     reader for the pack's encoder, the stage is skipped, which one question says and all of them record.
     """
     record.ranking = _sections(draft.sentences)
-    try:
-        reader = resources.pack.reader
-    except NoReaderError as error:
-        record.notes["reader"] = error.message
+    reader = _reader(resources.pack)
+    if isinstance(reader, NoReaderError):
+        record.notes["reader"] = reader.message
         record.degraded = True
-        record.warning = resources.once(error.message)
+        record.warning = resources.once(reader.message)
         return draft
     draft = replace(draft, calibration=reader.calibration)
     if any(sentence.is_direct for sentence in draft.sentences):
@@ -62,7 +68,15 @@ def read_draft(draft: Draft, resources: Resources, options: ReaderOptions, recor
     return replace(draft, sentences=tuple(read))
 
 
-def assess_draft(draft: Draft, resources: Resources, options: None, record: StageRecord) -> Draft:
+def _reader(pack: Pack) -> Reader | NoReaderError:
+    """Return the reader of ``pack``, or why there is none."""
+    try:
+        return pack.reader
+    except NoReaderError as error:
+        return error
+
+
+def assess_draft(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:
     """Decide whether the pack covers the question."""
     confidence = assess(draft.state.evidence, draft.sentences, resources.pack.manifest.thresholds, draft.calibration)
     record.notes.update(confidence.parts)

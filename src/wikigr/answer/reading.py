@@ -27,7 +27,7 @@ class ReaderOptions(Options):
     section: ClassVar[str] = "reader"
 
     enabled: Annotated[bool, "find the short answer with the reader"] = True
-    sections: Annotated[Positive, "sections to read, those of the best sentences first"] = 5
+    sections: Annotated[Positive, "sections to read, those of the best sentences first"] = 4
     window: Annotated[_WindowTokens, "tokens of a window, with the question and the title"] = 256
     overlap: Annotated[_OverlapTokens, "tokens of text that two windows of a section share"] = 64
     max_answer_tokens: Annotated[Positive, "tokens of a short answer at most"] = MAX_ANSWER_TOKENS

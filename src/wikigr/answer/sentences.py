@@ -101,18 +101,19 @@ class SentenceScore:
         return total if self.is_prose else FRAGMENT_FACTOR * total
 
 
-def rank_sentences(evidence: Sequence[Evidence], question: Question, encoder: Embedder) -> list[SentenceScore]:
+def rank_sentences(evidence: Sequence[Evidence], question: Question, encoder: Embedder | None) -> list[SentenceScore]:
     """Return the sentences of ``evidence``, best first; ties break by title, section and position.
 
-    The ``ENCODED`` best by the other features are also compared with the question by cosine, and precede the rest.
+    With an ``encoder``, the ``ENCODED`` best by the other features are also compared with the question by cosine, and
+    precede the rest.
     """
     sentences = _split(evidence, question)
     for number in direct_answers(question, sentences):
         sentences[number] = _promoted(sentences[number])
     sentences = order_sentences(sentences)
     head, tail = sentences[:ENCODED], sentences[ENCODED:]
-    if not head:
-        return []
+    if not head or encoder is None:
+        return sentences
     # The subject is prepended, because the sentence may say only "it" or "he".
     vectors = encoder.encode([f"{subject(s.section)}: {s.text[:ENCODED_CHARS]}" for s in head])
     cosines = [max(0.0, float(value)) for value in vectors @ question.vector]

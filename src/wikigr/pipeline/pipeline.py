@@ -123,7 +123,7 @@ class Pipeline:
         for stage in ANSWER_STAGES:
             if stage.applies_to(self.profile):
                 with trace.stage(stage.name) as record:
-                    draft = stage.run(draft, self.resources, stage.options_in(self.profile), record)
+                    draft = stage.run(draft, self.resources, self.profile[ReaderOptions], record)
         answer = self._abstention(draft, trace)
         for strategy in STRATEGIES:
             if answer.abstained and strategy.applies(self.resources, draft):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wikigr.answer.abstention import ABSTENTION
-from wikigr.answer.draft import Draft, assess_draft, rank_draft, read_draft
+from wikigr.answer.draft import READER, Draft, assess_draft, rank_draft, read_draft
 from wikigr.answer.reading import ReaderOptions
 from wikigr.index.candidate import CROSS_ENCODER, DENSE, LEXICAL, WALK
 from wikigr.llm.options import BudgetOptions, FewShotOptions, SynthesisOptions
@@ -78,23 +78,18 @@ class Stage:
 class AnswerStage:
     """One stage between the evidence and an answer; ``name``, ``reason`` and ``ranks`` as in ``Stage``.
 
-    ``options`` is the section of a profile that configures and enables it, if any.
+    All of them depend on whether the reader reads. One that ``is_optional`` runs only then.
     """
 
     name: str
-    run: Callable[[Draft, Resources, Any, StageRecord], Draft]
-    options: type[Options] | None = None
+    run: Callable[[Draft, Resources, ReaderOptions, StageRecord], Draft]
     reason: str = ""
     ranks: bool = False
-
-    def options_in(self, profile: Profile) -> Options | None:
-        """Return the options of this stage in ``profile``, if it has some."""
-        return profile[self.options] if self.options is not None else None
+    is_optional: bool = False
 
     def applies_to(self, profile: Profile) -> bool:
         """Return whether ``profile`` enables the stage."""
-        options: Any = self.options_in(profile)
-        return options is None or bool(options.enabled)
+        return profile[ReaderOptions].enabled or not self.is_optional
 
 
 def _always(profile: Profile) -> bool:
@@ -166,11 +161,11 @@ RETRIEVAL_STAGES = (
 ANSWER_STAGES = (
     AnswerStage("sentences", rank_draft, reason="it contains no sentence", ranks=True),
     AnswerStage(
-        "reader",
+        READER,
         read_draft,
-        ReaderOptions,
         reason="it is not among the {count} sections that the reader read",
         ranks=True,
+        is_optional=True,
     ),
     AnswerStage(ABSTENTION, assess_draft),
 )
@@ -188,7 +183,7 @@ def rankers_only(profile: Profile) -> Profile:
 # The sections of a profile, in the order of the stages that they configure.
 SECTIONS: tuple[type[Options], ...] = (
     *dict.fromkeys(stage.options for stage in RETRIEVAL_STAGES),
-    *(stage.options for stage in ANSWER_STAGES if stage.options is not None),
+    ReaderOptions,
     FewShotOptions,
     SynthesisOptions,
     BudgetOptions,

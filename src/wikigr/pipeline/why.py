@@ -14,6 +14,7 @@ from wikigr.answer.answer import OWN_KNOWLEDGE, Answer
 from wikigr.answer.citations import CITATIONS
 from wikigr.answer.draft import READER
 from wikigr.answer.extractive import MAX_SENTENCES, SENTENCE_FLOOR
+from wikigr.answer.reading import ReaderOptions
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.pack.open import Pack
@@ -26,7 +27,7 @@ Outcome = Literal["cited", "read", "dropped", "not_found"]
 _RETRIEVAL = {stage.name: stage for stage in RETRIEVAL_STAGES if stage.ranks}
 _ANSWERING = {stage.name: stage for stage in ANSWER_STAGES if stage.ranks}
 # The section of a profile that configures a stage.
-_SETTINGS = {stage.name: stage.options.section for stage in (*RETRIEVAL_STAGES, *ANSWER_STAGES) if stage.options}
+_SETTINGS = {stage.name: stage.options.section for stage in RETRIEVAL_STAGES} | {READER: ReaderOptions.section}
 _MAX_SECTIONS = 5
 _NOT_FOUND = "it was not found before"
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-MAX_ANSWER_TOKENS = 30
+MAX_ANSWER_TOKENS = 15
 
 
 @dataclass(frozen=True, slots=True)
