@@ -13,6 +13,7 @@ from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from training.retrieve import ANSWERABLE, OFF_TOPIC, UNANSWERABLE, RetrievedQuestion
 from wikigr.answer.abstention import assess, reading_features
@@ -32,6 +33,8 @@ from wikigr.retrieval.trace import Trace
 
 _INVERSE_PENALTY = 10.0
 _BINS = 10
+# More than half of the held-out questions have no answer, far more than people ask: they count as one in five.
+_UNANSWERABLE_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ def read_questions(pack: Pack, reader: Reader, questions: Sequence[RetrievedQues
     for item in questions:
         state = pipeline.retrieve(item.question, Trace())
         ranked = rank_sentences(state.evidence, state.question, None)
-        read = read_sentences(reader, state.question, ranked, ReaderOptions())
+        read = read_sentences(reader, state.question, state.evidence, ranked, ReaderOptions())
         sentences = tuple(sentence for sentence in read if sentence.span is not None)
         right = tuple(item.group == ANSWERABLE and bool(accuracy(s.text, item.accepted)) for s in sentences)
         found.append(ReadQuestion(item, Draft(state, sentences), sentences, right))
@@ -106,9 +109,12 @@ def _figures(answers: Sequence[_Answer]) -> dict[str, float]:
         rows = [*answerable, *(answer for answer in answers if answer.group == group)]
         return auroc([row.probability for row in rows], [row.group == ANSWERABLE for row in rows])
 
-    ordered = sorted(answers, key=lambda answer: answer.probability)
-    bins = [ordered[int(n * len(ordered) / _BINS) : int((n + 1) * len(ordered) / _BINS)] for n in range(_BINS)]
-    error = sum(abs(sum(a.probability for a in rows) - sum(a.right for a in rows)) for rows in bins) / len(ordered)
+    masses = np.array(_masses([answer.group for answer in answers]))
+    values, right = (np.array([getattr(a, name) for a in answers], float) for name in ("probability", "right"))
+    order = np.argsort(values, kind="stable")
+    bins = np.minimum((np.cumsum(masses[order]) / masses.sum() * _BINS).astype(int), _BINS - 1)
+    gaps = np.bincount(bins, weights=(masses * (values - right))[order], minlength=_BINS)
+    error = float(np.abs(gaps).sum() / masses.sum())
     return {
         "questions": len(answers),
         "sentence": sum(answer.right for answer in answerable) / len(answerable),
@@ -127,7 +133,10 @@ def fit(read: Sequence[ReadQuestion]) -> Calibration:
     )
     best = [(question, *_ordered(question, ordering)) for question in read]
     rows = [astuple(reading_features(question.draft.state.evidence, sentences)) for question, sentences, _ in best]
-    answer = _logistic(rows, [right for _, _, right in best])
+    right = [right for _, _, right in best]
+    answer = _logistic(rows, right)
+    masses = _masses([question.item.group for question in read])
+    answer[0] = round(answer[0] + _shift(np.asarray(rows) @ np.array(answer[1:]) + answer[0], right, masses), 4)
     return Calibration(*sentence, *answer)
 
 
@@ -143,9 +152,28 @@ def _sentence_features(sentence: SentenceScore) -> tuple[float, float]:
     return sentence.span.margin, sentence.feature_score
 
 
+def _masses(groups: Sequence[str]) -> list[float]:
+    """Return a weight for each question by its group, so that ``_UNANSWERABLE_SHARE`` of all weight is unanswerable."""
+    answerable = sum(group == ANSWERABLE for group in groups)
+    mass = _UNANSWERABLE_SHARE / (1 - _UNANSWERABLE_SHARE) * answerable / max(1, len(groups) - answerable)
+    return [1.0 if group == ANSWERABLE else mass for group in groups]
+
+
 def _logistic(rows: Sequence[tuple[float, ...]], labels: Sequence[bool]) -> list[float]:
     """Return the intercept and the weights of a logistic regression, rounded to four decimals."""
     from sklearn.linear_model import LogisticRegression
 
     model = LogisticRegression(C=_INVERSE_PENALTY, max_iter=1000).fit(np.asarray(rows), np.asarray(labels))
     return [round(float(weight), 4) for weight in (*model.intercept_, *model.coef_[0])]
+
+
+def _shift(logits: NDArray[np.float64], right: Sequence[bool], masses: Sequence[float]) -> float:
+    """Return what to add to ``logits`` so that the mean probability is the share of right answers, both weighted.
+
+    The weights of the features are fitted on all questions alike; only the base rate differs (King & Zeng 2001).
+    """
+    from scipy.optimize import brentq
+    from scipy.special import expit
+
+    share = np.average(np.asarray(right, float), weights=masses)
+    return float(brentq(lambda shift: np.average(expit(logits + shift), weights=masses) - share, -20.0, 20.0))

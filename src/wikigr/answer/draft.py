@@ -62,7 +62,7 @@ def read_draft(draft: Draft, resources: Resources, options: ReaderOptions, recor
     if any(sentence.is_direct for sentence in draft.sentences):
         record.notes["skipped"] = "a definition was found"
         return draft
-    read = read_sentences(reader, draft.state.question, draft.sentences, options)
+    read = read_sentences(reader, draft.state.question, draft.state.evidence, draft.sentences, options)
     record.scored = sum(sentence.span is not None for sentence in read)
     record.ranking = _sections(sentence for sentence in read if sentence.span is not None)
     return replace(draft, sentences=tuple(read))

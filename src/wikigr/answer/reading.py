@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from wikigr.answer.sentences import SentenceScore, order_sentences
-from wikigr.index.candidate import Section
+from wikigr.index.candidate import Evidence, Section
 from wikigr.options import Limits, Options, Positive
+from wikigr.question.intent import asks_lead
 from wikigr.question.question import Question
 from wikigr.reader.passage import MAX_ANSWER_TOKENS, Calibration, Passage, WindowOptions
 from wikigr.retrieval.rerankers.cross_encoder import as_probability
@@ -27,7 +28,7 @@ class ReaderOptions(Options):
     section: ClassVar[str] = "reader"
 
     enabled: Annotated[bool, "find the short answer with the reader"] = True
-    sections: Annotated[Positive, "sections to read, those of the best sentences first"] = 4
+    sections: Annotated[Positive, "sections to read, the best ones first"] = 4
     window: Annotated[_WindowTokens, "tokens of a window, with the question and the title"] = 256
     overlap: Annotated[_OverlapTokens, "tokens of text that two windows of a section share"] = 64
     max_answer_tokens: Annotated[Positive, "tokens of a short answer at most"] = MAX_ANSWER_TOKENS
@@ -45,14 +46,20 @@ class ReaderOptions(Options):
 
 
 def read_sentences(
-    reader: Reader, question: Question, sentences: Sequence[SentenceScore], options: ReaderOptions
+    reader: Reader,
+    question: Question,
+    evidence: Sequence[Evidence],
+    sentences: Sequence[SentenceScore],
+    options: ReaderOptions,
 ) -> list[SentenceScore]:
-    """Return ``sentences`` (best first) in the order of how well they answer, with the reader's spans.
+    """Return ``sentences`` of ``evidence`` in the order of how well they answer, with the reader's spans.
 
-    The sections of the first sentences are read; the sentences of the others follow in their order.
+    The first sections of the evidence are read, and before them the leads that the question asks for. The sentences of
+    the others follow in their order.
     """
-    sections = {s.section.section_id: s.section for s in sentences}
-    chosen = list(sections.values())[: options.sections]
+    leads = [item.section for item in evidence if not item.section.position and asks_lead(question, item.section.title)]
+    ranked = {section.section_id: section for section in (*leads, *(item.section for item in evidence))}
+    chosen = list(ranked.values())[: options.sections]
     numbers = {section.section_id: _in_section(sentences, section) for section in chosen}
     passages = [
         Passage(

@@ -90,6 +90,10 @@ class PreparedReader:
             tuple(PreparedFile(name, int(size), str(sha256)) for name, (size, sha256) in sorted(files.items())),
         )
 
+    def is_of(self, adapter: AdapterDescription) -> bool:
+        """Return whether it was prepared from ``adapter``, with its calibration."""
+        return (self.adapter_sha256, self.calibration) == (adapter.sha256, adapter.calibration)
+
     def verify(self) -> None:
         """Compare every file with its recorded digest; raises ``ModelError`` for the first that differs."""
         for file in self.files:
@@ -115,7 +119,7 @@ def find_reader(encoder: PreparedModel) -> PreparedReader:
         found = PreparedReader.beside(encoder)
     except NoReaderError as error:
         raise ModelError(error.message, hint=error.hint) from error
-    if found.adapter_sha256 != shipped.sha256:
+    if not found.is_of(shipped):
         raise ModelError(f"The reader in {encoder.folder} is of another version of wikigr.", hint=PREPARE_HINT)
     return found
 
@@ -134,7 +138,7 @@ def prepare_reader(encoder: PreparedModel, *, adapter: Path = ADAPTER, force: bo
             ready = PreparedReader.beside(encoder)
         except ModelError:
             ready = None
-        if ready is not None and ready.adapter_sha256 == shipped.sha256:
+        if ready is not None and ready.is_of(shipped):
             return ready
     _write(encoder, Adapter(adapter))
     return PreparedReader.beside(encoder)

@@ -9,11 +9,12 @@ import pytest
 from wikigr.pack.open import Pack
 
 from ..conftest import Wikigr
+from ..terminal import in_terminal
 
 QUESTION = "In which year was Werner Heisenberg born?"
 OFF_TOPIC = "Which sauce goes best with grilled asparagus?"
 KEYS = {
-    "schema_version", "question", "answer", "abstained", "confidence", "query_type", "sources", "citations",
+    "schema_version", "question", "answer", "abstained", "confidence", "query_type", "span", "sources", "citations",
     "entities", "facts", "cypher_query", "profile", "pack", "usage", "timings",
 }  # fmt: skip
 
@@ -42,6 +43,32 @@ def test_json_keeps_its_contract_and_every_quote_is_in_the_database(wikigr: Wiki
                 "MATCH (s:Section {section_id: $id}) RETURN s.content", {"id": citation["section_id"]}
             )[0]
             assert content[citation["start"] : citation["end"]] == citation["quote"]
+
+
+def test_the_short_answer_comes_first_and_is_highlighted_in_its_sentence(physics_pack: Path) -> None:
+    result = in_terminal("ask", QUESTION, "--pack", str(physics_pack), "--offline", columns=200, NO_COLOR="")
+    first, gap, text = result.out.split("\n")[:3]
+    assert "1901" in first
+    assert first.startswith("\x1b[1m")
+    assert first.endswith("\x1b[0m")
+    assert gap == ""
+    assert text.startswith("Born in Würzburg on")
+    assert first in text
+    assert text.endswith("[1]")
+
+
+def test_the_span_of_the_json_is_stored_text_inside_the_first_quotation(wikigr: Wikigr, physics_pack: Path) -> None:
+    document = json.loads(wikigr("ask", QUESTION, "--pack", str(physics_pack), "--offline", "--json").out)
+    span, citation = document["span"], document["citations"][0]
+    assert span.keys() == {"text", "section_id", "start", "end"}
+    assert span["section_id"] == citation["section_id"]
+    assert citation["start"] <= span["start"] < span["end"] <= citation["end"]
+    with Pack(physics_pack) as pack:
+        content = pack.sections([span["section_id"]])[span["section_id"]].content
+    assert content[span["start"] : span["end"]] == span["text"]
+    assert "1901" in span["text"]
+    declined = json.loads(wikigr("ask", OFF_TOPIC, "--pack", str(physics_pack), "--offline", "--json").out)
+    assert declined["span"] is None
 
 
 def test_a_question_that_the_pack_does_not_cover_is_declined(wikigr: Wikigr, physics_pack: Path) -> None:
