@@ -6,12 +6,10 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from wikigr.answer.abstention import ABSTENTION, THRESHOLD_NAME
-from wikigr.answer.answer import Answer
+from wikigr.answer.abstention import THRESHOLD_NAME
 from wikigr.changes.review import LostArticlesError, UpdateOptions
 from wikigr.changes.update import UpdateReport, plan_update, update_pack
 from wikigr.embeddings.embedder import Embedder
@@ -23,7 +21,6 @@ from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import Manifest, read_manifest
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
-from wikigr.pipeline.pipeline import Pipeline
 from wikigr.profiles.files import load_profile
 from wikigr.sources.detect import open_source
 
@@ -258,28 +255,14 @@ def give_questions(pack: Path, questions: Iterable[dict[str, object]] = QUESTION
     return write(file, questions)
 
 
-def calibrated(pack: Path) -> float:
-    """Fit and store the threshold as ``wikigr eval calibrate`` does; returns it."""
+def calibrated(pack: Path, profile: str = "baseline") -> float:
+    """Fit and store the threshold of ``profile`` as ``wikigr eval calibrate`` does; returns it."""
     questions = load_questions(pack / "eval" / "questions.jsonl", split="dev")
     with Pack(pack) as opened:
-        found = calibrate(opened, questions, load_profile("enhanced"))
-    data = FittedOn(question_set_hash(questions), "dev", "enhanced")
+        found = calibrate(opened, questions, load_profile(profile))
+    data = FittedOn(question_set_hash(questions), "dev", profile)
     store_threshold(Layout(pack), found.name, found.threshold, data)
     return found.threshold
-
-
-def renamed_for(monkeypatch: pytest.MonkeyPatch, profile: str) -> None:
-    """Make the pipelines of ``profile`` abstain by a threshold that is called ``reader``."""
-    ask = Pipeline.answer
-
-    def answer(self: Pipeline, *arguments: Any, **options: Any) -> Answer:
-        found = ask(self, *arguments, **options)
-        for record in found.trace.stages:
-            if record.stage == ABSTENTION and self.profile.name == profile:
-                record.notes["threshold_name"] = "reader"
-        return found
-
-    monkeypatch.setattr(Pipeline, "answer", answer)
 
 
 def test_companion_files_stay(pack: Path) -> None:
@@ -322,14 +305,10 @@ def test_a_calibrated_threshold_is_recalibrated(pack: Path) -> None:
     assert not [note for note in told.notes if "threshold" in note]
 
 
-def test_every_fitted_threshold_is_recalibrated_under_its_name(pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_fitted_threshold_is_recalibrated_under_its_name(pack: Path) -> None:
     give_questions(pack)
     calibrated(pack)
-    fields = json.loads((pack / "manifest.json").read_text())
-    fields["calibration"]["profile"] = "baseline"
-    (pack / "manifest.json").write_text(json.dumps(fields))
-    renamed_for(monkeypatch, "enhanced")
-    calibrated(pack)
+    calibrated(pack, "enhanced")
     assert set(manifest_of(pack).thresholds) == {"min_relevance", THRESHOLD_NAME, "reader"}
     told = Told()
     update(pack, CHANGED, told)
@@ -339,12 +318,12 @@ def test_every_fitted_threshold_is_recalibrated_under_its_name(pack: Path, monke
     assert not [note for note in told.notes if "threshold" in note]
 
 
-def test_a_threshold_that_its_profile_no_longer_uses_is_dropped_with_a_note(
-    pack: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_threshold_that_its_profile_no_longer_uses_is_dropped_with_a_note(pack: Path) -> None:
     give_questions(pack)
     calibrated(pack)
-    renamed_for(monkeypatch, "enhanced")
+    fields = json.loads((pack / "manifest.json").read_text())
+    fields["calibration"]["profile"] = "enhanced"
+    (pack / "manifest.json").write_text(json.dumps(fields))
     told = Told()
     update(pack, CHANGED, told)
     assert set(manifest_of(pack).thresholds) == {"min_relevance", "reader"}
@@ -387,7 +366,7 @@ def test_a_stage_that_fails_during_recalibration_is_noted(pack: Path, tmp_path: 
     give_questions(pack)
     calibrated(pack)
     profile = tmp_path / "mine.yaml"
-    profile.write_text(f"extends: enhanced\ncross_encoder: {{enabled: true, model: {tmp_path / 'gone'}}}\n")
+    profile.write_text(f"extends: baseline\ncross_encoder: {{enabled: true, model: {tmp_path / 'gone'}}}\n")
     fields = json.loads((pack / "manifest.json").read_text())
     fields["calibration"]["profile"] = str(profile)
     (pack / "manifest.json").write_text(json.dumps(fields))

@@ -89,3 +89,12 @@ def test_empty_section(tokenizer: Tokenizer) -> None:
 def test_no_room_for_text() -> None:
     with pytest.raises(ValueError, match="leaves no room"):
         WindowOptions(tokens=100, overlap=0, question_tokens=64, title_tokens=32)
+
+
+def test_joined_letters_are_one_word(tokenizer: Tokenizer) -> None:
+    text = "Davisson–Germer in 1927–1930, well-known."
+    (window,) = WindowMaker(tokenizer).windows("Who?", "", "", text)
+    words: dict[int, str] = {}
+    for word, (start, end) in zip(window.words[1:-1], window.offsets, strict=True):
+        words[word] = words.get(word, "") + text[start:end]
+    assert list(words.values()) == ["Davisson–Germer", "in", "1927", "–", "1930", ",", "well-known", "."]

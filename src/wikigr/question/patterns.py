@@ -78,7 +78,7 @@ ASKS_DEFINITION = re.compile(
 ASKS_MEANING = re.compile(
     r"\W*(?:(?:what|who)(?:['’]s|\s+(?:is|are|was|were))\s+(?:an?\s+|the\s+)?[\w.'’-]+(?:\s+[\w.'’-]+)?\W*$|"
     r"what (?:do|does|did)\s.+\s(?:do|mean)\W*$|(?:define|explain|describe|list)\b|tell me (?:all )?about\b|"
-    rf"(?!{QUESTION_START}))",
+    rf"(?!{QUESTION_START}|.*\b(?:who|whom|whose|what|when|where|which|how|why)\b))",
     re.I,
 )
 # Birth and death, and whether the time or the place is asked for.

@@ -7,6 +7,7 @@ this format.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from wikigr.text import scrub
 
 _SEPARATOR = " · "
 _END_OF_TITLE = ":"
+_JOINT = re.compile(r"(?<=[^\W\d_])[-‐–](?=[^\W\d_])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class WindowMaker:
             head += [*named[: options.title_tokens], *self._end_of_title]
         encoded = self._encode(text)
         ids, offsets = encoded.ids, encoded.offsets
-        words = [-1, *(-1 if word is None else word for word in encoded.word_ids), -1]
+        words = [-1, *_whole_words(encoded, text), -1]
         room = options.tokens - len(head) - 1
         made = []
         for start in _starts(len(ids), room, options.overlap):
@@ -91,6 +93,23 @@ class WindowMaker:
     def _encode(self, text: str) -> Encoding:
         # ``scrub`` keeps the number of characters, so that offsets stay right.
         return self._tokenizer.encode(scrub(text), add_special_tokens=False)
+
+
+def _whole_words(encoded: Encoding, text: str) -> list[int]:
+    """Return the number of the word that each token is a piece of.
+
+    Letters joined by a hyphen or a dash are one word; the tokenizer counts "Davisson–Germer" as three.
+    """
+    joined = {place for match in _JOINT.finditer(text) for place in (match.start(), match.end())}
+    words: list[int] = []
+    before: int | None
+    number, before = -1, None
+    for word, (start, _) in zip(encoded.word_ids, encoded.offsets, strict=True):
+        if word != before and start not in joined:
+            number += 1
+        before = word
+        words.append(number)
+    return words
 
 
 def _starts(length: int, room: int, overlap: int) -> Sequence[int]:

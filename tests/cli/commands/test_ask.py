@@ -91,7 +91,7 @@ def test_explain_shows_stages_scores_and_what_was_dropped(wikigr: Wikigr, physic
     stages = {stage["stage"]: stage for stage in explain["stages"]}
     assert list(stages) == (
         "encode dense lexical fuse graph_reranker entity_linking graph_walk documents fetch section_quality "
-        "sentences abstention citations".split()
+        "sentences reader abstention citations".split()
     )
     assert any("not among the best 5" in reason for reason in stages["documents"]["dropped"].values())
     assert stages["graph_reranker"]["notes"] == {"alpha": 0.95, "beta": 0.05}

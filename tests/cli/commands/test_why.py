@@ -40,7 +40,7 @@ def test_a_cited_article(wikigr: Wikigr, physics_pack: Path) -> None:
     assert found["dropped_at"] is None and found["reason"] == "The answer quotes it: [1]."
     assert list(stages(found)) == [
         "dense", "lexical", "fuse", "graph_reranker", "graph_walk", "documents", "section_quality", "sentences",
-        "citations",
+        "reader", "citations",
     ]  # fmt: skip
     assert all(
         list(s) == ["stage", "rank", "article_rank", "of", "section_id", "score", "reason"] for s in found["stages"]
@@ -91,13 +91,17 @@ def test_the_last_ranks_are_those_of_the_answer(wikigr: Wikigr, physics_pack: Pa
         outcomes.add(found["outcome"])
         if found["outcome"] == "dropped":
             best = next(s["section_id"] for s in reversed(found["stages"]) if s["section_id"])
-            assert dropped[best] in found["reason"]
-            assert found["dropped_at"] in ("documents", "section_quality") and found["setting"]
+            if found["dropped_at"] == "reader":
+                assert best in read and "sections that the reader read" in found["reason"]
+            else:
+                assert dropped[best] in found["reason"]
+            assert found["dropped_at"] in ("documents", "section_quality", "reader") and found["setting"]
     assert "dropped" in outcomes and "cited" in outcomes
 
 
 def test_what_was_read_and_not_quoted(wikigr: Wikigr, physics_pack: Path) -> None:
-    found = why(wikigr, physics_pack, QUESTION, "Davisson–Germer experiment")
+    Path("without.yaml").write_text("extends: enhanced\nreader: {enabled: false}\n")
+    found = why(wikigr, physics_pack, QUESTION, "Davisson–Germer experiment", "--profile", "without.yaml")
     assert found["outcome"] == "read"
     assert "its best sentence is number" in found["reason"]
     assert stages(found)["citations"]["rank"] is None and stages(found)["sentences"]["score"] > 0

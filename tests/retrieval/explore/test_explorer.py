@@ -53,7 +53,7 @@ def test_sections_of_answering_facts_come_first(pack: Pack) -> None:
     ("question", "as_without_graph"),
     [
         ("What is the capital of Atlantis?", True),
-        ("What is the largest city of Zorland?", True),
+        ("What is the largest city of Zorland?", False),
         # All that is left to quote is facts about what is named that say nothing of what is asked.
         ("Why did Otto Prim die?", False),
         ("What was the first capital of Zorland?", False),

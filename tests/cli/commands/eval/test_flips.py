@@ -14,10 +14,11 @@ from tests.llm.server import MessagesServer, reply
 from wikigr.evaluation.run import read_run
 
 from ...conftest import Wikigr
-from .conftest import TOTAL, Run
+from .conftest import TOTAL, Run, write_questions
 
 
-def test_flips_show_both_sides_and_how_to_reproduce_them(run: Run, wikigr: Wikigr) -> None:
+def test_flips_show_both_sides_and_how_to_reproduce_them(run: Run, questions: Path, wikigr: Wikigr) -> None:
+    write_questions(questions, 24, 6)
     run("r")
     found = json.loads(wikigr("eval", "flips", "r", "--json").out)["flips"]
     for flip in found:
