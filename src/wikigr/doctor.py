@@ -158,9 +158,8 @@ def _reader() -> Check:
     except ImportError as error:
         return Check("reader", False, str(error), "Install it: pip install onnxruntime tokenizers")
     found = text[span.start : span.end] if span is not None else ""
-    detail = f"adapter {prepared.adapter_sha256[:16]}; it reads {found!r} instead of 'London'"
     good = found in ("London", "in London")
-    detail = f"adapter {prepared.adapter_sha256[:16]}" if good else detail
+    detail = f"adapter {prepared.adapter_sha256[:16]}" + ("" if good else f"; it reads {found!r} instead of 'London'")
     return Check("reader", good, detail, "Run `wikigr model prepare --force`.")
 
 

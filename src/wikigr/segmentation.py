@@ -234,7 +234,8 @@ def _is_table_row(text: str, start: int, end: int) -> bool:
     if not borders or "\n" in text[start:end]:
         return False
     above = text[_line_start(text, max(0, start - 1)) : max(0, start - 1)]
-    below = text[end + 1 :].partition("\n")[0] if end < len(text) else ""
+    below_end = text.find("\n", end + 1)
+    below = text[end + 1 : below_end if below_end >= 0 else len(text)]
     return borders in (above.count(_CELL_BORDER), below.count(_CELL_BORDER))
 
 

@@ -4,20 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.evaluation.answers import sample, samples
 
 from wikigr.evaluation.reliability import Reliability, reliability
 from wikigr.evaluation.samples import Sample
-
-Row = tuple[float, float]
-
-
-def sample(question: str, confidence: float, right: float, *, abstained: bool = False, repeat: int = 0) -> Sample:
-    kind = "abstained" if abstained else "extractive"
-    return Sample("p", question, repeat, query_type=kind, confidence=confidence, metrics={"accuracy": right})
-
-
-def samples(rows: list[Row]) -> list[Sample]:
-    return [sample(f"q{n}", confidence, right) for n, (confidence, right) in enumerate(rows)]
 
 
 def measured(found: list[Sample], **options: Any) -> Reliability:

@@ -8,20 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from tests.evaluation.answers import Row, sample, samples
 
 from wikigr.evaluation.risk_coverage import COVERAGES, RiskCoverage, risk_coverage
 from wikigr.evaluation.samples import Sample
-
-Row = tuple[float, float]
-
-
-def sample(question: str, confidence: float, right: float, *, abstained: bool = False, repeat: int = 0) -> Sample:
-    kind = "abstained" if abstained else "extractive"
-    return Sample("p", question, repeat, query_type=kind, confidence=confidence, metrics={"accuracy": right})
-
-
-def samples(rows: list[Row]) -> list[Sample]:
-    return [sample(f"q{n}", confidence, right) for n, (confidence, right) in enumerate(rows)]
 
 
 def measured(found: list[Sample], **options: Any) -> RiskCoverage:

@@ -82,25 +82,27 @@ def assess(
     sentence, at which the confidence is 0.5. With it, the confidence is the probability that the best sentence contains
     the right answer, and the threshold is one of the confidence; the best sentence is read, or it is a definition.
     """
+    name, default = (THRESHOLD_NAME, DEFAULT_THRESHOLD) if calibration is None else _OF_THE_READER
+    threshold = thresholds.get(name, default)
+    notes: dict[str, Any] = {"strength": 0.0, "threshold": threshold, "threshold_name": name}
     if not sentences:
-        return Confidence(0.0, True, _notes(0.0, thresholds, calibration))
-    nearest = max((item.candidate.scores.get(DENSE, 0.0) for item in evidence), default=0.0)
+        return Confidence(0.0, True, notes)
     if calibration is not None and sentences[0].span is not None:
         found = reading_features(evidence, sentences)
-        value = as_probability(calibration.answer_logit(*astuple(found)))
-        notes = {**_notes(value, thresholds, calibration), **asdict(found)}
-        return Confidence(value, value < notes["threshold"], notes)
-    strength = SENTENCE_WEIGHT * sentences[0].feature_score + NEAREST_WEIGHT * max(0.0, nearest)
-    threshold = DEFAULT_THRESHOLD if calibration is not None else thresholds.get(THRESHOLD_NAME, DEFAULT_THRESHOLD)
-    value = as_probability(_STEEPNESS * (strength - threshold))
-    notes = {**_notes(strength if calibration is None else value, thresholds, calibration), "nearest": nearest}
-    return Confidence(value, notes["strength"] < notes["threshold"], notes)
+        strength = value = as_probability(calibration.answer_logit(*astuple(found)))
+        notes |= asdict(found)
+    else:
+        nearest = _nearest(evidence)
+        strength = SENTENCE_WEIGHT * sentences[0].feature_score + NEAREST_WEIGHT * max(0.0, nearest)
+        value = as_probability(_STEEPNESS * (strength - (threshold if calibration is None else DEFAULT_THRESHOLD)))
+        strength = strength if calibration is None else value
+        notes["nearest"] = nearest
+    return Confidence(value, strength < threshold, {**notes, "strength": strength})
 
 
-def _notes(strength: float, thresholds: Mapping[str, float], calibration: Calibration | None) -> dict[str, Any]:
-    """Return the strength and the threshold that it is compared with, for the trace and ``wikigr eval calibrate``."""
-    name, default = (THRESHOLD_NAME, DEFAULT_THRESHOLD) if calibration is None else _OF_THE_READER
-    return {"strength": strength, "threshold": thresholds.get(name, default), "threshold_name": name}
+def _nearest(evidence: Sequence[Evidence]) -> float:
+    """Return the cosine of the section that is nearest to the question, or 0."""
+    return max((item.candidate.scores.get(DENSE, 0.0) for item in evidence), default=0.0)
 
 
 def reading_features(evidence: Sequence[Evidence], sentences: Sequence[SentenceScore]) -> ReadingFeatures:
@@ -113,7 +115,7 @@ def reading_features(evidence: Sequence[Evidence], sentences: Sequence[SentenceS
         margin=best.span.margin,
         gap=best.span.margin - max(others, default=_NO_OTHER_MARGIN),
         features=best.feature_score,
-        nearest=max((item.candidate.scores.get(DENSE, 0.0) for item in evidence), default=0.0),
+        nearest=_nearest(evidence),
     )
 
 

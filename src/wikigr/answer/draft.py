@@ -54,9 +54,7 @@ def read_draft(draft: Draft, resources: Resources, options: ReaderOptions, recor
     record.ranking = _sections(draft.sentences)
     reader = _reader(resources.pack)
     if isinstance(reader, NoReaderError):
-        record.notes["reader"] = reader.message
-        record.degraded = True
-        record.warning = resources.once(reader.message)
+        resources.skip_without_reader(record, reader)
         return draft
     draft = replace(draft, calibration=reader.calibration)
     if any(sentence.is_direct for sentence in draft.sentences):

@@ -27,7 +27,7 @@ _DUPLICATE_SHARE = 0.7
 # A fragment may follow a sentence if it has this share of the question's terms, by weight, and this many words.
 _MIN_FRAGMENT_COVERAGE = 0.2
 _MIN_FRAGMENT_WORDS = 5
-# Below this margin of the reader, a short answer is more often wrong than right.
+# Below this margin of the reader, only the sentence is shown. Chosen by reading answers, not fitted.
 MIN_SPAN_MARGIN = -2.0
 _BEFORE_CODE = ":\n\n"
 # A sentence that begins so names its subject in the sentence before.

@@ -11,7 +11,6 @@ from pathlib import Path
 from wikigr.changes.diff import PackDiff
 from wikigr.changes.review import LostArticlesError, UpdateOptions, UpdateReview
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
-from wikigr.embeddings.prepared import PreparedModel
 from wikigr.errors import BuildError, EncoderMismatchError, ModelError, PackError, UsageError
 from wikigr.ingest.build import BuildOptions, BuildReport, ReviewStopped, build_pack
 from wikigr.pack import layout as parts
@@ -19,7 +18,7 @@ from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import Manifest, is_lower_version, read_manifest
 from wikigr.pack.open import BUNDLED_HINT, encoder_source
 from wikigr.progress import Progress, Silent
-from wikigr.reader.prepared import NoReaderError, PreparedReader
+from wikigr.reader.prepared import reader_in
 from wikigr.sources.article import Source
 
 
@@ -172,9 +171,7 @@ def _check_bundle(layout: Layout, manifest: Manifest) -> Path:
     """Return the folder of the bundled encoder; raises ``PackError`` if its reader is damaged."""
     folder = layout.part(parts.ENCODER)
     try:
-        PreparedReader.beside(PreparedModel.from_folder(folder))
-    except NoReaderError:
-        pass
+        reader_in(folder)
     except ModelError as error:
         raise PackError(
             f"The reader that is bundled with the pack {manifest.name!r} is damaged: {error.message}",

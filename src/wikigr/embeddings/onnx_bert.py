@@ -26,7 +26,6 @@ _CONTRIB = "com.microsoft"
 _ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
 
 WORD_EMBEDDINGS = "embeddings.word_embeddings.weight"
-LAYER_NORM = "embeddings.LayerNorm"
 
 Array = NDArray[np.float32]
 
@@ -167,7 +166,7 @@ def add_embeddings(graph: BertGraph, words: str, positions: str, segments: tuple
     """
     hidden = graph.config.hidden
     segment_ids, segment_table = segments
-    norm = [graph.tensor(f"{LAYER_NORM}.{part}", hidden) for part in ("weight", "bias")]
+    norm = [graph.tensor(f"embeddings.LayerNorm.{part}", hidden) for part in ("weight", "bias")]
     # The second output (the length of each text) is mandatory but unused: attention takes the mask instead.
     graph.nodes.append(
         helper.make_node(

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from wikigr.checks import Check
-from wikigr.embeddings.prepared import PreparedModel
 from wikigr.errors import ModelError, WikigrError
 from wikigr.graph.engine import QueryError
 from wikigr.pack import layout as parts
@@ -24,7 +23,7 @@ from wikigr.pack.manifest import (
     read_manifest,
 )
 from wikigr.pack.open import BUNDLED_HINT, Pack
-from wikigr.reader.prepared import NoReaderError, PreparedReader
+from wikigr.reader.prepared import reader_in
 
 _REBUILD = "Build the pack again with `wikigr pack build`."
 # Rows per query: vectors, and articles with the text of all their sections.
@@ -110,10 +109,10 @@ def check_parts(pack: Pack) -> Iterator[Check]:
 
 def _bundled_reader(pack: Pack) -> Check:
     try:
-        reader = PreparedReader.beside(PreparedModel.from_folder(pack.layout.part(parts.ENCODER)))
+        reader = reader_in(pack.layout.part(parts.ENCODER))
+        if reader is None:
+            return Check("reader", True, "none, so answers have no short answer")
         reader.verify()
-    except NoReaderError:
-        return Check("reader", True, "none, so answers have no short answer")
     except ModelError as error:
         return Check("reader", False, error.message, BUNDLED_HINT)
     return Check("reader", True, f"adapter {reader.adapter_sha256[:16]}")

@@ -25,6 +25,10 @@ DESCRIPTION = "reader.json"
 GRAPH = "reader.onnx"
 GRAPH_DATA = "reader.onnx.data"
 
+# What only the reader's graph has, besides the inputs of an encoder.
+TOKEN_TYPES = "token_type_ids"
+LOGITS = "logits"
+
 _MAX_DESCRIPTION_BYTES = 64 * 1024
 
 
@@ -124,6 +128,14 @@ def find_reader(encoder: PreparedModel) -> PreparedReader:
     return found
 
 
+def reader_in(folder: Path) -> PreparedReader | None:
+    """Return the reader in the folder of a prepared encoder, or ``None``; raises ``ModelError`` if one is damaged."""
+    try:
+        return PreparedReader.beside(PreparedModel.from_folder(folder))
+    except NoReaderError:
+        return None
+
+
 def prepare_reader(encoder: PreparedModel, *, adapter: Path = ADAPTER, force: bool = False) -> PreparedReader | None:
     """Write the reader into the folder of ``encoder`` unless it is there, and return it; ``force`` writes it again.
 
@@ -150,13 +162,9 @@ def copy_prepared(source: Path, target: Path) -> None:
     Other files in ``source`` are left out. Raises ``ModelError`` if the encoder or the reader is damaged, and
     ``OSError``.
     """
-    encoder = PreparedModel.from_folder(source)
+    encoder, reader = PreparedModel.from_folder(source), reader_in(source)
     names = [encoders.DESCRIPTION, *(file.name for file in encoder.files)]
-    try:
-        reader = PreparedReader.beside(encoder)
-    except NoReaderError:
-        pass
-    else:
+    if reader is not None:
         names += [DESCRIPTION, *(file.name for file in reader.files)]
     target.mkdir()
     for name in names:

@@ -10,9 +10,8 @@ from wikigr.embeddings.batching import available_cores, token_batches
 from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS
 from wikigr.embeddings.session import MAX_THREADS_PER_TEXT, open_session, run_session
 from wikigr.embeddings.tokenization import load_tokenizer, tokenizer_errors
-from wikigr.reader.graph_names import LOGITS, TOKEN_TYPES
 from wikigr.reader.passage import DEFAULT_WINDOWS, MAX_ANSWER_TOKENS, Passage, Span, WindowOptions
-from wikigr.reader.prepared import PreparedReader
+from wikigr.reader.prepared import LOGITS, TOKEN_TYPES, PreparedReader
 from wikigr.reader.spans import best_spans
 from wikigr.reader.windows import Window, WindowMaker
 

@@ -18,6 +18,7 @@ from wikigr.retrieval.trace import StageRecord, Trace
 
 if TYPE_CHECKING:
     from wikigr.llm.client import Claude
+    from wikigr.reader.prepared import NoReaderError
     from wikigr.retrieval.explore.multi_strategy import Exploration
 
 _Options = TypeVar("_Options", bound=Options)
@@ -63,15 +64,15 @@ class Resources:
     synthesis: SynthesisOptions = field(default_factory=SynthesisOptions)
     offline: bool = False
     cypher_examples: Callable[[str], str] | None = None
-
     _said: set[str] = field(default_factory=set)
 
-    def once(self, message: str) -> str:
-        """Return ``message`` the first time, and then nothing: what concerns the pack is said with one question."""
-        if message in self._said:
-            return ""
-        self._said.add(message)
-        return message
+    def skip_without_reader(self, record: StageRecord, error: NoReaderError) -> None:
+        """Record that a stage was skipped because the pack has no reader; only one question warns of it."""
+        record.degraded = True
+        record.notes["reader"] = error.message
+        if error.message not in self._said:
+            self._said.add(error.message)
+            record.warning = error.message
 
     @cached_property
     def linker(self) -> EntityLinker:

@@ -221,9 +221,7 @@ class CrossEncoding(RerankingStage[CrossEncoderOptions]):
         try:
             reranker = self.reranker
         except NoReaderError as error:
-            record.degraded = True
-            record.notes["reader"] = error.message
-            record.warning = self.resources.once(error.message)
+            self.resources.skip_without_reader(record, error)
             return False
         if isinstance(reranker, CrossEncoderReranker) and not reranker.loaded:
             record.degrade(f"the model {reranker.model_name} could not be loaded")
