@@ -11,9 +11,10 @@ python -m training calibrate       # the weights of the confidence, into the ada
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,11 +45,14 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("--run", default="default", help="the name of the training below --work")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=JSON", help="such as rank=32, data.qamr=0")
+    parser.add_argument("--start", type=Path, help="the adapter to continue from, which may be an earlier release's")
     parser.add_argument("--stop-at", type=int, help="end the training after this many steps; it can continue later")
     parser.add_argument("--questions", type=int, default=400, help="questions of each group to evaluate")
     parser.add_argument("--output", type=Path, default=_ADAPTER, help="where export writes the adapter")
     options = parser.parse_args(arguments)
     config = _with_settings(Config(), options.set)
+    if options.start is not None:
+        config = replace(config, start_sha256=hashlib.sha256(options.start.read_bytes()).hexdigest())
     if options.command in ("run", "prepare"):
         _prepare(options, config)
     if options.command in ("run", "train"):
@@ -92,6 +96,7 @@ def _prepare(options: argparse.Namespace, config: Config) -> None:
 
 
 def _train(options: argparse.Namespace, config: Config) -> None:
+    from training.adapter import read_adapter
     from training.examples import read_examples
     from training.features import make_features
     from training.prepare import TRAINING_FILE
@@ -105,7 +110,8 @@ def _train(options: argparse.Namespace, config: Config) -> None:
         features = make_features(examples, maker)
         print(f"{len(features):,} windows of {sum(len(f.input_ids) for f in features) / len(features):.0f} tokens")
         run = options.work / options.run
-        model = train(features, folder, pad_id, run, config, stop_at=options.stop_at)
+        start = read_adapter(options.start) if options.start is not None else None
+        model = train(features, folder, pad_id, run, config, start=start, stop_at=options.stop_at)
         if config.refine_rates and options.stop_at is None:
             features = make_features([e for e in examples if e.source in config.refine_sources], maker)
             print(f"{len(features):,} windows to refine")

@@ -82,8 +82,8 @@ def read_config(path: Path) -> Config:
     return Config.from_json(described["config"])
 
 
-def load_adapter(model: SpanReader, path: Path) -> None:
-    """Load the adapter in ``path`` into ``model``; raises ``ValueError`` if it does not fit."""
+def read_adapter(path: Path) -> dict[str, Tensor]:
+    """Return the tensors of the adapter ``path`` under the names and on the scale of ``SpanReader``."""
     scale = read_config(path).scale
     tensors: dict[str, Tensor] = {}
     with safe_open(path, "pt") as file:
@@ -91,4 +91,9 @@ def load_adapter(model: SpanReader, path: Path) -> None:
             tensor = file.get_tensor(name).float()
             full = name if name.startswith("head.") else _ENCODER + name
             tensors[full] = tensor / scale if name.endswith(_UP) else tensor
-    model.load_adapter(tensors)
+    return tensors
+
+
+def load_adapter(model: SpanReader, path: Path) -> None:
+    """Load the adapter in ``path`` into ``model``; raises ``ValueError`` if it does not fit."""
+    model.load_adapter(read_adapter(path))

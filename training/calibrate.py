@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from training.retrieve import ANSWERABLE, OFF_TOPIC, UNANSWERABLE, RetrievedQuestion
 from wikigr.answer.abstention import assess, reading_features
 from wikigr.answer.draft import Draft
-from wikigr.answer.reading import ReaderOptions, read_sentences, score_sentence
+from wikigr.answer.reading import read_sentences, score_sentence
+from wikigr.reader.options import ReaderOptions
 from wikigr.answer.sentences import SentenceScore, order_sentences, rank_sentences
 from wikigr.embeddings.prepared import PreparedModel
 from wikigr.evaluation.metrics.abstention import auroc

@@ -36,6 +36,7 @@ class DataConfig:
 class Config:
     """The whole recipe.
 
+    ``start_sha256`` is the digest of the adapter that the training continues from; empty, it starts from none.
     ``scale`` multiplies the low-rank updates. A step reads ``batch_size`` windows. The learning rate is linear between
     the points ``(step, rate)`` of ``learning_rates``, the last of which is the end of the training. Another phase, with
     ``refine_rates``, then reads only the examples of ``refine_sources``, whose answers are like those that are wanted;
@@ -44,6 +45,7 @@ class Config:
     """
 
     seed: int = 7
+    start_sha256: str = ""
     data: DataConfig = field(default_factory=DataConfig)
     windows: WindowOptions = field(default_factory=WindowOptions)
     rank: int = 48
