@@ -11,7 +11,7 @@ from tests.answer.evidence import evidence
 
 from wikigr.answer.answer import Answer
 from wikigr.answer.extractive import SENTENCE_FLOOR, best_sentences, quote
-from wikigr.answer.reading import ReaderOptions
+from wikigr.reader.options import ReaderOptions
 from wikigr.answer.sentences import SentenceScore
 from wikigr.errors import UsageError
 from wikigr.pack.open import Pack

@@ -6,7 +6,7 @@ import pytest
 
 from wikigr.answer.abstention import DEFAULT_READER_THRESHOLD, READER_THRESHOLD_NAME
 from wikigr.answer.answer import Answer
-from wikigr.answer.reading import ReaderOptions
+from wikigr.reader.options import ReaderOptions
 from wikigr.errors import ModelError
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline

@@ -59,7 +59,7 @@ def test_limits_hold_and_nothing_is_lost(sections: list[tuple[str, int, float]],
 
 
 def test_a_lead_that_is_wanted_is_kept_besides_and_need_not_be_ranked() -> None:
-    selection = select_documents(RANKED, num_docs=1, max_sections=2, leads=["A#0", "B#0", "D#0"])
+    selection = select_documents(RANKED, num_docs=1, max_sections=2, required=["A#0", "B#0", "D#0"])
     assert ids(selection.kept) == ["A#0", "B#0", "A#1", "A#2", "D#0"]
     assert selection.kept[-1].relevance == 0.0
     assert not {"A#0", "B#0", "D#0"} & selection.dropped.keys()

@@ -11,6 +11,7 @@ from wikigr.index.candidate import DENSE, Evidence
 from wikigr.index.lexical import stems
 from wikigr.question.question import Question
 from wikigr.reader.passage import Calibration
+from wikigr.retrieval.chain import Chain
 from wikigr.retrieval.rerankers.cross_encoder import as_probability
 from wikigr.text import words
 
@@ -75,19 +76,23 @@ def assess(
     sentences: Sequence[SentenceScore],
     thresholds: Mapping[str, float],
     calibration: Calibration | None = None,
+    chain: Chain | None = None,
 ) -> Confidence:
     """Assess how confidently ``sentences`` (best first) answer the question that ``evidence`` was retrieved for.
 
     Without the reader, whose ``calibration`` is then ``None``, the threshold is one of the strength of the best
     sentence, at which the confidence is 0.5. With it, the confidence is the probability that the best sentence contains
-    the right answer, and the threshold is one of the confidence; the best sentence is read, or it is a definition.
+    the right answer, and the threshold is one of the confidence; the best sentence is read, or it is a definition. If a
+    ``chain`` of hops leads to it, its probability is the confidence.
     """
     name, default = (THRESHOLD_NAME, DEFAULT_THRESHOLD) if calibration is None else _OF_THE_READER
     threshold = thresholds.get(name, default)
     notes: dict[str, Any] = {"strength": 0.0, "threshold": threshold, "threshold_name": name}
     if not sentences:
         return Confidence(0.0, True, notes)
-    if calibration is not None and sentences[0].span is not None:
+    if chain is not None:
+        strength = value = chain.probability
+    elif calibration is not None and sentences[0].span is not None:
         found = reading_features(evidence, sentences)
         strength = value = as_probability(calibration.answer_logit(*astuple(found)))
         notes |= asdict(found)

@@ -28,6 +28,16 @@ class AnswerSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerHop:
+    """One question on the way to an answer, its own ``answer``, and the citation ``n`` that contains it."""
+
+    question: str
+    answer: str
+    n: int
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer and everything it rests on.
 
@@ -37,7 +47,7 @@ class Answer:
     refers to them as ``[1]``, ``[2]`` …, and each was checked against the database. ``unverified`` holds the claims
     whose citations failed the check; the text marks them. ``ranking`` holds all candidates, ``evidence`` the sections
     that were read. ``graph_context`` is what a search of the graph found, ``cypher_query`` the queries that it ran, in
-    order. ``span`` is the short answer, if there is one.
+    order. ``span`` is the short answer, if there is one, and ``chain`` the hops that lead to it, if there are several.
     ``usage`` is what the model used for this answer.
     """
 
@@ -56,6 +66,7 @@ class Answer:
     graph_context: tuple[str, ...] = ()
     cypher_query: str = ""
     span: AnswerSpan | None = None
+    chain: tuple[AnswerHop, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
     @property

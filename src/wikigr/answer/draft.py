@@ -7,31 +7,38 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from wikigr.answer.abstention import NO_ANSWER, Confidence, assess
-from wikigr.answer.reading import ReaderOptions, read_sentences
+from wikigr.answer.reading import read_sentences
 from wikigr.answer.sentences import SentenceScore, rank_sentences
 from wikigr.pack.open import Pack
+from wikigr.reader.options import ReaderOptions
 from wikigr.reader.passage import Calibration
 from wikigr.reader.prepared import NoReaderError
+from wikigr.retrieval.chain import Chain, Hop
 from wikigr.retrieval.state import Resources, State
 from wikigr.retrieval.trace import StageRecord
 
 if TYPE_CHECKING:
     from wikigr.reader.reader import Reader
 
-# The name of the reader's stage in traces.
+# The names of stages in traces.
 READER = "reader"
+CHAIN = "chain"
+# A chain is followed if its probability is at least this share of that of the answer in one hop, which is too high for
+# a question that describes what it asks about.
+_CHAIN_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """What retrieval found, its sentences (best first), and how confidently they answer the question.
 
-    ``calibration`` is that of the reader, if it has read.
+    ``calibration`` is that of the reader, if it has read. ``chain`` leads to the first sentence, if several hops do.
     """
 
     state: State
     sentences: tuple[SentenceScore, ...] = ()
     calibration: Calibration | None = None
+    chain: Chain | None = None
     confidence: Confidence = NO_ANSWER
 
 
@@ -74,9 +81,39 @@ def _reader(pack: Pack) -> Reader | NoReaderError:
         return error
 
 
+def follow_chain(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:
+    """Put the answer of the likeliest chain first, unless the answer that was read in one hop is far more likely."""
+    record.ranking = _sections(draft.sentences)
+    chain = next(iter(draft.state.chains), None)
+    if chain is None or draft.calibration is None:
+        record.notes["skipped"] = "there is no chain of hops"
+        return draft
+    by_place = {(sentence.section.section_id, sentence.start): sentence for sentence in draft.sentences}
+    if not all(_place(hop) in by_place for hop in chain.hops):
+        record.notes["skipped"] = "a section of the chain was dropped"
+        return draft
+    direct = assess(draft.state.evidence, draft.sentences, {}, draft.calibration).value
+    record.notes.update(chain=str(chain), probability=chain.probability, in_one_hop=direct)
+    if chain.probability < _CHAIN_SHARE * direct:
+        return draft
+    stating = [
+        replace(by_place.pop(place), span=hop.span, answer_score=hop.probability)
+        for hop in (chain.last, *chain.hops[:-1])
+        if (place := _place(hop)) in by_place
+    ]
+    sentences = (*stating, *by_place.values())
+    record.ranking = _sections(sentences)
+    return replace(draft, sentences=sentences, chain=chain)
+
+
+def _place(hop: Hop) -> tuple[str, int]:
+    return hop.section.section_id, hop.start
+
+
 def assess_draft(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:
     """Decide whether the pack covers the question."""
-    confidence = assess(draft.state.evidence, draft.sentences, resources.pack.manifest.thresholds, draft.calibration)
+    thresholds = resources.pack.manifest.thresholds
+    confidence = assess(draft.state.evidence, draft.sentences, thresholds, draft.calibration, draft.chain)
     record.notes.update(confidence.parts)
     return replace(draft, confidence=confidence)
 

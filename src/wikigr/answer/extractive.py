@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from wikigr.answer.abstention import answer_words, facts_miss_question
-from wikigr.answer.answer import EXTRACTIVE, Answer, AnswerSpan
+from wikigr.answer.answer import EXTRACTIVE, Answer, AnswerHop, AnswerSpan
 from wikigr.answer.citations import Citation, verify_against
 from wikigr.answer.draft import Draft
 from wikigr.answer.sentences import SentenceScore
 from wikigr.graph.neighborhood import Edge
 from wikigr.pack.open import Pack
 from wikigr.question.intent import asks_short_answer
+from wikigr.retrieval.chain import Hop
 from wikigr.text import fold, words
 
 MAX_SENTENCES = 3
@@ -37,19 +38,33 @@ _PRONOUN = re.compile(r"(?:it|its|this|these|they|their|he|his|she|her)\b", re.I
 def write_extractive(pack: Pack, draft: Draft, answer: Answer) -> Answer:
     """Return ``answer`` with verified quotations. It stays an abstention if only unrelated facts could be quoted.
 
-    Quoted are the sentences that state a chain of facts, or else the best ones. The first of them has the short answer,
-    if the question asks for one. Raises ``CitationError`` when a quotation does not match the pack.
+    Quoted are the sentences that state a chain of facts or were read in a chain of hops, or else the best ones. The
+    first of them has the short answer, if the question asks for one. Raises ``CitationError`` when a quotation does not
+    match the pack.
     """
     question, exploration = draft.state.question, draft.state.exploration
     stating = sentences_stating(exploration.chain if exploration is not None else (), draft.sentences)
     short = asks_short_answer(question)
-    chosen = stating or best_sentences(draft.sentences, short=short)
+    hops = draft.chain.hops if draft.chain is not None else ()
+    places = {(hop.section.section_id, hop.start) for hop in hops}
+    chosen = stating or [s for s in draft.sentences if (s.section.section_id, s.start) in places]
+    chosen = chosen or best_sentences(draft.sentences, short=short)
     if exploration is not None and not stating and facts_miss_question(chosen, question):
         return replace(answer, confidence=0.0)
     citations = quote(chosen)
     verify_against(pack, citations, answer.trace)
     span = short_answer(chosen[0], citations[0]) if not stating and short else None
-    return replace(answer, text=as_text(citations), query_type=EXTRACTIVE, citations=citations, span=span)
+    chain = () if stating else _cited_hops(hops, citations)
+    text = as_text(citations)
+    return replace(answer, text=text, query_type=EXTRACTIVE, citations=citations, span=span, chain=chain)
+
+
+def _cited_hops(hops: Sequence[Hop], citations: Sequence[Citation]) -> tuple[AnswerHop, ...]:
+    """Return ``hops`` with the citations of the sentences in which they were read."""
+    numbers = {(citation.section_id, citation.start): citation.n for citation in citations}
+    return tuple(
+        AnswerHop(hop.question, hop.answer, numbers[hop.section.section_id, hop.start], hop.probability) for hop in hops
+    )
 
 
 def short_answer(sentence: SentenceScore, quoted: Citation) -> AnswerSpan | None:

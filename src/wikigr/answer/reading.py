@@ -3,46 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from wikigr.answer.sentences import SentenceScore, order_sentences
 from wikigr.index.candidate import Evidence, Section
-from wikigr.options import Limits, Options, Positive
 from wikigr.question.intent import asks_lead
 from wikigr.question.question import Question
-from wikigr.reader.passage import MAX_ANSWER_TOKENS, Calibration, Passage, WindowOptions
+from wikigr.reader.options import ReaderOptions
+from wikigr.reader.passage import Calibration, Passage
 from wikigr.retrieval.rerankers.cross_encoder import as_probability
 
 if TYPE_CHECKING:
     from wikigr.reader.reader import Reader
-
-_WindowTokens = Annotated[int, Limits(ge=128, le=512)]
-_OverlapTokens = Annotated[int, Limits(ge=0, le=256)]
-
-
-@dataclass(frozen=True, slots=True)
-class ReaderOptions(Options):
-    """Finding the short answer in the best sections."""
-
-    section: ClassVar[str] = "reader"
-
-    enabled: Annotated[bool, "find the short answer with the reader"] = True
-    sections: Annotated[Positive, "sections to read, the best ones first"] = 4
-    window: Annotated[_WindowTokens, "tokens of a window, with the question and the title"] = 256
-    overlap: Annotated[_OverlapTokens, "tokens of text that two windows of a section share"] = 64
-    max_answer_tokens: Annotated[Positive, "tokens of a short answer at most"] = MAX_ANSWER_TOKENS
-
-    def problem(self) -> tuple[tuple[str, ...], str] | None:
-        try:
-            self.windows()
-        except ValueError:
-            return ("window", "overlap"), "leave no room for new text"
-        return None
-
-    def windows(self) -> WindowOptions:
-        """Return the size of windows; raises ``ValueError`` if they leave no room for new text."""
-        return WindowOptions(tokens=self.window, overlap=self.overlap)
 
 
 def read_sentences(

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from wikigr.graph.schema import article_title
 
 # Keys of ``Candidate.scores``: the cosine, the BM25 score, the logit of a cross-encoder, the weight of the graph walk,
-# the rank of the fact that a section states, and the relevance to the question in [0, 1].
+# the rank of the fact that a section states, the probability of a chain of hops in which it was read, and the relevance
+# to the question in [0, 1].
 DENSE = "dense"
 LEXICAL = "lexical"
 CROSS_ENCODER = "cross_encoder"
 WALK = "walk"
 FACT = "fact"
+HOPS = "hops"
 RELEVANCE = "relevance"
 
 

@@ -11,7 +11,6 @@ from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import ABSTAINED, Answer
 from wikigr.answer.draft import Draft
 from wikigr.answer.facts import facts_among
-from wikigr.answer.reading import ReaderOptions
 from wikigr.errors import UsageError
 from wikigr.index.candidate import Evidence
 from wikigr.llm.options import FewShotOptions, SynthesisOptions
@@ -21,6 +20,7 @@ from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, Stage
 from wikigr.pipeline.strategies import STRATEGIES, Writers
 from wikigr.question.question import Question, analyze
+from wikigr.reader.options import ReaderOptions
 from wikigr.retrieval.candidates import Fetch, search_depth
 from wikigr.retrieval.document_selection import MultiDocOptions
 from wikigr.retrieval.state import Resources, RetrievalStage, State
@@ -63,7 +63,9 @@ class Pipeline:
         self.pack = pack
         self.profile = profile
         self.model = model
-        self.resources = Resources(pack, model, profile[SynthesisOptions], offline)
+        self.resources = Resources(
+            pack, model, profile[SynthesisOptions], profile[ReaderOptions], offline, search=self._search_in_one_hop
+        )
         self._writers = Writers(self.resources, profile[FewShotOptions], few_shot_path)
         self._stages: dict[type[RetrievalStage[Any]], RetrievalStage[Any]] = {}
 
@@ -159,6 +161,14 @@ class Pipeline:
             for title in answer.sources
             for name, kind in self.pack.graph.rows(query, {"title": title, "limit": _MAX_ENTITIES})
         ]
+
+    def _search_in_one_hop(self, question: str) -> State:
+        """Return what retrieval finds for a question that a stage asks."""
+        analyzed = self._analyze(question)
+        options = self.profile[MultiDocOptions]
+        limit = options.articles_for(analyzed) * options.sections_for(analyzed)
+        state = self._start(analyzed, limit=limit, depth=search_depth(0))
+        return self._run((stage for stage in RETRIEVAL_STAGES if not stage.asks), state, Trace(clock=self.pack.clock))
 
     def _analyze(self, question: str) -> Question:
         return analyze(question, self.pack.lexical, lambda texts: self.pack.encoder.encode(texts))

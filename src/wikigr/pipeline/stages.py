@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from wikigr.answer.abstention import ABSTENTION
-from wikigr.answer.draft import READER, Draft, assess_draft, rank_draft, read_draft
-from wikigr.answer.reading import ReaderOptions
-from wikigr.index.candidate import CROSS_ENCODER, DENSE, LEXICAL, WALK
+from wikigr.answer.draft import CHAIN, READER, Draft, assess_draft, follow_chain, rank_draft, read_draft
+from wikigr.hops.options import HopsOptions
+from wikigr.hops.stage import Hops
+from wikigr.index.candidate import CROSS_ENCODER, DENSE, HOPS, LEXICAL, WALK
 from wikigr.llm.options import BudgetOptions, FewShotOptions, SynthesisOptions
 from wikigr.options import Options
 from wikigr.pipeline.profile import Profile
+from wikigr.reader.options import ReaderOptions
 from wikigr.retrieval.candidates import DenseSearch, Encode, Fetch, Fuse, LexicalSearch, RetrievalOptions
 from wikigr.retrieval.document_selection import DocumentSelection, MultiDocOptions
 from wikigr.retrieval.explore.options import MultiStrategyOptions
@@ -42,7 +44,8 @@ class Stage:
 
     A stage that ``ranks`` orders or keeps sections. One that ``finds`` can bring in sections that no stage before it
     had, and a ``ranker`` starts from the question alone. The failure of an ``optional`` stage is recorded, and the next
-    stage runs. Stages marked ``reads`` select and read text; a plain search skips them.
+    stage runs. Stages marked ``reads`` select and read text; a plain search skips them. Those marked ``asks`` ask
+    further questions, or a model; they do not run for questions that a stage asks.
     """
 
     run: type[RetrievalStage[Any]]
@@ -56,6 +59,7 @@ class Stage:
     ranker: bool = False
     optional: bool = False
     reads: bool = False
+    asks: bool = False
 
     @property
     def name(self) -> str:
@@ -108,12 +112,16 @@ def _uses_lexical(profile: Profile) -> bool:
     return profile[RetrievalOptions].uses_lexical
 
 
+def _reads_for_hops(profile: Profile) -> bool:
+    return profile[HopsOptions].enabled and profile[ReaderOptions].enabled
+
+
 def _follows_graph(profile: Profile) -> bool:
     return profile[GraphWalkOptions].enabled or profile[MultiStrategyOptions].enabled
 
 
 RETRIEVAL_STAGES = (
-    Stage(MultiQuery, RetrievalOptions, _uses_multi_query, ranks=False, optional=True),
+    Stage(MultiQuery, RetrievalOptions, _uses_multi_query, ranks=False, optional=True, asks=True),
     Stage(Encode, RetrievalOptions, _uses_dense, ranks=False),
     Stage(
         DenseSearch,
@@ -152,7 +160,17 @@ RETRIEVAL_STAGES = (
         finds=True,
         optional=True,
     ),
-    Stage(MultiStrategyStage, MultiStrategyOptions, optional=True),
+    Stage(
+        Hops,
+        HopsOptions,
+        _reads_for_hops,
+        score=HOPS,
+        reason="none of the questions on the way to the answer leads to it",
+        finds=True,
+        optional=True,
+        asks=True,
+    ),
+    Stage(MultiStrategyStage, MultiStrategyOptions, optional=True, asks=True),
     Stage(DocumentSelection, MultiDocOptions, _always, reads=True),
     Stage(Fetch, RetrievalOptions, _always, ranks=False, reads=True),
     Stage(SectionQuality, SectionQualityOptions, method="quality", reads=True),
@@ -167,6 +185,7 @@ ANSWER_STAGES = (
         ranks=True,
         is_optional=True,
     ),
+    AnswerStage(CHAIN, follow_chain, ranks=True, is_optional=True),
     AnswerStage(ABSTENTION, assess_draft),
 )
 

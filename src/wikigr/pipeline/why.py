@@ -14,11 +14,11 @@ from wikigr.answer.answer import OWN_KNOWLEDGE, Answer
 from wikigr.answer.citations import CITATIONS
 from wikigr.answer.draft import READER
 from wikigr.answer.extractive import MAX_SENTENCES, SENTENCE_FLOOR
-from wikigr.answer.reading import ReaderOptions
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.pack.open import Pack
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES
+from wikigr.reader.options import ReaderOptions
 from wikigr.retrieval.trace import StageRecord
 from wikigr.text import fold
 

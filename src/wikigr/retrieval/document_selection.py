@@ -57,20 +57,20 @@ def select_documents(
     num_docs: int,
     max_sections: int,
     min_relevance: float = 0.0,
-    leads: Collection[str] = (),
+    required: Collection[str] = (),
 ) -> Selection:
     """Keep the best ``max_sections`` of each of the best ``num_docs`` articles of ``candidates`` (best first).
 
     Articles are ranked by the total score of their best ``max_sections`` sections; more sections would favor long
     articles. Sections with cosine below ``min_relevance`` are dropped, except those that state a fact of the graph.
-    The sections with ids in ``leads`` are kept as well, whatever their rank, unranked ones last.
+    The sections with ids in ``required`` are kept as well, whatever their rank, unranked ones last.
     """
     known = section_ids(candidates)
-    candidates = [*candidates, *(Candidate(lead, 0.0, {RELEVANCE: 0.0}) for lead in leads if lead not in known)]
+    candidates = [*candidates, *(Candidate(lead, 0.0, {RELEVANCE: 0.0}) for lead in required if lead not in known)]
     dropped: dict[str, str] = {}
     by_title: dict[str, list[Candidate]] = {}
     for candidate in candidates:
-        if candidate.section_id in leads:
+        if candidate.section_id in required:
             continue
         if candidate.scores.get(DENSE, min_relevance) < min_relevance and FACT not in candidate.scores:
             dropped[candidate.section_id] = f"cosine below min_relevance {min_relevance:.2f}"
@@ -84,7 +84,7 @@ def select_documents(
     for candidate in candidates:
         if candidate.section_id in dropped:
             continue
-        if candidate.title in chosen or candidate.section_id in leads:
+        if candidate.title in chosen or candidate.section_id in required:
             kept.append(candidate)
         else:
             dropped[candidate.section_id] = f"its article is not among the best {num_docs}"
@@ -118,7 +118,10 @@ class DocumentSelection(RetrievalStage[MultiDocOptions]):
             num_docs=self.options.articles_for(question),
             max_sections=self.options.sections_for(question),
             min_relevance=min_relevance,
-            leads=[section_id(title, 0) for title in titles[:_MAX_NAMED] if asks_lead(question, title)],
+            required=[
+                *(section_id(title, 0) for title in titles[:_MAX_NAMED] if asks_lead(question, title)),
+                *(hop.section.section_id for chain in state.chains[:1] for hop in chain.hops),
+            ],
         )
         record.scored = len(state.candidates)
         record.dropped = selection.dropped

@@ -13,6 +13,8 @@ from wikigr.llm.options import SynthesisOptions
 from wikigr.options import Options
 from wikigr.pack.open import Pack
 from wikigr.question.question import Question
+from wikigr.reader.options import ReaderOptions
+from wikigr.retrieval.chain import Chain
 from wikigr.retrieval.entity_linking import EntityLinker, Link
 from wikigr.retrieval.trace import StageRecord, Trace
 
@@ -35,8 +37,8 @@ class State:
     ``limit`` is the number of sections that are wanted in the end, ``depth`` how many each ranker finds at least, and
     ``within`` the titles, folded, to which retrieval is restricted, if any. ``wordings`` are the question and its
     rephrasings; ``runs`` what the rankers found for each of them. ``candidates`` are the remaining sections, best
-    first; ``links`` the nodes that the question names; ``selected`` the candidates to be read, and ``evidence`` their
-    text.
+    first; ``links`` the nodes that the question names; ``chains`` what was found by several hops, the likeliest first;
+    ``selected`` the candidates to be read, and ``evidence`` their text.
     """
 
     question: Question
@@ -47,6 +49,7 @@ class State:
     runs: tuple[Runs, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     links: tuple[Link, ...] = ()
+    chains: tuple[Chain, ...] = ()
     exploration: Exploration | None = None
     selected: tuple[Candidate, ...] = ()
     evidence: tuple[Evidence, ...] = ()
@@ -56,13 +59,16 @@ class State:
 class Resources:
     """What stages use besides their state: the pack, a model if there is one, and objects shared by all questions.
 
-    ``offline`` forbids downloads. ``cypher_examples`` returns worked examples of Cypher for a question.
+    ``reading`` are the options of the reader. ``offline`` forbids downloads. ``cypher_examples`` returns worked
+    examples of Cypher for a question, and ``search`` what retrieval finds for another question, in one hop.
     """
 
     pack: Pack
     model: Claude | None = None
     synthesis: SynthesisOptions = field(default_factory=SynthesisOptions)
+    reading: ReaderOptions = field(default_factory=ReaderOptions)
     offline: bool = False
+    search: Callable[[str], State] | None = None
     cypher_examples: Callable[[str], str] | None = None
     _said: set[str] = field(default_factory=set)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from wikigr_cli.render.output import SCHEMA_VERSION, Document, stage_lines, stag
 from wikigr_cli.render.search import result_document, scores_document
 
 if TYPE_CHECKING:
-    from wikigr.answer.answer import Answer, AnswerSpan
+    from wikigr.answer.answer import Answer, AnswerHop, AnswerSpan
     from wikigr.errors import WikigrError
     from wikigr.pipeline.pipeline import Pipeline
 
@@ -30,6 +31,7 @@ def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> dic
         "confidence": round(answer.confidence, 4),
         "query_type": answer.query_type,
         "span": asdict(answer.span) if answer.span is not None else None,
+        "chain": [{**asdict(hop), "probability": round(hop.probability, 4)} for hop in answer.chain],
         "sources": answer.sources,
         "citations": [
             {
@@ -138,6 +140,8 @@ def print_answer(environment: Environment, answer: Answer, *, explain: bool, str
     if answer.usage.calls:
         environment.print(_usage(answer), style="dim")
     if explain:
+        if answer.chain:
+            _print_chain(environment, answer.chain)
         _print_explanation(environment, _explain_document(answer))
 
 
@@ -157,6 +161,13 @@ def _print_short_answer(environment: Environment, answer: Answer, span: AnswerSp
     environment.print(answer.text[:begin], end="")
     environment.print(short, style="bold", end="")
     environment.print(answer.text[begin + len(short) :])
+
+
+def _print_chain(environment: Environment, chain: Sequence[AnswerHop]) -> None:
+    environment.print()
+    environment.print("Chain", style="bold")
+    for hop in chain:
+        environment.print(f"  {hop.question} → {' '.join(hop.answer.split())} [{hop.n}]  {hop.probability:.2f}", hang=4)
 
 
 def _usage(answer: Answer) -> str:

@@ -1,0 +1,113 @@
+"""Search for chains: answer the description in a question, then ask about each answer; a beam search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from wikigr.hops.comparing import choose
+from wikigr.hops.options import HopsOptions
+from wikigr.hops.reading import Reading, is_about
+from wikigr.index.candidate import Candidate
+from wikigr.question.comparison import Comparison
+from wikigr.question.decomposition import Decomposition, decompose
+from wikigr.retrieval.chain import Chain, Hop
+from wikigr.text import fold
+
+
+class Read(Protocol):
+    """Returns what was found for a question, with at most ``limit`` answers."""
+
+    def __call__(self, question: str, *, limit: int) -> Reading: ...
+
+
+# It is worth less to ask about what nothing in the pack is called.
+_UNKNOWN_NAME = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A further question that was searched for; ``weight``, in (0, 1], is how likely it is the right one to ask."""
+
+    question: str
+    candidates: Sequence[Candidate]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Chains, the likeliest first, and all further questions, in the order in which they were asked."""
+
+    chains: tuple[Chain, ...]
+    searches: tuple[Search, ...]
+
+
+def search_chains(
+    comparison: Comparison | None, decompositions: Sequence[Decomposition], read: Read, options: HopsOptions
+) -> Found:
+    """Return chains for a question that compares two things, or else can be decomposed in these ways."""
+    search = _ChainSearch(read, options)
+    chains: list[Chain] = []
+    if comparison is not None:
+        chosen = choose(comparison, search.ask)
+        chains = [chosen] if chosen is not None else []
+    elif decompositions:
+        chains = _best(search.follow(decompositions, options.max_hops, 1.0), options.beam)
+    return Found(tuple(chains), tuple(search.searches.values()))
+
+
+@dataclass(slots=True)
+class _ChainSearch:
+    """Asks at most ``max_questions`` different questions, each once."""
+
+    read: Read
+    options: HopsOptions
+    readings: dict[str, Reading] = field(default_factory=dict)
+    searches: dict[str, Search] = field(default_factory=dict)
+
+    def follow(self, decompositions: Sequence[Decomposition], hops: int, weight: float) -> list[Chain]:
+        """Return chains of two to ``hops`` hops; ``weight`` is that of the question that was decomposed."""
+        chains: list[Chain] = []
+        for decomposition in decompositions:
+            described = self._describe(decomposition, hops - 1, weight)
+            for start in described:
+                question = decomposition.ask_about(start.last.name)
+                answers = self.ask(question, weight * _worth(start) / _worth(described[0]))
+                chains += [
+                    Chain((*start.hops, answer))
+                    for answer in answers
+                    if is_about(answer.section, start.last.name) and answer.name != start.last.name
+                ]
+            if chains:
+                break
+        return chains
+
+    def _describe(self, decomposition: Decomposition, hops: int, weight: float) -> list[Chain]:
+        """Return chains to what is described, of one to ``hops`` hops."""
+        chains = [Chain((answer,)) for answer in self.ask(decomposition.description, weight)]
+        inner = decompose(decomposition.description) if hops > 1 else ()
+        chains = [*chains, *self.follow(inner, hops, weight)]
+        return sorted(_best(chains, 2 * self.options.beam), key=_worth, reverse=True)[: self.options.beam]
+
+    def ask(self, question: str, weight: float = 1.0) -> tuple[Hop, ...]:
+        """Return the answers to ``question``, or none if too many questions were asked before it."""
+        if question not in self.readings:
+            if len(self.readings) == self.options.max_questions:
+                return ()
+            self.readings[question] = self.read(question, limit=self.options.beam)
+            self.searches[question] = Search(question, self.readings[question].candidates, weight)
+        return self.readings[question].answers
+
+
+def _worth(chain: Chain) -> float:
+    """Return how much it is worth to ask about the end of ``chain``."""
+    return chain.probability * (1.0 if chain.last.known else _UNKNOWN_NAME)
+
+
+def _best(chains: Sequence[Chain], limit: int) -> list[Chain]:
+    """Return the likeliest chain to each answer, the likeliest first, at most ``limit``."""
+    best: dict[str, Chain] = {}
+    for chain in sorted(chains, key=lambda chain: -chain.probability):
+        best.setdefault(fold(chain.last.name), chain)
+    return list(best.values())[:limit]

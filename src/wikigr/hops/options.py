@@ -1,0 +1,22 @@
+"""The options of hops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from wikigr.options import Few, Limits, Options, Positive
+
+_MaxHops = Annotated[int, Limits(ge=2, le=3)]
+
+
+@dataclass(frozen=True, slots=True)
+class HopsOptions(Options):
+    """Reading a description in the question first, and then asking about what it describes."""
+
+    section: ClassVar[str] = "hops"
+
+    enabled: Annotated[bool, "first find what the question only describes, then ask about it; needs the reader"] = True
+    max_hops: Annotated[_MaxHops, "questions in a chain at most"] = 3
+    beam: Annotated[Few, "answers of a question that are followed"] = 3
+    max_questions: Annotated[Positive, "further questions that are read at most, about 60 ms each"] = 8

@@ -1,0 +1,96 @@
+"""Ask a question of the pack and read its answers: one hop."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wikigr.answer.abstention import answer_words, assess
+from wikigr.answer.reading import read_sentences
+from wikigr.answer.sentences import SentenceScore, rank_sentences
+from wikigr.index.candidate import Candidate, Section
+from wikigr.names import bare_name
+from wikigr.reader.options import ReaderOptions
+from wikigr.retrieval.chain import Hop
+from wikigr.retrieval.state import Resources
+from wikigr.stop_words import FUNCTION_WORDS
+from wikigr.text import words
+
+if TYPE_CHECKING:
+    from wikigr.reader.reader import Reader
+
+# A capitalized name goes on to both sides of a span that is part of it.
+_CAPITALIZED = r"[A-ZÀ-Þ](?:\.|[\w'’-]+)"
+_NAME_BEFORE = re.compile(rf"(?:\b{_CAPITALIZED}\s+)+$")
+_NAME_AFTER = re.compile(rf"(?:\s+{_CAPITALIZED})+")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was found for a question: its candidates, and its answers, the likeliest first."""
+
+    candidates: tuple[Candidate, ...]
+    answers: tuple[Hop, ...]
+
+
+def read_question(question: str, resources: Resources, reader: Reader, options: ReaderOptions, limit: int) -> Reading:
+    """Retrieve and read for ``question``.
+
+    Returns at most ``limit`` different answers, none of which the question itself contains.
+    """
+    assert resources.search is not None
+    state = resources.search(question)
+    sentences = rank_sentences(state.evidence, state.question, None)
+    sentences = read_sentences(reader, state.question, state.evidence, sentences, options)
+    confidence = assess(state.evidence, sentences, resources.pack.manifest.thresholds, reader.calibration).value
+    read = [sentence for sentence in sentences if sentence.span is not None]
+    answers: list[Hop] = []
+    said: set[tuple[str, ...]] = set()
+    asked = words(question)
+    for sentence in read:
+        answer = tuple(answer_words(sentence))
+        if not answer or answer in said or _contains(asked, answer):
+            continue
+        said.add(answer)
+        # The confidence is that of the best answer; the others have their share of it.
+        answers.append(_hop(question, sentence, confidence * sentence.score / read[0].score, resources))
+        if len(answers) == limit:
+            break
+    return Reading(state.candidates, tuple(answers))
+
+
+def _hop(question: str, sentence: SentenceScore, probability: float, resources: Resources) -> Hop:
+    assert sentence.span is not None
+    section = sentence.section
+    start, end = sentence.span.start - sentence.start, sentence.span.end - sentence.start
+    name = " ".join(_whole_name(sentence.text, start, end).split())
+    if all(word in FUNCTION_WORDS for word in words(name)):
+        # "he"
+        name = section.title
+    linked = next((link for link in resources.linker.link_mention(name) if link.method == "exact"), None)
+    if linked is not None:
+        name = bare_name(linked.node.name or linked.node.key)
+    known = linked is not None
+    return Hop(question, name, section, sentence.start, sentence.end, sentence.span, known, probability)
+
+
+def _whole_name(sentence: str, start: int, end: int) -> str:
+    """Return the capitalized name of which ``sentence[start:end]`` is a part, or these characters."""
+    if not sentence[start].isupper():
+        return sentence[start:end]
+    before = _NAME_BEFORE.search(sentence[:start])
+    after = _NAME_AFTER.match(sentence, end)
+    return sentence[before.start() if before else start : after.end() if after else end]
+
+
+def _contains(sequence: Sequence[str], part: Sequence[str]) -> bool:
+    size = len(part)
+    return any(tuple(sequence[n : n + size]) == tuple(part) for n in range(len(sequence) - size + 1))
+
+
+def is_about(section: Section, name: str) -> bool:
+    """Return whether ``section`` mentions ``name``, or at least its last word."""
+    named = [word for word in words(name) if word not in FUNCTION_WORDS]
+    return not named or named[-1] in {*words(section.title), *words(section.content)}

@@ -1,0 +1,96 @@
+"""The stage that follows what a question describes to what it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from wikigr.hops.chain_search import Search, search_chains
+from wikigr.hops.options import HopsOptions
+from wikigr.hops.reading import read_question
+from wikigr.index.candidate import HOPS, RELEVANCE, Candidate, section_ids
+from wikigr.index.lexical import stems
+from wikigr.question.comparison import compare
+from wikigr.question.decomposition import decompose
+from wikigr.reader.prepared import NoReaderError
+from wikigr.retrieval.candidates import fetch
+from wikigr.retrieval.chain import Chain
+from wikigr.retrieval.state import RetrievalStage, State
+from wikigr.retrieval.trace import StageRecord, Trace
+
+# A question whose terms one of the best sections holds to this share, by weight, needs no hop: the share is exceeded by
+# three quarters of SQuAD's questions, which one paragraph answers, and by a tenth of MuSiQue's, which none does.
+_SAID_BY_ONE = 0.75
+_BEST_SECTIONS = 5
+# A section's score for its rank among the results of one search is (1 + _RANK_OFFSET) / (rank + _RANK_OFFSET).
+_RANK_OFFSET = 4
+
+
+class Hops(RetrievalStage[HopsOptions]):
+    """Find chains of hops, and rank the sections by the best place that they have in any of the searches."""
+
+    name = "hops"
+    leaves_articles = True
+
+    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
+        record.ranking = section_ids(state.candidates)
+        comparison, decompositions = compare(state.question.text), decompose(state.question.text)
+        if comparison is None and not decompositions:
+            record.notes["skipped"] = "the question describes and compares nothing"
+            return state
+        if comparison is None and self._said_by_one(state):
+            record.notes["skipped"] = "one section says all that the question does"
+            return state
+        pack, reading = self.resources.pack, self.resources.reading
+        try:
+            reader = pack.reader
+        except NoReaderError as error:
+            self.resources.skip_without_reader(record, error)
+            return state
+        read = partial(read_question, resources=self.resources, reader=reader, options=reading)
+        found = search_chains(comparison, decompositions, read, self.options)
+        candidates = rank_by_searches(state.candidates, found.searches, found.chains)
+        record.scored = len(found.searches)
+        record.ranking = section_ids(candidates)
+        record.notes["questions"] = [search.question for search in found.searches]
+        record.notes["chains"] = [f"{chain} ({chain.probability:.2f})" for chain in found.chains]
+        return replace(state, candidates=tuple(candidates), chains=found.chains)
+
+    def _said_by_one(self, state: State) -> bool:
+        best = fetch(self.resources.pack, state.candidates[:_BEST_SECTIONS])
+        said = ({*stems(item.section.title), *stems(item.section.content)} for item in best)
+        return any(state.question.coverage(tokens) >= _SAID_BY_ONE for tokens in said)
+
+
+def rank_by_searches(
+    candidates: Sequence[Candidate], searches: Iterable[Search], chains: Sequence[Chain]
+) -> list[Candidate]:
+    """Merge ``candidates`` (best first) with those of further ``searches``.
+
+    A section counts by the best place that it has in any of them, times the weight of the search, and by the
+    probability of the best chain in which it was read. Ties break by section id. Scores lie in [0, 1].
+    """
+    scores: dict[str, float] = {}
+    known: dict[str, Candidate] = {}
+    for found, weight in ((candidates, 1.0), *((search.candidates, search.weight) for search in searches)):
+        for rank, candidate in enumerate(found, start=1):
+            key = candidate.section_id
+            scores[key] = max(scores.get(key, 0.0), weight * (1 + _RANK_OFFSET) / (rank + _RANK_OFFSET))
+            before = known.setdefault(key, candidate)
+            if candidate.relevance > before.relevance:
+                known[key] = candidate
+    read: dict[str, float] = {}
+    for chain in chains:
+        for hop in chain.hops:
+            key = hop.section.section_id
+            read[key] = max(read.get(key, 0.0), chain.probability)
+    ranked = sorted(scores, key=lambda key: (-(scores[key] + read.get(key, 0.0)), key))
+    return [
+        replace(
+            known[key],
+            score=(scores[key] + read.get(key, 0.0)) / 2.0,
+            scores={**known[key].scores, RELEVANCE: known[key].relevance, HOPS: read.get(key, 0.0)},
+        )
+        for key in ranked
+    ]

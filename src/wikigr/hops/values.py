@@ -1,0 +1,42 @@
+"""Dates and numbers in a short answer, as values that can be compared."""
+
+from __future__ import annotations
+
+import re
+
+_MONTHS = "january february march april may june july august september october november december".split()
+_MONTH = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in _MONTHS)
+_YEAR = re.compile(r"(?<![\d.,])(\d{3,4})(?:s\b|(?![\d.,]*\d))\s*(BCE?\b)?")
+_DAY_MONTH = re.compile(
+    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?\s+)?({_MONTH})\b\.?(?:\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d))?", re.I
+)
+_NUMBER = re.compile(
+    r"(?<![\w.])(\d{1,3}(?:[, ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:\s*(thousand|million|billion|trillion)\b)?"
+)
+_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_WORDS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty"
+).split()
+_WORD = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b", re.I)
+
+
+def date_in(text: str) -> tuple[int, int, int] | None:
+    """Return year, month and day of the first date in ``text``, 0 for what is not said; years B.C. are negative."""
+    year = _YEAR.search(text)
+    if year is None:
+        return None
+    value = -int(year[1]) if year[2] else int(year[1])
+    near = _DAY_MONTH.search(text)
+    if near is None:
+        return value, 0, 0
+    month = next(n for n, name in enumerate(_MONTHS, start=1) if name.startswith(near[2][:3].lower()))
+    return value, month, int(near[1] or near[3] or 0)
+
+
+def number_in(text: str) -> float | None:
+    """Return the first number in ``text``, with thousands separators or up to twenty in words."""
+    digits, word = _NUMBER.search(text), _WORD.search(text)
+    if digits is not None and (word is None or digits.start() < word.start()):
+        return float(re.sub(r"[, ]", "", digits[1])) * _SCALES.get(digits[2] or "", 1.0)
+    return float(_WORDS.index(word[0].lower())) if word is not None else None

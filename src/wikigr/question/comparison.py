@@ -1,0 +1,113 @@
+"""Understand a question that compares two things by a date or a number: "Who was born first, A or B?". English only."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Measure = Literal["date", "number"]
+
+# A name: capitalized words, with words in lower case between them. It may follow an article.
+_NAME = r"(?:[Tt]he\s+)?[A-ZÀ-Þ0-9][\w.'’–-]*(?:\s+(?:[\w.'’–-]+\s+){0,2}?[A-ZÀ-Þ0-9][\w.'’–()-]*)*"
+_ALTERNATIVES = (
+    # "…, A or B?"
+    re.compile(r"^(?P<clause>.+?),\s*(?P<first>[^,?]+?),?\s+or\s+(?P<second>[^?]+?)\s*\?*$"),
+    # "… A or B?"
+    re.compile(rf"^(?P<clause>.+?[a-z])\s+(?P<first>{_NAME})\s+or\s+(?P<second>{_NAME})\s*\?*$"),
+    # "Which of A and B …?"
+    re.compile(
+        rf"^(?P<asked>Which|Who|which|who) of\s+(?P<first>{_NAME})\s+and\s+(?P<second>{_NAME})\s+(?P<clause>.+?)\s*\?*$"
+    ),
+)
+_EARLIER = "earlier|earliest|first|before|older|oldest|sooner"
+_LATER = "later|latest|last|younger|youngest|newer|newest|more recently|most recently"
+_BY_DATE = re.compile(rf"\b(?:(?:at|on) an?\s+|the\s+)?(?:(?P<low>{_EARLIER})|(?P<high>{_LATER}))(?:\s+date)?\b", re.I)
+_BY_COUNT = re.compile(
+    r"\b(?:the\s+)?(?:(?P<high>more|most)|(?P<low>fewer|fewest|less|least))\s+(?P<counted>[\w -]+)", re.I
+)
+_ADJECTIVES = {
+    "deep": "deeper deepest",
+    "fast": "faster fastest",
+    "heavy": "heavier heaviest",
+    "high": "higher highest",
+    "large": "larger largest bigger biggest",
+    "long": "longer longest",
+    "tall": "taller tallest",
+    "wide": "wider widest",
+}
+_OPPOSITES = {
+    "fast": "slower slowest",
+    "heavy": "lighter lightest",
+    "high": "lower lowest",
+    "large": "smaller smallest",
+    "long": "shorter shortest",
+}
+_AUXILIARY = re.compile(r"\b(?:is|are|was|were|did|does|do|has|have|had|will)\b", re.I)
+_AGE = re.compile(r"\b(?:older|oldest|younger|youngest)\b", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A choice between ``first`` and ``second`` by a ``measure``, of which the ``lowest`` or the highest is asked for.
+
+    ``pattern`` is the question about one of them, with ``{}`` for its name.
+    """
+
+    first: str
+    second: str
+    pattern: str
+    measure: Measure
+    lowest: bool
+
+    def ask_about(self, name: str) -> str:
+        """Return the question for the date or the number of ``name``."""
+        return self.pattern.replace("{}", name)
+
+
+def compare(question: str) -> Comparison | None:
+    """Return what ``question`` compares, or ``None`` if it does not compare two named things by a date or a number."""
+    text = " ".join(question.split())
+    found = next((match for pattern in _ALTERNATIVES if (match := pattern.match(text))), None)
+    if found is None:
+        return None
+    clause = found["clause"]
+    understood = _by_size(clause) or _by_count(clause) or _by_date(clause)
+    if understood is None:
+        return None
+    pattern, measure, lowest = understood
+    return Comparison(found["first"].strip(), found["second"].strip(), pattern, measure, lowest)
+
+
+def _by_date(clause: str) -> tuple[str, Measure, bool] | None:
+    by = _BY_DATE.search(clause)
+    if by is None:
+        return None
+    said = " ".join(f"{clause[: by.start()]} {clause[by.end() :]}".split())
+    auxiliary = _AUXILIARY.search(said)
+    predicate = said[auxiliary.end() :].strip() if auxiliary is not None else ""
+    if auxiliary is None:
+        # "Which person went into space first", "Who joined first"
+        words = said.split()
+        pattern = f"When did {{}} {' '.join(words[1 if words[:1] in (['Who'], ['who']) else 2 :])}?"
+    elif predicate:
+        pattern = f"When {auxiliary[0].lower()} {{}} {predicate}?"
+    else:
+        pattern = "When was {} born?" if _AGE.search(by[0]) else "When was {} made?"
+    return pattern, "date", by["low"] is not None
+
+
+def _by_count(clause: str) -> tuple[str, Measure, bool] | None:
+    by = _BY_COUNT.search(clause)
+    if by is None or re.match(r"recent", by["counted"], re.I):
+        return None
+    return f"How many {by['counted'].strip()} does {{}} have?", "number", by["low"] is not None
+
+
+def _by_size(clause: str) -> tuple[str, Measure, bool] | None:
+    said = clause.lower().split()
+    for lowest, table in ((False, _ADJECTIVES), (True, _OPPOSITES)):
+        for adjective, forms in table.items():
+            if any(form in said for form in forms.split()):
+                return f"How {adjective} is {{}}?", "number", lowest
+    return None

@@ -1,0 +1,211 @@
+"""Decompose a question about something that it only describes: first who or what that is, then the question about it.
+
+"Where did the man die who invented dynamite?" describes its subject in a relative clause. The clause is found by the
+words that begin one; no parse is needed. English only.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+# A word or a punctuation mark. Words keep inner dots and hyphens ("St. Louis", "cobalt-60").
+_TOKEN = re.compile(r"[^\W_][\w'’.&–-]*|[,;:\"“”()]")
+_QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
+
+_DEFINITE = "the"
+_ARTICLES = frozenset((_DEFINITE, "a", "an"))
+_PREPOSITIONS = frozenset("about after as at before by for from in into of on to under with".split())
+_AUXILIARIES = frozenset(
+    "am are can could did do does had has have is may might must shall should was were will would".split()
+)
+_COPULAS = frozenset("is are was were".split())
+_INTERROGATIVES = frozenset("how what when where which who whom whose why".split())
+_RELATIVES = frozenset("that where which who whom whose".split())
+_OF_PERSONS = frozenset("who whom whose".split())
+_COORDINATORS = frozenset("and or both".split())
+_POSSESSIVE = ("'s", "’s", "s'", "s’")
+# The interrogative is among the first words ("In the name of which king …"); a later one begins a clause.
+_INTERROGATIVE_PLACES = 5
+_INTERROGATIVES_IN_PLACE = frozenset("what which".split())
+# A noun phrase with a preposition or a participle after at most this many words describes something.
+_MAX_HEAD_WORDS = 4
+_PARTICIPLE = "ing"
+# More ways to understand one question cost more than they find.
+_MAX_DECOMPOSITIONS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposition:
+    """``description`` asks who or what is described; ``before`` and ``after`` are what the question says of it."""
+
+    description: str
+    before: str
+    after: str
+
+    def ask_about(self, name: str) -> str:
+        """Return the question about ``name`` in place of the description."""
+        return _joined(self.before, name, self.after) + "?"
+
+
+def decompose(question: str) -> tuple[Decomposition, ...]:
+    """Return the ways to understand ``question`` as one about something described, the likeliest first; often none.
+
+    The outermost description is taken; a description within it is found by decomposing ``description`` again.
+    """
+    words = _Words(question.strip().rstrip("?.! "))
+    relative = words.relative_pronoun()
+    found = _by_relative_clause(words, relative) if relative is not None else []
+    found = found or _by_noun_phrase(words)
+    return tuple(dict.fromkeys(found))[:_MAX_DECOMPOSITIONS]
+
+
+class _Words:
+    """The words and marks of a question; ``lowered`` holds them in lower case."""
+
+    def __init__(self, text: str) -> None:
+        quoted = [match.span() for match in _QUOTED.finditer(text)]
+        self.text = text
+        self.places = [match.span() for match in _TOKEN.finditer(text)]
+        self.lowered = [text[start:end].lower().rstrip(".") for start, end in self.places]
+        self._quoted = [any(start < a and b < end for start, end in quoted) for a, b in self.places]
+        has_case = text != text.lower() and text != text.upper()
+        self._in_name = [has_case and n > 0 and text[start].isupper() for n, (start, _) in enumerate(self.places)]
+        self.interrogative = self._find_interrogative()
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def between(self, first: int, last: int) -> str:
+        """Return the text from word ``first`` to before word ``last``."""
+        return self.text[self.places[first][0] : self.places[last - 1][1]] if first < last else ""
+
+    def is_plain(self, number: int) -> bool:
+        """Return whether a word is part of neither a name nor a quotation."""
+        return not (self._in_name[number] or self._quoted[number])
+
+    def _find_interrogative(self) -> int | None:
+        """Return the place of the word that asks: near the beginning, or else "what" or "which" further on."""
+        for number, word in enumerate(self.lowered):
+            if word in (_INTERROGATIVES if number < _INTERROGATIVE_PLACES else _INTERROGATIVES_IN_PLACE):
+                return number
+        return None
+
+    def relative_pronoun(self) -> int | None:
+        """Return the pronoun that begins the outermost relative clause; "that" often begins another kind of clause."""
+        found = [n for n in range(2, len(self)) if self._may_begin_clause(n)]
+        return next((n for n in found if self.lowered[n] != "that"), found[0] if found else None)
+
+    def _may_begin_clause(self, number: int) -> bool:
+        word, before = self.lowered[number], self.lowered[number - 1]
+        return (
+            word in _RELATIVES
+            and number != self.interrogative
+            and self.is_plain(number)
+            and number + 1 < len(self)
+            and before not in _ARTICLES
+            and before not in _COORDINATORS
+            and not (word == "that" and before in _PREPOSITIONS)
+        )
+
+    def awaits_predicate(self, number: int) -> bool:
+        """Return whether the main clause goes on after the noun phrase that begins at ``number``.
+
+        "Where did the man …" waits for a verb, and "who is the man …" does not.
+        """
+        if self.interrogative is None or self.interrogative > number:
+            return True
+        asked = self.lowered[self.interrogative]
+        auxiliaries = [n for n in range(number) if self.lowered[n] in _AUXILIARIES and self.is_plain(n)]
+        if not auxiliaries:
+            return False
+        follows = auxiliaries[0] == self.interrogative + 1
+        return not (follows and asked in ("who", "what") and self.lowered[auxiliaries[0]] in _COPULAS)
+
+
+def _by_relative_clause(words: _Words, pronoun: int) -> list[Decomposition]:
+    begin = pronoun
+    if words.lowered[pronoun - 1] in _PREPOSITIONS and words.lowered[pronoun] != "that":
+        begin -= 1
+    clause = words.between(begin, len(words))
+    if words.lowered[begin - 1] == ",":
+        begin -= 1
+    asked_by = "Who" if words.lowered[pronoun] in _OF_PERSONS else "What"
+    article = _last_article(words, begin)
+    if article is None:
+        if begin == pronoun:
+            return []
+        # "the girlfriend of who plays Marty"
+        clause, begin = words.between(pronoun, len(words)), pronoun
+        return [Decomposition(f"{clause[0].upper()}{clause[1:]}?", words.between(0, begin), "")]
+    pending = words.awaits_predicate(article)
+    if _is_frame(words, article) and not pending:
+        # "Who is the man who …" asks for nothing else.
+        return []
+    before, head = words.between(0, article), words.between(article, begin)
+    found = []
+    if pending and begin - article > 2 and words.is_plain(article + 1) and words.is_plain(begin - 1):
+        # The verb stands before the clause: "the man die who". The description is "the man who".
+        short = words.between(article, article + 2)
+        found.append(Decomposition(f"{asked_by} is {short} {clause}?", before, words.between(article + 2, begin)))
+    # Where the main clause goes on after the relative clause, its end is not visible, so the clause stays.
+    found.append(Decomposition(f"{asked_by} is {head} {clause}?", before, clause if pending else ""))
+    return found
+
+
+def _last_article(words: _Words, before: int) -> int | None:
+    """Return the article of the noun phrase that ends before word ``before``."""
+    return next((n for n in range(before - 2, -1, -1) if words.lowered[n] in _ARTICLES and words.is_plain(n)), None)
+
+
+def _by_noun_phrase(words: _Words) -> list[Decomposition]:
+    """Return decompositions by "X's sister" and by "the author of X", unless that is all the question asks for."""
+    found = []
+    possessive = next(
+        (n for n, word in enumerate(words.lowered[:-1]) if word.endswith(_POSSESSIVE) and words.is_plain(n + 1)), None
+    )
+    if possessive is not None:
+        first = _start_of_name(words, possessive)
+        last = possessive + 2
+        if not (last >= len(words) and _is_frame(words, first)):
+            described = words.between(first, last)
+            found.append(
+                Decomposition(f"Who is {described}?", words.between(0, first), words.between(last, len(words)))
+            )
+    for article in range(len(words) - 2):
+        if words.lowered[article] != _DEFINITE or not words.is_plain(article + 1) or _is_frame(words, article):
+            continue
+        link = _described_by(words, article)
+        if link is not None:
+            described = words.between(article, len(words))
+            rest = words.between(link, len(words)) if words.awaits_predicate(article) else ""
+            found.append(Decomposition(f"What is {described}?", words.between(0, article), rest))
+            break
+    return found
+
+
+def _start_of_name(words: _Words, last: int) -> int:
+    """Return where the noun phrase that ends with the possessive ``last`` begins."""
+    first = last
+    while first > 0 and (not words.is_plain(first - 1) or (words.lowered[first - 1] == "of" and first > 1)):
+        first -= 1
+    if first > 0 and words.lowered[first - 1] in _ARTICLES:
+        first -= 1
+    return first
+
+
+def _is_frame(words: _Words, end: int) -> bool:
+    """Return whether the words before ``end`` only ask: "who was", "what is"."""
+    return all(word in _INTERROGATIVES or word in _AUXILIARIES for word in words.lowered[:end])
+
+
+def _described_by(words: _Words, article: int) -> int | None:
+    """Return the preposition or the participle after the noun of the noun phrase that begins at ``article``."""
+    for number in range(article + 2, min(article + 2 + _MAX_HEAD_WORDS, len(words) - 1)):
+        if words.lowered[number] in _PREPOSITIONS or words.lowered[number].endswith(_PARTICIPLE):
+            return number
+    return None
+
+
+def _joined(*parts: str) -> str:
+    return re.sub(r"\s+(?=[,;:])", "", " ".join(part for part in parts if part)).strip()

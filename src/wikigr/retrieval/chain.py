@@ -1,0 +1,54 @@
+"""A chain of hops: what was asked on the way to an answer, and where each answer was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wikigr.index.candidate import Section
+from wikigr.reader.passage import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One question of a chain, and the answer that the reader found.
+
+    ``span`` is the answer in the sentence ``section.content[start:end]``; ``name`` is how the next question calls it,
+    and ``known`` whether something in the pack has that name. ``probability`` is in [0, 1].
+    """
+
+    question: str
+    name: str
+    section: Section
+    start: int
+    end: int
+    span: Span
+    known: bool
+    probability: float
+
+    @property
+    def answer(self) -> str:
+        """The answer as the section has it."""
+        return self.section.content[self.span.start : self.span.end]
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """At least one hop; each asks about the answer of the one before, and the last one answers the question."""
+
+    hops: tuple[Hop, ...]
+
+    @property
+    def probability(self) -> float:
+        """The probability that all hops are right, in [0, 1]."""
+        product = 1.0
+        for hop in self.hops:
+            product *= hop.probability
+        return product
+
+    @property
+    def last(self) -> Hop:
+        return self.hops[-1]
+
+    def __str__(self) -> str:
+        """The answers, in order."""
+        return " → ".join(hop.name for hop in self.hops)
