@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NoReturn
 
 from wikigr.evaluation.metrics.accuracy import accuracy
-from wikigr.evaluation.questions import Gold, GoldQuestion, Problem, ProblemKind
+from wikigr.evaluation.questions import COMPARISON, INTERSECTION, Gold, GoldQuestion, Problem, ProblemKind
 from wikigr.index.candidate import Section
 from wikigr.text import fold, words
 
@@ -115,9 +115,9 @@ def _answered(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[t
 
 
 def _answers_in_questions(questions: Sequence[GoldQuestion], _: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
-    """The question itself contains an accepted answer."""
+    """The question itself contains an accepted answer; a comparison names the two that it compares."""
     for question in questions:
-        for answer in question.answers:
+        for answer in () if question.type == COMPARISON else question.answers:
             if accuracy(question.question, [answer]):
                 yield question, f"the question contains its answer {answer!r}"
 
@@ -132,8 +132,13 @@ def _answers_outside_gold(questions: Sequence[GoldQuestion], pack: PackLookup) -
 
 
 def _single_hops(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
-    """Several gold articles contain the answer, so that one of them may be enough."""
+    """Several gold articles contain the answer, so that one of them may be enough.
+
+    Comparisons and intersections are left out: each article may name the answer, but none of them proves it alone.
+    """
     for question in questions:
+        if question.type in (COMPARISON, INTERSECTION):
+            continue
         texts: dict[str, str] = {}
         for gold in question.gold:
             texts[fold(gold.title)] = f"{texts.get(fold(gold.title), '')}\n{_gold_text(gold, pack)}"
