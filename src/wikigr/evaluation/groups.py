@@ -67,7 +67,7 @@ def group_figures(
     ``means`` holds the mean of each metric by question. Questions whose key is None are left out.
     """
     members: dict[int | str, list[str]] = {}
-    for id_ in means:
+    for id_ in means.keys() & questions.keys():
         group = key(questions[id_])
         if group is not None:
             members.setdefault(group, []).append(id_)
@@ -75,7 +75,7 @@ def group_figures(
     for group, ids in sorted(members.items()):
         metrics = {}
         for metric in GROUPED:
-            applies = [id_ for id_ in ids if metric in means[id_]]
+            applies = [id_ for id_ in sorted(ids) if metric in means[id_]]
             if applies:
                 values = [means[id_][metric] for id_ in applies]
                 keys = [clusters.get(id_, id_) for id_ in applies] if clusters else None

@@ -105,6 +105,17 @@ def _missing_sections(questions: Sequence[GoldQuestion], pack: PackLookup) -> It
                     yield question, f"the article {title!r} has no section {gold.section!r}"
 
 
+def _missing_passages(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
+    """The article of a gold location does not have its passage."""
+    for question in questions:
+        for gold in question.gold:
+            title = pack.find_title(gold.title)
+            if title is not None and gold.source_id is not None:
+                passages = {section.source_id for section in pack.sections(title)}
+                if gold.source_id not in passages:
+                    yield question, f"the article {title!r} has no passage {gold.source_id!r}"
+
+
 def _answered(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
     """The pack answers a question that is marked as unanswerable."""
     for question in questions:
@@ -162,6 +173,7 @@ RULES = (
     Rule("duplicate", _duplicates, needs_pack=False),
     Rule("missing-title", _missing_titles),
     Rule("missing-section", _missing_sections),
+    Rule("missing-passage", _missing_passages),
     Rule("answered", _answered),
     Rule("answer-in-question", _answers_in_questions, needs_pack=False, advisory=True),
     Rule("answer-outside-gold", _answers_outside_gold, advisory=True),

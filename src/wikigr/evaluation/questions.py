@@ -18,6 +18,7 @@ ProblemKind = Literal[
     "duplicate",
     "missing-title",
     "missing-section",
+    "missing-passage",
     "answered",
     "answer-in-question",
     "answer-outside-gold",
