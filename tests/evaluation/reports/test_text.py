@@ -131,7 +131,11 @@ def test_abstention_is_in_every_report() -> None:
 
 def test_figures_by_hops_and_type_are_in_every_report() -> None:
     run = stored([
-        replace(each, metrics={**each.metrics, "all_found@5": float(each.question_id != "a2")})
+        replace(each, metrics={
+            **each.metrics,
+            "all_found@5": float(each.question_id != "a2"),
+            **({"section_all_found@5": 1.0} if each.question_id == "a2" else {}),
+        })
         for each in two_profiles()
     ])  # fmt: skip
     kinds = {"a1": ("single", None), "a2": ("two-hop", None), "a3": ("comparison", 2)}
@@ -148,6 +152,8 @@ def test_figures_by_hops_and_type_are_in_every_report() -> None:
     text = printed(made)
     assert cells(text, "2 hops (2), accuracy")[0] == "0.000" and "0.500" in cells(text, "2 hops (2), accuracy")
     assert cells(text, "2 hops (2), all_found@5")[0] == "0.500"
+    # One of the two questions names a section.
+    assert cells(text, "2 hops (1), section_all_found@5")[0] == "1.000"
     assert cells(text, "comparison (1), accuracy")[0] == "0.000"
     markdown = markdown_report(made)
     assert "## Hops" in markdown and "| 2 hops (2), all_found@5 | 0.500 [" in markdown and "## Types" in markdown

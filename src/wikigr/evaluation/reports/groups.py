@@ -40,10 +40,11 @@ def _rows(profiles: Sequence[Mapping[str, Any]], part: str, key: str) -> Iterato
     by_profile = [{group[key]: group for group in profile.get(part) or ()} for profile in profiles]
     for value in sorted({value for groups in by_profile for value in groups}):
         groups = [found.get(value) for found in by_profile]
-        questions = max(group["questions"] for group in groups if group is not None)
         for metric in SHOWN:
             figures = tuple(None if group is None else group["metrics"].get(metric) for group in groups)
-            if any(figure is not None for figure in figures):
+            # A metric may apply to some questions of a group only.
+            questions = max((figure["questions"] for figure in figures if figure is not None), default=0)
+            if questions:
                 yield GroupRow(_label(value), questions, metric, figures)
 
 

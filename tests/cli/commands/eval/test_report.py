@@ -97,10 +97,10 @@ def test_gold_passages_have_figures_and_files_of_their_own(wikigr: Wikigr, tmp_p
     assert (metrics["passage_recall@1"]["mean"], metrics["passage_recall@1"]["questions"]) == (0.75, 2)
     assert (metrics["passage_recall@5"]["mean"], metrics["passage_all_found@5"]["mean"]) == (1.0, 1.0)
     files = json.loads(wikigr("eval", "trec", "r", "-o", "trec", "--json").out)
-    passages = {"qrels": "trec/passages/qrels.txt", "runs": {"enhanced": "trec/passages/enhanced.run"}}
-    assert files["passages"] == passages
+    qrels, ranked = "trec/passages/qrels.txt", "trec/passages/enhanced.run"
+    assert files["passages"] == {"qrels": qrels, "runs": {"enhanced": ranked}}
     assert (tmp_path / "trec/passages/qrels.txt").read_text() == "a 0 p1 1\na 0 p2 1\nb 0 p3 1\n"
     assert_same_figures(tmp_path / "trec", profile, "")
     assert_same_figures(tmp_path / "trec" / "passages", profile, "passage_")
     printed = wikigr("eval", "trec", "r", "-o", "trec").out.splitlines()
-    assert [line for line in printed if "passages" in line] == [passages["qrels"], *passages["runs"].values()]
+    assert [line for line in printed if "passages" in line] == [qrels, ranked]
