@@ -171,9 +171,10 @@ def test_types_that_repeat_the_hops_are_not_printed() -> None:
     text = printed(document(two_profiles()))
     assert "by hops" not in text and "by type" not in text
     for id_ in ("a1", "a2", "a3"):
-        run.questions[id_].update(type="bridge" if id_ == "a1" else "yes-no")  # type: ignore[attr-defined]
+        run.questions[id_].update(type="single" if id_ == "a1" else "bridge")  # type: ignore[attr-defined]
     text = printed(report_document(run, resamples=199))
-    assert "by hops" not in text and "by type" in text
+    # The table by hops leaves out the type without a number.
+    assert "by hops" in text and "by type" in text and "bridge (2), accuracy" in text
 
 
 def test_confidence_is_in_every_report() -> None:

@@ -100,6 +100,8 @@ def test_gold_passages_have_figures_and_files_of_their_own(wikigr: Wikigr, tmp_p
     qrels, ranked = "trec/passages/qrels.txt", "trec/passages/enhanced.run"
     assert files["passages"] == {"qrels": qrels, "runs": {"enhanced": ranked}}
     assert (tmp_path / "trec/passages/qrels.txt").read_text() == "a 0 p1 1\na 0 p2 1\nb 0 p3 1\n"
+    ranked_for = {line.split()[0] for line in (tmp_path / ranked).read_text().splitlines()}
+    assert ranked_for == {"a", "b"}
     assert_same_figures(tmp_path / "trec", profile, "")
     assert_same_figures(tmp_path / "trec" / "passages", profile, "passage_")
     printed = wikigr("eval", "trec", "r", "-o", "trec").out.splitlines()
