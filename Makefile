@@ -76,12 +76,14 @@ types: .venv/.lint
 
 check: test lint types
 
-# Evaluate the demo pack on its gold questions and compare the result with the blessed baseline.
+# Evaluate the demo pack on its gold questions and compare the result with the blessed baseline; then evaluate it on the
+# composed questions, which have no baseline.
 eval: .venv/.installed
 	$(BIN)/wikigr model prepare $(MODEL)
 	$(BIN)/wikigr pack build packs/physics/articles -o packs/physics \
 		--description "Quantum physics and its history" --license CC-BY-4.0
 	$(BIN)/wikigr eval run --pack packs/physics --offline --baseline eval/physics.json --min accuracy=0.45
+	$(BIN)/wikigr eval run --pack packs/physics --questions packs/physics/eval/composed.jsonl --offline
 
 # Generate the reference pages and the manual page from the commands and the profile schema. A test fails if they are
 # out of date.

@@ -125,6 +125,7 @@ def _demo_pack(built: Path, pack: Path) -> None:
     (pack / "eval").mkdir()
     # Every ninth question: few, but of all kinds.
     (pack / "eval" / "questions.jsonl").write_text("".join(gold[::9]), encoding="utf-8")
+    shutil.copy(ROOT_PACK / "eval" / "composed.jsonl", pack / "eval")
 
 
 def _run(command: str, wikigr: Wikigr, folder: Path) -> Result:

@@ -42,11 +42,13 @@ def test_a_file_that_fits_the_pack_has_no_problems() -> None:
 
 def test_problems_come_in_the_order_of_the_questions() -> None:
     same = replace(QUESTION, id="q2", question="where was  PLANCK born", gold=(Gold("C"),), line=2)
-    section = replace(QUESTION, id="q3", question="Why?", gold=(Gold("a", "LIFE"), Gold("A", "Death")), line=3)
+    gold = (Gold("a", "LIFE", "a.md"), Gold("A", "Death"), Gold("B", None, "a.md"))
+    section = replace(QUESTION, id="q3", question="Why?", gold=gold, line=3)
     assert check_questions([QUESTION, same, section, IMPOSSIBLE], lookup("extractive")) == [
         Problem("duplicate", "q2", 2, "asks the same as 'q1' on line 1"),
         Problem("missing-title", "q2", 2, "the pack has no article 'C'"),
         Problem("missing-section", "q3", 3, "the article 'A' has no section 'Death'"),
+        Problem("missing-passage", "q3", 3, "the article 'B' has no passage 'a.md'"),
         Problem("answered", "q4", 4, "is marked as unanswerable, but the pack answers: In Kiel [1]"),
     ]
 
@@ -102,6 +104,15 @@ def test_an_answer_in_two_gold_articles_may_need_one_hop_only() -> None:
     pieces = [*SECTIONS["A"], Section("A#1", "A", "Death", "Not in Kiel.", "a.md", 1)]
     one = replace(QUESTION, gold=(Gold("A", "Life"), Gold("A", "Death")))
     assert kinds(one, pack=lookup(A=pieces)) == []
+
+
+def test_comparisons_and_intersections_name_their_answer_in_several_articles() -> None:
+    both = lookup(B=[Section("B#0", "B", "Town", "Kiel is a town.", "b.md", 0)])
+    given = replace(QUESTION, question="Which is older, Kiel or Bern?")
+    assert kinds(replace(given, type="comparison"), pack=both) == []
+    # An intersection does not name its answer in the question.
+    assert kinds(replace(given, type="intersection"), pack=both) == ["answer-in-question"]
+    assert kinds(replace(given, type="two-hop"), pack=both) == ["answer-in-question", "single-hop"]
 
 
 def test_rules_that_need_a_pack_are_skipped_without_one() -> None:

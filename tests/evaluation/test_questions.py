@@ -48,9 +48,31 @@ def test_a_line_of_the_project(tmp_path: Path) -> None:
     path = write(tmp_path / "q.jsonl", line, "", UNANSWERABLE)
     gold = (Gold("Max Planck", "Life"), Gold("Kiel", None, "kiel.md"))
     assert load_questions(path) == [
-        GoldQuestion("q1", "Where was Planck born?", ("Kiel",), gold, True, "single", "dev", "planck", 1),
+        GoldQuestion("q1", "Where was Planck born?", ("Kiel",), gold, True, "single", "dev", "planck", 1, hops=1),
         GoldQuestion("q9", "Who?", (), (), False, "", "test", None, 3),
     ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "hops"),
+    [
+        ({"type": "single"}, 1),
+        ({"type": "two-hop"}, 2),
+        ({"type": "Three hops"}, 3),
+        ({"type": "4hop"}, 4),
+        ({"type": "comparison"}, None),
+        # Numbers of classes, and words that only begin or end like a number of hops.
+        ({"type": "2"}, None),
+        ({"type": "two"}, None),
+        ({"type": "0-hop"}, None),
+        ({"type": "single-document"}, None),
+        ({"type": "comparison", "hops": 2}, 2),
+        ({"type": "two-hop", "hops": 3}, 3),
+    ],
+)
+def test_hops(tmp_path: Path, fields: dict[str, Any], hops: int | None) -> None:
+    (question,) = load_questions(write(tmp_path / "q.jsonl", {**LINE, **fields}))
+    assert question.hops == hops
 
 
 def test_lines_of_a_public_set(tmp_path: Path) -> None:
@@ -82,6 +104,9 @@ def test_compressed_files(tmp_path: Path, compress: Callable[[bytes], bytes]) ->
     [
         ('{"id": ', "invalid JSON"),
         ("[1]", "expected a JSON object, found a list"),
+        ({**LINE, "hops": 0}, "`hops` must be an integer of at least 1, not 0"),
+        ({**LINE, "hops": True}, "`hops` must be an integer of at least 1, not true"),
+        ({**LINE, "hops": "2"}, '`hops` must be an integer of at least 1, not "2"'),
         (without("id"), "no id"),
         ({**LINE, "id": None}, "no id"),
         ({**LINE, "id": "  "}, "`id` is empty"),
@@ -183,6 +208,7 @@ OTHER = replace(QUESTION, id="q2", question="When was Planck born?")
 def test_the_hash_does_not_depend_on_order_or_place() -> None:
     turned = replace(QUESTION, answers=QUESTION.answers[::-1], gold=QUESTION.gold[::-1], line=7)
     assert question_set_hash([QUESTION, OTHER]) == question_set_hash([OTHER, turned])
+    assert question_set_hash([replace(QUESTION, hops=2)]) == question_set_hash([QUESTION])
     assert len(question_set_hash([])) == 64
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.evaluation.metrics.answered import relevant_articles
+from wikigr.evaluation.metrics.answered import gold_articles, gold_passages
 from wikigr.evaluation.metrics.ranking import ndcg_at, recall_at, reciprocal_rank
 from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.evaluation.trec import write_qrels, write_run
@@ -30,7 +30,14 @@ def test_qrels(tmp_path: Path) -> None:
             question("100%", Gold("Spin")),
         ],
     )
-    assert path.read_text("utf-8") == "q%201 0 max%20planck 1\nq%201 0 p#1 1\n100%25 0 spin 1\n"
+    assert path.read_text("utf-8") == "q%201 0 max%20planck 1\nq%201 0 łódź 1\n100%25 0 spin 1\n"
+
+
+def test_qrels_of_passages(tmp_path: Path) -> None:
+    path = tmp_path / "qrels"
+    gold = (Gold("Spin", None, "p 2"), Gold("Spin", None, "p1"), Gold("Kiel"))
+    write_qrels(path, [question("q1", *gold), question("q2", *gold, answerable=False)], gold_passages)
+    assert path.read_text("utf-8") == "q1 0 p%202 1\nq1 0 p1 1\n"
 
 
 def test_run(tmp_path: Path) -> None:
@@ -114,7 +121,7 @@ def test_our_figures_are_those_of_ir_measures(tmp_path: Path) -> None:
     }
     assert len(theirs) == len(questions) * len(measures)
     for q in questions:
-        ranking, relevant = [docid for docid, _ in rankings[q.id]], relevant_articles(q)
+        ranking, relevant = [docid for docid, _ in rankings[q.id]], gold_articles(q)
         ours = {f"R@{k}": recall_at(ranking, relevant, k) for k in cuts}
         ours |= {"nDCG@10": ndcg_at(ranking, relevant, 10), "RR": reciprocal_rank(ranking, relevant)}
         name = q.id.replace(" ", "%20")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from rapidfuzz import fuzz
 
@@ -71,12 +72,21 @@ BY_TITLE = {article.title: article for article in ARTICLES}
 QUESTIONS: list[dict[str, Any]] = [
     json.loads(line) for line in (PACK / "eval" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
 ]
+COMPOSED: list[dict[str, Any]] = [
+    json.loads(line) for line in (PACK / "eval" / "composed.jsonl").read_text(encoding="utf-8").splitlines()
+]
 ANSWERABLE = [question for question in QUESTIONS if question["answerable"]]
 EXAMPLES: list[dict[str, Any]] = json.loads((PACK / "few_shot_examples.json").read_text(encoding="utf-8"))["examples"]
 
 
 def gold_text(question: dict[str, Any]) -> list[str]:
-    return [fold(BY_TITLE[gold["title"]].sections[gold.get("section", LEAD)]) for gold in question["gold"]]
+    return [fold(BY_TITLE[gold["title"]].sections[heading_of(gold)]) for gold in question["gold"]]
+
+
+def heading_of(gold: dict[str, str]) -> str:
+    """The built pack calls a lead the Introduction."""
+    heading = gold.get("section", LEAD)
+    return LEAD if heading == "Introduction" else heading
 
 
 def test_enough_articles() -> None:
@@ -182,12 +192,71 @@ def test_only_the_second_hop_answers_a_two_hop_question() -> None:
     assert offenders(two_hop, needs_two_hops) == []
 
 
-def test_eval_validate_finds_nothing_to_report(physics_pack: Path) -> None:
+def test_composed_questions_have_exactly_the_documented_fields() -> None:
+    fields = {"id", "question", "answers", "gold", "answerable", "type", "hops", "split"}
+    assert offenders(COMPOSED, lambda question: set(question) == fields) == []
+    assert (
+        offenders(COMPOSED, lambda question: all(set(gold) == {"title", "section"} for gold in question["gold"])) == []
+    )
+    hops = {"three-hop": 3, "comparison": 2, "intersection": 2}
+    assert offenders(COMPOSED, lambda q: q["hops"] == hops[q["type"]] == len({g["title"] for g in q["gold"]})) == []
+    assert offenders(COMPOSED, lambda q: q["answerable"] and q["answers"]) == []
+    assert len({question["id"] for question in (*QUESTIONS, *COMPOSED)}) == len(QUESTIONS) + len(COMPOSED)
+    sizes = Counter((question["type"], question["split"]) for question in COMPOSED)
+    assert sizes == {(kind, split): 5 for kind in hops for split in ("dev", "test")}
+
+
+def test_only_the_last_hop_of_a_chain_answers_it() -> None:
+    def needs_every_hop(question: dict[str, Any]) -> bool:
+        *before, last = gold_text(question)
+        answers = [fold(answer) for answer in question["answers"]]
+        return all(holds(last, answer) for answer in answers) and not any(
+            holds(text, answer) for text in (*before, fold(question["question"])) for answer in answers
+        )
+
+    chains = [question for question in COMPOSED if question["type"] == "three-hop"]
+    assert offenders(chains, needs_every_hop) == []
+
+
+def test_each_hop_of_a_chain_names_the_article_of_the_next_one() -> None:
+    def is_linked(question: dict[str, Any]) -> bool:
+        titles = [gold["title"] for gold in question["gold"]]
+        # The last word of a title: a surname, or "equation".
+        return all(
+            holds(text, fold(title).split()[-1])
+            for text, title in zip(gold_text(question)[:-1], titles[1:], strict=True)
+        )
+
+    assert offenders([question for question in COMPOSED if question["type"] == "three-hop"], is_linked) == []
+
+
+def test_every_article_of_an_intersection_names_the_answer() -> None:
+    def is_shared(question: dict[str, Any]) -> bool:
+        return all(any(holds(text, fold(answer)) for answer in question["answers"]) for text in gold_text(question))
+
+    assert offenders([question for question in COMPOSED if question["type"] == "intersection"], is_shared) == []
+
+
+def test_one_side_of_a_comparison_has_the_answer() -> None:
+    def is_decided(question: dict[str, Any]) -> bool:
+        return any(any(holds(text, fold(answer)) for answer in question["answers"]) for text in gold_text(question))
+
+    assert offenders([question for question in COMPOSED if question["type"] == "comparison"], is_decided) == []
+
+
+@pytest.mark.parametrize("name", ["questions.jsonl", "composed.jsonl"])
+def test_eval_validate_finds_nothing_to_report(physics_pack: Path, name: str) -> None:
     """The rules of the library, on the built pack; whether the pack abstains is the subject of the evaluation."""
-    questions = load_questions(PACK / "eval" / "questions.jsonl")
+    questions = load_questions(PACK / "eval" / name)
     with Pack(str(physics_pack)) as pack:
         found = check_questions(questions, look_up(pack, _abstain))
     assert found == []
+
+
+def test_the_number_of_hops_of_a_question_is_that_of_its_articles() -> None:
+    for name in ("questions.jsonl", "composed.jsonl"):
+        for question in load_questions(PACK / "eval" / name):
+            assert (question.hops or 0) == len({gold.title for gold in question.gold}), question.id
 
 
 def _abstain(question: str) -> Answer:
@@ -211,7 +280,7 @@ def test_example_facts_are_in_their_articles() -> None:
 
 
 def test_no_example_is_a_gold_question() -> None:
-    assert EXAMPLES and QUESTIONS
+    assert EXAMPLES and QUESTIONS and COMPOSED
     for example in EXAMPLES:
-        for question in QUESTIONS:
+        for question in (*QUESTIONS, *COMPOSED):
             assert fuzz.token_sort_ratio(bare(example["question"]), bare(question["question"])) < 80, question

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NoReturn
 
 from wikigr.evaluation.metrics.accuracy import accuracy
-from wikigr.evaluation.questions import Gold, GoldQuestion, Problem, ProblemKind
+from wikigr.evaluation.questions import COMPARISON, INTERSECTION, Gold, GoldQuestion, Problem, ProblemKind
 from wikigr.index.candidate import Section
 from wikigr.text import fold, words
 
@@ -105,6 +105,17 @@ def _missing_sections(questions: Sequence[GoldQuestion], pack: PackLookup) -> It
                     yield question, f"the article {title!r} has no section {gold.section!r}"
 
 
+def _missing_passages(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
+    """The article of a gold location does not have its passage."""
+    for question in questions:
+        for gold in question.gold:
+            title = pack.find_title(gold.title)
+            if title is not None and gold.source_id is not None:
+                passages = {section.source_id for section in pack.sections(title)}
+                if gold.source_id not in passages:
+                    yield question, f"the article {title!r} has no passage {gold.source_id!r}"
+
+
 def _answered(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
     """The pack answers a question that is marked as unanswerable."""
     for question in questions:
@@ -115,9 +126,9 @@ def _answered(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[t
 
 
 def _answers_in_questions(questions: Sequence[GoldQuestion], _: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
-    """The question itself contains an accepted answer."""
+    """The question itself contains an accepted answer; a comparison names the two that it compares."""
     for question in questions:
-        for answer in question.answers:
+        for answer in () if question.type == COMPARISON else question.answers:
             if accuracy(question.question, [answer]):
                 yield question, f"the question contains its answer {answer!r}"
 
@@ -132,8 +143,13 @@ def _answers_outside_gold(questions: Sequence[GoldQuestion], pack: PackLookup) -
 
 
 def _single_hops(questions: Sequence[GoldQuestion], pack: PackLookup) -> Iterator[tuple[GoldQuestion, str]]:
-    """Several gold articles contain the answer, so that one of them may be enough."""
+    """Several gold articles contain the answer, so that one of them may be enough.
+
+    Comparisons and intersections are left out: each article may name the answer, but none of them proves it alone.
+    """
     for question in questions:
+        if question.type in (COMPARISON, INTERSECTION):
+            continue
         texts: dict[str, str] = {}
         for gold in question.gold:
             texts[fold(gold.title)] = f"{texts.get(fold(gold.title), '')}\n{_gold_text(gold, pack)}"
@@ -157,6 +173,7 @@ RULES = (
     Rule("duplicate", _duplicates, needs_pack=False),
     Rule("missing-title", _missing_titles),
     Rule("missing-section", _missing_sections),
+    Rule("missing-passage", _missing_passages),
     Rule("answered", _answered),
     Rule("answer-in-question", _answers_in_questions, needs_pack=False, advisory=True),
     Rule("answer-outside-gold", _answers_outside_gold, advisory=True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +18,20 @@ ProblemKind = Literal[
     "duplicate",
     "missing-title",
     "missing-section",
+    "missing-passage",
     "answered",
     "answer-in-question",
     "answer-outside-gold",
     "single-hop",
 ]
+
+
+# The types of questions that are composed of several articles but not of a chain of hops.
+COMPARISON = "comparison"
+INTERSECTION = "intersection"
+
+_HOP_WORDS = {"single": 1, "one": 1, "two": 2, "three": 3, "four": 4}
+_HOP_TYPE = re.compile(rf"({'|'.join(_HOP_WORDS)}|[1-9])[ _-]?hops?|single", re.IGNORECASE)
 
 
 class QuestionError(UsageError):
@@ -46,7 +56,8 @@ class GoldQuestion:
 
     An answerable question has at least one answer and one gold location; an unanswerable one has no answers.
     ``type`` and ``split`` are empty if the file does not name them. Questions of the same ``cluster`` are not
-    independent. ``line`` counts from 1.
+    independent. ``line`` counts from 1. ``gold`` follows the chain of hops in the order of the file, and ``hops`` is
+    the number of locations to combine, at least 1 (None if unknown).
     """
 
     id: str
@@ -58,6 +69,7 @@ class GoldQuestion:
     split: str
     cluster: str | None
     line: int
+    hops: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +92,13 @@ def load_questions(
 
     The file is JSON Lines, plain or compressed with gzip, bzip2 or xz (``"-"`` reads standard input). A line is
 
-    - ``{id, question, answers, gold: [{title, section?, source_id?}], answerable, type, split, cluster?}``, or
+    - ``{id, question, answers, gold: [{title, section?, source_id?}], answerable, type, split, cluster?, hops?}``, or
     - a line of a public question-answering set: ``{id, question, answers, gold_titles, gold_ids?, is_impossible?}``,
       where ``gold_ids[i]`` is a passage of the article ``gold_titles[i]``.
 
-    Only ``id``, ``question``, ``answers`` and a gold location are required. A question is answerable by default. Other
-    fields are ignored. All lines are checked, including those of other splits.
+    Only ``id``, ``question``, ``answers`` and a gold location are required. A question is answerable by default.
+    Without ``hops``, a ``type`` such as ``single``, ``two-hop`` or ``3hop`` gives the number of hops. Other fields are
+    ignored. All lines are checked, including those of other splits.
 
     Raises ``QuestionError`` for an unreadable file, an invalid line, a repeated id, and if no question is left. With
     ``problems``, invalid lines are skipped and added to that list as problems of the kind ``form``.
@@ -121,7 +134,7 @@ def load_questions(
 def question_set_hash(questions: Collection[GoldQuestion]) -> str:
     """Return the SHA-256 (hexadecimal) of ``questions``, independent of the order of questions, answers and gold.
 
-    It covers every field except ``line``.
+    It covers every field except ``line`` and ``hops``, which do not influence an answer.
     """
     canonical = sorted(
         [
@@ -137,6 +150,15 @@ def question_set_hash(questions: Collection[GoldQuestion]) -> str:
         for question in questions
     )
     return hashlib.sha256(json.dumps(canonical, ensure_ascii=True).encode("ascii")).hexdigest()
+
+
+def count_hops(kind: str) -> int | None:
+    """Return the number of hops that a type of question names (``single``, ``two-hop``, ``3hop``), else None."""
+    found = _HOP_TYPE.fullmatch(kind)
+    if found is None:
+        return None
+    count = (found[1] or "single").lower()
+    return _HOP_WORDS.get(count) or int(count)
 
 
 def question_file(root: Path) -> Path:
@@ -189,6 +211,7 @@ class _Line:
             split=self._text("split") or "",
             cluster=self._text("cluster"),
             line=self._line,
+            hops=self._hops(),
         )
 
     def _load(self, record: JsonlRecord) -> Mapping[str, Any]:
@@ -223,6 +246,14 @@ class _Line:
         if answerable is None:
             return not impossible
         return answerable
+
+    def _hops(self) -> int | None:
+        value = self._fields.get("hops")
+        if value is None:
+            return count_hops(self._text("type") or "")
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise _LineError(f"`hops` must be an integer of at least 1, not {json.dumps(value)}")
+        return value
 
     def _answers(self) -> tuple[str, ...]:
         values = self._list("answers")

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wikigr.atomic import write_atomic
-from wikigr.evaluation.metrics.answered import ranked_articles, relevant_articles
+from wikigr.evaluation.metrics.answered import gold_articles, gold_passages, ranked_articles, ranked_passages
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.evaluation.stored_run import StoredRun
 from wikigr.graph.schema import article_title
@@ -24,27 +25,55 @@ from wikigr.index.candidate import Candidate, Evidence, Section
 _UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\ufeff]")
 
 
-def export_trec(stored: StoredRun, folder: Path) -> list[Path]:
-    """Write the TREC files of a run to ``folder`` and return them: ``qrels.txt``, then ``PROFILE.run`` per profile.
+@dataclass(frozen=True, slots=True)
+class TrecFiles:
+    """The qrels of a run and one run file per profile, in the order of the profiles."""
 
-    An article's score is the best score of its sections among those that the samples store. Raises ``OSError``.
+    qrels: Path
+    runs: Mapping[str, Path]
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """A kind of documents: the ids that are relevant to a question, and those of a ranking."""
+
+    relevant: Callable[[GoldQuestion], Set[str]]
+    ranked: Callable[[Sequence[Evidence]], list[str]]
+
+
+_ARTICLES = _Level(gold_articles, ranked_articles)
+_PASSAGES = _Level(gold_passages, ranked_passages)
+
+
+def export_trec(stored: StoredRun, folder: Path) -> tuple[TrecFiles, TrecFiles | None]:
+    """Write the TREC files of a run to ``folder`` and return them, by article and by passage.
+
+    The files are ``qrels.txt`` and ``PROFILE.run`` per profile; those by passage are in the folder ``passages``, and
+    None if no gold location has a source id. The score of a document is the best score of its sections among those
+    that the samples store. Raises ``OSError``.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     questions = stored.gold_questions()
-    files = [folder / "qrels.txt"]
-    write_qrels(files[0], questions)
-    by_id = {question.id: question for question in questions}
-    for profile in stored.run.profiles:
+    articles = _export(stored, folder, questions, _ARTICLES)
+    # Passages rank only for questions with gold passages, because tools count all questions of a run.
+    named = [question for question in questions if gold_passages(question)]
+    return articles, _export(stored, folder / "passages", named, _PASSAGES) if named else None
+
+
+def _export(stored: StoredRun, folder: Path, questions: Sequence[GoldQuestion], level: _Level) -> TrecFiles:
+    folder.mkdir(parents=True, exist_ok=True)
+    files = TrecFiles(folder / "qrels.txt", {name: folder / f"{name}.run" for name in stored.run.profiles})
+    write_qrels(files.qrels, questions, level.relevant)
+    asked = {question.id for question in questions}
+    for profile, file in files.runs.items():
         rankings: dict[str, list[tuple[str, float]]] = {}
         for sample in stored.samples_of(profile):
-            if sample.repeat == 0 and sample.error is None:
+            if sample.repeat == 0 and sample.error is None and sample.question_id in asked:
                 scores: dict[str, float] = {}
                 for entry in sample.ranking:
-                    (docid,) = ranked_articles(by_id[sample.question_id], [_evidence(entry)])
-                    scores.setdefault(docid, float(entry["score"]))
+                    for docid in level.ranked([_evidence(entry)]):
+                        scores.setdefault(docid, float(entry["score"]))
                 rankings[sample.question_id] = list(scores.items())
-        files.append(folder / f"{profile}.run")
-        write_run(files[-1], rankings, profile)
+        write_run(file, rankings, profile)
     return files
 
 
@@ -55,19 +84,20 @@ def _evidence(entry: Mapping[str, Any]) -> Evidence:
     return Evidence(section, Candidate(id_, float(entry["score"])))
 
 
-def write_qrels(path: Path, questions: Iterable[GoldQuestion]) -> None:
-    """Write ``qid 0 docid 1`` for every gold article of every answerable question to ``path``, atomically.
+def write_qrels(
+    path: Path, questions: Iterable[GoldQuestion], relevant: Callable[[GoldQuestion], Set[str]] = gold_articles
+) -> None:
+    """Write ``qid 0 docid 1`` for every ``relevant`` document of every question to ``path``, atomically.
 
-    The docids are those of ``relevant_articles``, sorted; ``ranked_articles`` returns the same ids for a ranking.
-    Unanswerable questions have no relevant articles and are left out, as in the metrics. Raises ``OSError``.
+    The docids are sorted: folded titles with ``gold_articles``, source ids with ``gold_passages``. Unanswerable
+    questions have no relevant documents and are left out, as in the metrics. Raises ``OSError``.
     """
     write_atomic(
         path,
         "".join(
             f"{_encoded(question.id)} 0 {_encoded(docid)} 1\n"
             for question in questions
-            if question.answerable
-            for docid in sorted(relevant_articles(question))
+            for docid in sorted(relevant(question))
         ),
     )
 

@@ -40,6 +40,8 @@ def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
         environment.print(plain(text.headline(item)), style="bold")
         comparison(environment, item)
     for table, note in (
+        (text.hops_table(document), text.GROUPS_LEGEND),
+        (text.types_table(document), text.GROUPS_LEGEND),
         (text.abstention_rows(document), text.ABSTENTION_LEGEND),
         (text.confidence_rows(document), text.CONFIDENCE_LEGEND),
         (text.repeat_rows(document), text.repeat_legend(document)),

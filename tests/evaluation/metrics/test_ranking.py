@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.evaluation.metrics.examples import ANSWER, KIEL, QUESTION, SPIN, WORK, evidence
 
 from wikigr.evaluation.metrics import score
-from wikigr.evaluation.metrics.ranking import ndcg_at, recall_at, reciprocal_rank
+from wikigr.evaluation.metrics.ranking import all_found_at, ndcg_at, recall_at, reciprocal_rank
 from wikigr.evaluation.questions import Gold
 
 ITEMS = st.integers(0, 12)
@@ -38,11 +38,32 @@ def test_retrieval(ranking: str, relevant: str, k: int, recall: float, ndcg: flo
 
 def test_retrieval_without_anything_relevant_does_not_apply() -> None:
     assert math.isnan(recall_at("abc", set(), 5))
+    assert math.isnan(all_found_at("abc", set(), 5))
     assert math.isnan(ndcg_at("abc", set(), 5))
     assert math.isnan(reciprocal_rank("abc", set()))
 
 
-@pytest.mark.parametrize("measure", [recall_at, ndcg_at])
+@pytest.mark.parametrize(
+    ("ranking", "relevant", "k", "found"),
+    [
+        ("abc", "ca", 3, 1.0),
+        ("abc", "ca", 2, 0.0),
+        # A repeated item takes one rank.
+        ("aab", "ab", 2, 1.0),
+        ("abc", "abc", 2, 0.0),
+        ("", "a", 5, 0.0),
+    ],
+)
+def test_all_gold_must_be_found(ranking: str, relevant: str, k: int, found: float) -> None:
+    assert all_found_at(ranking, set(relevant), k) == found
+
+
+@given(RANKINGS, RELEVANT, st.integers(1, 12))
+def test_all_is_found_where_the_recall_is_1(ranking: list[int], relevant: frozenset[int], k: int) -> None:
+    assert all_found_at(ranking, relevant, k) == float(recall_at(ranking, relevant, k) == 1.0)
+
+
+@pytest.mark.parametrize("measure", [recall_at, all_found_at, ndcg_at])
 def test_a_cut_below_one_is_refused(measure: object) -> None:
     with pytest.raises(ValueError, match="k must be at least 1, not 0"):
         measure("abc", {"a"}, 0)  # type: ignore[operator]

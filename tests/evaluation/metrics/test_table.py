@@ -25,12 +25,25 @@ def test_all_metrics_of_a_right_answer() -> None:
             "recall@10": 1.0,
             "ndcg@10": 1.0,
             "mrr": 1.0,
+            "all_found@5": 1.0,
+            "all_found@10": 1.0,
+            # The question names no passage.
+            "passage_recall@1": math.nan,
+            "passage_recall@2": math.nan,
+            "passage_recall@5": math.nan,
+            "passage_recall@10": math.nan,
+            "passage_ndcg@10": math.nan,
+            "passage_mrr": math.nan,
+            "passage_all_found@5": math.nan,
+            "passage_all_found@10": math.nan,
             "section_recall@1": 0.0,
             "section_recall@2": 1.0,
             "section_recall@5": 1.0,
             "section_recall@10": 1.0,
             "section_ndcg@10": 1 / math.log2(3),
             "section_mrr": 0.5,
+            "section_all_found@5": 1.0,
+            "section_all_found@10": 1.0,
             "citation_precision": 1.0,
             "citation_recall": 0.5,
             "verified": 1.0,
@@ -50,7 +63,8 @@ def test_every_metric_is_in_range_and_binary_where_it_says_so(question: GoldQues
     for name, value in values.items():
         assert math.isnan(value) or 0.0 <= value <= 1.0
         if METRICS[name].binary:
-            assert value in (0.0, 1.0)
+            # A question without gold locations has nothing to find.
+            assert value in (0.0, 1.0) or ("all_found" in name and math.isnan(value))
 
 
 def test_the_registry_knows_itself() -> None:

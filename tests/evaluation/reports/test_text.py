@@ -129,6 +129,54 @@ def test_abstention_is_in_every_report() -> None:
     assert 'id="abstention"' in html_report(made)
 
 
+def test_figures_by_hops_and_type_are_in_every_report() -> None:
+    run = stored([
+        replace(each, metrics={
+            **each.metrics,
+            "all_found@5": float(each.question_id != "a2"),
+            **({"section_all_found@5": 1.0} if each.question_id == "a2" else {}),
+        })
+        for each in two_profiles()
+    ])  # fmt: skip
+    kinds = {"a1": ("single", None), "a2": ("two-hop", None), "a3": ("comparison", 2)}
+    for id_, (kind, hops) in kinds.items():
+        run.questions[id_].update(type=kind, hops=hops)  # type: ignore[attr-defined]
+    made = report_document(run, resamples=199)
+    one, two = (profile["by_hops"] for profile in made["profiles"])
+    assert [(group["hops"], group["questions"]) for group in one] == [(1, 1), (2, 2)]
+    assert [group["metrics"]["accuracy"]["mean"] for group in one] == [1.0, 0.0]
+    assert [group["metrics"]["accuracy"]["mean"] for group in two] == [1.0, 0.5]
+    assert two[1]["metrics"]["all_found@5"]["mean"] == 0.5
+    assert [group["type"] for group in made["profiles"][0]["by_type"]] == ["comparison", "single", "t", "two-hop"]
+    assert [question["hops"] for question in made["questions"]] == [1, 2, 2, None, None]
+    text = printed(made)
+    assert cells(text, "2 hops (2), accuracy")[0] == "0.000" and "0.500" in cells(text, "2 hops (2), accuracy")
+    assert cells(text, "2 hops (2), all_found@5")[0] == "0.500"
+    # One of the two questions names a section.
+    assert cells(text, "2 hops (1), section_all_found@5")[0] == "1.000"
+    assert cells(text, "comparison (1), accuracy")[0] == "0.000"
+    markdown = markdown_report(made)
+    assert "## Hops" in markdown and "| 2 hops (2), all_found@5 | 0.500 [" in markdown and "## Types" in markdown
+    page = html_report(made)
+    assert 'id="groups"' in page and 'href="#groups"' in page and "2 hops" in page and "comparison" in page
+
+
+def test_types_that_repeat_the_hops_are_not_printed() -> None:
+    run = stored(two_profiles())
+    for id_ in ("a1", "a2", "a3"):
+        run.questions[id_].update(type="single" if id_ == "a1" else "two-hop")  # type: ignore[attr-defined]
+    text = printed(report_document(run, resamples=199))
+    assert "by hops" in text and "by type" not in text
+    # Without a number of hops, only the types are left; a single type repeats the table of metrics.
+    text = printed(document(two_profiles()))
+    assert "by hops" not in text and "by type" not in text
+    for id_ in ("a1", "a2", "a3"):
+        run.questions[id_].update(type="single" if id_ == "a1" else "bridge")  # type: ignore[attr-defined]
+    text = printed(report_document(run, resamples=199))
+    # The table by hops leaves out the type without a number.
+    assert "by hops" in text and "by type" in text and "bridge (2), accuracy" in text
+
+
 def test_confidence_is_in_every_report() -> None:
     made = document(two_profiles())
     one, two = (profile["risk_coverage"] for profile in made["profiles"])

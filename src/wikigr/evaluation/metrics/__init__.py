@@ -35,6 +35,19 @@ def _ungraded(_: AnsweredQuestion) -> float:
     return math.nan
 
 
+def _all_found(name: str, measure: Callable[..., float], level: str) -> tuple[Metric, ...]:
+    """Return the metric of a level for the first 5 and the first 10 of a ranking."""
+    return tuple(
+        Metric(
+            f"{name}@{k}",
+            partial(measure, k=k),
+            f"whether every gold {level} is among the first {k} {level}s",
+            binary=True,
+        )
+        for k in (5, 10)
+    )
+
+
 _TABLE = (
     Metric(
         "accuracy",
@@ -63,6 +76,32 @@ _TABLE = (
         "normalized discounted cumulative gain of the first 10 articles",
     ),
     Metric("mrr", ranking.measure_reciprocal_rank, "reciprocal rank of the first gold article"),
+    *_all_found("all_found", ranking.measure_all_found, "article"),
+    Metric(
+        "passage_recall@1", partial(ranking.measure_passage_recall, k=1), "share of the gold passages that rank first"
+    ),
+    Metric(
+        "passage_recall@2",
+        partial(ranking.measure_passage_recall, k=2),
+        "share of the gold passages among the first 2 passages",
+    ),
+    Metric(
+        "passage_recall@5",
+        partial(ranking.measure_passage_recall, k=5),
+        "share of the gold passages among the first 5 passages",
+    ),
+    Metric(
+        "passage_recall@10",
+        partial(ranking.measure_passage_recall, k=10),
+        "share of the gold passages among the first 10 passages",
+    ),
+    Metric(
+        "passage_ndcg@10",
+        partial(ranking.measure_passage_ndcg, k=10),
+        "normalized discounted cumulative gain of the first 10 passages",
+    ),
+    Metric("passage_mrr", ranking.measure_passage_reciprocal_rank, "reciprocal rank of the first gold passage"),
+    *_all_found("passage_all_found", ranking.measure_passage_all_found, "passage"),
     Metric(
         "section_recall@1", partial(ranking.measure_section_recall, k=1), "share of the gold sections that rank first"
     ),
@@ -87,6 +126,7 @@ _TABLE = (
         "normalized discounted cumulative gain of the first 10 sections",
     ),
     Metric("section_mrr", ranking.measure_section_reciprocal_rank, "reciprocal rank of the first gold section"),
+    *_all_found("section_all_found", ranking.measure_section_all_found, "section"),
     Metric("citation_precision", citations.measure_precision, "share of the citations that point to a gold location"),
     Metric("citation_recall", citations.measure_recall, "share of the gold locations that are cited"),
     Metric("verified", citations.measure_verified, "share of the citations whose quotation is the stored text"),

@@ -41,13 +41,23 @@ class AnsweredQuestion:
 
     @cached_property
     def articles(self) -> list[str]:
-        """The ids of the retrieved articles, see ``ranked_articles``."""
-        return ranked_articles(self.question, self.retrieved)
+        """The folded titles of the retrieved articles, see ``ranked_articles``."""
+        return ranked_articles(self.retrieved)
 
     @cached_property
     def gold_articles(self) -> frozenset[str]:
-        """The ids of the gold articles."""
-        return frozenset(map(_gold_id, self.gold))
+        """The folded titles of the gold articles."""
+        return gold_articles(self.question)
+
+    @cached_property
+    def passages(self) -> list[str]:
+        """The source ids of the retrieved passages, see ``ranked_passages``."""
+        return ranked_passages(self.retrieved)
+
+    @cached_property
+    def gold_passages(self) -> frozenset[str]:
+        """The source ids of the gold passages; gold locations without one are left out."""
+        return gold_passages(self.question)
 
     @cached_property
     def sections(self) -> list[tuple[str, str]]:
@@ -65,29 +75,28 @@ class AnsweredQuestion:
         return {item.section.section_id: item.section for item in (*self.retrieved, *self.answer.evidence)}
 
 
-def relevant_articles(question: GoldQuestion) -> frozenset[str]:
-    """Return the ids of the gold articles: the source id if the gold location has one, otherwise the folded title."""
-    return frozenset(map(_gold_id, question.gold))
+def gold_articles(question: GoldQuestion) -> frozenset[str]:
+    """Return the folded titles of the gold articles, or none for an unanswerable question."""
+    return frozenset(fold(gold.title) for gold in question.gold if question.answerable)
 
 
-def ranked_articles(question: GoldQuestion, retrieved: Sequence[Evidence]) -> list[str]:
-    """Return the ids of the retrieved articles, best first and without duplicates.
+def gold_passages(question: GoldQuestion) -> frozenset[str]:
+    """Return the source ids of the gold passages, or none for an unanswerable question.
 
-    The ids are comparable with ``relevant_articles``. A gold location without a source id stands for its whole article.
-    Other sections count as the passage they come from if the question has a passage as gold (an article of SQuAD has
-    many), and as their article otherwise.
+    A gold location without a source id is no passage, but a section or a whole article.
     """
-    ids = {gold.source_id for gold in question.gold} - {None}
-    titles = {fold(gold.title) for gold in question.gold if gold.source_id is None}
-
-    def article_id(section: Section) -> str:
-        title = fold(section.title)
-        if section.source_id in ids:
-            return section.source_id
-        return section.source_id if ids and title not in titles and section.source_id else title
-
-    return list(dict.fromkeys(article_id(item.section) for item in retrieved))
+    return frozenset(gold.source_id for gold in question.gold if question.answerable and gold.source_id is not None)
 
 
-def _gold_id(gold: Gold) -> str:
-    return fold(gold.title) if gold.source_id is None else gold.source_id
+def ranked_articles(retrieved: Sequence[Evidence]) -> list[str]:
+    """Return the folded titles of the retrieved articles, best first and without duplicates."""
+    return list(dict.fromkeys(fold(item.section.title) for item in retrieved))
+
+
+def ranked_passages(retrieved: Sequence[Evidence]) -> list[str]:
+    """Return the source ids of the retrieved passages, best first and without duplicates.
+
+    A passage is a record of the source. An article has several if several records have its title, and a long record
+    has several sections. Sections without a source id are left out.
+    """
+    return list(dict.fromkeys(item.section.source_id for item in retrieved if item.section.source_id))

@@ -1,4 +1,4 @@
-"""Ranking metrics over articles and sections: recall@k, nDCG@k and the reciprocal rank.
+"""Ranking metrics over articles, passages and sections: recall@k, all found@k, nDCG@k and the reciprocal rank.
 
 They are NaN for a question without relevant items. If an item occurs again in a ranking, only the first one counts.
 """
@@ -19,6 +19,11 @@ def measure_recall(answered: AnsweredQuestion, k: int) -> float:
     return recall_at(answered.articles, answered.gold_articles, k)
 
 
+def measure_all_found(answered: AnsweredQuestion, k: int) -> float:
+    """Return ``all_found_at`` over articles."""
+    return all_found_at(answered.articles, answered.gold_articles, k)
+
+
 def measure_ndcg(answered: AnsweredQuestion, k: int) -> float:
     """Return ``ndcg_at`` over articles."""
     return ndcg_at(answered.articles, answered.gold_articles, k)
@@ -29,9 +34,34 @@ def measure_reciprocal_rank(answered: AnsweredQuestion) -> float:
     return reciprocal_rank(answered.articles, answered.gold_articles)
 
 
+def measure_passage_recall(answered: AnsweredQuestion, k: int) -> float:
+    """Return ``recall_at`` over passages."""
+    return recall_at(answered.passages, answered.gold_passages, k)
+
+
+def measure_passage_all_found(answered: AnsweredQuestion, k: int) -> float:
+    """Return ``all_found_at`` over passages."""
+    return all_found_at(answered.passages, answered.gold_passages, k)
+
+
+def measure_passage_ndcg(answered: AnsweredQuestion, k: int) -> float:
+    """Return ``ndcg_at`` over passages."""
+    return ndcg_at(answered.passages, answered.gold_passages, k)
+
+
+def measure_passage_reciprocal_rank(answered: AnsweredQuestion) -> float:
+    """Return ``reciprocal_rank`` over passages."""
+    return reciprocal_rank(answered.passages, answered.gold_passages)
+
+
 def measure_section_recall(answered: AnsweredQuestion, k: int) -> float:
     """Return ``recall_at`` over sections."""
     return recall_at(answered.sections, answered.gold_sections, k)
+
+
+def measure_section_all_found(answered: AnsweredQuestion, k: int) -> float:
+    """Return ``all_found_at`` over sections."""
+    return all_found_at(answered.sections, answered.gold_sections, k)
 
 
 def measure_section_ndcg(answered: AnsweredQuestion, k: int) -> float:
@@ -51,6 +81,16 @@ def recall_at(ranking: Sequence[Item], relevant: Set[Item], k: int) -> float:
     """
     found = relevant & set(_first(ranking, k))
     return len(found) / len(relevant) if relevant else math.nan
+
+
+def all_found_at(ranking: Sequence[Item], relevant: Set[Item], k: int) -> float:
+    """Return 1.0 if all of ``relevant`` is among the first ``k`` of ``ranking``, else 0.0; NaN if nothing is relevant.
+
+    A chain of hops is complete only with all of its locations. More than ``k`` relevant items can never all be found.
+    Raises ``ValueError`` if ``k`` is below 1.
+    """
+    first = set(_first(ranking, k))
+    return float(relevant <= first) if relevant else math.nan
 
 
 def ndcg_at(ranking: Sequence[Item], relevant: Set[Item], k: int) -> float:

@@ -9,6 +9,7 @@ import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from wikigr.evaluation.abstention import abstention
 from wikigr.evaluation.agreement import Label, agreement
 from wikigr.evaluation.comparison import Comparison, Flip, compare, flips, means_by_question
 from wikigr.evaluation.gate import GateResult
+from wikigr.evaluation.groups import Group, group_figures, hops_of, type_of
 from wikigr.evaluation.judge import ERROR, NO_JUDGE, SCORES
 from wikigr.evaluation.metrics import METRICS, known_metric
 from wikigr.evaluation.reliability import reliability
@@ -249,6 +251,9 @@ def _profile(stored: StoredRun, name: str, primary: str, resamples: int) -> dict
                 "high": interval.high,
                 "questions": len(values),
             }
+    groups = partial(
+        group_figures, means, stored.questions, seed=stored.run.seed, resamples=resamples, clusters=clusters
+    )
     return {
         "name": name,
         "samples": len(samples),
@@ -256,6 +261,8 @@ def _profile(stored: StoredRun, name: str, primary: str, resamples: int) -> dict
         "degraded": sum(sample.degraded for sample in good),
         "abstained": sum(sample.query_type == ABSTAINED for sample in good),
         "metrics": metrics,
+        "by_hops": [{"hops": group.key, **_group(group)} for group in groups(hops_of)],
+        "by_type": [{"type": group.key, **_group(group)} for group in groups(type_of)],
         "abstention": _abstention(stored, good, resamples),
         "risk_coverage": _risk_coverage(stored, good, resamples),
         "reliability": _reliability(stored, good, resamples),
@@ -263,6 +270,21 @@ def _profile(stored: StoredRun, name: str, primary: str, resamples: int) -> dict
         "usage": _usage(good),
         "latency": _latency([sample for sample in good if not sample.cached]),
         "latency_cached": _latency([sample for sample in good if sample.cached]),
+    }
+
+
+def _group(group: Group) -> dict[str, Any]:
+    return {
+        "questions": group.questions,
+        "metrics": {
+            metric: {
+                "mean": estimate.value,
+                "low": estimate.interval.low,
+                "high": estimate.interval.high,
+                "questions": questions,
+            }
+            for metric, (estimate, questions) in group.metrics.items()
+        },
     }
 
 
@@ -349,6 +371,7 @@ def _question(question: Mapping[str, Any], samples: Sequence[Sample]) -> dict[st
         "question": question["question"],
         "answers": list(question["answers"]),
         "type": question["type"],
+        "hops": hops_of(question),
         "answerable": question["answerable"],
         "line": question["line"],
         "by_profile": {

@@ -14,6 +14,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader
 
 from wikigr.evaluation.reports import html_figures as figures
+from wikigr.evaluation.reports.groups import hop_rows, type_rows
 from wikigr.evaluation.reports.html_confidence import accuracy_rows, confidence_figures
 from wikigr.evaluation.reports.html_figures import NO_FIGURE, as_whole, count_of, finite, fixed_point
 from wikigr.evaluation.reports.html_forest import VERDICT_MARKS, forest, verdict_card
@@ -54,6 +55,9 @@ def html_report(document: Mapping[str, Any]) -> str:
             warnings=[*_profile_warnings(document), *_run_warnings(document)],
             metric_names=_primary_first((name for profile in profiles for name in profile["metrics"]), primary),
             lower_is_better=lower,
+            groups=[
+                (name, rows) for name, rows in (("Hops", hop_rows(document)), ("Type", type_rows(document))) if rows
+            ],
             forests=[forest(comparison, lower) for comparison in document["comparisons"]],
             abstaining=[profile for profile in profiles if profile.get("abstention")],
             confident=confident,

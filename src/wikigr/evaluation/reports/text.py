@@ -7,6 +7,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from wikigr.evaluation.gate import GateResult
+from wikigr.evaluation.reports.groups import SHOWN, GroupRow, hop_rows, type_rows
 
 Document = Mapping[str, Any]
 Table = tuple[list[str], list[list[str]]]
@@ -43,6 +44,35 @@ def _label(metric: str, primary: str, higher_is_better: bool) -> str:
 
 def _with_interval(value: float, ends: Mapping[str, Any]) -> str:
     return f"{value:.3f} [{ends['low']:.3f}, {ends['high']:.3f}]"
+
+
+def hops_table(document: Document) -> Table | None:
+    """Return the table of figures by number of hops, or None if no number is known."""
+    return _group_table("hops", document, hop_rows(document))
+
+
+def types_table(document: Document) -> Table | None:
+    """Return the table of figures by type of question, or None if it would repeat the one by number of hops."""
+    return _group_table("type", document, type_rows(document))
+
+
+def _group_table(name: str, document: Document, rows: Sequence[GroupRow]) -> Table | None:
+    if not rows:
+        return None
+    cells = [
+        [
+            f"{row.group} ({row.questions}), {row.metric}",
+            *(_NONE if figure is None else _with_interval(figure["mean"], figure) for figure in row.figures),
+        ]
+        for row in rows
+    ]
+    return [f"by {name}", *(profile["name"] for profile in document["profiles"])], cells
+
+
+GROUPS_LEGEND = (
+    f"{SHOWN[0]}: the answer is right; {SHOWN[1]}: every gold article (passage, section) is among the first 5. "
+    "The number of questions is in parentheses."
+)
 
 
 def abstention_rows(document: Document) -> Table | None:
@@ -242,6 +272,8 @@ def markdown_report(document: Document) -> str:
             _markdown_table(*comparison_rows(comparison)),
         ]
     for title, table, note in (
+        ("Hops", hops_table(document), GROUPS_LEGEND),
+        ("Types", types_table(document), GROUPS_LEGEND),
         ("Abstention", abstention_rows(document), ABSTENTION_LEGEND),
         ("Confidence", confidence_rows(document), CONFIDENCE_LEGEND),
         ("Repeats", repeat_rows(document), repeat_legend(document)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from wikigr_cli.environment import Environment
 from wikigr_cli.options import Json
 from wikigr_cli.render.output import SCHEMA_VERSION, print_json
 
+if TYPE_CHECKING:
+    from wikigr.evaluation.trec import TrecFiles
+
 
 def trec(
     context: typer.Context,
@@ -20,7 +23,7 @@ def trec(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder for the files.")],
     json_output: Json = False,
 ) -> None:
-    """Write TREC qrels and one run file per profile, for other evaluation tools."""
+    """Write TREC qrels and one run file per profile, by article and by passage, for other evaluation tools."""
     environment = context.ensure_object(Environment)
 
     from wikigr.evaluation.stored_run import load_run
@@ -28,17 +31,21 @@ def trec(
 
     stored = load_run(folder)
     try:
-        files = export_trec(stored, output)
+        articles, passages = export_trec(stored, output)
     except OSError as error:
         raise WikigrError(f"Cannot write the TREC files to {output}: {error.strerror}.") from error
     if json_output:
-        qrels, *runs = map(str, files)
         document = {
             "schema_version": SCHEMA_VERSION,
-            "qrels": qrels,
-            "runs": dict(zip(stored.run.profiles, runs, strict=True)),
+            **_paths(articles),
+            "passages": None if passages is None else _paths(passages),
         }
         print_json(environment, document)
         return
-    for file in files:
-        environment.print(str(file), overflow="keep")
+    for files in (articles, passages):
+        for file in () if files is None else (files.qrels, *files.runs.values()):
+            environment.print(str(file), overflow="keep")
+
+
+def _paths(files: TrecFiles) -> dict[str, Any]:
+    return {"qrels": str(files.qrels), "runs": {profile: str(file) for profile, file in files.runs.items()}}

@@ -181,7 +181,9 @@ class TestGate:
         for key in ("profile", "question_hash", "pack_digest", "wikigr_version"):
             assert made[key] == written[key]
         files = json.loads(wikigr("eval", "trec", "good", "-o", "trec", "--json").out)
-        assert files == {"schema_version": 1, "qrels": "trec/qrels.txt", "runs": {"enhanced": "trec/enhanced.run"}}
+        runs = {"enhanced": "trec/enhanced.run"}
+        # The questions name no passages.
+        assert files == {"schema_version": 1, "qrels": "trec/qrels.txt", "runs": runs, "passages": None}
         assert all((tmp_path / file).is_file() for file in (files["qrels"], *files["runs"].values()))
 
     def test_a_floor_that_is_missed_fails(self, blessed: Path, wikigr: Wikigr) -> None:

@@ -1,0 +1,59 @@
+"""Figures by number of hops and by type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from wikigr.evaluation.groups import group_figures, hops_of, type_of
+
+QUESTIONS: dict[str, dict[str, Any]] = {
+    "a": {"type": "single", "answerable": True, "hops": None},
+    "b": {"type": "two-hop", "answerable": True},
+    "c": {"type": "comparison", "answerable": True, "hops": 2},
+    "d": {"type": "comparison", "answerable": True, "hops": None},
+    "e": {"type": "", "answerable": True},
+    "u": {"type": "single", "answerable": False, "hops": 1},
+}
+MEANS = {
+    "a": {"accuracy": 1.0, "recall@5": 1.0},
+    "b": {"accuracy": 1.0, "all_found@5": 0.0},
+    "c": {"accuracy": 0.0, "all_found@5": 1.0},
+    "d": {"accuracy": 0.5},
+    "u": {"accuracy": 1.0},
+}
+
+
+def test_hops_come_from_the_question_or_its_type() -> None:
+    found = {id_: hops_of(question) for id_, question in QUESTIONS.items()}
+    assert found == {"a": 1, "b": 2, "c": 2, "d": None, "e": None, "u": None}
+
+
+def test_groups_hold_the_answered_questions() -> None:
+    one, two = group_figures(MEANS, QUESTIONS, hops_of, seed=0, resamples=99)
+    assert (one.key, one.questions, list(one.metrics)) == (1, 1, ["accuracy"])
+    assert (two.key, two.questions) == (2, 2)
+    figures = {metric: (estimate.value, count) for metric, (estimate, count) in two.metrics.items()}
+    assert figures == {"accuracy": (0.5, 2), "all_found@5": (0.5, 2)}
+    accuracy, _ = two.metrics["accuracy"]
+    assert accuracy.interval.low <= 0.5 <= accuracy.interval.high
+
+
+def test_a_metric_counts_the_questions_that_have_it() -> None:
+    groups = {group.key: group for group in group_figures(MEANS, QUESTIONS, type_of, seed=0, resamples=99)}
+    assert list(groups) == ["comparison", "single", "two-hop"]
+    assert groups["comparison"].questions == groups["single"].questions == 2
+    estimate, count = groups["comparison"].metrics["all_found@5"]
+    assert (estimate.value, count) == (1.0, 1)
+
+
+def test_questions_of_a_cluster_are_drawn_together() -> None:
+    questions = {f"q{n}": {"type": "two-hop", "answerable": True} for n in range(40)}
+    means = {id_: {"accuracy": float(n < 20)} for n, id_ in enumerate(questions)}
+    clusters = {id_: str(n // 10) for n, id_ in enumerate(questions)}
+    (alone,) = group_figures(means, questions, hops_of, seed=0, resamples=499)
+    (drawn,) = group_figures(means, questions, hops_of, seed=0, resamples=499, clusters=clusters)
+    widths = [group.metrics["accuracy"][0].interval for group in (alone, drawn)]
+    assert widths[0].high - widths[0].low < widths[1].high - widths[1].low
+    assert alone.metrics["accuracy"][0].value == pytest.approx(drawn.metrics["accuracy"][0].value)
