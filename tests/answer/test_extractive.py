@@ -11,12 +11,12 @@ from tests.answer.evidence import evidence
 
 from wikigr.answer.answer import Answer
 from wikigr.answer.extractive import SENTENCE_FLOOR, best_sentences, quote
-from wikigr.reader.options import ReaderOptions
 from wikigr.answer.sentences import SentenceScore
 from wikigr.errors import UsageError
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
+from wikigr.reader.options import ReaderOptions
 from wikigr.reader.passage import Span
 
 QUESTIONS = Path(__file__).parents[2] / "packs" / "physics" / "eval" / "questions.jsonl"

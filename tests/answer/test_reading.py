@@ -6,11 +6,11 @@ import pytest
 
 from wikigr.answer.abstention import DEFAULT_READER_THRESHOLD, READER_THRESHOLD_NAME
 from wikigr.answer.answer import Answer
-from wikigr.reader.options import ReaderOptions
 from wikigr.errors import ModelError
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
+from wikigr.reader.options import ReaderOptions
 from wikigr.reader.prepared import NoReaderError
 
 WITHOUT = Profile().override(ReaderOptions, enabled=False)
