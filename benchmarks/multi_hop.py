@@ -29,6 +29,7 @@ from wikigr.answer.reading import ReaderOptions
 from wikigr.evaluation.metrics.accuracy import accuracy, exact_match, token_f1
 from wikigr.evaluation.metrics.ranking import all_found_at, recall_at
 from wikigr.evaluation.statistics.paired import compare_paired
+from wikigr.hops.options import HopsOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
@@ -46,11 +47,13 @@ def configurations() -> Iterator[tuple[str, Profile]]:
     """Yield the name and the profile of each configuration, simplest first."""
     full = load_profile("multi-strategy")
     plain = full
-    for options in (GraphRerankerOptions, GraphWalkOptions, MultiStrategyOptions):
+    for options in (GraphRerankerOptions, GraphWalkOptions, HopsOptions, MultiStrategyOptions):
         plain = plain.override(options, enabled=False)
     for mode in ("dense", "lexical", "hybrid"):
         yield mode, plain.override(RetrievalOptions, mode=mode)
-    yield "graph walk", plain.with_options(full[GraphWalkOptions])
+    walk = plain.with_options(full[GraphWalkOptions])
+    yield "graph walk", walk
+    yield "hops", walk.with_options(full[HopsOptions])
     yield "rule planner", full
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from typing import Any
@@ -37,6 +38,12 @@ READER_THRESHOLD_NAME = "reader"
 _OF_THE_READER = (READER_THRESHOLD_NAME, DEFAULT_READER_THRESHOLD)
 # The margin of an answer that is as good as none, for the gap if there is no other.
 _NO_OTHER_MARGIN = -10.0
+
+# The confidence in a chain of hops is a logistic function of the logit of its strength, fitted on 198 questions of
+# MuSiQue, HotpotQA, SQuAD 2.0 and the demo pack for which a chain was followed. A third of them were answered right.
+_CHAIN_INTERCEPT = -0.8
+_CHAIN_SLOPE = 0.4
+_SMALLEST = 1e-6
 
 # Facts must contain this share, by weight, of what the question asks beyond the names of things.
 _SAID_BY_FACTS = 0.5
@@ -83,7 +90,7 @@ def assess(
     Without the reader, whose ``calibration`` is then ``None``, the threshold is one of the strength of the best
     sentence, at which the confidence is 0.5. With it, the confidence is the probability that the best sentence contains
     the right answer, and the threshold is one of the confidence; the best sentence is read, or it is a definition. If a
-    ``chain`` of hops leads to it, its probability is the confidence.
+    ``chain`` of hops leads to it, its strength decides.
     """
     name, default = (THRESHOLD_NAME, DEFAULT_THRESHOLD) if calibration is None else _OF_THE_READER
     threshold = thresholds.get(name, default)
@@ -91,7 +98,7 @@ def assess(
     if not sentences:
         return Confidence(0.0, True, notes)
     if chain is not None:
-        strength = value = chain.probability
+        strength = value = as_probability(_CHAIN_INTERCEPT + _CHAIN_SLOPE * _logit(chain.strength))
     elif calibration is not None and sentences[0].span is not None:
         found = reading_features(evidence, sentences)
         strength = value = as_probability(calibration.answer_logit(*astuple(found)))
@@ -103,6 +110,11 @@ def assess(
         strength = strength if calibration is None else value
         notes["nearest"] = nearest
     return Confidence(value, strength < threshold, {**notes, "strength": strength})
+
+
+def _logit(probability: float) -> float:
+    clipped = min(1.0 - _SMALLEST, max(_SMALLEST, probability))
+    return math.log(clipped / (1.0 - clipped))
 
 
 def _nearest(evidence: Sequence[Evidence]) -> float:

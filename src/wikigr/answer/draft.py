@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 # The names of stages in traces.
 READER = "reader"
 CHAIN = "chain"
-# A chain is followed if its probability is at least this share of that of the answer in one hop, which is too high for
-# a question that describes what it asks about.
-_CHAIN_SHARE = 0.3
+# A chain is followed if its strength is at least this share of the probability of the answer in one hop, which is too
+# high for a question that describes what it asks about in a clause. Chosen on MuSiQue, HotpotQA and SQuAD 2.0.
+_SHARE_FOR_CLAUSE = 0.6
+_SHARE_FOR_NOUN_PHRASE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,8 @@ def follow_chain(draft: Draft, resources: Resources, options: ReaderOptions, rec
         record.notes["skipped"] = "a section of the chain was dropped"
         return draft
     direct = assess(draft.state.evidence, draft.sentences, {}, draft.calibration).value
-    record.notes.update(chain=str(chain), probability=chain.probability, in_one_hop=direct)
-    if chain.probability < _CHAIN_SHARE * direct:
+    record.notes.update(chain=str(chain), strength=chain.strength, in_one_hop=direct)
+    if chain.strength < (_SHARE_FOR_CLAUSE if chain.is_clause else _SHARE_FOR_NOUN_PHRASE) * direct:
         return draft
     stating = [
         replace(by_place.pop(place), span=hop.span, answer_score=hop.probability)

@@ -75,7 +75,7 @@ class _ChainSearch:
                 question = decomposition.ask_about(start.last.name)
                 answers = self.ask(question, weight * _worth(start) / _worth(described[0]))
                 chains += [
-                    Chain((*start.hops, answer))
+                    Chain((*start.hops, answer), decomposition.is_clause)
                     for answer in answers
                     if is_about(answer.section, start.last.name) and answer.name != start.last.name
                 ]

@@ -54,7 +54,7 @@ class Hops(RetrievalStage[HopsOptions]):
         record.scored = len(found.searches)
         record.ranking = section_ids(candidates)
         record.notes["questions"] = [search.question for search in found.searches]
-        record.notes["chains"] = [f"{chain} ({chain.probability:.2f})" for chain in found.chains]
+        record.notes["chains"] = [f"{chain} ({chain.strength:.2f})" for chain in found.chains]
         return replace(state, candidates=tuple(candidates), chains=found.chains)
 
     def _said_by_one(self, state: State) -> bool:

@@ -23,8 +23,11 @@ _COPULAS = frozenset("is are was were".split())
 _INTERROGATIVES = frozenset("how what when where which who whom whose why".split())
 _RELATIVES = frozenset("that where which who whom whose".split())
 _OF_PERSONS = frozenset("who whom whose".split())
+_WITHOUT_NOUN = frozenset("where who".split())
 _COORDINATORS = frozenset("and or both".split())
 _POSSESSIVE = ("'s", "’s", "s'", "s’")
+_FINAL_POSSESSIVE = re.compile(r"['’]s?$")
+_SPACE_BEFORE_MARK = re.compile(r"\s+(?=[,;:]|['’]s?\b)")
 # The interrogative is among the first words ("In the name of which king …"); a later one begins a clause.
 _INTERROGATIVE_PLACES = 5
 _INTERROGATIVES_IN_PLACE = frozenset("what which".split())
@@ -37,11 +40,15 @@ _MAX_DECOMPOSITIONS = 2
 
 @dataclass(frozen=True, slots=True)
 class Decomposition:
-    """``description`` asks who or what is described; ``before`` and ``after`` are what the question says of it."""
+    """``description`` asks who or what is described; ``before`` and ``after`` are what the question says of it.
+
+    ``is_clause`` says whether a relative clause describes it, rather than a noun phrase ("the author of …").
+    """
 
     description: str
     before: str
     after: str
+    is_clause: bool = True
 
     def ask_about(self, name: str) -> str:
         """Return the question about ``name`` in place of the description."""
@@ -54,8 +61,11 @@ def decompose(question: str) -> tuple[Decomposition, ...]:
     The outermost description is taken; a description within it is found by decomposing ``description`` again.
     """
     words = _Words(question.strip().rstrip("?.! "))
-    relative = words.relative_pronoun()
-    found = _by_relative_clause(words, relative) if relative is not None else []
+    found: list[Decomposition] = []
+    inside = False
+    for pronoun in words.relative_pronouns():
+        found = found or _by_relative_clause(words, pronoun, inside=inside)
+        inside = True
     found = found or _by_noun_phrase(words)
     return tuple(dict.fromkeys(found))[:_MAX_DECOMPOSITIONS]
 
@@ -80,6 +90,10 @@ class _Words:
         """Return the text from word ``first`` to before word ``last``."""
         return self.text[self.places[first][0] : self.places[last - 1][1]] if first < last else ""
 
+    def noun_phrase(self, article: int, last: int) -> str:
+        """Return the noun phrase from ``article``, which may begin the question, to before word ``last``."""
+        return f"{self.lowered[article]} {self.between(article + 1, last)}"
+
     def is_plain(self, number: int) -> bool:
         """Return whether a word is part of neither a name nor a quotation."""
         return not (self._in_name[number] or self._quoted[number])
@@ -87,14 +101,17 @@ class _Words:
     def _find_interrogative(self) -> int | None:
         """Return the place of the word that asks: near the beginning, or else "what" or "which" further on."""
         for number, word in enumerate(self.lowered):
-            if word in (_INTERROGATIVES if number < _INTERROGATIVE_PLACES else _INTERROGATIVES_IN_PLACE):
+            # "In which city …", but not "The man who …"
+            asks = number == 0 or self.lowered[number - 1] in (",", *_PREPOSITIONS)
+            near = number < _INTERROGATIVE_PLACES and asks
+            if word in (_INTERROGATIVES if near else _INTERROGATIVES_IN_PLACE):
                 return number
         return None
 
-    def relative_pronoun(self) -> int | None:
-        """Return the pronoun that begins the outermost relative clause; "that" often begins another kind of clause."""
+    def relative_pronouns(self) -> list[int]:
+        """Return the pronouns that may begin relative clauses, in order; "that", which may begin others, comes last."""
         found = [n for n in range(2, len(self)) if self._may_begin_clause(n)]
-        return next((n for n in found if self.lowered[n] != "that"), found[0] if found else None)
+        return sorted(found, key=lambda number: self.lowered[number] == "that")
 
     def _may_begin_clause(self, number: int) -> bool:
         word, before = self.lowered[number], self.lowered[number - 1]
@@ -123,32 +140,34 @@ class _Words:
         return not (follows and asked in ("who", "what") and self.lowered[auxiliaries[0]] in _COPULAS)
 
 
-def _by_relative_clause(words: _Words, pronoun: int) -> list[Decomposition]:
+def _by_relative_clause(words: _Words, pronoun: int, *, inside: bool) -> list[Decomposition]:
+    """Return decompositions by the clause that ``pronoun`` begins, which may be ``inside`` of another one."""
+    asked_by = "Who" if words.lowered[pronoun] in _OF_PERSONS else "What"
     begin = pronoun
-    if words.lowered[pronoun - 1] in _PREPOSITIONS and words.lowered[pronoun] != "that":
+    if words.lowered[pronoun - 1] in _PREPOSITIONS:
+        if words.lowered[pronoun] in _WITHOUT_NOUN:
+            # "the girlfriend of who plays Marty"
+            clause = words.between(pronoun, len(words))
+            return [Decomposition(f"{clause[0].upper()}{clause[1:]}?", words.between(0, pronoun), "")]
         begin -= 1
     clause = words.between(begin, len(words))
     if words.lowered[begin - 1] == ",":
         begin -= 1
-    asked_by = "Who" if words.lowered[pronoun] in _OF_PERSONS else "What"
     article = _last_article(words, begin)
     if article is None:
-        if begin == pronoun:
-            return []
-        # "the girlfriend of who plays Marty"
-        clause, begin = words.between(pronoun, len(words)), pronoun
-        return [Decomposition(f"{clause[0].upper()}{clause[1:]}?", words.between(0, begin), "")]
-    pending = words.awaits_predicate(article)
+        return []
+    pending = inside or words.awaits_predicate(article)
     if _is_frame(words, article) and not pending:
         # "Who is the man who …" asks for nothing else.
         return []
-    before, head = words.between(0, article), words.between(article, begin)
+    before = words.between(0, article)
     found = []
     if pending and begin - article > 2 and words.is_plain(article + 1) and words.is_plain(begin - 1):
         # The verb stands before the clause: "the man die who". The description is "the man who".
-        short = words.between(article, article + 2)
-        found.append(Decomposition(f"{asked_by} is {short} {clause}?", before, words.between(article + 2, begin)))
+        head = words.noun_phrase(article, article + 2)
+        found.append(Decomposition(f"{asked_by} is {head} {clause}?", before, words.between(article + 2, begin)))
     # Where the main clause goes on after the relative clause, its end is not visible, so the clause stays.
+    head = words.noun_phrase(article, begin)
     found.append(Decomposition(f"{asked_by} is {head} {clause}?", before, clause if pending else ""))
     return found
 
@@ -168,20 +187,25 @@ def _by_noun_phrase(words: _Words) -> list[Decomposition]:
         first = _start_of_name(words, possessive)
         last = possessive + 2
         if not (last >= len(words) and _is_frame(words, first)):
-            described = words.between(first, last)
-            found.append(
-                Decomposition(f"Who is {described}?", words.between(0, first), words.between(last, len(words)))
-            )
+            described, mark = _without_possessive(words.between(first, last))
+            rest = " ".join((mark, words.between(last, len(words)))).strip()
+            found.append(Decomposition(f"Who is {described}?", words.between(0, first), rest, is_clause=False))
     for article in range(len(words) - 2):
         if words.lowered[article] != _DEFINITE or not words.is_plain(article + 1) or _is_frame(words, article):
             continue
         link = _described_by(words, article)
         if link is not None:
-            described = words.between(article, len(words))
+            described = words.noun_phrase(article, len(words))
             rest = words.between(link, len(words)) if words.awaits_predicate(article) else ""
-            found.append(Decomposition(f"What is {described}?", words.between(0, article), rest))
+            found.append(Decomposition(f"What is {described}?", words.between(0, article), rest, is_clause=False))
             break
     return found
+
+
+def _without_possessive(text: str) -> tuple[str, str]:
+    """Return ``text`` without a final "'s", and that mark."""
+    match = _FINAL_POSSESSIVE.search(text)
+    return (text[: match.start()], match[0]) if match is not None else (text, "")
 
 
 def _start_of_name(words: _Words, last: int) -> int:
@@ -208,4 +232,4 @@ def _described_by(words: _Words, article: int) -> int | None:
 
 
 def _joined(*parts: str) -> str:
-    return re.sub(r"\s+(?=[,;:])", "", " ".join(part for part in parts if part)).strip()
+    return _SPACE_BEFORE_MARK.sub("", " ".join(part for part in parts if part)).strip()

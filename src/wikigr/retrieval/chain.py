@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from wikigr.index.candidate import Section
@@ -33,17 +34,24 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """At least one hop; each asks about the answer of the one before, and the last one answers the question."""
+    """At least one hop; each asks about the answer of the one before, and the last one answers the question.
+
+    ``is_clause`` says whether the question describes what it asks about in a relative clause or compares, rather than
+    in a noun phrase, which a single section may answer just as well.
+    """
 
     hops: tuple[Hop, ...]
+    is_clause: bool = True
 
     @property
     def probability(self) -> float:
-        """The probability that all hops are right, in [0, 1]."""
-        product = 1.0
-        for hop in self.hops:
-            product *= hop.probability
-        return product
+        """The product of the hops' probabilities, in [0, 1]: that all of them are right, if they were independent."""
+        return math.prod(hop.probability for hop in self.hops)
+
+    @property
+    def strength(self) -> float:
+        """The geometric mean of the hops' probabilities, in [0, 1], which is comparable to that of a single hop."""
+        return float(self.probability ** (1.0 / len(self.hops)))
 
     @property
     def last(self) -> Hop:

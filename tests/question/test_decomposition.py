@@ -1,0 +1,72 @@
+"""Questions about something that they only describe are decomposed; others are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from wikigr.question.decomposition import decompose
+
+
+@pytest.mark.parametrize(
+    ("question", "description", "rest"),
+    [
+        # At the end of the question.
+        ("Who is the child of the person who issued the manifesto?", "Who is the person who issued the manifesto?",
+         "Who is the child of NAME?"),
+        # After the verb, so the clause's end is the question's.
+        ("Where did the chemist die who invented dynamite?", "Who is the chemist who invented dynamite?",
+         "Where did NAME die?"),
+        ("In which city was the man born whose laws govern the planets?",
+         "Who is the man whose laws govern the planets?", "In which city was NAME born?"),
+        ("Who won the race in the state in which Ada was born?", "What is the state in which Ada was born?",
+         "Who won the race in NAME?"),
+        # Before the verb: where the clause ends is not visible, so it stays.
+        ("When did the team that Ben played for win the cup?",
+         "What is the team that Ben played for win the cup?", "When did NAME that Ben played for win the cup?"),
+        ("The actor who plays Barney plays what character in Batman?",
+         "Who is the actor who plays Barney plays what character in Batman?",
+         "NAME who plays Barney plays what character in Batman?"),
+        # Without a noun.
+        ("Who played the girlfriend of who plays Marty?", "Who plays Marty?", "Who played the girlfriend of NAME?"),
+        # Noun phrases.
+        ("Who was Ada Lovelace's mother's spouse?", "Who is Ada Lovelace's mother?", "Who was NAME's spouse?"),
+        ("Who married the publisher of The North Star?", "What is the publisher of The North Star?",
+         "Who married NAME?"),
+    ],
+)  # fmt: skip
+def test_the_likeliest_decomposition(question: str, description: str, rest: str) -> None:
+    first, *_ = decompose(question)
+    assert (first.description, first.ask_about("NAME")) == (description, rest)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where was Ada Lovelace born?",
+        "Who is the man who invented dynamite?",
+        "Who wrote The Man Who Sold the World?",
+        'Who sang "the song that never ends"?',
+        "Lorenzo Monaco was influenced by which painter?",
+        "Who is the mayor of Paris?",
+        "Who was Ada Lovelace's mother?",
+        "who what which",
+        "?",
+        "",
+        "that",
+        "的 的 的",
+    ],
+)
+def test_a_question_that_describes_nothing_else_is_not_decomposed(question: str) -> None:
+    assert decompose(question) == ()
+
+
+def test_the_outermost_description_is_taken_and_holds_the_others() -> None:
+    first, *_ = decompose("Who is the mayor of the city where the man who wrote Emma died?")
+    assert first.description == "What is the city where the man who wrote Emma died?"
+    inner, *_ = decompose(first.description)
+    assert inner.description.startswith("Who is the man who wrote Emma")
+
+
+def test_a_question_of_two_thousand_words_is_decomposed_at_once() -> None:
+    question = "Who is the teacher of " + "the student who was the teacher of " * 400 + "Ada?"
+    assert 1 <= len(decompose(question)) <= 2
