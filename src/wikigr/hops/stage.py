@@ -12,18 +12,15 @@ from wikigr.hops.reading import read_question
 from wikigr.index.candidate import HOPS, RELEVANCE, Candidate, section_ids
 from wikigr.index.lexical import stems
 from wikigr.question.comparison import compare
-from wikigr.question.decomposition import Decomposition, decompose
+from wikigr.question.decomposition import decompose
 from wikigr.reader.prepared import NoReaderError
 from wikigr.retrieval.candidates import fetch
 from wikigr.retrieval.chain import Chain
 from wikigr.retrieval.state import RetrievalStage, State
 from wikigr.retrieval.trace import StageRecord, Trace
 
-# A question needs no hop if one of the best sections holds its terms to this share, by weight: with a relative clause,
-# and with a noun phrase alone. Two thirds of SQuAD's questions, which one paragraph answers, exceed the second share, and
-# a tenth of MuSiQue's, which none does.
-_SAID_WITH_CLAUSE = 0.95
-_SAID_WITH_NOUN_PHRASE = 0.75
+# A question needs no hop if one of the best sections holds its terms to this share, by weight.
+_SAID_BY_ONE = 0.95
 _BEST_SECTIONS = 5
 # Of a section's score: the weight of a rank in a further search, and that of the probability of a chain, relative to
 # the first rank for the question itself. Chosen on MuSiQue; recall changes little between half and twice as much.
@@ -45,7 +42,7 @@ class Hops(RetrievalStage[HopsOptions]):
         if comparison is None and not decompositions:
             record.notes["skipped"] = "the question describes and compares nothing"
             return state
-        if comparison is None and self._said_by_one(state, decompositions[0]):
+        if comparison is None and self._said_by_one(state):
             record.notes["skipped"] = "one section says all that the question does"
             return state
         pack, reading = self.resources.pack, self.resources.reading
@@ -63,11 +60,10 @@ class Hops(RetrievalStage[HopsOptions]):
         record.notes["chains"] = [f"{chain} ({chain.strength:.2f})" for chain in found.chains]
         return replace(state, candidates=tuple(candidates), chains=found.chains)
 
-    def _said_by_one(self, state: State, decomposition: Decomposition) -> bool:
-        wanted = _SAID_WITH_CLAUSE if decomposition.is_clause else _SAID_WITH_NOUN_PHRASE
+    def _said_by_one(self, state: State) -> bool:
         best = fetch(self.resources.pack, state.candidates[:_BEST_SECTIONS])
         said = ({*stems(item.section.title), *stems(item.section.content)} for item in best)
-        return any(state.question.coverage(tokens) >= wanted for tokens in said)
+        return any(state.question.coverage(tokens) >= _SAID_BY_ONE for tokens in said)
 
 
 def rank_by_searches(

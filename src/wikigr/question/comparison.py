@@ -89,7 +89,8 @@ def _by_date(clause: str) -> tuple[str, Measure, bool] | None:
     if auxiliary is None:
         # "Which person went into space first", "Who joined first"
         words = said.split()
-        pattern = f"When did {{}} {' '.join(words[1 if words[:1] in (['Who'], ['who']) else 2 :])}?"
+        verb = 2 if len(words) > 2 and words[0].lower() != "who" else 1
+        pattern = f"When did {{}} {' '.join(words[verb:])}?"
     elif predicate:
         pattern = f"When {auxiliary[0].lower()} {{}} {predicate}?"
     else:

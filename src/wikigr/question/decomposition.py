@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 # A word or a punctuation mark. Words keep inner dots and hyphens ("St. Louis", "cobalt-60").
 _TOKEN = re.compile(r"[^\W_][\w'’.&–-]*|[,;:\"“”()]")
@@ -31,9 +32,8 @@ _SPACE_BEFORE_MARK = re.compile(r"\s+(?=[,;:]|['’]s?\b)")
 # The interrogative is among the first words ("In the name of which king …"); a later one begins a clause.
 _INTERROGATIVE_PLACES = 5
 _INTERROGATIVES_IN_PLACE = frozenset("what which".split())
-# A noun phrase with a preposition or a participle after at most this many words describes something.
+# Words before the "of" of a noun phrase, with its article.
 _MAX_HEAD_WORDS = 4
-_PARTICIPLE = "ing"
 # More ways to understand one question cost more than they find.
 _MAX_DECOMPOSITIONS = 2
 
@@ -108,6 +108,10 @@ class _Words:
                 return number
         return None
 
+    def names_before(self, last: int) -> bool:
+        """Return whether a name or a quotation is among the words before ``last``."""
+        return not all(self.is_plain(number) for number in range(last))
+
     def relative_pronouns(self) -> list[int]:
         """Return the pronouns that may begin relative clauses, in order; "that", which may begin others, comes last."""
         found = [n for n in range(2, len(self)) if self._may_begin_clause(n)]
@@ -178,28 +182,24 @@ def _last_article(words: _Words, before: int) -> int | None:
 
 
 def _by_noun_phrase(words: _Words) -> list[Decomposition]:
-    """Return decompositions by "X's sister" and by "the author of X", unless that is all the question asks for."""
-    found = []
-    possessive = next(
-        (n for n, word in enumerate(words.lowered[:-1]) if word.endswith(_POSSESSIVE) and words.is_plain(n + 1)), None
-    )
-    if possessive is not None:
-        first = _start_of_name(words, possessive)
-        last = possessive + 2
-        if not (last >= len(words) and _is_frame(words, first)):
-            described, mark = _without_possessive(words.between(first, last))
-            rest = " ".join((mark, words.between(last, len(words)))).strip()
-            found.append(Decomposition(f"Who is {described}?", words.between(0, first), rest, is_clause=False))
+    """Return a decomposition by "X's mother" in "X's mother's spouse" or by "the author of X", if X alone is named."""
+    for number, (word, following) in enumerate(pairwise(words.lowered)):
+        if word.endswith(_POSSESSIVE) and following.endswith(_POSSESSIVE):
+            first = _start_of_name(words, number)
+            described, mark = _without_possessive(words.between(first, number + 2))
+            rest = f"{mark} {words.between(number + 2, len(words))}"
+            return [Decomposition(f"Who is {described}?", words.between(0, first), rest, is_clause=False)]
     for article in range(len(words) - 2):
+        if words.names_before(article):
+            break
         if words.lowered[article] != _DEFINITE or not words.is_plain(article + 1) or _is_frame(words, article):
             continue
-        link = _described_by(words, article)
-        if link is not None:
+        link = _place_of_of(words, article)
+        if link is not None and words.names_before(len(words)):
             described = words.noun_phrase(article, len(words))
             rest = words.between(link, len(words)) if words.awaits_predicate(article) else ""
-            found.append(Decomposition(f"What is {described}?", words.between(0, article), rest, is_clause=False))
-            break
-    return found
+            return [Decomposition(f"What is {described}?", words.between(0, article), rest, is_clause=False)]
+    return []
 
 
 def _without_possessive(text: str) -> tuple[str, str]:
@@ -223,12 +223,10 @@ def _is_frame(words: _Words, end: int) -> bool:
     return all(word in _INTERROGATIVES or word in _AUXILIARIES for word in words.lowered[:end])
 
 
-def _described_by(words: _Words, article: int) -> int | None:
-    """Return the preposition or the participle after the noun of the noun phrase that begins at ``article``."""
-    for number in range(article + 2, min(article + 2 + _MAX_HEAD_WORDS, len(words) - 1)):
-        if words.lowered[number] in _PREPOSITIONS or words.lowered[number].endswith(_PARTICIPLE):
-            return number
-    return None
+def _place_of_of(words: _Words, article: int) -> int | None:
+    """Return the place of "of" in the noun phrase that begins at ``article``, if it follows the noun."""
+    places = range(article + 2, min(article + 2 + _MAX_HEAD_WORDS, len(words) - 1))
+    return next((n for n in places if words.lowered[n] == "of"), None)
 
 
 def _joined(*parts: str) -> str:
