@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from wikigr.hops.reading import is_about
 from wikigr.hops.values import date_in, number_in
 from wikigr.question.comparison import Comparison
+from wikigr.reader.passage import Span
 from wikigr.retrieval.chain import Chain, Hop
-from wikigr.text import fold
 
 _Value = float | tuple[int, int, int]
 
@@ -32,11 +33,18 @@ def _measure(comparison: Comparison, name: str, ask: Callable[[str], Sequence[Ho
     value_in: Callable[[str], _Value | None] = date_in if comparison.measure == "date" else number_in
     for hop in ask(comparison.ask_about(name)):
         value = value_in(hop.answer)
-        sentence = hop.section.content[hop.start : hop.end]
-        place = fold(sentence).find(fold(name.removeprefix("the ").removeprefix("The ")))
         if value is not None and is_about(hop.section, name):
-            if place < 0:
-                return value, replace(hop, name=name)
-            start = hop.start + place
-            return value, replace(hop, name=name, span=replace(hop.span, start=start, end=start + len(name)))
+            return value, replace(hop, name=name, span=_span_of_name(hop, name))
     return None
+
+
+def _span_of_name(hop: Hop, name: str) -> Span:
+    """Return the characters of ``name`` in the sentence of ``hop``, or the value with the margin of no short answer.
+
+    What is compared answers the question, and not its date or number.
+    """
+    bare = name.removeprefix("the ").removeprefix("The ")
+    place = hop.section.content.find(bare, hop.start, hop.end)
+    if place < 0:
+        return replace(hop.span, margin=-math.inf)
+    return replace(hop.span, start=place, end=place + len(bare))

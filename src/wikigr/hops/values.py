@@ -14,11 +14,12 @@ _NUMBER = re.compile(
     r"(?<![\w.])(\d{1,3}(?:[, ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:\s*(thousand|million|billion|trillion)\b)?"
 )
 _SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+# "one" is rarely a number.
 _WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "zero - two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen twenty"
 ).split()
-_WORD = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b", re.I)
+_WORD = re.compile(rf"\b(?:{'|'.join(word for word in _WORDS if word.isalpha())})\b", re.I)
 
 
 def date_in(text: str) -> tuple[int, int, int] | None:

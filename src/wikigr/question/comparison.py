@@ -44,6 +44,9 @@ _OPPOSITES = {
     "long": "shorter shortest",
 }
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|did|does|do|has|have|had|will)\b", re.I)
+_COPULA = re.compile(r"\b(?:is|are|was|were|be|stands?)\b")
+# "Who was older when he died" asks for more than one date of each.
+_SEVERAL_DATES = re.compile(r"\b(?:when|than|age)\b", re.I)
 _AGE = re.compile(r"\b(?:older|oldest|younger|youngest)\b", re.I)
 
 
@@ -81,7 +84,7 @@ def compare(question: str) -> Comparison | None:
 
 def _by_date(clause: str) -> tuple[str, Measure, bool] | None:
     by = _BY_DATE.search(clause)
-    if by is None:
+    if by is None or _SEVERAL_DATES.search(clause):
         return None
     said = " ".join(f"{clause[: by.start()]} {clause[by.end() :]}".split())
     auxiliary = _AUXILIARY.search(said)
@@ -106,7 +109,9 @@ def _by_count(clause: str) -> tuple[str, Measure, bool] | None:
 
 
 def _by_size(clause: str) -> tuple[str, Measure, bool] | None:
-    said = clause.lower().split()
+    # "Who lived longer" asks for no length.
+    after = _COPULA.split(clause.lower())[1:]
+    said = after[-1].split() if after else []
     for lowest, table in ((False, _ADJECTIVES), (True, _OPPOSITES)):
         for adjective, forms in table.items():
             if any(form in said for form in forms.split()):
