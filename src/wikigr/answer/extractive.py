@@ -44,7 +44,8 @@ def write_extractive(pack: Pack, draft: Draft, answer: Answer) -> Answer:
     stating = sentences_stating(exploration.chain if exploration is not None else (), draft.sentences)
     short = asks_short_answer(question)
     chosen = stating or best_sentences(draft.sentences, short=short)
-    if exploration is not None and not stating and facts_miss_question(chosen, question):
+    searched = exploration is not None or draft.state.searched_paths
+    if searched and not stating and facts_miss_question(chosen, question):
         return replace(answer, confidence=0.0)
     citations = quote(chosen)
     verify_against(pack, citations, answer.trace)

@@ -1,0 +1,181 @@
+"""Score relation paths by how much of the question each of them explains.
+
+Every content word of the question belongs to one step of the path, to the type of that step's end, or to the topic.
+Words follow the order of the steps, as English nests descriptions: "who acted in the films written by the writer of X".
+The best assignment is found by dynamic programming over all paths at once. Words that nothing explains count against a
+path, and so do steps that no word asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from wikigr.graph.fact_graph import Numbers
+from wikigr.retrieval.relation_paths.evidence import Evidence, Floats
+from wikigr.retrieval.relation_paths.masked_question import MaskedQuestion, Token
+
+MAX_HOPS = 3
+# Prefixes of a path that are extended by another step.
+_BEAM = 96
+_IMPOSSIBLE = -1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The weights of a path's score. ``benchmarks/fit_paths.py`` fits them on the development schemas.
+
+    ``step`` is what a step gains if its relation is named in full, ``hop`` what it costs. ``unexplained`` is the cost
+    of a word that nothing explains, ``interrogative`` the weight of "who", "when" and the like. ``again`` is how much a
+    second mention of a relation explains within one step, ``type`` how much the type of an end does. ``direction`` is
+    what the grammar of a word is worth. Going back along the last relation costs ``back``, unless a word like "same"
+    or "also" asks for it, which is worth ``shared``.
+    """
+
+    step: float = 0.6
+    hop: float = 0.45
+    unexplained: float = 0.6
+    interrogative: float = 0.5
+    again: float = 0.4
+    type: float = 0.8
+    direction: float = 0.25
+    back: float = 0.3
+    shared: float = 0.7
+    asked: float = 0.8
+    kind: float = 0.3
+    unknown: float = 0.4
+
+
+WEIGHTS = Weights()
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPath:
+    """A path as step numbers, and its score; ``explained`` is the share of the question that it explains, in [0, 1]."""
+
+    steps: tuple[int, ...]
+    score: float
+    explained: float
+
+
+def score_paths(
+    question: MaskedQuestion,
+    steps: Sequence[int],
+    first: Sequence[int],
+    following: Mapping[int, Numbers],
+    evidence: Evidence,
+    most: int,
+    weights: Weights = WEIGHTS,
+) -> list[ScoredPath]:
+    """Return the best ``most`` paths that begin with one of ``first``, best first; ties break by step numbers.
+
+    ``steps`` are the rows of ``evidence``, and ``following`` maps each of them to the steps that may come after it.
+    """
+    rows = {step: row for row, step in enumerate(steps)}
+    begin = [rows[step] for step in first]
+    after = {row: [rows[s] for s in following[step].tolist() if s in rows] for step, row in rows.items()}
+    found: dict[tuple[int, ...], float] = {}
+    full = np.array([_importance(token, weights) for token in question.tokens])
+    importance = full * (weights.unknown + (1.0 - weights.unknown) * evidence.strength)
+    for order in question.orders:
+        table = _Table(question, order, evidence, importance, weights)
+        for path, score in table.best_paths(steps, begin, after, shared=question.is_shared):
+            found[path] = max(found.get(path, _IMPOSSIBLE), score)
+    total = float(importance.sum())
+    ranked = sorted(found.items(), key=lambda item: (-round(item[1], 6), len(item[0]), item[0]))[:most]
+    return [
+        ScoredPath(tuple(steps[row] for row in path), score - weights.unexplained * total, score / max(total, 1e-9))
+        for path, score in ranked
+    ]
+
+
+def _importance(token: Token, weights: Weights) -> float:
+    if token.is_interrogative:
+        return weights.interrogative
+    return {"relation": 1.0, "asked": weights.asked, "kind": weights.kind}[token.use]
+
+
+class _Table:
+    """The value of every step for every range of the tokens, in one order of them."""
+
+    def __init__(
+        self, question: MaskedQuestion, order: Sequence[int], evidence: Evidence, importance: Floats, weights: Weights
+    ) -> None:
+        self._weights = weights
+        self._size = len(order)
+        columns = list(order)
+        runs = [question.tokens[n].run for n in columns]
+        gain = (1.0 + weights.unexplained) * importance[columns]
+        named = np.array([0.0 if question.tokens[n].is_interrogative else 1.0 for n in columns])
+        by_step = evidence.steps[:, columns]
+        by_type = np.where(named > 0, weights.type, 1.0) * evidence.types[:, columns]
+        directed = weights.direction * evidence.directions[:, columns] * by_step
+        once = np.where(by_type < 0, by_type, np.maximum(by_step, by_type)) * gain
+        again = np.where(by_type < 0, by_type, np.maximum(weights.again * by_step, by_type)) * gain
+        support = weights.step * by_step * named + directed
+        self._topic = np.concatenate([[0.0], np.cumsum(weights.type * evidence.topic[columns] * named * gain)])
+        # What two neighboring tokens explain together, beyond what they explain one by one.
+        pairs = np.zeros_like(by_step)
+        for n in range(1, len(columns)):
+            pairs[:, n] = evidence.pairs[:, columns[n - 1], columns[n]]
+        self._values = self._fill(runs, once, again, support, pairs, gain, len(by_step))
+
+    def _fill(
+        self, runs: list[int], once: Floats, again: Floats, support: Floats, pairs: Floats, gain: Floats, count: int
+    ) -> Floats:
+        """Return the values of steps (axis 0) for the tokens from axis 1 up to axis 2."""
+        values = np.full((count, self._size + 1, self._size + 1), _IMPOSSIBLE)
+        for begin in range(self._size + 1):
+            values[:, begin, begin] = 0.0
+            # The sum of second mentions, and the best gain from counting one run as the first mention.
+            base = np.zeros(count)
+            best = np.zeros(count)
+            run_gain = np.zeros(count)
+            run_support = np.zeros(count)
+            for end in range(begin, self._size):
+                if end == begin or runs[end] != runs[end - 1]:
+                    run_gain = np.zeros(count)
+                    run_support = np.full(count, _IMPOSSIBLE)
+                base = base + again[:, end]
+                run_gain = run_gain + once[:, end] - again[:, end]
+                run_support = np.maximum(run_support, support[:, end])
+                best = np.maximum(best, run_gain + run_support)
+                if end > begin:
+                    both = gain[end - 1] * np.maximum(pairs[:, end] - again[:, end - 1] / gain[end - 1], 0.0)
+                    both += gain[end] * np.maximum(pairs[:, end] - again[:, end] / gain[end], 0.0)
+                    best = np.maximum(best, both + self._weights.step * pairs[:, end])
+                values[:, begin, end + 1] = base + best
+        return values
+
+    def best_paths(
+        self, steps: Sequence[int], begin: Sequence[int], after: Mapping[int, Sequence[int]], *, shared: bool
+    ) -> list[tuple[tuple[int, ...], float]]:
+        """Return paths, as rows, with their scores."""
+        found: list[tuple[tuple[int, ...], float]] = []
+        paths: list[tuple[int, ...]] = [()]
+        reached = self._topic[None, :]
+        for _ in range(MAX_HOPS):
+            pairs = [(n, row) for n, path in enumerate(paths) for row in (after[path[-1]] if path else begin)]
+            if not pairs:
+                break
+            numbers = np.array([n for n, _ in pairs])
+            rows = np.array([row for _, row in pairs])
+            extended = (reached[numbers][:, :, None] + self._values[rows]).max(axis=1) - self._weights.hop
+            extended += np.array([self._turn(steps, paths[n], row, shared=shared) for n, row in pairs])[:, None]
+            longer = [(*paths[n], row) for n, row in pairs]
+            found += zip(longer, extended[:, -1].tolist(), strict=True)
+            # Keep the prefixes that explain most of the tokens that they have passed.
+            promise = extended.max(axis=1)
+            kept = np.argsort(-np.round(promise, 6), kind="stable")[:_BEAM]
+            paths = [longer[n] for n in kept]
+            reached = extended[kept]
+        return found
+
+    def _turn(self, steps: Sequence[int], path: Sequence[int], row: int, *, shared: bool) -> float:
+        """Return what it is worth to go back along the last relation."""
+        # The two directions of a relation have neighboring numbers.
+        if not path or steps[path[-1]] ^ 1 != steps[row]:
+            return 0.0
+        return self._weights.shared if shared else -self._weights.back
