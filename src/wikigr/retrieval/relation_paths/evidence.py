@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
@@ -16,6 +17,7 @@ from wikigr.graph.neighborhood import Step
 from wikigr.question.label_type import DATE_LABEL, NAMELESS_LABEL
 from wikigr.retrieval.explore.relation_text import relation_words, share_stem
 from wikigr.retrieval.relation_paths.masked_question import INTERROGATIVES, MaskedQuestion, Role, Token
+from wikigr.retrieval.relation_paths.relation_match import RelationMatcher
 from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import PREFIX_LENGTH
 
@@ -79,14 +81,14 @@ class Evidence:
     strength: Floats
 
 
-@dataclass
 class EvidenceReader:
     """Compares questions with the steps of one graph; caches texts and vectors. Not thread-safe."""
 
-    facts: FactGraph
-    encode: Encode
-    _texts: dict[int, StepText] = field(default_factory=dict)
-    _vectors: dict[str, Vectors] = field(default_factory=dict)
+    def __init__(self, facts: FactGraph, encode: Encode) -> None:
+        self.facts = facts
+        self.encode = encode
+        self._texts: dict[int, StepText] = {}
+        self._vectors: dict[str, Vectors] = {}
 
     def text(self, step: int) -> StepText:
         """Return what is known of the step with this number."""
@@ -113,45 +115,48 @@ class EvidenceReader:
         signatures = list(dict.fromkeys(self._signature_text(text.signature) for text in described))
         signature = np.array([signatures.index(self._signature_text(text.signature)) for text in described])
         own = tuple(sorted(topic))
+        row = {s: n for n, s in enumerate(steps)}
         near = sorted({(min(p), max(p)) for order in question.orders for p in pairwise(order)})
-        texts = [t.text for t in tokens] + [t.phrase for t in tokens] + [f"{tokens[i].text} {tokens[j].text}" for i, j in near]
+        texts = [t.text for t in tokens] + [t.phrase for t in tokens]
+        texts += [f"{tokens[i].text} {tokens[j].text}" for i, j in near]
         asked = self.vectors(texts)
-        by_name = self.vectors(names)
-        cosines = by_name @ asked.T
-        words = np.maximum(cosines[:, :width], cosines[:, width : 2 * width])
-        stems = np.array([[_shares_stem(token.text, name.split()) for token in tokens] for name in names])
-        words = np.maximum(words, stems)
-        shares = _softmax(words / TEMPERATURE)
+        is_inverse = np.array([text.step.inverse for text in described])
+        logits = self._matcher.logits(asked, self.vectors(names))[is_inverse.astype(int), relation]
+        stems = np.array([[_shares_stem(token.text, name.split()) for token in tokens] for name in names])[relation]
+        words = (logits[:, :width] + logits[:, width : 2 * width]) / 2 + STEM_LOGIT * stems
+        twins = np.array([[row.get(s & ~1, -1), row.get(s | 1, -1)] for s in steps])
+        shares = _shares(words)
         power = np.array([{"relation": 1.0, "asked": ASKED_POWER, "kind": KIND_POWER}[t.use] for t in tokens])
-        strength = _scaled(words)
-        matched = strength * (SPECIFIC * shares / shares.max(axis=0) + 1.0 - SPECIFIC)
-        pairs = np.zeros((len(names), width, width))
+        matched = _of_relation(shares, twins) ** power
+        pairs = np.zeros((len(described), width, width))
         if near:
-            weak = np.array([max(power[i], power[j]) for i, j in near])
-            scores = cosines[:, 2 * width :]
-            part = _softmax(scores / TEMPERATURE)
-            scores = _scaled(scores) * (SPECIFIC * part / part.max(axis=0) + 1.0 - SPECIFIC)
-            scores **= weak
+            joint = np.maximum(logits[:, 2 * width :], np.stack([np.minimum(words[:, i], words[:, j]) for i, j in near], 1))
+            joint = _of_relation(_shares(joint), twins) ** np.array([max(power[i], power[j]) for i, j in near])
             for column, (i, j) in enumerate(near):
-                pairs[:, i, j] = pairs[:, j, i] = scores[:, column]
-        matched **= power
+                pairs[:, i, j] = pairs[:, j, i] = joint[:, column]
         # A noun for a kind of thing is related to the relations that such things have.
-        highest = strength.max(axis=0)
+        strength = shares.sum(axis=0)
         cosine_types = _scaled(self.vectors(signatures) @ asked[:width].T)[signature]
-        row = {s: int(r) for s, r in zip(steps, relation, strict=True)}
-        kinds = np.stack([highest * self._share_of(text.signature, row, shares) for text in described])
+        kinds = np.stack([self._share_of(text.signature, row, shares) for text in described])
         types = np.maximum(kinds, cosine_types)
-        own_type = np.maximum(highest * self._share_of(own, row, shares), _scaled(self.vectors([self._signature_text(own)])[0] @ asked[:width].T))
+        own_type = np.maximum(
+            self._share_of(own, row, shares), _scaled(self.vectors([self._signature_text(own)])[0] @ asked[:width].T)
+        )
         for column, token in enumerate(tokens):
             if token.is_interrogative:
                 types[:, column] = [_answers(question.asks, text.kind) for text in described]
+                strength[column] = 1.0
         directions = np.array([[_direction(text, token) for token in tokens] for text in described], dtype=np.float64)
-        return Evidence(matched[relation], pairs[relation], types, directions, own_type, highest)
+        return Evidence(matched, pairs, types, directions, own_type, strength)
+
+    @cached_property
+    def _matcher(self) -> RelationMatcher:
+        return RelationMatcher.load()
 
     def _share_of(self, signature: Sequence[int], row: Mapping[int, int], shares: Floats) -> Floats:
-        forward = {row[s] for s in signature if s in row and not self.facts.steps[s].inverse}
-        inverse = {row[s] for s in signature if s in row and self.facts.steps[s].inverse} - forward
-        return shares[sorted(forward)].sum(axis=0) + INVERSE_SHARE * shares[sorted(inverse)].sum(axis=0)
+        pairs = {s & ~1 for s in signature if not s & 1} & row.keys()
+        forward = [n for s in pairs for n in (row[s], row.get(s + 1)) if n is not None]
+        return shares[sorted(forward)].sum(axis=0)
 
     def _signature_text(self, signature: Sequence[int]) -> str:
         """Return a text for nodes that the steps of ``signature`` leave."""
@@ -185,18 +190,25 @@ def _scaled(cosines: Floats) -> Floats:
     return np.clip((cosines - LOW_COSINE) / (HIGH_COSINE - LOW_COSINE), 0.0, 1.0)
 
 
-def _softmax(values: Floats) -> Floats:
-    """Return the softmax of each column."""
-    powers = np.exp(values - values.max(axis=0))
-    return np.asarray(powers / powers.sum(axis=0))
+def _shares(logits: Floats) -> Floats:
+    """Return the probability of every step (rows), where "none of them" has the logit 0."""
+    powers = np.exp(np.clip(logits, -30.0, 30.0))
+    return np.asarray(powers / (1.0 + powers.sum(axis=0)))
+
+
+def _of_relation(shares: Floats, twins: NDArray[np.int64]) -> Floats:
+    """Return the probability of each step's relation, less as far as its other direction is likelier.
+
+    ``twins`` are the rows of the forward and the inverse step of each relation, or -1.
+    """
+    both = np.vstack([shares, np.zeros(shares.shape[1])])[twins]
+    return np.asarray(both.sum(axis=1) * shares / np.maximum(both.max(axis=1), 1e-12))
 
 
 LOW_COSINE = 0.2
 HIGH_COSINE = 0.7
-# How sharply relations compete for a word, and how much their competition counts.
-TEMPERATURE = 0.08
-SPECIFIC = 0.7
-INVERSE_SHARE = 0.5
+# What a shared stem adds to the logit of a match.
+STEM_LOGIT = 4.0
 ASKED_POWER = 2.0
 KIND_POWER = 4.0
 

@@ -43,7 +43,7 @@ _STOP = (FUNCTION_WORDS - {"before", "after", "under", "over"}) | _COUNTING | {"
 class Token:
     """A content word. ``run`` numbers the runs of words without a function word between them.
 
-    ``phrase`` is the word with the preposition that follows it.
+    ``phrase`` is the word with the preposition that follows it. ``is_shared`` says that "same" or the like precedes it.
     """
 
     text: str
@@ -51,6 +51,7 @@ class Token:
     role: Role
     phrase: str
     use: Use = "relation"
+    is_shared: bool = False
     is_interrogative: bool = False
 
 
@@ -90,7 +91,7 @@ def mask(question: str, start: int, end: int) -> MaskedQuestion:
             (asked if n < width else inner).append(len(tokens))
             use: Use = "asked" if n < width else "kind" if _is_kind(left, n) else "relation"
             text = _OWN_POSSESSIVE.sub("", word)
-            tokens.append(Token(text, _run(left, n), _role_before(left, n), _phrase(left, n), use))
+            tokens.append(Token(text, _run(left, n), _role_before(left, n), _phrase(left, n), use, _follows_shared(left, n)))
     for n, word in enumerate(right):
         if _is_content(word):
             outer.append(len(tokens))
@@ -98,7 +99,7 @@ def mask(question: str, start: int, end: int) -> MaskedQuestion:
             run = len(left) + 1 + _run(right, n)
             after_wh = n > 0 and right[n - 1] in ("which", "what")
             use = "asked" if after_wh else "kind" if _is_kind([*right, ""], n) else "relation"
-            tokens.append(Token(_OWN_POSSESSIVE.sub("", word), run, role, _phrase(right, n), use))
+            tokens.append(Token(_OWN_POSSESSIVE.sub("", word), run, role, _phrase(right, n), use, _follows_shared(right, n)))
     inner.reverse()
     asked.reverse()
     if asks in INTERROGATIVES or asks.startswith("how "):
@@ -141,6 +142,13 @@ def _run(text: list[str], n: int) -> int:
     while n and _is_content(text[n - 1]) and not _OWN_POSSESSIVE.search(text[n - 1]):
         n -= 1
     return n
+
+
+def _follows_shared(text: list[str], n: int) -> bool:
+    """Return whether "same", "share", "also" or the like is said of word ``n``."""
+    while n and (text[n - 1] in _DETERMINERS or _is_content(text[n - 1])):
+        n -= 1
+    return n > 0 and text[n - 1] in _SHARED
 
 
 def _is_kind(text: list[str], n: int) -> bool:

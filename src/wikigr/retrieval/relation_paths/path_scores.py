@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -34,18 +35,20 @@ class Weights:
     or "also" asks for it, which is worth ``shared``.
     """
 
-    step: float = 0.6
-    hop: float = 0.45
+    step: float = 0.84
+    hop: float = 0.3
     unexplained: float = 0.6
     interrogative: float = 0.5
     again: float = 0.4
     type: float = 0.8
-    direction: float = 0.25
-    back: float = 0.3
+    direction: float = 0.6
+    back: float = 0.1
     shared: float = 0.7
     asked: float = 0.8
     kind: float = 0.3
     unknown: float = 0.4
+    vague: float = 0.5
+    bare: float = 0.5
 
 
 WEIGHTS = Weights()
@@ -81,7 +84,7 @@ def score_paths(
     importance = full * (weights.unknown + (1.0 - weights.unknown) * evidence.strength)
     for order in question.orders:
         table = _Table(question, order, evidence, importance, weights)
-        for path, score in table.best_paths(steps, begin, after, shared=question.is_shared):
+        for path, score in table.best_paths(steps, begin, after):
             found[path] = max(found.get(path, _IMPOSSIBLE), score)
     total = float(importance.sum())
     ranked = sorted(found.items(), key=lambda item: (-round(item[1], 6), len(item[0]), item[0]))[:most]
@@ -120,6 +123,10 @@ class _Table:
         pairs = np.zeros_like(by_step)
         for n in range(1, len(columns)):
             pairs[:, n] = evidence.pairs[:, columns[n - 1], columns[n]]
+        # What "same", "also" and the like are worth for each step, as far as the word that they precede names it.
+        shared = [n for n, token in enumerate(question.tokens) if token.is_shared and token.use != "kind"]
+        asked_back = evidence.steps[:, shared].max(axis=1) if shared else np.full(len(by_step), weights.vague)
+        self._asked_back = weights.shared * asked_back * question.is_shared
         self._values = self._fill(runs, once, again, support, pairs, gain, len(by_step))
 
     def _fill(
@@ -128,10 +135,10 @@ class _Table:
         """Return the values of steps (axis 0) for the tokens from axis 1 up to axis 2."""
         values = np.full((count, self._size + 1, self._size + 1), _IMPOSSIBLE)
         for begin in range(self._size + 1):
-            values[:, begin, begin] = 0.0
+            values[:, begin, begin] = -self._weights.bare
             # The sum of second mentions, and the best gain from counting one run as the first mention.
             base = np.zeros(count)
-            best = np.zeros(count)
+            best = np.full(count, -self._weights.bare)
             run_gain = np.zeros(count)
             run_support = np.zeros(count)
             for end in range(begin, self._size):
@@ -150,7 +157,7 @@ class _Table:
         return values
 
     def best_paths(
-        self, steps: Sequence[int], begin: Sequence[int], after: Mapping[int, Sequence[int]], *, shared: bool
+        self, steps: Sequence[int], begin: Sequence[int], after: Mapping[int, Sequence[int]]
     ) -> list[tuple[tuple[int, ...], float]]:
         """Return paths, as rows, with their scores."""
         found: list[tuple[tuple[int, ...], float]] = []
@@ -163,7 +170,7 @@ class _Table:
             numbers = np.array([n for n, _ in pairs])
             rows = np.array([row for _, row in pairs])
             extended = (reached[numbers][:, :, None] + self._values[rows]).max(axis=1) - self._weights.hop
-            extended += np.array([self._turn(steps, paths[n], row, shared=shared) for n, row in pairs])[:, None]
+            extended += np.array([self._turn(steps, paths[n], row) for n, row in pairs])[:, None]
             longer = [(*paths[n], row) for n, row in pairs]
             found += zip(longer, extended[:, -1].tolist(), strict=True)
             # Keep the prefixes that explain most of the tokens that they have passed.
@@ -173,9 +180,10 @@ class _Table:
             reached = extended[kept]
         return found
 
-    def _turn(self, steps: Sequence[int], path: Sequence[int], row: int, *, shared: bool) -> float:
-        """Return what it is worth to go back along the last relation."""
+    def _turn(self, steps: Sequence[int], path: Sequence[int], row: int) -> float:
+        """Return what it is worth to go back along the last relation, which at most one word asks for."""
         # The two directions of a relation have neighboring numbers.
         if not path or steps[path[-1]] ^ 1 != steps[row]:
             return 0.0
-        return self._weights.shared if shared else -self._weights.back
+        first = not any(steps[a] ^ 1 == steps[b] for a, b in pairwise(path))
+        return (self._asked_back[row] if first else 0.0) - self._weights.back
