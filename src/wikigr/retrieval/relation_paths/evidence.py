@@ -68,15 +68,14 @@ class StepText:
 class Evidence:
     """The similarity in [0, 1] of every step (rows) to every token (columns).
 
-    ``steps`` compares the words with the relation, ``types`` with the ends, and ``directions`` is 1 or -1 where the
-    grammar of the word speaks for or against the direction of the step, and else 0. ``topic`` compares the words with
+    ``steps`` compares the words with the relation, ``types`` with the ends. ``topic`` compares the words with
     the topic itself.
     """
 
     steps: Floats
+    relations: Floats
     pairs: Floats
     types: Floats
-    directions: Floats
     topic: Floats
     strength: Floats
 
@@ -123,10 +122,13 @@ class EvidenceReader:
         is_inverse = np.array([text.step.inverse for text in described])
         logits = self._matcher.logits(asked, self.vectors(names))[is_inverse.astype(int), relation]
         stems = np.array([[_shares_stem(token.text, name.split()) for token in tokens] for name in names])[relation]
-        words = (logits[:, :width] + logits[:, width : 2 * width]) / 2 + STEM_LOGIT * stems
+        directions = np.array([[_direction(text, token) for token in tokens] for text in described], dtype=np.float64)
+        words = (logits[:, :width] + logits[:, width : 2 * width]) / 2
+        words += STEM_LOGIT * stems + ROLE_LOGIT * directions * np.where(stems > 0, 1.0, UNNAMED_ROLE)
         twins = np.array([[row.get(s & ~1, -1), row.get(s | 1, -1)] for s in steps])
         shares = _shares(words)
         power = np.array([{"relation": 1.0, "asked": ASKED_POWER, "kind": KIND_POWER}[t.use] for t in tokens])
+        relations = np.vstack([shares, np.zeros(width)])[twins].sum(axis=1)
         matched = _of_relation(shares, twins) ** power
         pairs = np.zeros((len(described), width, width))
         if near:
@@ -136,18 +138,21 @@ class EvidenceReader:
                 pairs[:, i, j] = pairs[:, j, i] = joint[:, column]
         # A noun for a kind of thing is related to the relations that such things have.
         strength = shares.sum(axis=0)
+        diffuse = 1.0 - relations.max(axis=0) / np.maximum(strength, 1e-12)
         cosine_types = _scaled(self.vectors(signatures) @ asked[:width].T)[signature]
         kinds = np.stack([self._share_of(text.signature, row, shares) for text in described])
-        types = np.maximum(kinds, cosine_types)
+        # Words that name relations describe no things.
+        describes = np.array([token.use != "relation" for token in tokens])
+        types = np.maximum(kinds * diffuse, cosine_types) * describes
         own_type = np.maximum(
-            self._share_of(own, row, shares), _scaled(self.vectors([self._signature_text(own)])[0] @ asked[:width].T)
+            self._share_of(own, row, shares) * diffuse, _scaled(self.vectors([self._signature_text(own)])[0] @ asked[:width].T)
         )
+        own_type *= describes
         for column, token in enumerate(tokens):
             if token.is_interrogative:
                 types[:, column] = [_answers(question.asks, text.kind) for text in described]
                 strength[column] = 1.0
-        directions = np.array([[_direction(text, token) for token in tokens] for text in described], dtype=np.float64)
-        return Evidence(matched, pairs, types, directions, own_type, strength)
+        return Evidence(matched, relations, pairs, types, own_type, strength)
 
     @cached_property
     def _matcher(self) -> RelationMatcher:
@@ -209,6 +214,9 @@ LOW_COSINE = 0.2
 HIGH_COSINE = 0.7
 # What a shared stem adds to the logit of a match.
 STEM_LOGIT = 4.0
+# What the grammar of a word adds to the logit of a step in its direction.
+ROLE_LOGIT = 3.0
+UNNAMED_ROLE = 0.3
 ASKED_POWER = 2.0
 KIND_POWER = 4.0
 

@@ -30,8 +30,7 @@ class Weights:
 
     ``step`` is what a step gains if its relation is named in full, ``hop`` what it costs. ``unexplained`` is the cost
     of a word that nothing explains, ``interrogative`` the weight of "who", "when" and the like. ``again`` is how much a
-    second mention of a relation explains within one step, ``type`` how much the type of an end does. ``direction`` is
-    what the grammar of a word is worth. Going back along the last relation costs ``back``, unless a word like "same"
+    second mention of a relation explains within one step, ``type`` how much the type of an end does. Going back along the last relation costs ``back``, unless a word like "same"
     or "also" asks for it, which is worth ``shared``.
     """
 
@@ -41,7 +40,6 @@ class Weights:
     interrogative: float = 0.5
     again: float = 0.4
     type: float = 0.8
-    direction: float = 0.6
     back: float = 0.1
     shared: float = 0.7
     asked: float = 0.8
@@ -114,10 +112,9 @@ class _Table:
         named = np.array([0.0 if question.tokens[n].is_interrogative else 1.0 for n in columns])
         by_step = evidence.steps[:, columns]
         by_type = np.where(named > 0, weights.type, 1.0) * evidence.types[:, columns]
-        directed = weights.direction * evidence.directions[:, columns] * by_step
         once = np.where(by_type < 0, by_type, np.maximum(by_step, by_type)) * gain
         again = np.where(by_type < 0, by_type, np.maximum(weights.again * by_step, by_type)) * gain
-        support = weights.step * by_step * named + directed
+        support = weights.step * by_step * named
         self._topic = np.concatenate([[0.0], np.cumsum(weights.type * evidence.topic[columns] * named * gain)])
         # What two neighboring tokens explain together, beyond what they explain one by one.
         pairs = np.zeros_like(by_step)
@@ -125,7 +122,7 @@ class _Table:
             pairs[:, n] = evidence.pairs[:, columns[n - 1], columns[n]]
         # What "same", "also" and the like are worth for each step, as far as the word that they precede names it.
         shared = [n for n, token in enumerate(question.tokens) if token.is_shared and token.use != "kind"]
-        asked_back = evidence.steps[:, shared].max(axis=1) if shared else np.full(len(by_step), weights.vague)
+        asked_back = evidence.relations[:, shared].max(axis=1) if shared else np.full(len(by_step), weights.vague)
         self._asked_back = weights.shared * asked_back * question.is_shared
         self._values = self._fill(runs, once, again, support, pairs, gain, len(by_step))
 

@@ -141,7 +141,7 @@ class PathSearch:
     def follow(self, topic: int, steps: Sequence[int]) -> tuple[tuple[int, ...], tuple[tuple[Link, ...], ...], bool] | None:
         """Return the ends of ``steps`` from ``topic``, one chain of facts to each, and whether there are more.
 
-        ``None`` if the path leads nowhere. No path returns to the topic.
+        ``None`` if the path leads nowhere. The topic itself is none of them.
         """
         chains: dict[int, tuple[Link, ...]] = {topic: ()}
         any_cut = False
@@ -153,9 +153,11 @@ class PathSearch:
             for source, end, row in zip(
                 reached.sources.tolist(), reached.ends.tolist(), reached.rows.tolist(), strict=True
             ):
-                if end != topic and end not in longer:
+                if end not in longer:
                     longer[end] = (*chains[source], Link(row, source, end))
             chains = longer
+        # The topic does not answer a question about itself.
+        chains.pop(topic, None)
         if not chains:
             return None
         ends = sorted(chains, key=lambda node: (self.facts.names[node], self.facts.keys[node]))
