@@ -29,9 +29,10 @@ _NEUTRAL = (
 ).split()
 _SCHEMA_SIZES = (4, 20)
 _NO_RELATION = 0.15
+_OF = 0.2
 _BATCH = 256
 _RATE = 4e-3
-_DECAY = 1e-4
+_DECAY = 5e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def examples(relations: list[Relation], count: int, draw: random.Random) -> list
         names = [draw.choice(relation.names) for relation in schema]
         if draw.random() < _NO_RELATION:
             others = [relation for relation in relations if relation not in schema]
-            word = draw.choice(_NEUTRAL) if draw.random() < 0.7 else draw.choice(draw.choice(others).forward)
+            word = draw.choice(_NEUTRAL) if draw.random() < 0.6 else draw.choice(draw.choice(others).forward)
         else:
             relation = schema[draw.randrange(len(schema))]
             word = draw.choice(relation.forward if draw.random() < 0.6 else relation.inverse)
@@ -70,14 +71,20 @@ def examples(relations: list[Relation], count: int, draw: random.Random) -> list
             for inverse, words in enumerate((relation.forward, relation.inverse))
             if word in words
         ]
-        made.append((word, names, meant))
+        made.append((_with_preposition(word, draw), names, meant))
     return made
+
+
+def _with_preposition(word: str, draw: random.Random) -> str:
+    """Return the word, sometimes with a preposition that says nothing: questions are matched with both."""
+    return f"{word} of" if " " not in word and draw.random() < _OF else word
 
 
 def train(relations: list[Relation], epochs: int, seed: int) -> dict[str, Floats]:
     """Return the weights: ``words`` and ``forward``, ``inverse`` of shape ``(d, RANK)``, and ``scale`` of shape (2,)."""
     encoder = open_encoder(DEFAULT_MODEL, purpose="queries")
-    texts = sorted({t for r in relations for t in (*r.names, *r.forward, *r.inverse)} | set(_NEUTRAL))
+    words = {word for r in relations for word in (*r.forward, *r.inverse)} | set(_NEUTRAL)
+    texts = sorted({t for r in relations for t in r.names} | words | {f"{w} of" for w in words if " " not in w})
     vectors = dict(zip(texts, encoder.encode(texts), strict=True))
     generator = np.random.default_rng(seed)
     width = encoder.identity.dimension
@@ -138,7 +145,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     default = Path(__file__).parents[2] / "src" / "wikigr" / "retrieval" / "relation_paths" / "relation_match.npz"
     parser.add_argument("out", type=Path, nargs="?", default=default)
-    parser.add_argument("--epochs", type=int, default=40)
+    parser.add_argument("--epochs", type=int, default=110)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     weights = train(read_lexicon(Path(__file__).with_name("lexicon.tsv")), given.epochs, given.seed)

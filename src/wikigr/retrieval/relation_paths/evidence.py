@@ -124,7 +124,8 @@ class EvidenceReader:
         stems = np.array([[_shares_stem(token.text, name.split()) for token in tokens] for name in names])[relation]
         directions = np.array([[_direction(text, token) for token in tokens] for text in described], dtype=np.float64)
         words = (logits[:, :width] + logits[:, width : 2 * width]) / 2
-        words += STEM_LOGIT * stems + ROLE_LOGIT * directions * np.where(stems > 0, 1.0, UNNAMED_ROLE)
+        grammar = STEM_LOGIT * stems + ROLE_LOGIT * directions * np.where(stems > 0, 1.0, UNNAMED_ROLE)
+        words += grammar
         twins = np.array([[row.get(s & ~1, -1), row.get(s | 1, -1)] for s in steps])
         shares = _shares(words)
         power = np.array([{"relation": 1.0, "asked": ASKED_POWER, "kind": KIND_POWER}[t.use] for t in tokens])
@@ -132,7 +133,7 @@ class EvidenceReader:
         matched = _of_relation(shares, twins) ** power
         pairs = np.zeros((len(described), width, width))
         if near:
-            joint = np.maximum(logits[:, 2 * width :], np.stack([np.minimum(words[:, i], words[:, j]) for i, j in near], 1))
+            joint = logits[:, 2 * width :] + np.stack([grammar[:, i] + grammar[:, j] for i, j in near], axis=1)
             joint = _of_relation(_shares(joint), twins) ** np.array([max(power[i], power[j]) for i, j in near])
             for column, (i, j) in enumerate(near):
                 pairs[:, i, j] = pairs[:, j, i] = joint[:, column]
@@ -211,14 +212,14 @@ def _of_relation(shares: Floats, twins: NDArray[np.int64]) -> Floats:
 
 
 LOW_COSINE = 0.2
-HIGH_COSINE = 0.7
+HIGH_COSINE = 0.35
 # What a shared stem adds to the logit of a match.
-STEM_LOGIT = 4.0
+STEM_LOGIT = 3.4
 # What the grammar of a word adds to the logit of a step in its direction.
 ROLE_LOGIT = 3.0
-UNNAMED_ROLE = 0.3
-ASKED_POWER = 2.0
-KIND_POWER = 4.0
+UNNAMED_ROLE = 0.6
+ASKED_POWER = 1.127
+KIND_POWER = 4.6
 
 
 def _shares_stem(word: str, relation: Sequence[str]) -> float:
@@ -242,6 +243,8 @@ def _answers(asks: str, kind: EndKind) -> float:
 
 
 def _direction(text: StepText, token: Token) -> int:
+    if token.is_interrogative:
+        return 0
     direction = _DIRECTIONS[text.form].get(token.role, 0)
     return -direction if text.step.inverse else direction
 

@@ -105,7 +105,7 @@ def mask(question: str, start: int, end: int) -> MaskedQuestion:
     if asks in INTERROGATIVES or asks.startswith("how "):
         asked.append(len(tokens))
         kind = INTERROGATIVES.get(asks, NUMBER)
-        tokens.append(Token(kind, -1, "object", kind, is_interrogative=True))
+        tokens.append(Token(kind, -1, "object", kind, "asked", is_interrogative=True))
     orders = [(*inner, *outer, *asked), (*outer, *inner, *asked)]
     return MaskedQuestion(
         tuple(tokens),

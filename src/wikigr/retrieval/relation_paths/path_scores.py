@@ -35,18 +35,18 @@ class Weights:
     """
 
     step: float = 0.84
-    hop: float = 0.3
+    hop: float = 0.345
     unexplained: float = 0.6
     interrogative: float = 0.5
     again: float = 0.4
-    type: float = 0.8
+    type: float = 0.4
     back: float = 0.1
-    shared: float = 0.7
+    shared: float = 1.4
     asked: float = 0.8
-    kind: float = 0.3
-    unknown: float = 0.4
+    kind: float = 0.21
+    unknown: float = 0.8
     vague: float = 0.5
-    bare: float = 0.5
+    bare: float = 2.8
 
 
 WEIGHTS = Weights()
@@ -87,9 +87,20 @@ def score_paths(
     total = float(importance.sum())
     ranked = sorted(found.items(), key=lambda item: (-round(item[1], 6), len(item[0]), item[0]))[:most]
     return [
-        ScoredPath(tuple(steps[row] for row in path), score - weights.unexplained * total, score / max(total, 1e-9))
+        ScoredPath(
+            tuple(steps[row] for row in path),
+            score - weights.unexplained * total,
+            _explained(path, evidence, full),
+        )
         for path, score in ranked
     ]
+
+
+def _explained(path: Sequence[int], evidence: Evidence, importance: Floats) -> float:
+    """Return the share of the question's words, by importance, that some step of ``path`` explains."""
+    rows = list(path)
+    by_token = np.maximum(np.maximum(evidence.steps[rows], evidence.types[rows]).max(axis=0), evidence.topic)
+    return float((np.clip(by_token, 0.0, 1.0) * importance).sum() / max(float(importance.sum()), 1e-9))
 
 
 def _importance(token: Token, weights: Weights) -> float:
@@ -124,7 +135,11 @@ class _Table:
         shared = [n for n, token in enumerate(question.tokens) if token.is_shared and token.use != "kind"]
         asked_back = evidence.relations[:, shared].max(axis=1) if shared else np.full(len(by_step), weights.vague)
         self._asked_back = weights.shared * asked_back * question.is_shared
-        self._values = self._fill(runs, once, again, support, pairs, gain, len(by_step))
+        self._last = self._fill(runs, once, again, support, pairs, gain, len(by_step))
+        # What is asked for ("who", "which year") is about the end of the path.
+        inner = np.array([0.0 if question.tokens[n].use == "asked" else 1.0 for n in columns])
+        pairs[:, 1:] *= inner[1:] * inner[:-1]
+        self._values = self._fill(runs, once * inner, again * inner, support * inner, pairs, gain, len(by_step))
 
     def _fill(
         self, runs: list[int], once: Floats, again: Floats, support: Floats, pairs: Floats, gain: Floats, count: int
@@ -166,10 +181,11 @@ class _Table:
                 break
             numbers = np.array([n for n, _ in pairs])
             rows = np.array([row for _, row in pairs])
-            extended = (reached[numbers][:, :, None] + self._values[rows]).max(axis=1) - self._weights.hop
-            extended += np.array([self._turn(steps, paths[n], row) for n, row in pairs])[:, None]
+            turns = np.array([self._turn(steps, paths[n], row) for n, row in pairs]) - self._weights.hop
+            complete = (reached[numbers] + self._last[rows, :, -1]).max(axis=1) + turns
+            extended = (reached[numbers][:, :, None] + self._values[rows]).max(axis=1) + turns[:, None]
             longer = [(*paths[n], row) for n, row in pairs]
-            found += zip(longer, extended[:, -1].tolist(), strict=True)
+            found += zip(longer, complete.tolist(), strict=True)
             # Keep the prefixes that explain most of the tokens that they have passed.
             promise = extended.max(axis=1)
             kept = np.argsort(-np.round(promise, 6), kind="stable")[:_BEAM]
