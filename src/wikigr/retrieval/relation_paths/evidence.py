@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -38,6 +39,16 @@ _MAX_LABEL_CHARS = 200
 _TYPE_RELATIONS = frozenset(("type", "instance of", "rdf type"))
 _MIN_SUFFIX = 5
 _MAX_TEXTS = 20_000
+# The past forms of English verbs that share no stem with the present.
+_STRONG_VERBS = dict(
+    pair.split(":")
+    for pair in """wrote:write sang:sing sung:sing made:make held:hold led:lead won:win taught:teach bought:buy sold:sell
+    built:build ran:run gave:give spoke:speak spoken:speak drew:draw drawn:draw began:begin begun:begin fought:fight
+    sought:seek kept:keep met:meet flew:fly flown:fly grew:grow grown:grow bore:bear borne:bear ate:eat rode:ride
+    chose:choose lost:lose left:leave fed:feed shot:shoot wore:wear swam:swim""".split()
+)
+_ENDING = re.compile(r"(?:[eo]rs?|ings?|ed|ten|en|ions?|ments?|es?|s)$")
+_MIN_BASE = 3
 
 # Whether a step goes forward (1) or backward (-1) if its word has this role, by the form of the relation.
 _DIRECTIONS: dict[Form, dict[Role, int]] = {
@@ -223,12 +234,21 @@ KIND_POWER = 4.6
 
 
 def _shares_stem(word: str, relation: Sequence[str]) -> float:
-    """Return 1 if the word, or its end ("birthplace"), has the stem of a content word of the relation, else 0."""
+    """Return 1 if the word has the stem of a content word of the relation, 0.8 if its end has ("birthplace"), else 0."""
     own = [other for other in relation if other not in FUNCTION_WORDS] or list(relation)
-    if any(share_stem(word, other) for other in own):
+    if any(share_stem(word, other) or _base(word) == _base(other) for other in own):
         return 1.0
-    long = [word[n:] for n in range(PREFIX_LENGTH - 1, len(word) - _MIN_SUFFIX + 1)]
-    return 0.8 if any(share_stem(end, other) for end in long for other in own if len(other) >= _MIN_SUFFIX) else 0.0
+    ends = [word[n:] for n in range(PREFIX_LENGTH - 1, len(word) - _MIN_SUFFIX + 1)]
+    long = [other for other in own if len(other) >= _MIN_SUFFIX]
+    return 0.8 if any(share_stem(end, other) or _base(end) == _base(other) for end in ends for other in long) else 0.0
+
+
+@lru_cache(maxsize=4096)
+def _base(word: str) -> str:
+    """Return a word without the endings that make nouns and participles of verbs: "act" for "actors" and "acted"."""
+    word = _STRONG_VERBS.get(word, word)
+    bare = _ENDING.sub("", word)
+    return bare if len(bare) >= _MIN_BASE else word
 
 
 def _answers(asks: str, kind: EndKind) -> float:

@@ -36,7 +36,7 @@ _RELATIVES = frozenset("that which who whose whom where".split())
 _CO = re.compile(r"\bco-(?=\w)", re.I)
 _POSSESSIVE = re.compile(r"['’]s?(?=\W|$)")
 _OWN_POSSESSIVE = re.compile(r"['’]s?$")
-_STOP = (FUNCTION_WORDS - {"before", "after", "under", "over"}) | _COUNTING | {"s", "being"}
+_STOP = (FUNCTION_WORDS - {"before", "after"}) | _COUNTING | {"s", "being"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,8 @@ def score_paths(
 def _explained(path: Sequence[int], evidence: Evidence, importance: Floats) -> float:
     """Return the share of the question's words, by importance, that some step of ``path`` explains."""
     rows = list(path)
-    by_token = np.maximum(np.maximum(evidence.steps[rows], evidence.types[rows]).max(axis=0), evidence.topic)
+    by_step = np.maximum(evidence.steps[rows], evidence.pairs[rows].max(axis=2))
+    by_token = np.maximum(np.maximum(by_step, evidence.types[rows]).max(axis=0), evidence.topic)
     return float((np.clip(by_token, 0.0, 1.0) * importance).sum() / max(float(importance.sum()), 1e-9))
 
 

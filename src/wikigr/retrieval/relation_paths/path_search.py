@@ -22,7 +22,7 @@ _MAX_STEPS = 96
 # Paths per topic whose ends are looked up, best first.
 _MAX_TRIED = 24
 # The share of the question that a path must explain.
-MIN_EXPLAINED = 0.35
+MIN_EXPLAINED = 0.5
 # Edges that one path follows at most.
 _MAX_EDGES = 20_000
 
