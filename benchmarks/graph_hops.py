@@ -69,7 +69,7 @@ def main() -> None:
             if not outcome.share and shown < given.show_wrong:
                 shown += 1
                 print(f"{asked['question']}\n    wanted {asked['answers'][:3]}, got {answer.text[:160]!r}")
-                print(f"    {[notes for notes in _paths(answer)[:3]]}")
+                print(f"    {_paths(answer)[:3]}")
     print("hops  questions    any    all   path  declined  p50 ms  p95 ms")
     for (hops, pattern), outcomes in sorted(rows.items()):
         times = sorted(outcome.ms for outcome in outcomes)

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import argparse
 import random
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +83,7 @@ def _with_preposition(word: str, draw: random.Random) -> str:
 
 
 def train(relations: list[Relation], epochs: int, seed: int) -> dict[str, Floats]:
-    """Return the weights: ``words`` and ``forward``, ``inverse`` of shape ``(d, RANK)``, and ``scale`` of shape (2,)."""
+    """Return ``words``, ``forward`` and ``inverse`` of shape ``(d, RANK)``, and ``scale`` of shape ``(2,)``."""
     encoder = open_encoder(DEFAULT_MODEL, purpose="queries")
     words = {word for r in relations for word in (*r.forward, *r.inverse)} | set(_NEUTRAL)
     texts = sorted({t for r in relations for t in r.names} | words | {f"{w} of" for w in words if " " not in w})
@@ -106,12 +108,12 @@ def train(relations: list[Relation], epochs: int, seed: int) -> dict[str, Floats
                 losses.append(_backward(vectors[word], np.stack([vectors[n] for n in names]), meant, weights, gradient))
             for name, value in weights.items():
                 slope = gradient[name] / _BATCH + (_DECAY * value if name != "scale" else 0.0)
-                first[name] = 0.9 * first[name] + 0.1 * slope
-                second[name] = 0.999 * second[name] + 0.001 * slope**2
+                first[name] = (0.9 * first[name] + 0.1 * slope).astype(np.float32)
+                second[name] = (0.999 * second[name] + 0.001 * slope**2).astype(np.float32)
                 update = first[name] / (1 - 0.9**step) / (np.sqrt(second[name] / (1 - 0.999**step)) + 1e-8)
                 rate = _RATE * (10 if name == "scale" else 1) * (1 - epoch / epochs)
                 weights[name] = (value - rate * update).astype(np.float32)
-        print(f"epoch {epoch + 1}: loss {np.mean(losses):.3f}", flush=True)
+        sys.stderr.write(f"epoch {epoch + 1}: loss {np.mean(losses):.3f}\n")
     return weights
 
 
@@ -149,8 +151,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     weights = train(read_lexicon(Path(__file__).with_name("lexicon.tsv")), given.epochs, given.seed)
-    np.savez(given.out, **{name: value.astype(np.float16) for name, value in weights.items()})
-    print(f"{given.out}: {given.out.stat().st_size:,} bytes")
+    stored: dict[str, Any] = {name: value.astype(np.float16) for name, value in weights.items()}
+    np.savez(given.out, **stored)
+    sys.stderr.write(f"{given.out}: {given.out.stat().st_size:,} bytes\n")
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ class FactGraph:
 
     def section_of(self, row: int) -> str:
         """Return the id of the section that states the fact ``row``, or an empty string."""
-        return self.sections[row].as_py() or ""
+        return str(self.sections[row].as_py() or "")
 
     def steps_at(self, nodes: Numbers) -> tuple[Numbers, Numbers]:
         """Return the distinct steps that leave each of ``nodes``, as parallel arrays of positions in it and steps."""
@@ -82,7 +82,7 @@ class FactGraph:
     def sample_ends(self, step: int, most: int) -> Numbers:
         """Return the ends of at most ``most`` edges of ``step``, evenly spaced."""
         edges = self._edges_by_step[self._step_starts[step] : self._step_starts[step + 1]]
-        return self.ends[edges[:: max(1, -(-len(edges) // most))]]
+        return np.asarray(self.ends[edges[:: max(1, -(-len(edges) // most))]])
 
     @cached_property
     def _edges_by_step(self) -> Numbers:
@@ -97,7 +97,7 @@ def _ranges(begins: Numbers, lengths: Numbers) -> Numbers:
     """Return the concatenation of ``range(begin, begin + length)``."""
     total = int(lengths.sum())
     shifts = begins - np.concatenate([[0], np.cumsum(lengths)[:-1]]) if len(lengths) else begins
-    return np.arange(total, dtype=np.int64) + np.repeat(shifts, lengths)
+    return np.asarray(np.arange(total, dtype=np.int64) + np.repeat(shifts, lengths))
 
 
 def read_facts(graph: Graph) -> FactGraph:

@@ -80,8 +80,8 @@ class Stage:
 class AnswerStage:
     """One stage between the evidence and an answer; ``name``, ``reason`` and ``ranks`` as in ``Stage``.
 
-    All of them depend on whether the reader reads. One that ``is_optional`` runs only then. None has anything to do if
-    a relation path has answered.
+    All of them depend on whether the reader reads. One that ``is_optional`` runs only then. None has anything to do
+    once a relation path has answered.
     """
 
     name: str
@@ -90,10 +90,8 @@ class AnswerStage:
     ranks: bool = False
     is_optional: bool = False
 
-    def applies_to(self, profile: Profile, draft: Draft) -> bool:
-        """Return whether ``profile`` enables the stage, and ``draft`` needs it."""
-        if draft.state.answers is not None:
-            return False
+    def applies_to(self, profile: Profile) -> bool:
+        """Return whether ``profile`` enables the stage."""
         return profile[ReaderOptions].enabled or not self.is_optional
 
 

@@ -19,6 +19,7 @@ from wikigr.question.label_type import DATE_LABEL, NAMELESS_LABEL
 from wikigr.retrieval.explore.relation_text import relation_words, share_stem
 from wikigr.retrieval.relation_paths.masked_question import INTERROGATIVES, MaskedQuestion, Role, Token
 from wikigr.retrieval.relation_paths.relation_match import RelationMatcher
+from wikigr.retrieval.relation_paths.weights import Weights
 from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import PREFIX_LENGTH
 
@@ -42,10 +43,10 @@ _MAX_TEXTS = 20_000
 # The past forms of English verbs that share no stem with the present.
 _STRONG_VERBS = dict(
     pair.split(":")
-    for pair in """wrote:write sang:sing sung:sing made:make held:hold led:lead won:win taught:teach bought:buy sold:sell
-    built:build ran:run gave:give spoke:speak spoken:speak drew:draw drawn:draw began:begin begun:begin fought:fight
-    sought:seek kept:keep met:meet flew:fly flown:fly grew:grow grown:grow bore:bear borne:bear ate:eat rode:ride
-    chose:choose lost:lose left:leave fed:feed shot:shoot wore:wear swam:swim""".split()
+    for pair in """wrote:write sang:sing sung:sing made:make held:hold led:lead won:win taught:teach bought:buy
+    sold:sell built:build ran:run gave:give spoke:speak spoken:speak drew:draw drawn:draw began:begin
+    begun:begin fought:fight sought:seek kept:keep met:meet flew:fly flown:fly grew:grow grown:grow bore:bear
+    borne:bear ate:eat rode:ride chose:choose lost:lose left:leave fed:feed shot:shoot wore:wear swam:swim""".split()
 )
 _ENDING = re.compile(r"(?:[eo]rs?|ings?|ed|ten|en|ions?|ments?|es?|s)$")
 _MIN_BASE = 3
@@ -94,9 +95,10 @@ class Evidence:
 class EvidenceReader:
     """Compares questions with the steps of one graph; caches texts and vectors. Not thread-safe."""
 
-    def __init__(self, facts: FactGraph, encode: Encode) -> None:
+    def __init__(self, facts: FactGraph, encode: Encode, weights: Weights) -> None:
         self.facts = facts
         self.encode = encode
+        self._weights = weights
         self._texts: dict[int, StepText] = {}
         self._vectors: dict[str, Vectors] = {}
 
@@ -135,11 +137,18 @@ class EvidenceReader:
         stems = np.array([[_shares_stem(token.text, name.split()) for token in tokens] for name in names])[relation]
         directions = np.array([[_direction(text, token) for token in tokens] for text in described], dtype=np.float64)
         words = (logits[:, :width] + logits[:, width : 2 * width]) / 2
-        grammar = STEM_LOGIT * stems + ROLE_LOGIT * directions * np.where(stems > 0, 1.0, UNNAMED_ROLE)
+        grammar = self._weights.stem * stems + self._weights.role * directions * np.where(
+            stems > 0, 1.0, self._weights.unnamed_role
+        )
         words += grammar
         twins = np.array([[row.get(s & ~1, -1), row.get(s | 1, -1)] for s in steps])
         shares = _shares(words)
-        power = np.array([{"relation": 1.0, "asked": ASKED_POWER, "kind": KIND_POWER}[t.use] for t in tokens])
+        power = np.array(
+            [
+                {"relation": 1.0, "asked": self._weights.asked_power, "kind": self._weights.kind_power}[t.use]
+                for t in tokens
+            ]
+        )
         relations = np.vstack([shares, np.zeros(width)])[twins].sum(axis=1)
         matched = _of_relation(shares, twins) ** power
         pairs = np.zeros((len(described), width, width))
@@ -151,13 +160,14 @@ class EvidenceReader:
         # A noun for a kind of thing is related to the relations that such things have.
         strength = shares.sum(axis=0)
         diffuse = 1.0 - relations.max(axis=0) / np.maximum(strength, 1e-12)
-        cosine_types = _scaled(self.vectors(signatures) @ asked[:width].T)[signature]
+        cosine_types = self._scaled(self.vectors(signatures) @ asked[:width].T)[signature]
         kinds = np.stack([self._share_of(text.signature, row, shares) for text in described])
         # Words that name relations describe no things.
         describes = np.array([token.use != "relation" for token in tokens])
         types = np.maximum(kinds * diffuse, cosine_types) * describes
         own_type = np.maximum(
-            self._share_of(own, row, shares) * diffuse, _scaled(self.vectors([self._signature_text(own)])[0] @ asked[:width].T)
+            self._share_of(own, row, shares) * diffuse,
+            self._scaled(self.vectors([self._signature_text(own)])[0] @ asked[:width].T),
         )
         own_type *= describes
         for column, token in enumerate(tokens):
@@ -166,6 +176,11 @@ class EvidenceReader:
                 strength[column] = 1.0
         return Evidence(matched, relations, pairs, types, own_type, strength)
 
+    def _scaled(self, cosines: Floats) -> Floats:
+        """Map cosines to [0, 1]: unrelated words are at 0, synonyms near 1."""
+        low, high = self._weights.low_cosine, self._weights.high_cosine
+        return np.asarray(np.clip((cosines - low) / (high - low), 0.0, 1.0))
+
     @cached_property
     def _matcher(self) -> RelationMatcher:
         return RelationMatcher.load()
@@ -173,7 +188,7 @@ class EvidenceReader:
     def _share_of(self, signature: Sequence[int], row: Mapping[int, int], shares: Floats) -> Floats:
         pairs = {s & ~1 for s in signature if not s & 1} & row.keys()
         forward = [n for s in pairs for n in (row[s], row.get(s + 1)) if n is not None]
-        return shares[sorted(forward)].sum(axis=0)
+        return np.asarray(shares[sorted(forward)].sum(axis=0))
 
     def _signature_text(self, signature: Sequence[int]) -> str:
         """Return a text for nodes that the steps of ``signature`` leave."""
@@ -186,7 +201,7 @@ class EvidenceReader:
     def _describe(self, step: int) -> StepText:
         facts = self.facts
         ends = facts.sample_ends(step, _SAMPLE)
-        owners, leaving = facts.steps_at(ends)
+        _, leaving = facts.steps_at(ends)
         shares = np.bincount(leaving, minlength=len(facts.steps)) / max(len(ends), 1)
         frequent = np.flatnonzero(shares >= _MIN_SHARE)
         labels = [facts.names[end][:_MAX_LABEL_CHARS] for end in ends[:: max(1, len(ends) // _LABELS)][:_LABELS]]
@@ -200,11 +215,6 @@ class EvidenceReader:
             _end_kind(labels),
             np.flatnonzero(shares > 0),
         )
-
-
-def _scaled(cosines: Floats) -> Floats:
-    """Map cosines to [0, 1]: unrelated words are at 0, synonyms near 1."""
-    return np.clip((cosines - LOW_COSINE) / (HIGH_COSINE - LOW_COSINE), 0.0, 1.0)
 
 
 def _shares(logits: Floats) -> Floats:
@@ -222,19 +232,8 @@ def _of_relation(shares: Floats, twins: NDArray[np.int64]) -> Floats:
     return np.asarray(both.sum(axis=1) * shares / np.maximum(both.max(axis=1), 1e-12))
 
 
-LOW_COSINE = 0.2
-HIGH_COSINE = 0.35
-# What a shared stem adds to the logit of a match.
-STEM_LOGIT = 3.4
-# What the grammar of a word adds to the logit of a step in its direction.
-ROLE_LOGIT = 3.0
-UNNAMED_ROLE = 0.6
-ASKED_POWER = 1.127
-KIND_POWER = 4.6
-
-
 def _shares_stem(word: str, relation: Sequence[str]) -> float:
-    """Return 1 if the word has the stem of a content word of the relation, 0.8 if its end has ("birthplace"), else 0."""
+    """Return 1 if the word has the stem of a word of the relation, 0.8 if its end has ("birthplace"), else 0."""
     own = [other for other in relation if other not in FUNCTION_WORDS] or list(relation)
     if any(share_stem(word, other) or _base(word) == _base(other) for other in own):
         return 1.0

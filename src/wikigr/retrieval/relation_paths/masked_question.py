@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from wikigr.stop_words import FUNCTION_WORDS
@@ -33,6 +34,14 @@ _REQUESTS = frozenset("name list give show tell find me please".split())
 _SHARED = frozenset("same share shares shared sharing common also other others another else both together".split())
 _DETERMINERS = frozenset("the a an this that".split())
 _RELATIVES = frozenset("that which who whose whom where".split())
+# Relations do not state ranks, negations, reasons and manners. A path that leaves such a word out answers another
+# question.
+_RESTRICTIVE = frozenset(
+    """first second third last former previous original early earlier earliest late later latest next only oldest
+    youngest newest largest biggest smallest highest lowest longest shortest tallest most least more fewer less not no
+    never nor neither without except excluding why""".split()
+)
+_MANNER = frozenset("did do does to can could should would".split())
 _CO = re.compile(r"\bco-(?=\w)", re.I)
 _POSSESSIVE = re.compile(r"['’]s?(?=\W|$)")
 _OWN_POSSESSIVE = re.compile(r"['’]s?$")
@@ -60,15 +69,15 @@ class MaskedQuestion:
     """The content words around the topic.
 
     ``orders`` are the possible orders of ``tokens``, each from the topic outward. ``asks`` is the interrogative that
-    asks for the answer, or "". ``is_shared`` says that a word like "same" or "also" pairs two things. ``text`` is the
-    question with "it" for the topic.
+    asks for the answer, or "". ``is_shared`` says that a word like "same" or "also" pairs two things. ``restrictions``
+    are words that no path may leave out: ranks, negations, numbers.
     """
 
     tokens: tuple[Token, ...]
     orders: tuple[tuple[int, ...], ...]
     asks: str
     is_shared: bool
-    text: str
+    restrictions: tuple[str, ...]
 
 
 def mask(question: str, start: int, end: int) -> MaskedQuestion:
@@ -91,7 +100,9 @@ def mask(question: str, start: int, end: int) -> MaskedQuestion:
             (asked if n < width else inner).append(len(tokens))
             use: Use = "asked" if n < width else "kind" if _is_kind(left, n) else "relation"
             text = _OWN_POSSESSIVE.sub("", word)
-            tokens.append(Token(text, _run(left, n), _role_before(left, n), _phrase(left, n), use, _follows_shared(left, n)))
+            tokens.append(
+                Token(text, _run(left, n), _role_before(left, n), _phrase(left, n), use, _follows_shared(left, n))
+            )
     for n, word in enumerate(right):
         if _is_content(word):
             outer.append(len(tokens))
@@ -99,7 +110,9 @@ def mask(question: str, start: int, end: int) -> MaskedQuestion:
             run = len(left) + 1 + _run(right, n)
             after_wh = n > 0 and right[n - 1] in ("which", "what")
             use = "asked" if after_wh else "kind" if _is_kind([*right, ""], n) else "relation"
-            tokens.append(Token(_OWN_POSSESSIVE.sub("", word), run, role, _phrase(right, n), use, _follows_shared(right, n)))
+            tokens.append(
+                Token(_OWN_POSSESSIVE.sub("", word), run, role, _phrase(right, n), use, _follows_shared(right, n))
+            )
     inner.reverse()
     asked.reverse()
     if asks in INTERROGATIVES or asks.startswith("how "):
@@ -112,8 +125,15 @@ def mask(question: str, start: int, end: int) -> MaskedQuestion:
         tuple(dict.fromkeys(order[-_MAX_CONTENT:] for order in orders)),
         asks,
         not _SHARED.isdisjoint((*left, *right)),
-        " ".join([*left, "it", *right]),
+        restrictions([*left, *right]),
     )
+
+
+def restrictions(text: list[str]) -> tuple[str, ...]:
+    """Return the words, in lower case, that an answer from facts must not leave out: ranks, negations, numbers."""
+    found = [word for word in text if word in _RESTRICTIVE or word.isdigit() or word.endswith("n't")]
+    found += [f"how {after}" for word, after in pairwise(text) if word == "how" and after in _MANNER]
+    return tuple(found)
 
 
 def _is_content(word: str) -> bool:

@@ -17,39 +17,12 @@ import numpy as np
 from wikigr.graph.fact_graph import Numbers
 from wikigr.retrieval.relation_paths.evidence import Evidence, Floats
 from wikigr.retrieval.relation_paths.masked_question import MaskedQuestion, Token
+from wikigr.retrieval.relation_paths.weights import Weights
 
 MAX_HOPS = 3
 # Prefixes of a path that are extended by another step.
 _BEAM = 96
 _IMPOSSIBLE = -1e9
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """The weights of a path's score. ``benchmarks/fit_paths.py`` fits them on the development schemas.
-
-    ``step`` is what a step gains if its relation is named in full, ``hop`` what it costs. ``unexplained`` is the cost
-    of a word that nothing explains, ``interrogative`` the weight of "who", "when" and the like. ``again`` is how much a
-    second mention of a relation explains within one step, ``type`` how much the type of an end does. Going back along the last relation costs ``back``, unless a word like "same"
-    or "also" asks for it, which is worth ``shared``.
-    """
-
-    step: float = 0.84
-    hop: float = 0.345
-    unexplained: float = 0.6
-    interrogative: float = 0.5
-    again: float = 0.4
-    type: float = 0.4
-    back: float = 0.1
-    shared: float = 1.4
-    asked: float = 0.8
-    kind: float = 0.21
-    unknown: float = 0.8
-    vague: float = 0.5
-    bare: float = 2.8
-
-
-WEIGHTS = Weights()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +41,7 @@ def score_paths(
     following: Mapping[int, Numbers],
     evidence: Evidence,
     most: int,
-    weights: Weights = WEIGHTS,
+    weights: Weights,
 ) -> list[ScoredPath]:
     """Return the best ``most`` paths that begin with one of ``first``, best first; ties break by step numbers.
 

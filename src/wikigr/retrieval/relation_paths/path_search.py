@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,8 +14,9 @@ from wikigr.retrieval.explore.relation_text import relation_words, share_stem
 from wikigr.retrieval.relation_paths.answers import PathAnswers, StatedFact
 from wikigr.retrieval.relation_paths.evidence import Encode, EvidenceReader
 from wikigr.retrieval.relation_paths.masked_question import MaskedQuestion, mask
-from wikigr.retrieval.relation_paths.path_scores import MAX_HOPS, WEIGHTS, ScoredPath, Weights, score_paths
+from wikigr.retrieval.relation_paths.path_scores import MAX_HOPS, ScoredPath, score_paths
 from wikigr.retrieval.relation_paths.topics import Topic, TopicFinder
+from wikigr.retrieval.relation_paths.weights import WEIGHTS, Weights
 
 # Distinct steps that are compared with one question.
 _MAX_STEPS = 96
@@ -61,7 +62,7 @@ class PathSearch:
     def __init__(self, facts: FactGraph, index: GraphIndex, encode: Encode, weights: Weights = WEIGHTS) -> None:
         self.facts = facts
         self._topics = TopicFinder(facts, index)
-        self._evidence = EvidenceReader(facts, encode)
+        self._evidence = EvidenceReader(facts, encode, weights)
         self._weights = weights
 
     def find(self, question: str, *, seconds: float, most: int) -> list[FoundPath]:
@@ -77,7 +78,7 @@ class PathSearch:
                     break
                 scored += ((path, node, topic) for path in self._score(masked, node))
         scored.sort(key=lambda item: (-round(item[0].score, 6), len(item[0].steps), item[0].steps, item[1]))
-        found = []
+        found: list[FoundPath] = []
         for path, node, topic in scored[:_MAX_TRIED]:
             if len(found) == most or time.monotonic() > deadline:
                 break
@@ -92,7 +93,8 @@ class PathSearch:
         """Return the path as a line: its relations, its topic, its score, and the number of its ends."""
         steps = " > ".join(str(self.facts.steps[step]) for step in path.steps)
         ends = f"{len(path.ends):,}{'+' if path.cut else ''} end{'s' * (len(path.ends) != 1)}"
-        return f"{steps}  from {self.facts.names[path.topic]}, score {path.score:.2f}, explains {path.explained:.0%}, {ends}"
+        topic = self.facts.names[path.topic]
+        return f"{steps}  from {topic}, score {path.score:.2f}, explains {path.explained:.0%}, {ends}"
 
     def facts_of(self, path: FoundPath, most: int) -> PathAnswers:
         """Return the first ``most`` answers of ``path`` with the facts that lead to them."""
@@ -123,10 +125,16 @@ class PathSearch:
         numbers = list(steps)
         following = {step: self._evidence.text(step).following for step in numbers}
         evidence = self._evidence.compare(question, numbers, leaving.tolist())
-        return score_paths(question, numbers, first, following, evidence, _MAX_TRIED, self._weights)
+        paths = score_paths(question, numbers, first, following, evidence, _MAX_TRIED, self._weights)
+        return [path if self._keeps(question, path) else replace(path, explained=0.0) for path in paths]
+
+    def _keeps(self, question: MaskedQuestion, path: ScoredPath) -> bool:
+        """Return whether the relations of ``path`` contain all words that must not be left out."""
+        said = {word for step in path.steps for word in self._evidence.text(step).words}
+        return said.issuperset(question.restrictions)
 
     def _preselect(self, question: MaskedQuestion, steps: Sequence[int]) -> list[int]:
-        """Return at most half of ``_MAX_STEPS`` steps: those that share a stem with the question, then frequent ones."""
+        """Return at most half of ``_MAX_STEPS``: steps that share a stem with the question, then frequent ones."""
         most = _MAX_STEPS // 2
         if len(steps) <= most:
             return list(steps)
@@ -138,7 +146,9 @@ class PathSearch:
 
         return sorted(steps, key=rank)[:most]
 
-    def follow(self, topic: int, steps: Sequence[int]) -> tuple[tuple[int, ...], tuple[tuple[Link, ...], ...], bool] | None:
+    def follow(
+        self, topic: int, steps: Sequence[int]
+    ) -> tuple[tuple[int, ...], tuple[tuple[Link, ...], ...], bool] | None:
         """Return the ends of ``steps`` from ``topic``, one chain of facts to each, and whether there are more.
 
         ``None`` if the path leads nowhere. The topic itself is none of them.
