@@ -46,6 +46,7 @@ def test_the_role_of_a_word_follows_from_the_grammar(question: str, word: str, r
         ("films directed by X Y", "films", "kind"),
         ("who wrote the movie X Y", "movie", "kind"),
         ("the people that admire X Y", "people", "kind"),
+        ("what kind of film is X Y", "film", "kind"),
         ("which company does X Y own", "company", "asked"),
         ("X Y is in which country", "country", "asked"),
         ("the chief executive of X Y", "chief", "relation"),

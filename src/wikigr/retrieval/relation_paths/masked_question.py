@@ -98,7 +98,9 @@ def mask(question: str, start: int, end: int) -> MaskedQuestion:
     for n, word in enumerate(left):
         if _is_content(word):
             (asked if n < width else inner).append(len(tokens))
-            use: Use = "asked" if n < width else "kind" if _is_kind(left, n) else "relation"
+            # "What kind of film is": the film is the topic.
+            is_kind = _is_kind(left, n) or (n == width + 1 > 1 and left[width] == "of")
+            use: Use = "asked" if n < width else "kind" if is_kind else "relation"
             text = _OWN_POSSESSIVE.sub("", word)
             tokens.append(
                 Token(text, _run(left, n), _role_before(left, n), _phrase(left, n), use, _follows_shared(left, n))
