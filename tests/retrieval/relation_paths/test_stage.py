@@ -31,6 +31,9 @@ def path_of(answer: Answer) -> str:
         ("the release year of the iron bell", "release_year", ["1961"]),
         ("when did the movies directed by Clara Voss release", "~directed_by > release_year", ["1961", "1967"]),
         ("who acted in the films directed by Clara Voss", "~directed_by > starred_actors", ["Emil Roth", "Ida Falk"]),
+        ("the parent of Ada Prim", "parent", ["Leo Prim"]),
+        ("Ada Prim is the parent of whom", "~parent", ["Otto Prim"]),
+        ("whose parent is ada prim", "~parent", ["Otto Prim"]),
         ("who is the parent of the parent of Otto Prim", "parent > parent", ["Leo Prim"]),
     ],
 )

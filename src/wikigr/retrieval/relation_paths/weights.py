@@ -25,8 +25,8 @@ class Weights:
     low_cosine: float = 0.2
     high_cosine: float = 0.35
     stem: float = 3.4
-    role: float = 3.0
-    unnamed_role: float = 0.6
+    role: float = 6.0
+    unnamed_role: float = 0.3
     asked_power: float = 1.127
     kind_power: float = 4.6
     step: float = 0.84
