@@ -25,7 +25,6 @@ from statistics import fmean, median
 from typing import Any
 
 from wikigr.answer.answer import Answer
-from wikigr.answer.reading import ReaderOptions
 from wikigr.evaluation.metrics.accuracy import accuracy, exact_match, token_f1
 from wikigr.evaluation.metrics.ranking import all_found_at, recall_at
 from wikigr.evaluation.statistics.paired import compare_paired
@@ -34,6 +33,7 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import load_profile
+from wikigr.reader.options import ReaderOptions
 from wikigr.retrieval.candidates import RetrievalOptions
 from wikigr.retrieval.explore.options import MultiStrategyOptions
 from wikigr.retrieval.graph_walk import GraphWalkOptions

@@ -22,7 +22,7 @@ MAX_ANSWERS = 10
 _ONSETS = "b br c cl d dr f fl g gr h j k kl l m n p pr qu r s sk st t tr v w z".split()
 _NUCLEI = "a e i o u ae ei ou ia".split()
 _CODAS = "l ld lm m n nd nn r rd rn rk s st th x".split()
-_FIRST = (
+FIRST_NAMES = (
     "Ada Agnes Albert Alma Anton Astrid Basil Beatrix Boris Bruno Carla Cecil Clara Conrad Cora Dagmar Dario Delia "
     "Edgar Edith Elena Elias Emil Erna Esther Felix Flora Frida Gavin Gerda Gideon Greta Hanna Hector Helga Henrik "
     "Ida Igor Ingrid Irma Ivan Jasper Joana Judith Julius Karin Kaspar Klara Lars Leona Leo Lidia Linus Lydia Magda "
@@ -30,13 +30,13 @@ _FIRST = (
     "Rosa Rufus Sabina Samuel Selma Sigrid Silvio Sonia Stefan Tamara Theo Thora Tobias Ursula Vera Viktor Wanda "
     "Werner Xenia Yara Yvonne Zeno"
 ).split()
-_ADJECTIVES = (
+ADJECTIVES = (
     "Amber Ancient Bitter Blue Bright Broken Burning Crimson Distant Dry Eastern Empty Endless Fading Falling Final "
     "First Forgotten Frozen Gentle Gilded Glass Golden Green Grey Hidden Hollow Iron Ivory Last Little Lonely Long "
     "Lost Narrow Northern Open Pale Patient Quiet Restless Rising Salt Scarlet Second Secret Shallow Silent Silver "
     "Sleeping Slow Southern Stolen Stone Sudden Tall Third Twisted Velvet Western White Wild Winter Wooden"
 ).split()
-_NOUNS = (
+NOUNS = (
     "Anchor Archive Bell Bridge Candle Canyon Carriage Castle Chapel Clock Compass Corridor Crown Door Dream Echo "
     "Engine Feather Ferry Field Forest Fountain Garden Gate Glacier Harbour Horizon Hour Hunter Island Journey Key "
     "Ladder Lantern Letter Library Lighthouse Map Market Mirror Mountain Needle Orchard Orchestra Painter Palace "
@@ -105,6 +105,10 @@ class TripleGraph:
         self._outgoing[subject, relation].append(value)
         self._outgoing[value, f"~{relation}"].append(subject)
 
+    def ends(self, start: str, step: str) -> list[str]:
+        """Return where ``step`` leads from ``start``."""
+        return self._outgoing.get((start, step), [])
+
     def follow(self, start: str, metapath: tuple[str, ...]) -> tuple[list[str], list[str]]:
         """Return the ends of the metapath from ``start`` and the articles that state its steps, both sorted."""
         paths: list[tuple[tuple[str, ...], tuple[str, ...]]] = [((start,), ())]
@@ -117,12 +121,12 @@ class TripleGraph:
         return sorted({nodes[-1] for nodes, _ in paths}), sorted({title for _, stated in paths for title in stated})
 
 
-class _Names:
+class Names:
     """Generates unique names."""
 
     def __init__(self, draw: random.Random) -> None:
         self._draw = draw
-        self._used: set[str] = {name.lower() for name in (*_FIRST, *_ADJECTIVES, *_NOUNS, *_CONTINENTS)}
+        self._used: set[str] = {name.lower() for name in (*FIRST_NAMES, *ADJECTIVES, *NOUNS, *_CONTINENTS)}
 
     def stem(self) -> str:
         while True:
@@ -136,10 +140,10 @@ class _Names:
 def make_graph(people: int = 3600, seed: int = 0) -> TripleGraph:
     """Return a graph of about six triples per person, with cities, countries, companies, colleges and films."""
     draw = random.Random(seed)
-    names = _Names(draw)
+    names = Names(draw)
     surnames = [names.stem() for _ in range(max(people // 6, 30))]
-    full = [f"{first} {last}" for first in _FIRST for last in surnames]
-    films = [f"The {adjective} {noun}" for adjective in _ADJECTIVES for noun in _NOUNS]
+    full = [f"{first} {last}" for first in FIRST_NAMES for last in surnames]
+    films = [f"The {adjective} {noun}" for adjective in ADJECTIVES for noun in NOUNS]
     countries = [names.stem() + draw.choice(("ia", "land", "istan", "ova")) for _ in range(max(people // 90, 4))]
     things = {
         "person": draw.sample(full, people),

@@ -19,7 +19,6 @@ from training.retrieve import ANSWERABLE, OFF_TOPIC, UNANSWERABLE, RetrievedQues
 from wikigr.answer.abstention import assess, reading_features
 from wikigr.answer.draft import Draft
 from wikigr.answer.reading import read_sentences, score_sentence
-from wikigr.reader.options import ReaderOptions
 from wikigr.answer.sentences import SentenceScore, order_sentences, rank_sentences
 from wikigr.embeddings.prepared import PreparedModel
 from wikigr.evaluation.metrics.abstention import auroc
@@ -27,6 +26,7 @@ from wikigr.evaluation.metrics.accuracy import accuracy
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
+from wikigr.reader.options import ReaderOptions
 from wikigr.reader.passage import UNCALIBRATED, Calibration
 from wikigr.reader.prepared import prepare_reader
 from wikigr.reader.reader import Reader

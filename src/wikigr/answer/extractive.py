@@ -49,7 +49,8 @@ def write_extractive(pack: Pack, draft: Draft, answer: Answer) -> Answer:
     places = {(hop.section.section_id, hop.start) for hop in hops}
     chosen = stating or [s for s in draft.sentences if (s.section.section_id, s.start) in places]
     chosen = chosen or best_sentences(draft.sentences, short=short)
-    if exploration is not None and not stating and facts_miss_question(chosen, question):
+    searched = exploration is not None or draft.state.searched_paths
+    if searched and not stating and facts_miss_question(chosen, question):
         return replace(answer, confidence=0.0)
     citations = quote(chosen)
     verify_against(pack, citations, answer.trace)

@@ -123,7 +123,7 @@ class Pipeline:
         before = self.model.usage if self.model else Usage()
         draft = Draft(self.retrieve(question, trace, within=within))
         for stage in ANSWER_STAGES:
-            if stage.applies_to(self.profile):
+            if draft.state.answers is None and stage.applies_to(self.profile):
                 with trace.stage(stage.name) as record:
                     draft = stage.run(draft, self.resources, self.profile[ReaderOptions], record)
         answer = self._abstention(draft, trace)

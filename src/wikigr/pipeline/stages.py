@@ -26,6 +26,8 @@ from wikigr.retrieval.explore.options import MultiStrategyOptions
 from wikigr.retrieval.explore.stage import MultiStrategyStage
 from wikigr.retrieval.graph_walk import EntityLinking, GraphWalk, GraphWalkOptions
 from wikigr.retrieval.multi_query import MultiQuery
+from wikigr.retrieval.relation_paths.options import RelationPathsOptions
+from wikigr.retrieval.relation_paths.stage import RelationPaths
 from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions, CrossEncoding
 from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions, GraphReranking
 from wikigr.retrieval.rerankers.section_quality import SectionQuality, SectionQualityOptions
@@ -82,7 +84,8 @@ class Stage:
 class AnswerStage:
     """One stage between the evidence and an answer; ``name``, ``reason`` and ``ranks`` as in ``Stage``.
 
-    All of them depend on whether the reader reads. One that ``is_optional`` runs only then.
+    All of them depend on whether the reader reads. One that ``is_optional`` runs only then. None has anything to do
+    once a relation path has answered.
     """
 
     name: str
@@ -121,6 +124,16 @@ def _follows_graph(profile: Profile) -> bool:
 
 
 RETRIEVAL_STAGES = (
+    Stage(
+        RelationPaths,
+        RelationPathsOptions,
+        reason="it states no fact on the relation path that explains the question best",
+        finds=True,
+        ranker=True,
+        optional=True,
+        reads=True,
+        asks=True,
+    ),
     Stage(MultiQuery, RetrievalOptions, _uses_multi_query, ranks=False, optional=True, asks=True),
     Stage(Encode, RetrievalOptions, _uses_dense, ranks=False),
     Stage(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from wikigr.llm.client import Claude
     from wikigr.reader.prepared import NoReaderError
     from wikigr.retrieval.explore.multi_strategy import Exploration
+    from wikigr.retrieval.relation_paths.answers import PathAnswers
 
 _Options = TypeVar("_Options", bound=Options)
 # The hits of each ranker, by its name.
@@ -38,7 +39,8 @@ class State:
     ``within`` the titles, folded, to which retrieval is restricted, if any. ``wordings`` are the question and its
     rephrasings; ``runs`` what the rankers found for each of them. ``candidates`` are the remaining sections, best
     first; ``links`` the nodes that the question names; ``chains`` what was found by several hops, the likeliest first;
-    ``selected`` the candidates to be read, and ``evidence`` their text.
+    ``selected`` the candidates to be read, and ``evidence`` their text. ``answers`` are those of a relation path, if
+    one was found; the stages after it then have nothing to do. ``searched_paths`` says that paths were looked for.
     """
 
     question: Question
@@ -53,6 +55,8 @@ class State:
     exploration: Exploration | None = None
     selected: tuple[Candidate, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+    searched_paths: bool = False
+    answers: PathAnswers | None = None
 
 
 @dataclass
@@ -106,7 +110,7 @@ class RetrievalStage(ABC, Generic[_Options]):
 
     def applies(self, state: State) -> bool:
         """Return whether there is anything to do for ``state``."""
-        if self.leaves_articles and state.within is not None:
+        if state.answers is not None or (self.leaves_articles and state.within is not None):
             return False
         return bool(state.candidates) or not self.needs_candidates
 

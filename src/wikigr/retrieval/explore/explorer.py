@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
-from wikigr.errors import UsageError
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Neighborhood, Node, article
 from wikigr.index.candidate import Candidate
 from wikigr.llm.call_quota import CallQuota
@@ -33,17 +32,9 @@ _MAX_FOUND = 3
 
 
 class Explorer:
-    """Explores a pack's graph for questions. Uses a model to plan if there is one, and rules otherwise.
-
-    Raises ``UsageError`` if the options require Claude and there is no model.
-    """
+    """Explores a pack's graph for questions. Uses a model to plan if there is one, and rules otherwise."""
 
     def __init__(self, resources: Resources, options: MultiStrategyOptions) -> None:
-        if options.planner == "claude" and resources.model is None:
-            raise UsageError(
-                "The profile requires Claude for planning (multi_strategy.planner), but there is no model.",
-                hint="Set ANTHROPIC_API_KEY, or multi_strategy.planner: auto.",
-            )
         self._resources = resources
         self._pack = resources.pack
         self._queries = QueryRunner(self._pack.layout.part(DATABASE))

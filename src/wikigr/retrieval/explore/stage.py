@@ -6,9 +6,10 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from wikigr.errors import UsageError
 from wikigr.index.candidate import section_ids
 from wikigr.retrieval.explore.options import MultiStrategyOptions
-from wikigr.retrieval.state import RetrievalStage, State
+from wikigr.retrieval.state import Resources, RetrievalStage, State
 from wikigr.retrieval.trace import StageRecord, Trace
 
 if TYPE_CHECKING:
@@ -20,6 +21,15 @@ class MultiStrategyStage(RetrievalStage[MultiStrategyOptions]):
 
     name = "multi_strategy"
     leaves_articles = True
+
+    def __init__(self, resources: Resources, options: MultiStrategyOptions) -> None:
+        """Raises ``UsageError`` if the options require Claude and there is no model."""
+        if options.planner == "claude" and resources.model is None:
+            raise UsageError(
+                "The profile requires Claude for planning (multi_strategy.planner), but there is no model.",
+                hint="Set ANTHROPIC_API_KEY, or multi_strategy.planner: auto.",
+            )
+        super().__init__(resources, options)
 
     @cached_property
     def explorer(self) -> Explorer:

@@ -1,0 +1,174 @@
+"""Answer a question along the relation path that explains it best, without a language model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from wikigr.graph.fact_graph import FactGraph, Numbers
+from wikigr.graph.graph_index import GraphIndex
+from wikigr.retrieval.explore.relation_text import relation_words, share_stem
+from wikigr.retrieval.relation_paths.answers import PathAnswers, StatedFact
+from wikigr.retrieval.relation_paths.evidence import Encode, EvidenceReader
+from wikigr.retrieval.relation_paths.masked_question import MaskedQuestion, mask
+from wikigr.retrieval.relation_paths.path_scores import MAX_HOPS, ScoredPath, score_paths
+from wikigr.retrieval.relation_paths.topics import Topic, TopicFinder
+from wikigr.retrieval.relation_paths.weights import WEIGHTS, Weights
+
+# Distinct steps that are compared with one question.
+_MAX_STEPS = 96
+# Paths per topic whose ends are looked up, best first.
+_MAX_TRIED = 24
+# The share of the question that a path must explain.
+MIN_EXPLAINED = 0.5
+# Edges that one path follows at most.
+_MAX_EDGES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One fact on the way from the topic to an answer; ``row`` is its number in the fact graph."""
+
+    row: int
+    source: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPath:
+    """A path with its ends: ``ends`` are sorted by name, and ``cut`` says that there are more."""
+
+    topic: int
+    mention: tuple[int, int]
+    steps: tuple[int, ...]
+    score: float
+    explained: float
+    ends: tuple[int, ...]
+    chains: tuple[tuple[Link, ...], ...]
+    cut: bool
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether the path explains enough of the question to be an answer to it."""
+        return self.explained >= MIN_EXPLAINED
+
+
+class PathSearch:
+    """Searches one pack's facts. Caches texts and vectors; not thread-safe."""
+
+    def __init__(self, facts: FactGraph, index: GraphIndex, encode: Encode, weights: Weights = WEIGHTS) -> None:
+        self.facts = facts
+        self._topics = TopicFinder(facts, index)
+        self._evidence = EvidenceReader(facts, encode, weights)
+        self._weights = weights
+
+    def find(self, question: str, *, seconds: float, most: int) -> list[FoundPath]:
+        """Return at most ``most`` paths that have ends, best first. Stops looking after ``seconds``."""
+        deadline = time.monotonic() + seconds
+        scored: list[tuple[ScoredPath, int, Topic]] = []
+        for topic in self._topics.find(question):
+            masked = mask(question, topic.start, topic.end)
+            if not masked.tokens:
+                continue
+            for node in topic.nodes:
+                if time.monotonic() > deadline:
+                    break
+                scored += ((path, node, topic) for path in self._score(masked, node))
+        scored.sort(key=lambda item: (-round(item[0].score, 6), len(item[0].steps), item[0].steps, item[1]))
+        found: list[FoundPath] = []
+        for path, node, topic in scored[:_MAX_TRIED]:
+            if len(found) == most or time.monotonic() > deadline:
+                break
+            follow = self.follow(node, path.steps)
+            if follow is not None:
+                ends, chains, cut = follow
+                mention = (topic.start, topic.end)
+                found.append(FoundPath(node, mention, path.steps, path.score, path.explained, ends, chains, cut))
+        return found
+
+    def describe(self, path: FoundPath) -> str:
+        """Return the path as a line: its relations, its topic, its score, and the number of its ends."""
+        steps = " > ".join(str(self.facts.steps[step]) for step in path.steps)
+        ends = f"{len(path.ends):,}{'+' if path.cut else ''} end{'s' * (len(path.ends) != 1)}"
+        topic = self.facts.names[path.topic]
+        return f"{steps}  from {topic}, score {path.score:.2f}, explains {path.explained:.0%}, {ends}"
+
+    def facts_of(self, path: FoundPath, most: int) -> PathAnswers:
+        """Return the first ``most`` answers of ``path`` with the facts that lead to them."""
+        facts = self.facts
+        chains = []
+        for chain in path.chains[:most]:
+            stated = []
+            for link, number in zip(chain, path.steps, strict=True):
+                step = facts.steps[number]
+                near, far = facts.names[link.source], facts.names[link.end]
+                subject, value = (far, near) if step.inverse else (near, far)
+                stated.append(StatedFact(subject, step.relation, value, facts.section_of(link.row)))
+            chains.append(tuple(stated))
+        names = tuple(facts.names[end] for end in path.ends[:most])
+        return PathAnswers(names, tuple(chains), len(path.ends), path.cut, min(1.0, max(0.0, path.explained)))
+
+    def _score(self, question: MaskedQuestion, node: int) -> list[ScoredPath]:
+        _, leaving = self.facts.steps_at(np.array([node]))
+        first = self._preselect(question, leaving.tolist())
+        if not first:
+            return []
+        steps = dict.fromkeys(first)
+        level = first
+        for _ in range(MAX_HOPS - 1):
+            ahead = {s for step in level for s in self._evidence.text(step).following.tolist()} - steps.keys()
+            level = self._preselect(question, sorted(ahead))[: max(0, _MAX_STEPS - len(steps))]
+            steps.update(dict.fromkeys(level))
+        numbers = list(steps)
+        following = {step: self._evidence.text(step).following for step in numbers}
+        evidence = self._evidence.compare(question, numbers, leaving.tolist())
+        paths = score_paths(question, numbers, first, following, evidence, _MAX_TRIED, self._weights)
+        return [path if self._keeps(question, path) else replace(path, explained=0.0) for path in paths]
+
+    def _keeps(self, question: MaskedQuestion, path: ScoredPath) -> bool:
+        """Return whether the relations of ``path`` contain all words that must not be left out."""
+        said = {word for step in path.steps for word in self._evidence.text(step).words}
+        return said.issuperset(question.restrictions)
+
+    def _preselect(self, question: MaskedQuestion, steps: Sequence[int]) -> list[int]:
+        """Return at most half of ``_MAX_STEPS``: steps that share a stem with the question, then frequent ones."""
+        most = _MAX_STEPS // 2
+        if len(steps) <= most:
+            return list(steps)
+
+        def rank(step: int) -> tuple[bool, int, int]:
+            named = relation_words(self.facts.steps[step].relation).split()
+            shared = any(share_stem(token.text, word) for token in question.tokens for word in named)
+            return not shared, -int(self.facts.counts[step]), step
+
+        return sorted(steps, key=rank)[:most]
+
+    def follow(
+        self, topic: int, steps: Sequence[int]
+    ) -> tuple[tuple[int, ...], tuple[tuple[Link, ...], ...], bool] | None:
+        """Return the ends of ``steps`` from ``topic``, one chain of facts to each, and whether there are more.
+
+        ``None`` if the path leads nowhere. The topic itself is none of them.
+        """
+        chains: dict[int, tuple[Link, ...]] = {topic: ()}
+        any_cut = False
+        for step in steps:
+            nodes: Numbers = np.fromiter(chains, dtype=np.int64, count=len(chains))
+            reached, cut = self.facts.follow(nodes, step, _MAX_EDGES)
+            any_cut = any_cut or cut
+            longer: dict[int, tuple[Link, ...]] = {}
+            for source, end, row in zip(
+                reached.sources.tolist(), reached.ends.tolist(), reached.rows.tolist(), strict=True
+            ):
+                if end not in longer:
+                    longer[end] = (*chains[source], Link(row, source, end))
+            chains = longer
+        # The topic does not answer a question about itself.
+        chains.pop(topic, None)
+        if not chains:
+            return None
+        ends = sorted(chains, key=lambda node: (self.facts.names[node], self.facts.keys[node]))
+        return tuple(ends), tuple(chains[end] for end in ends), any_cut

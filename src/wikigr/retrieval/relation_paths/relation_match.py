@@ -1,0 +1,45 @@
+"""The model that matches a word of a question with a relation: a few thousand weights on top of the encoder's vectors.
+
+``training/relations`` trains it on words and relation names of many random schemas.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_WEIGHTS = Path(__file__).with_name("relation_match.npz")
+
+
+@dataclass(frozen=True, eq=False)
+class RelationMatcher:
+    """A low-rank bilinear form per direction, besides the cosine.
+
+    ``words``, ``forward`` and ``inverse`` have the shape ``(d, k)``; ``scale`` holds the factor of the cosine and the
+    intercept. A logit of 0 is that of a word which names no relation.
+    """
+
+    words: Floats
+    forward: Floats
+    inverse: Floats
+    scale: Floats
+
+    @classmethod
+    def load(cls, path: Path = _WEIGHTS) -> RelationMatcher:
+        """Return the model stored at ``path``, by default the one of the package."""
+        with np.load(path) as stored:
+            return cls(**{name: stored[name].astype(np.float64) for name in ("words", "forward", "inverse", "scale")})
+
+    def logits(self, words: Floats, relations: Floats) -> Floats:
+        """Return the logits of unit vectors ``words`` ``(w, d)`` against ``relations`` ``(r, d)``.
+
+        The shape is ``(2, r, w)``: forward, then inverse.
+        """
+        cosines = self.scale[0] * (relations @ words.T) + self.scale[1]
+        low = (words @ self.words).T
+        return np.stack([cosines + (relations @ side) @ low for side in (self.forward, self.inverse)])

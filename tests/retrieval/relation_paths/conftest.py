@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from wikigr.embeddings.embedder import Embedder
+from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.pack.open import Pack
+from wikigr.pipeline.pipeline import Pipeline
+from wikigr.pipeline.profile import Profile
+from wikigr.sources.detect import open_source
+
+FACTS = [
+    *(("The Iron Bell", "directed_by", "Clara Voss"), ("The Glass Door", "directed_by", "Clara Voss")),
+    *(("The Iron Bell", "release_year", "1961"), ("The Glass Door", "release_year", "1967")),
+    *(("The Iron Bell", "starred_actors", "Emil Roth"), ("The Glass Door", "starred_actors", "Ida Falk")),
+    *(("The Iron Bell", "written_by", "Otto Prim"), ("Kelburg", "in_country", "Zorland")),
+    *(("Clara Voss", "born_in", "Kelburg"), ("Otto Prim", "parent", "Ada Prim"), ("Ada Prim", "parent", "Leo Prim")),
+    *((f"Film {n:02}", "directed_by", "Nora Hub") for n in range(45)),
+    ("Ida Falk", "любимый цвет", "green"),
+]
+
+
+def write_tsv(path: Path, facts: list[tuple[str, str, str]]) -> Path:
+    rows = ["subject\trelation\tobject", *("\t".join(fact) for fact in facts)]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def graph_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Iterator[Pack]:
+    """A pack built from a table of triples about films."""
+    folder = tmp_path_factory.mktemp("films")
+    source = write_tsv(folder / "films.tsv", FACTS)
+    build_pack(open_source(source), str(source), folder / "pack", encoder, BuildOptions(name="films"))
+    with Pack(folder / "pack") as pack:
+        yield pack
+
+
+@pytest.fixture(scope="module")
+def pipeline(graph_pack: Pack) -> Pipeline:
+    return Pipeline(Profile(), graph_pack, offline=True)
