@@ -46,3 +46,9 @@ def test_comparisons(question: str, first: str, second: str, asked: str, measure
 )
 def test_other_questions_compare_nothing(question: str) -> None:
     assert compare(question) is None
+
+
+def test_no_wording_takes_long() -> None:
+    # A pattern that backtracks needs hours for these.
+    for question in ("Aa " * 330, "Who is first, " + "Aa or " * 160, "Which of " + "Aa bb Cc " * 100, "A" * 100_000):
+        compare(question)

@@ -6,10 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from wikigr.question.decomposition import MAX_CHARS
+
 Measure = Literal["date", "number"]
 
 # A name: capitalized words, with words in lower case between them. It may follow an article.
-_NAME = r"(?:[Tt]he\s+)?[A-ZÀ-Þ0-9][\w.'’–-]*(?:\s+(?:[\w.'’–-]+\s+){0,2}?[A-ZÀ-Þ0-9][\w.'’–()-]*)*"
+_NAME = r"(?:[Tt]he\s+)?[A-ZÀ-Þ0-9][\w.'’–-]*(?:\s+(?:[a-zß-ÿ][\w.'’–-]*\s+){0,2}[A-ZÀ-Þ0-9(][\w.'’–()-]*)*"
 _ALTERNATIVES = (
     # "…, A or B?"
     re.compile(r"^(?P<clause>.+?),\s*(?P<first>[^,?]+?),?\s+or\s+(?P<second>[^?]+?)\s*\?*$"),
@@ -70,6 +72,8 @@ class Comparison:
 
 def compare(question: str) -> Comparison | None:
     """Return what ``question`` compares, or ``None`` if it does not compare two named things by a date or a number."""
+    if len(question) > MAX_CHARS:
+        return None
     text = " ".join(question.split())
     found = next((match for pattern in _ALTERNATIVES if (match := pattern.match(text))), None)
     if found is None:

@@ -34,6 +34,8 @@ _INTERROGATIVE_PLACES = 5
 _INTERROGATIVES_IN_PLACE = frozenset("what which".split())
 # Words before the "of" of a noun phrase, with its article.
 _MAX_HEAD_WORDS = 4
+# A longer text is a pasted page rather than a question.
+MAX_CHARS = 1_000
 # More ways to understand one question cost more than they find.
 _MAX_DECOMPOSITIONS = 2
 
@@ -58,8 +60,11 @@ class Decomposition:
 def decompose(question: str) -> tuple[Decomposition, ...]:
     """Return the ways to understand ``question`` as one about something described, the likeliest first; often none.
 
-    The outermost description is taken; a description within it is found by decomposing ``description`` again.
+    The outermost description is taken; a description within it is found by decomposing ``description`` again. Texts of
+    more than ``MAX_CHARS`` characters are not decomposed.
     """
+    if len(question) > MAX_CHARS:
+        return ()
     words = _Words(question.strip().rstrip("?.! "))
     found: list[Decomposition] = []
     inside = False
