@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wikigr.question.comparison import compare
+from wikigr.question.comparison import compare, decompose_choice
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,12 @@ def test_no_wording_takes_long() -> None:
     # A pattern that backtracks needs hours for these.
     for question in ("Aa " * 330, "Who is first, " + "Aa or " * 160, "Which of " + "Aa bb Cc " * 100, "A" * 100_000):
         compare(question)
+
+
+def test_a_choice_inside_a_question_is_a_comparison_to_make_first() -> None:
+    found = decompose_choice("In which city was the older of Enrico Fermi and Wolfgang Pauli born?")
+    assert found is not None
+    assert found.description == "Which is older, Enrico Fermi or Wolfgang Pauli?"
+    assert found.ask_about("Wolfgang Pauli") == "In which city was Wolfgang Pauli born?"
+    assert decompose_choice("Who was the mother of Castor and Pollux?") is None
+    assert decompose_choice("") is None

@@ -10,7 +10,7 @@ from wikigr.hops.comparing import choose
 from wikigr.hops.options import HopsOptions
 from wikigr.hops.reading import Reading, is_about
 from wikigr.index.candidate import Candidate
-from wikigr.question.comparison import Comparison
+from wikigr.question.comparison import Comparison, compare
 from wikigr.question.decomposition import Decomposition, decompose
 from wikigr.retrieval.chain import Chain, Hop
 from wikigr.text import fold
@@ -85,6 +85,10 @@ class _ChainSearch:
 
     def _describe(self, decomposition: Decomposition, hops: int, weight: float) -> list[Chain]:
         """Return chains to what is described, of one to ``hops`` hops."""
+        comparison = compare(decomposition.description)
+        if comparison is not None:
+            chosen = choose(comparison, self.ask)
+            return [chosen] if chosen is not None else []
         chains = [Chain((answer,)) for answer in self.ask(decomposition.description, weight)]
         inner = decompose(decomposition.description) if hops > 1 else ()
         chains = [*chains, *self.follow(inner, hops, weight)]

@@ -11,7 +11,7 @@ from wikigr.hops.options import HopsOptions
 from wikigr.hops.reading import read_question
 from wikigr.index.candidate import HOPS, RELEVANCE, Candidate, section_ids
 from wikigr.index.lexical import stems
-from wikigr.question.comparison import compare
+from wikigr.question.comparison import compare, decompose_choice
 from wikigr.question.decomposition import decompose
 from wikigr.reader.prepared import NoReaderError
 from wikigr.retrieval.candidates import fetch
@@ -38,7 +38,9 @@ class Hops(RetrievalStage[HopsOptions]):
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
         record.ranking = section_ids(state.candidates)
-        comparison, decompositions = compare(state.question.text), decompose(state.question.text)
+        text = state.question.text
+        comparison, choice = compare(text), decompose_choice(text)
+        decompositions = (choice,) if choice is not None else decompose(text)
         if comparison is None and not decompositions:
             record.notes["skipped"] = "the question describes and compares nothing"
             return state

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from wikigr.question.decomposition import MAX_CHARS
+from wikigr.question.decomposition import MAX_CHARS, Decomposition
 
 Measure = Literal["date", "number"]
 
@@ -21,6 +21,10 @@ _ALTERNATIVES = (
     re.compile(
         rf"^(?P<asked>Which|Who|which|who) of\s+(?P<first>{_NAME})\s+and\s+(?P<second>{_NAME})\s+(?P<clause>.+?)\s*\?*$"
     ),
+)
+# "the older of A and B"
+_CHOICE = re.compile(
+    rf"^(?P<before>.+?)\bthe\s+(?P<by>\w+)\s+of\s+(?P<first>{_NAME})\s+and\s+(?P<second>{_NAME})(?P<after>.*)$"
 )
 _EARLIER = "earlier|earliest|first|before|older|oldest|sooner"
 _LATER = "later|latest|last|younger|youngest|newer|newest|more recently|most recently"
@@ -84,6 +88,17 @@ def compare(question: str) -> Comparison | None:
         return None
     pattern, measure, lowest = understood
     return Comparison(found["first"].strip(), found["second"].strip(), pattern, measure, lowest)
+
+
+def decompose_choice(question: str) -> Decomposition | None:
+    """Return a question about "the older of A and B" as the comparison and the rest, or ``None`` if it is none."""
+    found = _CHOICE.match(question) if len(question) <= MAX_CHARS else None
+    if found is None:
+        return None
+    description = f"Which is {found['by']}, {found['first']} or {found['second']}?"
+    if compare(description) is None:
+        return None
+    return Decomposition(description, found["before"].strip(), found["after"].strip(" ?"))
 
 
 def _by_date(clause: str) -> tuple[str, Measure, bool] | None:
