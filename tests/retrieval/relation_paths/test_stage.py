@@ -140,3 +140,11 @@ def test_a_pack_of_text_does_not_look_for_paths(physics_pack: Path) -> None:
 def test_no_path_leaves_the_articles_to_which_a_question_is_restricted(pipeline: Pipeline) -> None:
     answer = pipeline.answer("who acted in the films directed by Clara Voss", within=["Clara Voss"])
     assert "relation_paths" not in [record.stage for record in answer.trace.stages]
+
+
+def test_vectors_of_another_encoder_are_not_matched(graph_pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wikigr.retrieval.relation_paths.stage.DEFAULT_WEIGHTS_SHA256", "another")
+    answer = Pipeline(Profile(), graph_pack, offline=True).answer("a film directed by clara voss")
+    (record,) = [record for record in answer.trace.stages if record.stage == "relation_paths"]
+    assert "default encoder" in record.notes["skipped"]
+    assert not record.degraded
