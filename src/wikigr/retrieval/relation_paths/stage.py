@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from wikigr.embeddings.weights import DEFAULT_WEIGHTS_SHA256
 from wikigr.index.candidate import FACT, RELEVANCE, Candidate, section_ids
 from wikigr.retrieval.candidates import fetch
 from wikigr.retrieval.relation_paths.options import RelationPathsOptions
@@ -50,6 +49,8 @@ class RelationPaths(RetrievalStage[RelationPathsOptions]):
         return PathSearch(read_facts(pack.graph), pack.graph_index, lambda texts: pack.encoder.encode(texts))
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
+        from wikigr.embeddings.weights import DEFAULT_WEIGHTS_SHA256
+
         if self.resources.pack.encoder.identity.weights_sha256 != DEFAULT_WEIGHTS_SHA256:
             record.notes["skipped"] = "words are matched with relations by the default encoder's vectors"
             return state
