@@ -126,7 +126,7 @@ def _evaluate(options: argparse.Namespace) -> None:
 
     run = options.work / options.run
     with checkpoint_folder(DEFAULT_MODEL) as folder:
-        model, config, step = _trained(run, folder)
+        model, config, step = _trained(run, folder, options.start)
         maker, pad_id = _window_maker(folder, config)
         questions = read_retrieved(options.work / RETRIEVED_FILE)
         if options.questions:
@@ -147,9 +147,10 @@ def _export(options: argparse.Namespace) -> None:
 
     run = options.work / options.run
     with checkpoint_folder(DEFAULT_MODEL) as folder:
-        model, config, _ = _trained(run, folder)
+        model, config, _ = _trained(run, folder, options.start)
     figures = json.loads((run / _FIGURES).read_text(encoding="utf-8"))
-    command = " ".join(["python -m training run", *(f"--set '{setting}'" for setting in options.set)])
+    begun = ["--start ADAPTER"] if config.start_sha256 else []
+    command = " ".join(["python -m training run", *begun, *(f"--set '{setting}'" for setting in options.set)])
     write_adapter(model, options.output, config, figures=figures, calibration=UNCALIBRATED, command=command)
     print(f"{options.output}: {options.output.stat().st_size / 1e6:.2f} MB")
 
@@ -172,10 +173,11 @@ def _calibrate(options: argparse.Namespace) -> None:
     print(json.dumps({"calibration": asdict(calibration), "figures": figures}, indent=2))
 
 
-def _trained(run: Path, folder: Path) -> tuple[SpanReader, Config, int]:
+def _trained(run: Path, folder: Path, start: Path | None) -> tuple[SpanReader, Config, int]:
     """Return the model of the last checkpoint in float32, its settings and its step."""
     import torch
 
+    from training.adapter import read_adapter
     from training.model import SpanReader
     from training.train import CHECKPOINT, CONFIG
 
@@ -188,6 +190,11 @@ def _trained(run: Path, folder: Path) -> tuple[SpanReader, Config, int]:
         share = config.refined_share
         adapter = {name: (1 - share) * adapter[name] + share * other["adapter"][name] for name in adapter}
         step += other["position"][0]
+    if config.start_sha256:
+        if start is None or hashlib.sha256(start.read_bytes()).hexdigest() != config.start_sha256:
+            raise SystemExit(f"This training continued from the adapter {config.start_sha256}: name it with --start.")
+        share = config.start_share
+        adapter = {name: share * value + (1 - share) * adapter[name] for name, value in read_adapter(start).items()}
     model = SpanReader(folder, rank=config.rank, scale=config.scale)
     # The figures must be those of the exported file, which holds float16.
     model.load_adapter({name: tensor.half().float() for name, tensor in adapter.items()})

@@ -23,6 +23,7 @@ from wikigr.answer.sentences import SentenceScore, order_sentences, rank_sentenc
 from wikigr.embeddings.prepared import PreparedModel
 from wikigr.evaluation.metrics.abstention import auroc
 from wikigr.evaluation.metrics.accuracy import accuracy
+from wikigr.hops.options import HopsOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
@@ -58,8 +59,8 @@ def open_reader(adapter: Path, encoder: PreparedModel, folder: Path) -> Reader:
 
 
 def read_questions(pack: Pack, reader: Reader, questions: Sequence[RetrievedQuestion]) -> list[ReadQuestion]:
-    """Answer ``questions`` from ``pack`` up to the reader."""
-    pipeline = Pipeline(Profile(), pack, offline=True)
+    """Answer ``questions`` from ``pack`` up to the reader, in one hop."""
+    pipeline = Pipeline(Profile().override(HopsOptions, enabled=False), pack, offline=True)
     found = []
     for item in questions:
         state = pipeline.retrieve(item.question, Trace())

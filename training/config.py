@@ -36,7 +36,8 @@ class DataConfig:
 class Config:
     """The whole recipe.
 
-    ``start_sha256`` is the digest of the adapter that the training continues from; empty, it starts from none.
+    ``start_sha256`` is the digest of the adapter that the training continues from; empty, it starts from none. The
+    adapter that ships has the share ``start_share`` of it.
     ``scale`` multiplies the low-rank updates. A step reads ``batch_size`` windows. The learning rate is linear between
     the points ``(step, rate)`` of ``learning_rates``, the last of which is the end of the training. Another phase, with
     ``refine_rates``, then reads only the examples of ``refine_sources``, whose answers are like those that are wanted;
@@ -46,6 +47,7 @@ class Config:
 
     seed: int = 7
     start_sha256: str = ""
+    start_share: float = 0.3
     data: DataConfig = field(default_factory=DataConfig)
     windows: WindowOptions = field(default_factory=WindowOptions)
     rank: int = 48
