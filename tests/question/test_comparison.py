@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from wikigr.question.comparison import compare
@@ -20,6 +22,9 @@ from wikigr.question.comparison import compare
          "date", False),
         ("Which person went into space at a later date, Jähn or Fuglesang?", "Jähn", "Fuglesang",
          "When did X went into space?", "date", False),
+        ("Who was born first: Niels Bohr or Max Born?", "Niels Bohr", "Max Born", "When was X born?", "date", True),
+        ("Of the two physicists, who was born first, Bohr or Born?", "Bohr", "Born",
+         "When was X born?", "date", True),
         ("Which opera has more acts, Parsifal or Manon?", "Parsifal", "Manon", "How many acts does X have?", "number",
          False),
         ("Which mountain is lower, Nanda Devi or Broad Peak?", "Nanda Devi", "Broad Peak", "How high is X?", "number",
@@ -41,8 +46,26 @@ def test_comparisons(question: str, first: str, second: str, asked: str, measure
         "Were both Alvin Lee and Chad Gray lead vocalists for bands?",
         "What did Bohr or Einstein say first?",
         "Should I use a list or a tuple?",
+        # More than two things.
+        "Who was born first, Niels Bohr, Max Born or Marie Curie?",
+        "Who is older, Niels Bohr or Max Born or Marie Curie?",
+        # More than a comparison.
+        "Who is older, Max Born or Niels Bohr, and where was he born?",
+        # Negated.
+        "Who was not born first, Niels Bohr or Max Born?",
+        "Which mountain is not higher, Nanda Devi or Broad Peak?",
         "",
     ],
 )
 def test_other_questions_compare_nothing(question: str) -> None:
     assert compare(question) is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Which of these is it " + "Aa " * 100 + "?", "Film 1 " * 3_000, "Was a, A or " * 3_000],
+)
+def test_a_question_of_many_names_takes_no_time(question: str) -> None:
+    begin = time.perf_counter()
+    assert compare(question) is None
+    assert time.perf_counter() - begin < 1.0

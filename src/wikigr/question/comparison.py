@@ -8,18 +8,32 @@ from typing import Literal
 
 Measure = Literal["date", "number"]
 
-# A name: capitalized words, with words in lower case between them. It may follow an article.
-_NAME = r"(?:[Tt]he\s+)?[A-ZÀ-Þ0-9][\w.'’–-]*(?:\s+(?:[\w.'’–-]+\s+){0,2}?[A-ZÀ-Þ0-9][\w.'’–()-]*)*"
+# A longer question is not matched, because the time for that grows with the square of the length.
+_MAX_CHARS = 600
+_CAPITAL = "A-ZÀ-Þ0-9"
+# A name: capitalized words, with words in lower case between them. It may follow an article. Only one way to divide a
+# text into these words must match, or else the time grows exponentially.
+_NAME = (
+    rf"(?:[Tt]he\s+)?[{_CAPITAL}][\w.'’–-]*"
+    rf"(?:\s+(?:(?![{_CAPITAL}])[\w.'’–-]+\s+){{0,2}}[{_CAPITAL}][\w.'’–()-]*)*"
+)
+# "Paris, France" is one alternative; "B, and where …" is none.
+_SECOND = r"(?P<second>[^?,]+(?:,\s*[A-ZÀ-Þ][^?,]*)?)"
 _ALTERNATIVES = (
     # "…, A or B?"
-    re.compile(r"^(?P<clause>.+?),\s*(?P<first>[^,?]+?),?\s+or\s+(?P<second>[^?]+?)\s*\?*$"),
+    re.compile(rf"^(?P<clause>.+?),\s*(?P<first>[^,?]+?),?\s+or\s+{_SECOND}\s*\?*$"),
+    # "…: A or B?"
+    re.compile(rf"^(?P<clause>(?:[^:]+\s)?[a-z]+):\s*(?P<first>[^,?]+?),?\s+or\s+{_SECOND}\s*\?*$"),
     # "… A or B?"
-    re.compile(rf"^(?P<clause>.+?[a-z])\s+(?P<first>{_NAME})\s+or\s+(?P<second>{_NAME})\s*\?*$"),
+    re.compile(rf"^(?P<clause>(?:.+?\s)?[a-z][\w-]*)\s+(?P<first>{_NAME})\s+or\s+(?P<second>{_NAME})\s*\?*$"),
     # "Which of A and B …?"
     re.compile(
         rf"^(?P<asked>Which|Who|which|who) of\s+(?P<first>{_NAME})\s+and\s+(?P<second>{_NAME})\s+(?P<clause>.+?)\s*\?*$"
     ),
 )
+# "Who was not born first" asks for the other one, or for one of many.
+_NEGATION = re.compile(r"\b(?:not|never|neither)\b|n['’]t\b", re.I)
+_FURTHER_ALTERNATIVE = " or "
 _EARLIER = "earlier|earliest|first|before|older|oldest|sooner"
 _LATER = "later|latest|last|younger|youngest|newer|newest|more recently|most recently"
 _BY_DATE = re.compile(rf"\b(?:(?:at|on) an?\s+|the\s+)?(?:(?P<low>{_EARLIER})|(?P<high>{_LATER}))(?:\s+date)?\b", re.I)
@@ -71,15 +85,24 @@ class Comparison:
 def compare(question: str) -> Comparison | None:
     """Return what ``question`` compares, or ``None`` if it does not compare two named things by a date or a number."""
     text = " ".join(question.split())
+    if len(text) > _MAX_CHARS:
+        return None
     found = next((match for pattern in _ALTERNATIVES if (match := pattern.match(text))), None)
-    if found is None:
+    if found is None or _FURTHER_ALTERNATIVE in found["second"] or _NEGATION.search(found["clause"]):
         return None
     clause = found["clause"]
-    understood = _by_size(clause) or _by_count(clause) or _by_date(clause)
-    if understood is None:
+    # In "Who was born first, A, B or C?", the last part of the clause is another alternative.
+    last_part = clause.rpartition(",")[2]
+    understood = _understood(clause)
+    if understood is None or _understood(last_part) is None:
         return None
     pattern, measure, lowest = understood
     return Comparison(found["first"].strip(), found["second"].strip(), pattern, measure, lowest)
+
+
+def _understood(clause: str) -> tuple[str, Measure, bool] | None:
+    """Return the question about one thing, what is compared, and whether the lowest value is asked for."""
+    return _by_size(clause) or _by_count(clause) or _by_date(clause)
 
 
 def _by_date(clause: str) -> tuple[str, Measure, bool] | None:
