@@ -65,6 +65,14 @@ def test_a_single_answer_is_the_short_answer(pipeline: Pipeline) -> None:
     assert pipeline.pack.sections([span.section_id])[span.section_id].content[span.start : span.end] == span.text
 
 
+def test_a_name_that_another_one_begins_with_has_its_own_fact_and_place(pipeline: Pipeline) -> None:
+    held = pipeline.answer("what does Shelf hold")
+    assert [citation.quote for citation in held.citations] == ["Shelf — holds: Book 10.", "Shelf — holds: book 1."]
+    span = pipeline.answer("the spouse of Zoe").span
+    assert span is not None
+    assert (span.text, span.start) == ("Zo", len("Zoe — spouse: "))
+
+
 def test_a_long_list_is_cut_with_its_total(graph_pack: Pack) -> None:
     profile = Profile().override(RelationPathsOptions, max_answers=20)
     answer = Pipeline(profile, graph_pack, offline=True).answer("films directed by Nora Hub")

@@ -20,7 +20,7 @@ from wikigr.retrieval.relation_paths.weights import WEIGHTS, Weights
 
 # Distinct steps that are compared with one question.
 _MAX_STEPS = 96
-# Paths per topic whose ends are looked up, best first.
+# Paths whose ends are looked up, best first.
 _MAX_TRIED = 24
 # The share of the question that a path must explain.
 MIN_EXPLAINED = 0.5
