@@ -26,6 +26,9 @@ _RELATIVES = frozenset("that where which who whom whose".split())
 _OF_PERSONS = frozenset("who whom whose".split())
 _WITHOUT_NOUN = frozenset("where who".split())
 _COORDINATORS = frozenset("and or both".split())
+# No text says who has not done something.
+_NEGATIONS = frozenset("neither never not".split())
+_NEGATED = ("n't", "n’t")
 _POSSESSIVE = ("'s", "’s", "s'", "s’")
 _FINAL_POSSESSIVE = re.compile(r"['’]s?$")
 _SPACE_BEFORE_MARK = re.compile(r"\s+(?=[,;:]|['’]s?\b)")
@@ -63,7 +66,10 @@ def decompose(question: str) -> tuple[Decomposition, ...]:
     words = _Words(question.strip().rstrip("?.! "))
     found: list[Decomposition] = []
     inside = False
-    for pronoun in words.relative_pronouns():
+    pronouns = words.relative_pronouns()
+    if pronouns and words.negates_after(min(pronouns)):
+        return ()
+    for pronoun in pronouns:
         found = found or _by_relative_clause(words, pronoun, inside=inside)
         inside = True
     found = found or _by_noun_phrase(words)
@@ -111,6 +117,13 @@ class _Words:
     def names_before(self, last: int) -> bool:
         """Return whether a name or a quotation is among the words before ``last``."""
         return not all(self.is_plain(number) for number in range(last))
+
+    def negates_after(self, first: int) -> bool:
+        """Return whether a word from ``first`` on negates, outside of names and quotations."""
+        return any(
+            (self.lowered[n] in _NEGATIONS or self.lowered[n].endswith(_NEGATED)) and self.is_plain(n)
+            for n in range(first, len(self))
+        )
 
     def relative_pronouns(self) -> list[int]:
         """Return the pronouns that may begin relative clauses, in order; "that", which may begin others, comes last."""
