@@ -85,10 +85,24 @@ def test_a_comparison_reads_both_dates_and_names_the_one_asked_for(pack: Pack) -
     ):
         answer = ask(pack, question)
         assert [hop.question for hop in answer.chain][-1] == f"When was {name} born?"
+        # Each hop has the date that it asks for, and the choice between them is the short answer.
+        years = {"When was Werner Heisenberg born?": "1901", "When was Marie Curie born?": "1867"}
+        assert all(years[hop.question] in hop.answer for hop in answer.chain)
         assert answer.citations[0].title == name
         assert {citation.title for citation in answer.citations} == {"Werner Heisenberg", "Marie Curie"}
         if answer.span is not None:
             assert answer.span.text == name
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who was born first, Albert Born or Paul Dirac?",
+        "Who was born first, Zorblax Curie or Paul Dirac?",
+    ],
+)
+def test_nothing_is_compared_with_what_the_pack_does_not_name(pack: Pack, question: str) -> None:
+    assert ask(pack, question).chain == ()
 
 
 def test_the_number_of_further_questions_is_bounded(pack: Pack) -> None:

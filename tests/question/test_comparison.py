@@ -20,6 +20,9 @@ from wikigr.question.comparison import compare, decompose_choice
          "date", False),
         ("Which person went into space at a later date, Jähn or Fuglesang?", "Jähn", "Fuglesang",
          "When did X went into space?", "date", False),
+        ("Who was born first: Niels Bohr or Max Born?", "Niels Bohr", "Max Born", "When was X born?", "date", True),
+        ("Of the two physicists, who was born first, Bohr or Born?", "Bohr", "Born",
+         "When was X born?", "date", True),
         ("Which opera has more acts, Parsifal or Manon?", "Parsifal", "Manon", "How many acts does X have?", "number",
          False),
         ("Which mountain is lower, Nanda Devi or Broad Peak?", "Nanda Devi", "Broad Peak", "How high is X?", "number",
@@ -41,6 +44,14 @@ def test_comparisons(question: str, first: str, second: str, asked: str, measure
         "Were both Alvin Lee and Chad Gray lead vocalists for bands?",
         "What did Bohr or Einstein say first?",
         "Should I use a list or a tuple?",
+        # More than two things.
+        "Who was born first, Niels Bohr, Max Born or Marie Curie?",
+        "Who is older, Niels Bohr or Max Born or Marie Curie?",
+        # More than a comparison.
+        "Who is older, Max Born or Niels Bohr, and where was he born?",
+        # Negated.
+        "Who was not born first, Niels Bohr or Max Born?",
+        "Which mountain is not higher, Nanda Devi or Broad Peak?",
         "",
     ],
 )
@@ -50,7 +61,13 @@ def test_other_questions_compare_nothing(question: str) -> None:
 
 def test_no_wording_takes_long() -> None:
     # A pattern that backtracks needs hours for these.
-    for question in ("Aa " * 330, "Who is first, " + "Aa or " * 160, "Which of " + "Aa bb Cc " * 100, "A" * 100_000):
+    for question in (
+        "Aa " * 330,
+        "Who is first, " + "Aa or " * 160,
+        "Which of " + "Aa bb Cc " * 100,
+        "A" * 600,
+        "Film 1 " * 80,
+    ):
         compare(question)
 
 

@@ -147,16 +147,19 @@ def facts_miss_question(sentences: Sequence[SentenceScore], question: Question) 
 
     A list of facts about something looks like an answer to any question about it, such as one for a phone number. A
     question that only names things ("Who is Ada?") does ask for these facts. Facts that state no rank, negation, number
-    or reason do not answer a question that has one.
+    or reason do not answer a question that has one, and none states the parent of a parent.
     """
-    from wikigr.retrieval.relation_paths.masked_question import restrictions
+    from wikigr.retrieval.relation_paths.masked_question import nesting, restrictions
     from wikigr.sources.statements import FACTS
 
     if not sentences or any(sentence.section.heading != FACTS for sentence in sentences):
         return False
     named = {stem for sentence in sentences for stem in stems(sentence.section.title)}
     said = {stem for sentence in sentences for stem in stems(sentence.text)}
-    if not {word for s in sentences for word in words(s.text)}.issuperset(restrictions(words(question.text))):
+    asked_words = words(question.text)
+    if not {word for s in sentences for word in words(s.text)}.issuperset(restrictions(asked_words)):
+        return True
+    if nesting(asked_words) > 1:
         return True
     asked = {stem: weight for stem, weight in question.weights.items() if stem not in named}
     return sum(weight for stem, weight in asked.items() if stem in said) < _SAID_BY_FACTS * sum(asked.values())

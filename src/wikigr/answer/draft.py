@@ -102,6 +102,7 @@ def follow_chain(draft: Draft, resources: Resources, options: ReaderOptions, rec
         for hop in (chain.last, *chain.hops[:-1])
         if (place := _place(hop)) in by_place
     ]
+    stating[0] = replace(stating[0], span=chain.short_answer)
     sentences = (*stating, *by_place.values())
     record.ranking = _sections(sentences)
     return replace(draft, sentences=sentences, chain=chain)

@@ -61,7 +61,7 @@ def _listing(names: Sequence[str], answers: PathAnswers) -> str:
 
 def _span(name: str, citation: Citation) -> AnswerSpan | None:
     """Return the place of ``name`` in the quotation: at its beginning, or else where it occurs last."""
-    begin = 0 if citation.quote.startswith(name) else citation.quote.rfind(name)
+    begin = 0 if citation.quote.startswith(f"{name} — ") else citation.quote.rfind(name)
     if begin < 0:
         return None
     start = citation.start + begin
@@ -74,11 +74,14 @@ def _find(fact: StatedFact, sections: Mapping[str, Section], score: float) -> Se
     if section is None:
         return None
     opening = fold(f"{fact.subject} — {readable_relation(fact.relation)}:")
+    # A long value is cut in the graph, but not in the section.
+    is_cut = fact.value.endswith("…")
     value = fold(fact.value.rstrip("…"))
     start = 0
     for line in section.content.split("\n"):
         folded = fold(line)
-        if folded.startswith(opening) and folded.removeprefix(opening).strip().startswith(value):
+        stated = folded.removeprefix(opening).strip()
+        if folded.startswith(opening) and (stated in (value, f"{value}.") or (is_cut and stated.startswith(value))):
             return SentenceScore(section, start, start + len(line), score, score, score, score, score)
         start += len(line) + 1
     return None

@@ -51,7 +51,7 @@ def read_question(question: str, resources: Resources, reader: Reader, options: 
     asked = words(question)
     for sentence in read:
         answer = tuple(answer_words(sentence))
-        if not answer or answer in said or _contains(asked, answer):
+        if not answer or answer in said or contains(asked, answer):
             continue
         said.add(answer)
         # The confidence is that of the best answer; the others have their share of it.
@@ -85,7 +85,8 @@ def _whole_name(sentence: str, start: int, end: int) -> str:
     return sentence[before.start() if before else start : after.end() if after else end]
 
 
-def _contains(sequence: Sequence[str], part: Sequence[str]) -> bool:
+def contains(sequence: Sequence[str], part: Sequence[str]) -> bool:
+    """Return whether ``part`` is a run of neighboring items of ``sequence``."""
     size = len(part)
     return any(tuple(sequence[n : n + size]) == tuple(part) for n in range(len(sequence) - size + 1))
 

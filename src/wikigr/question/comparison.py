@@ -10,13 +10,22 @@ from wikigr.question.decomposition import MAX_CHARS, Decomposition
 
 Measure = Literal["date", "number"]
 
-# A name: capitalized words, with words in lower case between them. It may follow an article.
-_NAME = r"(?:[Tt]he\s+)?[A-ZÀ-Þ0-9][\w.'’–-]*(?:\s+(?:[a-zß-ÿ][\w.'’–-]*\s+){0,2}[A-ZÀ-Þ0-9(][\w.'’–()-]*)*"
+_CAPITAL = "A-ZÀ-Þ0-9"
+# A name: capitalized words, with words in lower case between them. It may follow an article. Only one way to divide a
+# text into these words must match, or else the time grows exponentially.
+_NAME = (
+    rf"(?:[Tt]he\s+)?[{_CAPITAL}][\w.'’–-]*"
+    rf"(?:\s+(?:(?![{_CAPITAL}])[\w.'’–-]+\s+){{0,2}}[{_CAPITAL}][\w.'’–()-]*)*"
+)
+# "Paris, France" is one alternative; "B, and where …" is none.
+_SECOND = r"(?P<second>[^?,]+(?:,\s*[A-ZÀ-Þ][^?,]*)?)"
 _ALTERNATIVES = (
     # "…, A or B?"
-    re.compile(r"^(?P<clause>.+?),\s*(?P<first>[^,?]+?),?\s+or\s+(?P<second>[^?]+?)\s*\?*$"),
+    re.compile(rf"^(?P<clause>.+?),\s*(?P<first>[^,?]+?),?\s+or\s+{_SECOND}\s*\?*$"),
+    # "…: A or B?"
+    re.compile(rf"^(?P<clause>(?:[^:]+\s)?[a-z]+):\s*(?P<first>[^,?]+?),?\s+or\s+{_SECOND}\s*\?*$"),
     # "… A or B?"
-    re.compile(rf"^(?P<clause>.+?[a-z])\s+(?P<first>{_NAME})\s+or\s+(?P<second>{_NAME})\s*\?*$"),
+    re.compile(rf"^(?P<clause>(?:.+?\s)?[a-z][\w-]*)\s+(?P<first>{_NAME})\s+or\s+(?P<second>{_NAME})\s*\?*$"),
     # "Which of A and B …?"
     re.compile(
         rf"^(?P<asked>Which|Who|which|who) of\s+(?P<first>{_NAME})\s+and\s+(?P<second>{_NAME})\s+(?P<clause>.+?)\s*\?*$"
@@ -26,6 +35,9 @@ _ALTERNATIVES = (
 _CHOICE = re.compile(
     rf"^(?P<before>.+?)\bthe\s+(?P<by>\w+)\s+of\s+(?P<first>{_NAME})\s+and\s+(?P<second>{_NAME})(?P<after>.*)$"
 )
+# "Who was not born first" asks for the other one, or for one of many.
+_NEGATION = re.compile(r"\b(?:not|never|neither)\b|n['’]t\b", re.I)
+_FURTHER_ALTERNATIVE = " or "
 _EARLIER = "earlier|earliest|first|before|older|oldest|sooner"
 _LATER = "later|latest|last|younger|youngest|newer|newest|more recently|most recently"
 _BY_DATE = re.compile(rf"\b(?:(?:at|on) an?\s+|the\s+)?(?:(?P<low>{_EARLIER})|(?P<high>{_LATER}))(?:\s+date)?\b", re.I)
@@ -80,11 +92,13 @@ def compare(question: str) -> Comparison | None:
         return None
     text = " ".join(question.split())
     found = next((match for pattern in _ALTERNATIVES if (match := pattern.match(text))), None)
-    if found is None:
+    if found is None or _FURTHER_ALTERNATIVE in found["second"] or _NEGATION.search(found["clause"]):
         return None
     clause = found["clause"]
-    understood = _by_size(clause) or _by_count(clause) or _by_date(clause)
-    if understood is None:
+    # In "Who was born first, A, B or C?", the last part of the clause is another alternative.
+    last_part = clause.rpartition(",")[2]
+    understood = _understood(clause)
+    if understood is None or _understood(last_part) is None:
         return None
     pattern, measure, lowest = understood
     return Comparison(found["first"].strip(), found["second"].strip(), pattern, measure, lowest)
@@ -99,6 +113,11 @@ def decompose_choice(question: str) -> Decomposition | None:
     if compare(description) is None:
         return None
     return Decomposition(description, found["before"].strip(), found["after"].strip(" ?"))
+
+
+def _understood(clause: str) -> tuple[str, Measure, bool] | None:
+    """Return the question about one thing, what is compared, and whether the lowest value is asked for."""
+    return _by_size(clause) or _by_count(clause) or _by_date(clause)
 
 
 def _by_date(clause: str) -> tuple[str, Measure, bool] | None:

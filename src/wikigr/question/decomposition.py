@@ -26,6 +26,9 @@ _RELATIVES = frozenset("that where which who whom whose".split())
 _OF_PERSONS = frozenset("who whom whose".split())
 _WITHOUT_NOUN = frozenset("where who".split())
 _COORDINATORS = frozenset("and or both".split())
+# No text says who has not done something.
+_NEGATIONS = frozenset("neither never not".split())
+_NEGATED = ("n't", "n’t")
 _POSSESSIVE = ("'s", "’s", "s'", "s’")
 _FINAL_POSSESSIVE = re.compile(r"['’]s?$")
 _SPACE_BEFORE_MARK = re.compile(r"\s+(?=[,;:]|['’]s?\b)")
@@ -34,8 +37,8 @@ _INTERROGATIVE_PLACES = 5
 _INTERROGATIVES_IN_PLACE = frozenset("what which".split())
 # Words before the "of" of a noun phrase, with its article.
 _MAX_HEAD_WORDS = 4
-# A longer text is a pasted page rather than a question.
-MAX_CHARS = 1_000
+# A longer text is a pasted page rather than a question. The time to match a comparison grows with its square.
+MAX_CHARS = 600
 # More ways to understand one question cost more than they find.
 _MAX_DECOMPOSITIONS = 2
 
@@ -68,7 +71,10 @@ def decompose(question: str) -> tuple[Decomposition, ...]:
     words = _Words(question.strip().rstrip("?.! "))
     found: list[Decomposition] = []
     inside = False
-    for pronoun in words.relative_pronouns():
+    pronouns = words.relative_pronouns()
+    if pronouns and words.negates_after(min(pronouns)):
+        return ()
+    for pronoun in pronouns:
         found = found or _by_relative_clause(words, pronoun, inside=inside)
         inside = True
     found = found or _by_noun_phrase(words)
@@ -116,6 +122,13 @@ class _Words:
     def names_before(self, last: int) -> bool:
         """Return whether a name or a quotation is among the words before ``last``."""
         return not all(self.is_plain(number) for number in range(last))
+
+    def negates_after(self, first: int) -> bool:
+        """Return whether a word from ``first`` on negates, outside of names and quotations."""
+        return any(
+            (self.lowered[n] in _NEGATIONS or self.lowered[n].endswith(_NEGATED)) and self.is_plain(n)
+            for n in range(first, len(self))
+        )
 
     def relative_pronouns(self) -> list[int]:
         """Return the pronouns that may begin relative clauses, in order; "that", which may begin others, comes last."""

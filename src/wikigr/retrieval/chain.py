@@ -37,11 +37,14 @@ class Chain:
     """At least one hop; each asks about the answer of the one before, and the last one answers the question.
 
     ``is_clause`` says whether the question describes what it asks about in a relative clause or compares, rather than
-    in a noun phrase, which a single section may answer just as well.
+    in a noun phrase, which a single section may answer just as well. If it compares (``is_comparison``), the answer is
+    not what the last hop found, but the name of the thing; ``named`` is the name in the sentence, if it is there.
     """
 
     hops: tuple[Hop, ...]
     is_clause: bool = True
+    is_comparison: bool = False
+    named: Span | None = None
 
     @property
     def probability(self) -> float:
@@ -56,6 +59,11 @@ class Chain:
     @property
     def last(self) -> Hop:
         return self.hops[-1]
+
+    @property
+    def short_answer(self) -> Span | None:
+        """The short answer in the sentence of the last hop, or ``None`` if that sentence does not contain it."""
+        return self.named if self.is_comparison else self.last.span
 
     def __str__(self) -> str:
         """The answers, in order."""

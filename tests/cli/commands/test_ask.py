@@ -219,3 +219,11 @@ def test_the_pack_may_come_from_the_environment_or_a_project_file(
 
 def test_the_database_file_names_its_pack(wikigr: Wikigr, physics_pack: Path) -> None:
     assert wikigr("ask", QUESTION, "--pack", str(physics_pack / "pack.db")).code == 0
+
+
+def test_a_comparison_whose_sentence_says_he_is_valid_json(wikigr: Wikigr, physics_pack: Path) -> None:
+    question = "Who was born later, Werner Heisenberg or Marie Curie?"
+    result = wikigr("ask", question, "--pack", str(physics_pack), "--offline", "--json", "--explain")
+    document = json.loads(result.out, parse_constant=pytest.fail)
+    assert document["span"] is None
+    assert [hop["answer"] for hop in document["chain"]] == ["7 November 1867", "5 December 1901"]

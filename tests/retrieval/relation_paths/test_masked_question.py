@@ -56,6 +56,20 @@ def test_a_word_names_a_relation_or_a_kind_of_thing(question: str, word: str, us
     assert next(token.use for token in masked(question).tokens if token.text == word) == use
 
 
+@pytest.mark.parametrize(
+    ("question", "nested"),
+    [
+        ("the parent of the parent of X Y", 2),
+        ("X Y's parent's parent", 2),
+        ("the parent of X Y", 1),
+        ("the owner of the parent of X Y", 1),
+        ("who owns X Y", 0),
+    ],
+)
+def test_a_word_that_is_nested_counts_each_time(question: str, nested: int) -> None:
+    assert masked(question).nested == nested
+
+
 def test_same_and_also_mark_the_word_that_they_precede() -> None:
     found = masked("which films have the same director as X Y")
     assert found.is_shared

@@ -65,6 +65,14 @@ def test_a_single_answer_is_the_short_answer(pipeline: Pipeline) -> None:
     assert pipeline.pack.sections([span.section_id])[span.section_id].content[span.start : span.end] == span.text
 
 
+def test_a_name_that_another_one_begins_with_has_its_own_fact_and_place(pipeline: Pipeline) -> None:
+    held = pipeline.answer("what does Shelf hold")
+    assert [citation.quote for citation in held.citations] == ["Shelf — holds: Book 10.", "Shelf — holds: book 1."]
+    span = pipeline.answer("the spouse of Zoe").span
+    assert span is not None
+    assert (span.text, span.start) == ("Zo", len("Zoe — spouse: "))
+
+
 def test_a_long_list_is_cut_with_its_total(graph_pack: Pack) -> None:
     profile = Profile().override(RelationPathsOptions, max_answers=20)
     answer = Pipeline(profile, graph_pack, offline=True).answer("films directed by Nora Hub")
@@ -90,6 +98,10 @@ def test_the_trace_shows_the_other_paths_with_their_scores(pipeline: Pipeline) -
         "Why did Clara Voss direct The Iron Bell?",
         "the films directed by Clara Voss in 1975",
         "the teacher of the student of the teacher of the student of the teacher of Zanzibar Quux",
+        # Leo Prim's parent is not known, so no answer follows from fewer steps.
+        "who is the parent of the parent of Ada Prim",
+        "Ada Prim's parent's parent",
+        "the parent of the parent of the parent of the parent of Otto Prim",
     ],
 )
 def test_what_no_path_explains_is_declined(pipeline: Pipeline, question: str) -> None:

@@ -6,6 +6,7 @@ All rules are about the syntax of English. What words mean is for ``evidence`` t
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -70,7 +71,8 @@ class MaskedQuestion:
 
     ``orders`` are the possible orders of ``tokens``, each from the topic outward. ``asks`` is the interrogative that
     asks for the answer, or "". ``is_shared`` says that a word like "same" or "also" pairs two things. ``restrictions``
-    are words that no path may leave out: ranks, negations, numbers.
+    are words that no path may leave out: ranks, negations, numbers. ``nested`` is how often the same word is said of
+    what follows it ("the parent of the parent of": 2), and a path needs a step for each.
     """
 
     tokens: tuple[Token, ...]
@@ -78,6 +80,7 @@ class MaskedQuestion:
     asks: str
     is_shared: bool
     restrictions: tuple[str, ...]
+    nested: int
 
 
 def mask(question: str, start: int, end: int) -> MaskedQuestion:
@@ -128,6 +131,7 @@ def mask(question: str, start: int, end: int) -> MaskedQuestion:
         asks,
         not _SHARED.isdisjoint((*left, *right)),
         restrictions([*left, *right]),
+        nesting(words(question)),
     )
 
 
@@ -136,6 +140,13 @@ def restrictions(text: list[str]) -> tuple[str, ...]:
     found = [word for word in text if word in _RESTRICTIVE or word.isdigit() or word.endswith("n't")]
     found += [f"how {after}" for word, after in pairwise(text) if word == "how" and after in _MANNER]
     return tuple(found)
+
+
+def nesting(text: list[str]) -> int:
+    """Return how often the same word relates things: 2 for "the owner of the owner of X" and "X's owner's owner"."""
+    related = [word for word, after in pairwise(text) if after == "of"]
+    related += [_OWN_POSSESSIVE.sub("", word) for before, word in pairwise(text) if _OWN_POSSESSIVE.search(before)]
+    return max(Counter(related).values(), default=0)
 
 
 def _is_content(word: str) -> bool:

@@ -20,7 +20,7 @@ from wikigr.retrieval.relation_paths.weights import WEIGHTS, Weights
 
 # Distinct steps that are compared with one question.
 _MAX_STEPS = 96
-# Paths per topic whose ends are looked up, best first.
+# Paths whose ends are looked up, best first.
 _MAX_TRIED = 24
 # The share of the question that a path must explain.
 MIN_EXPLAINED = 0.5
@@ -129,7 +129,9 @@ class PathSearch:
         return [path if self._keeps(question, path) else replace(path, explained=0.0) for path in paths]
 
     def _keeps(self, question: MaskedQuestion, path: ScoredPath) -> bool:
-        """Return whether the relations of ``path`` contain all words that must not be left out."""
+        """Return whether the relations of ``path`` contain all words that must not be left out, as often as needed."""
+        if len(path.steps) < question.nested:
+            return False
         said = {word for step in path.steps for word in self._evidence.text(step).words}
         return said.issuperset(question.restrictions)
 
