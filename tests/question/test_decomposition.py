@@ -26,6 +26,11 @@ from wikigr.question.decomposition import decompose
         ("The actor who plays Barney plays what character in Batman?",
          "Who is the actor who plays Barney plays what character in Batman?",
          "NAME who plays Barney plays what character in Batman?"),
+        ("What job did the man train for who found the planet?", "Who is the man who found the planet?",
+         "What job did NAME train for?"),
+        # After a preposition, the clause ends the question.
+        ("Which prize was won in 1978 by the woman who led the test?", "Who is the woman who led the test?",
+         "Which prize was won in 1978 by NAME?"),
         # Without a noun.
         ("Who played the girlfriend of who plays Marty?", "Who plays Marty?", "Who played the girlfriend of NAME?"),
         # A name that contains a negation.

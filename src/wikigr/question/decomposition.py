@@ -147,11 +147,18 @@ class _Words:
             and not (word == "that" and before in _PREPOSITIONS)
         )
 
+    def has_verb_before(self, number: int) -> bool:
+        """Return whether a verb may stand between word ``number`` and the noun phrase before it: "the man train"."""
+        article = _last_article(self, number)
+        return article is not None and number - article > 2 and self.awaits_predicate(article)
+
     def awaits_predicate(self, number: int) -> bool:
         """Return whether the main clause goes on after the noun phrase that begins at ``number``.
 
-        "Where did the man …" waits for a verb, and "who is the man …" does not.
+        "Where did the man …" waits for a verb, but "who is the man …" and "what was won by the man …" do not.
         """
+        if number and self.lowered[number - 1] in _PREPOSITIONS - {"of"}:
+            return False
         if self.interrogative is None or self.interrogative > number:
             return True
         asked = self.lowered[self.interrogative]
@@ -167,11 +174,12 @@ def _by_relative_clause(words: _Words, pronoun: int, *, inside: bool) -> list[De
     asked_by = "Who" if words.lowered[pronoun] in _OF_PERSONS else "What"
     begin = pronoun
     if words.lowered[pronoun - 1] in _PREPOSITIONS:
-        if words.lowered[pronoun] in _WITHOUT_NOUN:
-            # "the girlfriend of who plays Marty"
+        if words.lowered[pronoun] not in _WITHOUT_NOUN:
+            begin -= 1
+        elif not words.has_verb_before(pronoun - 1):
+            # "the girlfriend of who plays Marty", but not "the job did the man train for who …"
             clause = words.between(pronoun, len(words))
             return [Decomposition(f"{clause[0].upper()}{clause[1:]}?", words.between(0, pronoun), "")]
-        begin -= 1
     clause = words.between(begin, len(words))
     if words.lowered[begin - 1] == ",":
         begin -= 1
