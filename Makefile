@@ -82,7 +82,7 @@ eval: .venv/.installed
 	$(BIN)/wikigr model prepare $(MODEL)
 	$(BIN)/wikigr pack build packs/physics/articles -o packs/physics \
 		--description "Quantum physics and its history" --license CC-BY-4.0
-	$(BIN)/wikigr eval run --pack packs/physics --offline --baseline eval/physics.json --min accuracy=0.45
+	$(BIN)/wikigr eval run --pack packs/physics --offline --baseline eval/physics.json --min accuracy=0.55
 	$(BIN)/wikigr eval run --pack packs/physics --questions packs/physics/eval/composed.jsonl --offline
 
 # Generate the reference pages and the manual page from the commands and the profile schema. A test fails if they are
