@@ -113,6 +113,13 @@ def test_the_number_of_further_questions_is_bounded(pack: Pack) -> None:
         assert 1 <= len(asked) <= most
 
 
+def test_no_further_question_begins_after_the_time(pack: Pack) -> None:
+    answer = ask(pack, TWO_HOPS, Profile().override(HopsOptions, seconds=1e-9))
+    assert notes(answer, "hops")["questions"] == []
+    assert answer.chain == ()
+    assert answer.text == ask(pack, TWO_HOPS, WITHOUT).text
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -44,10 +44,14 @@ class Found:
 
 
 def search_chains(
-    comparison: Comparison | None, decompositions: Sequence[Decomposition], read: Read, options: HopsOptions
+    comparison: Comparison | None,
+    decompositions: Sequence[Decomposition],
+    read: Read,
+    options: HopsOptions,
+    clock: Callable[[], float],
 ) -> Found:
     """Return chains for a question that compares two things, or else can be decomposed in these ways."""
-    search = _ChainSearch(read, options)
+    search = _ChainSearch(read, options, clock, clock() + options.seconds)
     chains: list[Chain] = []
     if comparison is not None:
         chosen = choose(comparison, search.ask)
@@ -59,10 +63,12 @@ def search_chains(
 
 @dataclass(slots=True)
 class _ChainSearch:
-    """Asks at most ``max_questions`` different questions, each once."""
+    """Asks at most ``max_questions`` different questions, each once, and none after the ``deadline``."""
 
     read: Read
     options: HopsOptions
+    clock: Callable[[], float]
+    deadline: float
     readings: dict[str, Reading] = field(default_factory=dict)
     searches: dict[str, Search] = field(default_factory=dict)
 
@@ -95,9 +101,9 @@ class _ChainSearch:
         return sorted(_best(chains, 2 * self.options.beam), key=_worth, reverse=True)[: self.options.beam]
 
     def ask(self, question: str, weight: float = 1.0) -> tuple[Hop, ...]:
-        """Return the answers to ``question``, or none if too many questions were asked before it."""
+        """Return the answers to ``question``, or none if too much was asked before it."""
         if question not in self.readings:
-            if len(self.readings) == self.options.max_questions:
+            if len(self.readings) == self.options.max_questions or self.clock() >= self.deadline:
                 return ()
             self.readings[question] = self.read(question, limit=self.options.beam)
             self.searches[question] = Search(question, self.readings[question].candidates, weight)
