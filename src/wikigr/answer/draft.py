@@ -93,9 +93,15 @@ def follow_chain(draft: Draft, resources: Resources, options: ReaderOptions, rec
     if not all(_place(hop) in by_place for hop in chain.hops):
         record.notes["skipped"] = "a section of the chain was dropped"
         return draft
-    direct = assess(draft.state.evidence, draft.sentences, {}, draft.calibration).value
-    record.notes.update(chain=str(chain), strength=chain.strength, in_one_hop=direct)
-    if chain.strength < (_SHARE_FOR_CLAUSE if chain.is_clause else _SHARE_FOR_NOUN_PHRASE) * direct:
+    thresholds = resources.pack.manifest.thresholds
+    direct, by_chain = (
+        assess(draft.state.evidence, draft.sentences, thresholds, draft.calibration, followed)
+        for followed in (None, chain)
+    )
+    record.notes.update(chain=str(chain), strength=chain.strength, in_one_hop=direct.value)
+    share = _SHARE_FOR_CLAUSE if chain.is_clause else _SHARE_FOR_NOUN_PHRASE
+    # A chain never turns an answer into an abstention.
+    if chain.strength < share * direct.value or (by_chain.abstain and not direct.abstain):
         return draft
     stating = [
         replace(by_place.pop(place), span=hop.span, answer_score=hop.probability)

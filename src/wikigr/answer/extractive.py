@@ -50,7 +50,7 @@ def write_extractive(pack: Pack, draft: Draft, answer: Answer) -> Answer:
     chosen = stating or [s for s in draft.sentences if (s.section.section_id, s.start) in places]
     chosen = chosen or best_sentences(draft.sentences, short=short)
     searched = exploration is not None or draft.state.searched_paths
-    if searched and not stating and facts_miss_question(chosen, question):
+    if searched and not stating and facts_miss_question(chosen, question, draft.confidence.value):
         return replace(answer, confidence=0.0)
     citations = quote(chosen)
     verify_against(pack, citations, answer.trace)

@@ -90,8 +90,8 @@ def test_explain_shows_stages_scores_and_what_was_dropped(wikigr: Wikigr, physic
     explain = json.loads(result.out)["explain"]
     stages = {stage["stage"]: stage for stage in explain["stages"]}
     assert list(stages) == (
-        "encode dense lexical fuse graph_reranker entity_linking graph_walk documents fetch section_quality "
-        "sentences reader abstention citations".split()
+        "encode dense lexical fuse graph_reranker entity_linking graph_walk hops documents fetch section_quality "
+        "sentences reader chain abstention citations".split()
     )
     assert any("not among the best 5" in reason for reason in stages["documents"]["dropped"].values())
     assert stages["graph_reranker"]["notes"] == {"alpha": 0.95, "beta": 0.05}

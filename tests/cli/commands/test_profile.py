@@ -43,7 +43,8 @@ def test_what_show_prints_is_a_profile(wikigr: Wikigr, tmp_path: Path) -> None:
 
 def test_diff_prints_both_values(wikigr: Wikigr) -> None:
     lines = wikigr("profile", "diff", "baseline", "enhanced").out.splitlines()
-    assert "retrieval.mode" in lines[0] and lines[0].endswith("dense → hybrid")
+    (line,) = [line for line in lines if "retrieval.mode" in line]
+    assert line.endswith("dense → hybrid")
     rows = json.loads(wikigr("profile", "diff", "baseline", "enhanced", "--json").out)["differences"]
     assert {"key": "retrieval.mode", "baseline": "dense", "enhanced": "hybrid"} in rows
 

@@ -39,8 +39,8 @@ def test_a_cited_article(wikigr: Wikigr, physics_pack: Path) -> None:
     assert (found["schema_version"], found["title"], found["outcome"]) == (1, "Louis de Broglie", "cited")
     assert found["dropped_at"] is None and found["reason"] == "The answer quotes it: [1]."
     assert list(stages(found)) == [
-        "dense", "lexical", "fuse", "graph_reranker", "graph_walk", "documents", "section_quality", "sentences",
-        "reader", "citations",
+        "dense", "lexical", "fuse", "graph_reranker", "graph_walk", "hops", "documents", "section_quality",
+        "sentences", "reader", "chain", "citations",
     ]  # fmt: skip
     assert all(
         list(s) == ["stage", "rank", "article_rank", "of", "section_id", "score", "reason"] for s in found["stages"]

@@ -78,7 +78,7 @@ def test_flips_of_a_profile_with_itself_are_wrong_usage(run: Run, wikigr: Wikigr
     run("one", "--profile", "enhanced")
     # The whole profile is what an ablation is about, and what the others are compared with.
     result = wikigr("eval", "flips", "r")
-    assert (result.code, "--profile enhanced-without-lexical or" in result.err) == (2, True)
+    assert (result.code, "--profile enhanced-without-relation_paths or" in result.err) == (2, True)
     for again in (("r", "r"), ("one",)):
         assert wikigr("eval", "flips", *again, "--profile", "enhanced").code == 2
     assert wikigr("eval", "flips", "one", "r").code == 0

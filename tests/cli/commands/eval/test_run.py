@@ -106,8 +106,8 @@ def test_ablation_takes_every_enhancement_away_in_turn(run: Run) -> None:
     document = json.loads(run("r", "--profile", "enhanced", "--ablate", "--json").out)
     names = [profile["name"].removeprefix("enhanced-without-") for profile in document["profiles"]]
     assert names == [
-        "enhanced", "lexical", "dense", "graph_reranker", "graph_walk", "multi_doc", "section_quality",
-        "reader", "few_shot",
+        "enhanced", "relation_paths", "lexical", "dense", "graph_reranker", "graph_walk", "hops", "multi_doc",
+        "section_quality", "reader", "few_shot",
     ]  # fmt: skip
     few_shot = next(c for c in document["comparisons"] if c["second"].endswith("few_shot"))
     # Offline no example is shown to anybody.
