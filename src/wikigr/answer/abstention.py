@@ -32,8 +32,8 @@ NEAREST_WEIGHT = 0.25
 DEFAULT_THRESHOLD = 0.48
 THRESHOLD_NAME = "abstention"
 
-# With the reader, the strength is the probability that the answer is right. The default threshold was chosen on the demo
-# pack and a pack of facts; answers above it are right more often than not.
+# With the reader, the strength is the probability that the answer is right. The default threshold was chosen on the
+# demo pack and a pack of facts.
 DEFAULT_READER_THRESHOLD = 0.22
 READER_THRESHOLD_NAME = "reader"
 _OF_THE_READER = (READER_THRESHOLD_NAME, DEFAULT_READER_THRESHOLD)
