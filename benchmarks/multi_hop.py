@@ -7,8 +7,8 @@ the mean recall@2, @5 and @10 of gold passages, the share of questions with all 
 milliseconds per question with the encoder loaded, R@5 by number of hops or type, and the paired difference in R@5 from
 the previous configuration with its 95% BCa confidence interval.
 
-``--answers`` measures answers instead: the profile ``enhanced`` without and with the reader, offline. Prints the mean
-exact match and F1 (SQuAD's) of the short answer, or of the first sentence without one; the share of answers that
+``--answers`` measures answers instead: ``enhanced`` without the reader, with it, and with hops, offline. Prints the
+mean exact match and F1 (SQuAD's) of the short answer, or of the first sentence without one; the share of answers that
 contain an accepted one; the share that abstained, which counts as wrong; and the paired difference in F1.
 """
 
@@ -67,7 +67,8 @@ def answer_configurations() -> Iterator[tuple[str, Profile]]:
     """Yield the name and the profile of each configuration that answers questions."""
     full = load_profile("enhanced")
     yield "no reader", full.override(ReaderOptions, enabled=False)
-    yield "reader", full
+    yield "reader", full.override(HopsOptions, enabled=False)
+    yield "hops", full
 
 
 def short_answer(answer: Answer) -> str:
