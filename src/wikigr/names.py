@@ -23,6 +23,9 @@ _PARTICLES = frozenset(
     per sous sur the under upon van von y zu zum""".split()
 )
 
+# A possessive without the name: "Einstein's", "the Joneses'".
+_POSSESSIVE = re.compile(r"['’]s?$")
+
 # The same definition of a word as in ``text.words``.
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
@@ -61,6 +64,11 @@ def merge_key(name: str) -> str:
     folded = fold(name)
     symbols = "".join(c for c in folded if c in "#*&@%" or unicodedata.category(c).startswith("S"))
     return f"{name_key(folded)} {symbols}".strip()
+
+
+def strip_possessive(text: str) -> str:
+    """Return ``text`` without a final "'s" or "'"."""
+    return _POSSESSIVE.sub("", text)
 
 
 def name_words(text: str) -> list[tuple[str, int, int]]:

@@ -12,7 +12,8 @@ from rapidfuzz.distance import OSA
 from wikigr.graph.engine import Graph
 from wikigr.graph.graph_index import index_graph
 from wikigr.graph.schema import ddl
-from wikigr.retrieval.name_matching import NameMatcher, _one_typo_away, strip_possessive
+from wikigr.names import strip_possessive
+from wikigr.retrieval.name_matching import NameMatcher, _one_typo_away
 
 TITLES = ("Albert Einstein", "Alfred Einstein", "Niels Bohr", "Photosynthesis", "Apollo 11", "Go")
 

@@ -13,7 +13,7 @@ from wikigr.pack.open import Pack
 from wikigr.reader.options import ReaderOptions
 from wikigr.reader.passage import Calibration
 from wikigr.reader.prepared import NoReaderError
-from wikigr.retrieval.chain import Chain, Hop
+from wikigr.retrieval.chain import Chain
 from wikigr.retrieval.state import Resources, State
 from wikigr.retrieval.trace import StageRecord
 
@@ -89,8 +89,8 @@ def follow_chain(draft: Draft, resources: Resources, options: ReaderOptions, rec
     if chain is None or draft.calibration is None:
         record.notes["skipped"] = "there is no chain of hops"
         return draft
-    by_place = {(sentence.section.section_id, sentence.start): sentence for sentence in draft.sentences}
-    if not all(_place(hop) in by_place for hop in chain.hops):
+    by_place = {sentence.place: sentence for sentence in draft.sentences}
+    if not all(hop.place in by_place for hop in chain.hops):
         record.notes["skipped"] = "a section of the chain was dropped"
         return draft
     thresholds = resources.pack.manifest.thresholds
@@ -104,18 +104,14 @@ def follow_chain(draft: Draft, resources: Resources, options: ReaderOptions, rec
     if chain.strength < share * direct.value or (by_chain.abstain and not direct.abstain):
         return draft
     stating = [
-        replace(by_place.pop(place), span=hop.span, answer_score=hop.probability)
+        replace(by_place.pop(hop.place), span=hop.span, answer_score=hop.probability)
         for hop in (chain.last, *chain.hops[:-1])
-        if (place := _place(hop)) in by_place
+        if hop.place in by_place
     ]
     stating[0] = replace(stating[0], span=chain.short_answer)
     sentences = (*stating, *by_place.values())
     record.ranking = _sections(sentences)
     return replace(draft, sentences=sentences, chain=chain)
-
-
-def _place(hop: Hop) -> tuple[str, int]:
-    return hop.section.section_id, hop.start
 
 
 def assess_draft(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:

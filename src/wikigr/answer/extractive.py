@@ -46,8 +46,8 @@ def write_extractive(pack: Pack, draft: Draft, answer: Answer) -> Answer:
     stating = sentences_stating(exploration.chain if exploration is not None else (), draft.sentences)
     short = asks_short_answer(question)
     hops = draft.chain.hops if draft.chain is not None else ()
-    places = {(hop.section.section_id, hop.start) for hop in hops}
-    chosen = stating or [s for s in draft.sentences if (s.section.section_id, s.start) in places]
+    places = {hop.place for hop in hops}
+    chosen = stating or [s for s in draft.sentences if s.place in places]
     chosen = chosen or best_sentences(draft.sentences, short=short)
     searched = exploration is not None or draft.state.searched_paths
     if searched and not stating and facts_miss_question(chosen, question, draft.confidence.value):
@@ -63,9 +63,7 @@ def write_extractive(pack: Pack, draft: Draft, answer: Answer) -> Answer:
 def _cited_hops(hops: Sequence[Hop], citations: Sequence[Citation]) -> tuple[AnswerHop, ...]:
     """Return ``hops`` with the citations of the sentences in which they were read."""
     numbers = {(citation.section_id, citation.start): citation.n for citation in citations}
-    return tuple(
-        AnswerHop(hop.question, hop.answer, numbers[hop.section.section_id, hop.start], hop.probability) for hop in hops
-    )
+    return tuple(AnswerHop(hop.question, hop.answer, numbers[hop.place], hop.probability) for hop in hops)
 
 
 def short_answer(sentence: SentenceScore, quoted: Citation) -> AnswerSpan | None:

@@ -50,8 +50,8 @@ def read_sentences(
         for n, span in zip(numbers[section.section_id], spans, strict=True)
         if span is not None
     ]
-    places = {(s.section.section_id, s.start) for s in read}
-    return [*order_sentences(read), *(s for s in sentences if (s.section.section_id, s.start) not in places)]
+    places = {s.place for s in read}
+    return [*order_sentences(read), *(s for s in sentences if s.place not in places)]
 
 
 def _in_section(sentences: Sequence[SentenceScore], section: Section) -> list[int]:

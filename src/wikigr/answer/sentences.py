@@ -71,6 +71,11 @@ class SentenceScore:
     def text(self) -> str:
         return self.section.content[self.start : self.end]
 
+    @property
+    def place(self) -> tuple[str, int]:
+        """The section id and the start, which identify the sentence in its pack."""
+        return self.section.section_id, self.start
+
     def parts(self) -> dict[str, float]:
         """Return the features by the names in ``WEIGHTS``, which are those of the JSON output."""
         return {

@@ -54,7 +54,7 @@ class Hops(RetrievalStage[HopsOptions]):
             self.resources.skip_without_reader(record, error)
             return state
         read = partial(read_question, resources=self.resources, reader=reader, options=reading)
-        found = search_chains(comparison, decompositions, read, self.options, self.resources.pack.clock)
+        found = search_chains(comparison, decompositions, read, self.options, pack.clock)
         candidates = rank_by_searches(state.candidates, found.searches, found.chains)
         record.scored = len(found.searches)
         record.ranking = section_ids(candidates)

@@ -94,14 +94,7 @@ class Pipeline:
         ``within`` are the titles of the articles to which it is restricted, if any. Raises ``UsageError`` for an empty
         question.
         """
-        analyzed = self._analyze(question)
-        options = self.profile[MultiDocOptions]
-        limit = options.articles_for(analyzed) * options.sections_for(analyzed)
-        # If retrieval is restricted to some articles, every section is a candidate: the best ones may be in other
-        # articles.
-        depth = 0 if within is None else self.pack.manifest.counts["sections"]
-        state = self._start(analyzed, limit=limit, depth=search_depth(depth), within=within)
-        return self._run(RETRIEVAL_STAGES, state, trace)
+        return self._run(RETRIEVAL_STAGES, self._start_to_read(question, within), trace)
 
     def answer(
         self,
@@ -164,14 +157,21 @@ class Pipeline:
 
     def _search_in_one_hop(self, question: str) -> State:
         """Return what retrieval finds for a question that a stage asks."""
-        analyzed = self._analyze(question)
-        options = self.profile[MultiDocOptions]
-        limit = options.articles_for(analyzed) * options.sections_for(analyzed)
-        state = self._start(analyzed, limit=limit, depth=search_depth(0))
-        return self._run((stage for stage in RETRIEVAL_STAGES if not stage.asks), state, Trace(clock=self.pack.clock))
+        stages = (stage for stage in RETRIEVAL_STAGES if not stage.asks)
+        return self._run(stages, self._start_to_read(question), Trace(clock=self.pack.clock))
 
     def _analyze(self, question: str) -> Question:
         return analyze(question, self.pack.lexical, lambda texts: self.pack.encoder.encode(texts))
+
+    def _start_to_read(self, question: str, within: Collection[str] | None = None) -> State:
+        """Return the state before retrieval of what is to be read for an answer to ``question``."""
+        analyzed = self._analyze(question)
+        options = self.profile[MultiDocOptions]
+        limit = options.articles_for(analyzed) * options.sections_for(analyzed)
+        # If retrieval is restricted to some articles, every section is a candidate: the best ones may be in other
+        # articles.
+        depth = 0 if within is None else self.pack.manifest.counts["sections"]
+        return self._start(analyzed, limit=limit, depth=search_depth(depth), within=within)
 
     def _start(self, question: Question, *, limit: int, depth: int, within: Collection[str] | None = None) -> State:
         titles = frozenset(map(fold, within)) if within is not None else None

@@ -28,7 +28,7 @@ _ALTERNATIVES = (
     re.compile(rf"^(?P<clause>(?:.+?\s)?[a-z][\w-]*)\s+(?P<first>{_NAME})\s+or\s+(?P<second>{_NAME})\s*\?*$"),
     # "Which of A and B …?"
     re.compile(
-        rf"^(?P<asked>Which|Who|which|who) of\s+(?P<first>{_NAME})\s+and\s+(?P<second>{_NAME})\s+(?P<clause>.+?)\s*\?*$"
+        rf"^(?:Which|Who|which|who) of\s+(?P<first>{_NAME})\s+and\s+(?P<second>{_NAME})\s+(?P<clause>.+?)\s*\?*$"
     ),
 )
 # "the older of A and B"

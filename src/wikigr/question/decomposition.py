@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
+from wikigr.names import strip_possessive
+
 # A word or a punctuation mark. Words keep inner dots and hyphens ("St. Louis", "cobalt-60").
 _TOKEN = re.compile(r"[^\W_][\w'’.&–-]*|[,;:\"“”()]")
 _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
@@ -30,7 +32,6 @@ _COORDINATORS = frozenset("and or both".split())
 _NEGATIONS = frozenset("neither never not".split())
 _NEGATED = ("n't", "n’t")
 _POSSESSIVE = ("'s", "’s", "s'", "s’")
-_FINAL_POSSESSIVE = re.compile(r"['’]s?$")
 _SPACE_BEFORE_MARK = re.compile(r"\s+(?=[,;:]|['’]s?\b)")
 # The interrogative is among the first words ("In the name of which king …"); a later one begins a clause.
 _INTERROGATIVE_PLACES = 5
@@ -230,8 +231,8 @@ def _by_noun_phrase(words: _Words) -> list[Decomposition]:
 
 def _without_possessive(text: str) -> tuple[str, str]:
     """Return ``text`` without a final "'s", and that mark."""
-    match = _FINAL_POSSESSIVE.search(text)
-    return (text[: match.start()], match[0]) if match is not None else (text, "")
+    bare = strip_possessive(text)
+    return bare, text[len(bare) :]
 
 
 def _start_of_name(words: _Words, last: int) -> int:

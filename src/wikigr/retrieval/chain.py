@@ -27,6 +27,11 @@ class Hop:
     probability: float
 
     @property
+    def place(self) -> tuple[str, int]:
+        """The section id and the start of the sentence, which identify it in its pack."""
+        return self.section.section_id, self.start
+
+    @property
     def answer(self) -> str:
         """The answer as the section has it."""
         return self.section.content[self.span.start : self.span.end]

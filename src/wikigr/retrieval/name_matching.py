@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 
 from wikigr.graph.graph_index import GraphIndex
-from wikigr.names import bare_name, name_key
+from wikigr.names import bare_name, name_key, strip_possessive
 from wikigr.text import fold
 
 # One typo is tolerated per this many letters, up to the maximum.
@@ -25,13 +24,6 @@ _MIN_SIMILARITY = 70.0
 _MAX_RANKED = 100
 # Names can be plain values of a megabyte; only this many characters are compared.
 MAX_COMPARED_CHARS = 200
-
-_POSSESSIVE = re.compile(r"['’]s?$")
-
-
-def strip_possessive(word: str) -> str:
-    """Return ``word`` without a final "'s" or "'"."""
-    return _POSSESSIVE.sub("", word)
 
 
 class NameMatcher:

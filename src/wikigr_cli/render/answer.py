@@ -82,7 +82,7 @@ def _explain_document(answer: Answer) -> dict[str, Any]:
                 "score": round(s.score, 4),
                 "parts": {part: round(value, 4) for part, value in s.parts().items()},
                 "margin": round(s.span.margin, 4) if s.span is not None else None,
-                "cited": (s.section.section_id, s.start) in cited,
+                "cited": s.place in cited,
             }
             for s in answer.sentences
         ],

@@ -48,6 +48,31 @@ def _all_found(name: str, measure: Callable[..., float], level: str) -> tuple[Me
     )
 
 
+def _below_articles(
+    level: str,
+    recall: Callable[..., float],
+    ndcg: Callable[..., float],
+    reciprocal_rank: Callable[[AnsweredQuestion], float],
+    all_found: Callable[..., float],
+) -> tuple[Metric, ...]:
+    """Return the metrics of a ranking by ``level``: by passage or by section."""
+    among = tuple(
+        Metric(f"{level}_recall@{k}", partial(recall, k=k), f"share of the gold {level}s among the first {k} {level}s")
+        for k in (2, 5, 10)
+    )
+    return (
+        Metric(f"{level}_recall@1", partial(recall, k=1), f"share of the gold {level}s that rank first"),
+        *among,
+        Metric(
+            f"{level}_ndcg@10",
+            partial(ndcg, k=10),
+            f"normalized discounted cumulative gain of the first 10 {level}s",
+        ),
+        Metric(f"{level}_mrr", reciprocal_rank, f"reciprocal rank of the first gold {level}"),
+        *_all_found(f"{level}_all_found", all_found, level),
+    )
+
+
 _TABLE = (
     Metric(
         "accuracy",
@@ -77,56 +102,20 @@ _TABLE = (
     ),
     Metric("mrr", ranking.measure_reciprocal_rank, "reciprocal rank of the first gold article"),
     *_all_found("all_found", ranking.measure_all_found, "article"),
-    Metric(
-        "passage_recall@1", partial(ranking.measure_passage_recall, k=1), "share of the gold passages that rank first"
+    *_below_articles(
+        "passage",
+        ranking.measure_passage_recall,
+        ranking.measure_passage_ndcg,
+        ranking.measure_passage_reciprocal_rank,
+        ranking.measure_passage_all_found,
     ),
-    Metric(
-        "passage_recall@2",
-        partial(ranking.measure_passage_recall, k=2),
-        "share of the gold passages among the first 2 passages",
+    *_below_articles(
+        "section",
+        ranking.measure_section_recall,
+        ranking.measure_section_ndcg,
+        ranking.measure_section_reciprocal_rank,
+        ranking.measure_section_all_found,
     ),
-    Metric(
-        "passage_recall@5",
-        partial(ranking.measure_passage_recall, k=5),
-        "share of the gold passages among the first 5 passages",
-    ),
-    Metric(
-        "passage_recall@10",
-        partial(ranking.measure_passage_recall, k=10),
-        "share of the gold passages among the first 10 passages",
-    ),
-    Metric(
-        "passage_ndcg@10",
-        partial(ranking.measure_passage_ndcg, k=10),
-        "normalized discounted cumulative gain of the first 10 passages",
-    ),
-    Metric("passage_mrr", ranking.measure_passage_reciprocal_rank, "reciprocal rank of the first gold passage"),
-    *_all_found("passage_all_found", ranking.measure_passage_all_found, "passage"),
-    Metric(
-        "section_recall@1", partial(ranking.measure_section_recall, k=1), "share of the gold sections that rank first"
-    ),
-    Metric(
-        "section_recall@2",
-        partial(ranking.measure_section_recall, k=2),
-        "share of the gold sections among the first 2 sections",
-    ),
-    Metric(
-        "section_recall@5",
-        partial(ranking.measure_section_recall, k=5),
-        "share of the gold sections among the first 5 sections",
-    ),
-    Metric(
-        "section_recall@10",
-        partial(ranking.measure_section_recall, k=10),
-        "share of the gold sections among the first 10 sections",
-    ),
-    Metric(
-        "section_ndcg@10",
-        partial(ranking.measure_section_ndcg, k=10),
-        "normalized discounted cumulative gain of the first 10 sections",
-    ),
-    Metric("section_mrr", ranking.measure_section_reciprocal_rank, "reciprocal rank of the first gold section"),
-    *_all_found("section_all_found", ranking.measure_section_all_found, "section"),
     Metric("citation_precision", citations.measure_precision, "share of the citations that point to a gold location"),
     Metric("citation_recall", citations.measure_recall, "share of the gold locations that are cited"),
     Metric("verified", citations.measure_verified, "share of the citations whose quotation is the stored text"),

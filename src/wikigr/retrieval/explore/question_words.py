@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wikigr.graph.neighborhood import Node
+from wikigr.names import strip_possessive
 from wikigr.retrieval.explore.triplets import Hop
 from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import words
@@ -24,7 +25,6 @@ _COUNTED = re.compile(r"\bhow\s+(many|much)\s+(\w+)", re.IGNORECASE)
 # Words that graphs typically use for the answer to a question that begins with these words.
 _INTERROGATIVES = {"when": "date", "where": "place"}
 _ARTICLES = frozenset("the a an his her its their this that".split())
-_POSSESSIVE = re.compile(r"['’]s?$")
 
 # Words with their positions in the question.
 Words = tuple[tuple[int, str], ...]
@@ -119,7 +119,7 @@ def _remove_names(asked: list[str], sources: Sequence[Node]) -> tuple[Words, dic
         for begin in range(len(asked) - len(name) + 1):
             span = range(begin, begin + len(name))
             written = asked[begin : begin + len(name)]
-            owner = written[:-1] + [_POSSESSIVE.sub("", word) for word in written[-1:]]
+            owner = written[:-1] + [strip_possessive(word) for word in written[-1:]]
             if name and name in (written, owner) and all(place in remaining for place in span):
                 positions[node] = begin
                 if written != name:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from wikigr.names import strip_possessive
 from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import words
 
@@ -45,7 +46,6 @@ _RESTRICTIVE = frozenset(
 _MANNER = frozenset("did do does to can could should would".split())
 _CO = re.compile(r"\bco-(?=\w)", re.I)
 _POSSESSIVE = re.compile(r"['’]s?(?=\W|$)")
-_OWN_POSSESSIVE = re.compile(r"['’]s?$")
 _STOP = (FUNCTION_WORDS - {"before", "after"}) | _COUNTING | {"s", "being"}
 
 
@@ -104,7 +104,7 @@ def mask(question: str, start: int, end: int) -> MaskedQuestion:
             # "What kind of film is": the film is the topic.
             is_kind = _is_kind(left, n) or (n == width + 1 > 1 and left[width] == "of")
             use: Use = "asked" if n < width else "kind" if is_kind else "relation"
-            text = _OWN_POSSESSIVE.sub("", word)
+            text = strip_possessive(word)
             tokens.append(
                 Token(text, _run(left, n), _role_before(left, n), _phrase(left, n), use, _follows_shared(left, n))
             )
@@ -115,9 +115,7 @@ def mask(question: str, start: int, end: int) -> MaskedQuestion:
             run = len(left) + 1 + _run(right, n)
             after_wh = n > 0 and right[n - 1] in ("which", "what")
             use = "asked" if after_wh else "kind" if _is_kind([*right, ""], n) else "relation"
-            tokens.append(
-                Token(_OWN_POSSESSIVE.sub("", word), run, role, _phrase(right, n), use, _follows_shared(right, n))
-            )
+            tokens.append(Token(strip_possessive(word), run, role, _phrase(right, n), use, _follows_shared(right, n)))
     inner.reverse()
     asked.reverse()
     if asks in INTERROGATIVES or asks.startswith("how "):
@@ -145,8 +143,12 @@ def restrictions(text: list[str]) -> tuple[str, ...]:
 def nesting(text: list[str]) -> int:
     """Return how often the same word relates things: 2 for "the owner of the owner of X" and "X's owner's owner"."""
     related = [word for word, after in pairwise(text) if after == "of"]
-    related += [_OWN_POSSESSIVE.sub("", word) for before, word in pairwise(text) if _OWN_POSSESSIVE.search(before)]
+    related += [strip_possessive(word) for before, word in pairwise(text) if _is_possessive(before)]
     return max(Counter(related).values(), default=0)
+
+
+def _is_possessive(word: str) -> bool:
+    return strip_possessive(word) != word
 
 
 def _is_content(word: str) -> bool:
@@ -172,7 +174,7 @@ def _asked(text: list[str], n: int) -> str:
 
 def _run(text: list[str], n: int) -> int:
     """Return where the run of content words that contains word ``n`` begins."""
-    while n and _is_content(text[n - 1]) and not _OWN_POSSESSIVE.search(text[n - 1]):
+    while n and _is_content(text[n - 1]) and not _is_possessive(text[n - 1]):
         n -= 1
     return n
 

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from wikigr.graph.fact_graph import FactGraph
 from wikigr.graph.graph_index import GraphIndex
-from wikigr.names import name_key, name_words
-from wikigr.retrieval.name_matching import NameMatcher, strip_possessive
+from wikigr.names import name_key, name_words, strip_possessive
+from wikigr.retrieval.name_matching import NameMatcher
 from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import fold
 
@@ -65,7 +65,7 @@ class TopicFinder:
                     covered.append((first, last))
                     end = tokens[last][2] - (len(tokens[last][0]) - len(strip_possessive(tokens[last][0])))
                     found.append(Topic(tokens[first][1], end, nodes))
-        found.sort(key=lambda topic: (-_letters(question, topic), topic.start))
+        found.sort(key=lambda topic: (topic.start - topic.end, topic.start))
         return found[:_MAX_TOPICS] or self._misspelled(question, tokens)
 
     def _named(self, words: Sequence[str]) -> tuple[int, ...]:
@@ -102,7 +102,3 @@ class TopicFinder:
             if nodes:
                 return [Topic(start, end, nodes)]
         return []
-
-
-def _letters(question: str, topic: Topic) -> int:
-    return topic.end - topic.start
