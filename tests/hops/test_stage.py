@@ -72,6 +72,14 @@ def test_a_question_in_one_hop_is_answered_as_without_the_stage(pack: Pack) -> N
         assert answer.chain == ()
 
 
+def test_a_name_is_found_beside_a_likelier_span_of_its_sentence(pack: Pack) -> None:
+    question = "What was the executed son called of the theorist who guessed a radiation curve on a Sunday evening?"
+    (first, *_) = ask(pack, question).chain
+    quote = "Rubens told Planck of his data on a Sunday visit in October 1900, and Planck guessed the right curve"
+    assert first.answer == "Planck"
+    assert quote in ask(pack, question).citations[first.n - 1].quote
+
+
 def test_without_the_reader_there_are_no_hops(pack: Pack) -> None:
     answer = ask(pack, TWO_HOPS, Profile().override(ReaderOptions, enabled=False))
     assert answer.chain == ()

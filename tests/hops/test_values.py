@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wikigr.hops.values import date_in, number_in
+from wikigr.hops.values import date_in, may_describe, number_in
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,14 @@ def test_dates(text: str, date: tuple[int, int, int] | None) -> None:
 )
 def test_numbers(text: str, number: float | None) -> None:
     assert number_in(text) == number
+
+
+@pytest.mark.parametrize("value", ["1925", "7 October 1885", "October", "54.3", "–"])
+def test_a_value_is_described_only_as_a_value(value: str) -> None:
+    assert not may_describe("What is the rule that Pauli found?", value)
+    assert may_describe("What is the year in which Pauli found it?", value)
+
+
+def test_names_with_digits_and_months_are_names() -> None:
+    assert may_describe("What is the compound that was tested?", "element 104")
+    assert may_describe("Who is the general who led them?", "General May")

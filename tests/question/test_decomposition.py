@@ -20,9 +20,20 @@ from wikigr.question.decomposition import decompose
          "Who is the man whose laws govern the planets?", "In which city was NAME born?"),
         ("Who won the race in the state in which Ada was born?", "What is the state in which Ada was born?",
          "Who won the race in NAME?"),
-        # Before the verb: where the clause ends is not visible, so it stays.
+        # Before the verb: where the clause ends is a guess, so it stays in the question.
         ("When did the team that Ben played for win the cup?",
          "What is the team that Ben played for win the cup?", "When did NAME that Ben played for win the cup?"),
+        ("When did the woman who led the parity test take her doctorate?", "Who is the woman who led the parity test?",
+         "When did NAME who led the parity test take her doctorate?"),
+        ("Where did the man who taught physics in Berlin die?", "Who is the man who taught physics in Berlin?",
+         "Where did NAME who taught physics in Berlin die?"),
+        ("What does the river that Toongabbie Creek flows into flow into?",
+         "What is the river that Toongabbie Creek flows into flow into?",
+         "What does NAME that Toongabbie Creek flows into flow into?"),
+        # This "that" follows a verb.
+        ("What is the birthplace of the man who climbed a rock after checking that energy is conserved?",
+         "Who is the man who climbed a rock after checking that energy is conserved?",
+         "What is the birthplace of NAME?"),
         ("The actor who plays Barney plays what character in Batman?",
          "Who is the actor who plays Barney plays what character in Batman?",
          "NAME who plays Barney plays what character in Batman?"),
@@ -75,6 +86,14 @@ def test_the_outermost_description_is_taken_and_holds_the_others() -> None:
     assert first.description == "What is the city where the man who wrote Emma died?"
     inner, *_ = decompose(first.description)
     assert inner.description.startswith("Who is the man who wrote Emma")
+
+
+def test_that_after_a_verb_begins_no_relative_clause() -> None:
+    for question in (
+        "Who proved that energy is conserved?",
+        "Who wrote a paper after checking that energy is conserved?",
+    ):
+        assert decompose(question) == ()
 
 
 def test_a_long_question_is_decomposed_but_not_a_pasted_page() -> None:

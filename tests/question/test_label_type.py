@@ -14,7 +14,7 @@ from wikigr.question.label_type import label_fits
         ("Which day was it released?", "1931-05-12", "Metro"),
         ("How many moons has it?", "79 moons", "12 May 1931"),
         ("Who directed it?", "Rex Ingram", "1931"),
-        ("Which town is it in?", "Elmira", "12 May 1931"),
+        ("Where is it?", "Elmira", "12 May 1931"),
     ],
 )
 def test_a_node_must_be_of_the_expected_type(question: str, fits: str, does_not: str) -> None:

@@ -170,7 +170,33 @@ def test_a_changed_article_is_named(before: Pack, after: Pack, tmp_path: Path, q
     old, new = (pack.sections([item.section_id for item in receipt.evidence]) for pack in (before, after))
     changed = {f"section {id_}" for id_, section in old.items() if new[id_].content != section.content}
     assert {name for name in problems if name.startswith("section ")} == changed
-    assert set(problems) == changed | {"pack", "citation [1]", "asked again"}
+    assert set(problems) == changed | {"pack", "citation [1]", "short answer", "asked again"}
+
+
+TWO_HOPS = "In which town was the critic born who asked whether the Moon is there when nobody looks?"
+
+
+def test_every_hop_of_a_chain_is_checked(physics_pack: Path, tmp_path: Path) -> None:
+    with Pack(physics_pack) as pack:
+        receipt = quoted(pack, TWO_HOPS, load_profile("enhanced"))
+        assert receipt.span is not None
+        assert [hop.answer for hop in receipt.chain] == ["Albert Einstein", "Ulm"]
+        names = {check.name for check in replayed(receipt, pack, tmp_path) if check.passed}
+        assert {"short answer", "hop 1", "hop 2", "asked again"} <= names
+        first, last = receipt.chain
+        other = replace(receipt, chain=(replace(first, answer="Niels Bohr"), last))
+        assert set(failed(replayed(other, pack, tmp_path))) == {"hop 1", "asked again"}
+        other = replace(receipt, span=replace(receipt.span, start=receipt.span.start + 1))
+        assert set(failed(replayed(other, pack, tmp_path))) == {"short answer", "asked again"}
+
+
+def test_a_receipt_from_before_short_answers_can_be_replayed(before: Pack, tmp_path: Path) -> None:
+    document = quoted(before, "Who built the lighthouse of Ardmore?").to_document()
+    del document["span"], document["chain"], document["sha256"]
+    (tmp_path / "old.json").write_text(json.dumps({**document, "sha256": digest_of(document)}))
+    (read,) = read_receipts(tmp_path / "old.json")
+    assert read.intact
+    assert failed(list(replay(read, before))) == {}
 
 
 def test_an_answer_from_an_unchanged_article_fails_the_pack_check_only(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from wikigr.answer.sentences import SentenceScore, order_sentences
@@ -24,39 +25,48 @@ def read_sentences(
     evidence: Sequence[Evidence],
     sentences: Sequence[SentenceScore],
     options: ReaderOptions,
+    find_names: Callable[[str], Iterable[tuple[int, int]]] | None = None,
 ) -> list[SentenceScore]:
     """Return ``sentences`` of ``evidence`` in the order of how well they answer, with the reader's spans.
 
     The first sections of the evidence are read, and before them the leads that the question asks for. The sentences of
-    the others follow in their order.
+    the others follow in their order. ``find_names`` returns the places of names in a sentence, each of which is read as
+    an answer as well.
     """
     leads = [item.section for item in evidence if not item.section.position and asks_lead(question, item.section.title)]
     ranked = {section.section_id: section for section in (*leads, *(item.section for item in evidence))}
     chosen = list(ranked.values())[: options.sections]
-    numbers = {section.section_id: _in_section(sentences, section) for section in chosen}
+    own = [_in_section(sentences, section) for section in chosen]
+    names = [[[*find_names(s.text)] if find_names is not None else [] for s in group] for group in own]
     passages = [
-        Passage(
-            section.title,
-            section.heading,
-            section.content,
-            tuple((sentences[n].start, sentences[n].end) for n in numbers[section.section_id]),
-        )
-        for section in chosen
+        Passage(section.title, section.heading, section.content, tuple(_ranges(group, named)))
+        for section, group, named in zip(chosen, own, names, strict=True)
     ]
     found = reader.read(question.text, passages, options.windows(), options.max_answer_tokens)
-    read = [
-        score_sentence(replace(sentences[n], span=span), reader.calibration)
-        for section, spans in zip(chosen, found, strict=True)
-        for n, span in zip(numbers[section.section_id], spans, strict=True)
-        if span is not None
-    ]
+    read = []
+    for group, named, spans in zip(own, names, found, strict=True):
+        in_order = iter(spans)
+        for sentence, ranges in zip(group, named, strict=True):
+            span = next(in_order)
+            others = tuple(filter(None, islice(in_order, len(ranges))))
+            if span is not None:
+                read.append(score_sentence(replace(sentence, span=span, name_spans=others), reader.calibration))
     places = {s.place for s in read}
     return [*order_sentences(read), *(s for s in sentences if s.place not in places)]
 
 
-def _in_section(sentences: Sequence[SentenceScore], section: Section) -> list[int]:
-    own = [n for n, s in enumerate(sentences) if s.section.section_id == section.section_id]
-    return sorted(own, key=lambda n: sentences[n].start)
+def _in_section(sentences: Sequence[SentenceScore], section: Section) -> list[SentenceScore]:
+    own = (sentence for sentence in sentences if sentence.section.section_id == section.section_id)
+    return sorted(own, key=lambda sentence: sentence.start)
+
+
+def _ranges(
+    sentences: Sequence[SentenceScore], names: Sequence[Sequence[tuple[int, int]]]
+) -> Iterator[tuple[int, int]]:
+    """Yield the characters of each sentence in its section, followed by those of the names in it."""
+    for sentence, places in zip(sentences, names, strict=True):
+        yield sentence.start, sentence.end
+        yield from ((sentence.start + start, sentence.start + end) for start, end in places)
 
 
 def score_sentence(sentence: SentenceScore, calibration: Calibration) -> SentenceScore:

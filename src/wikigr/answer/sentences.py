@@ -50,7 +50,7 @@ class SentenceScore:
 
     ``is_direct`` says that it answers by its position and form (``direct_answers``). If the reader has read it,
     ``span`` is the short answer that it found here, and ``answer_score`` the probability that the sentence answers the
-    question.
+    question. ``name_spans`` are the names in it that were read as answers, too.
     """
 
     section: Section
@@ -66,6 +66,7 @@ class SentenceScore:
     is_direct: bool = False
     span: Span | None = None
     answer_score: float | None = None
+    name_spans: tuple[Span, ...] = ()
 
     @property
     def text(self) -> str:

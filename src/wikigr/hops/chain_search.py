@@ -9,6 +9,7 @@ from typing import Protocol
 from wikigr.hops.comparing import choose
 from wikigr.hops.options import HopsOptions
 from wikigr.hops.reading import Reading, is_about
+from wikigr.hops.values import may_describe
 from wikigr.index.candidate import Candidate
 from wikigr.question.comparison import Comparison, compare
 from wikigr.question.decomposition import Decomposition, decompose
@@ -95,7 +96,8 @@ class _ChainSearch:
         if comparison is not None:
             chosen = choose(comparison, self.ask)
             return [chosen] if chosen is not None else []
-        chains = [Chain((answer,)) for answer in self.ask(decomposition.description, weight)]
+        answers = self.ask(decomposition.description, weight)
+        chains = [Chain((answer,)) for answer in answers if may_describe(decomposition.description, answer.name)]
         inner = decompose(decomposition.description) if hops > 1 else ()
         chains = [*chains, *self.follow(inner, hops, weight)]
         return sorted(_best(chains, 2 * self.options.beam), key=_worth, reverse=True)[: self.options.beam]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from wikigr.answer.abstention import answer_words, assess
-from wikigr.answer.reading import read_sentences
-from wikigr.answer.sentences import SentenceScore, rank_sentences
+from wikigr.answer.reading import read_sentences, score_sentence
+from wikigr.answer.sentences import SentenceScore, order_sentences, rank_sentences
 from wikigr.index.candidate import Candidate, Section
 from wikigr.names import bare_name
 from wikigr.reader.options import ReaderOptions
+from wikigr.reader.passage import Calibration
 from wikigr.retrieval.chain import Hop
 from wikigr.retrieval.state import Resources
 from wikigr.stop_words import FUNCTION_WORDS
@@ -21,6 +23,9 @@ from wikigr.text import words
 if TYPE_CHECKING:
     from wikigr.reader.reader import Reader
 
+# A known name in a sentence competes with the best span of the sentences, at this share of its own probability. Without
+# the discount, MuSiQue loses 0.3 points of recall@5.
+_NAME_SHARE = 0.7
 # A capitalized name goes on to both sides of a span that is part of it.
 _CAPITALIZED = r"[A-ZÀ-Þ](?:\.|[\w'’-]+)"
 _NAME_BEFORE = re.compile(rf"(?:\b{_CAPITALIZED}\s+)+$")
@@ -38,14 +43,17 @@ class Reading:
 def read_question(question: str, resources: Resources, reader: Reader, options: ReaderOptions, limit: int) -> Reading:
     """Retrieve and read for ``question``.
 
-    Returns at most ``limit`` different answers, none of which the question itself contains.
+    Returns at most ``limit`` different answers, none of which the question itself contains: the best span of each
+    sentence, and the names in it.
     """
     assert resources.search is not None
     state = resources.search(question)
     sentences = rank_sentences(state.evidence, state.question, None)
-    sentences = read_sentences(reader, state.question, state.evidence, sentences, options)
+    sentences = read_sentences(
+        reader, state.question, state.evidence, sentences, options, partial(_known_names, resources)
+    )
     confidence = assess(state.evidence, sentences, resources.pack.manifest.thresholds, reader.calibration).value
-    read = [sentence for sentence in sentences if sentence.span is not None]
+    read = _with_names([sentence for sentence in sentences if sentence.span is not None], reader.calibration)
     answers: list[Hop] = []
     said: set[tuple[str, ...]] = set()
     asked = words(question)
@@ -59,6 +67,23 @@ def read_question(question: str, resources: Resources, reader: Reader, options: 
         if len(answers) == limit:
             break
     return Reading(state.candidates, tuple(answers))
+
+
+def _known_names(resources: Resources, text: str) -> list[tuple[int, int]]:
+    """Return the places of names of the pack in ``text``: what a question describes is often one of them."""
+    return list(dict.fromkeys((link.start, link.end) for link in resources.linker.link_question(text, fuzzy=False)))
+
+
+def _with_names(read: Sequence[SentenceScore], calibration: Calibration) -> list[SentenceScore]:
+    """Return the sentences in order, each also with the names in it as its span."""
+    named = [
+        score_sentence(replace(sentence, span=span), calibration)
+        for sentence in read
+        for span in sentence.name_spans
+        if span != sentence.span
+    ]
+    weighted = (replace(sentence, answer_score=_NAME_SHARE * sentence.score) for sentence in named)
+    return order_sentences([*read, *weighted])
 
 
 def _hop(question: str, sentence: SentenceScore, probability: float, resources: Resources) -> Hop:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from wikigr.names import strip_possessive
+from wikigr.stop_words import FUNCTION_WORDS
 
 # A word or a punctuation mark. Words keep inner dots and hyphens ("St. Louis", "cobalt-60").
 _TOKEN = re.compile(r"[^\W_][\w'’.&–-]*|[,;:\"“”()]")
@@ -27,6 +28,8 @@ _INTERROGATIVES = frozenset("how what when where which who whom whose why".split
 _RELATIVES = frozenset("that where which who whom whose".split())
 _OF_PERSONS = frozenset("who whom whose".split())
 _WITHOUT_NOUN = frozenset("where who".split())
+# "the man who led the test take her doctorate": one of these follows the verb of the main clause.
+_AFTER_VERB = _ARTICLES | _PREPOSITIONS | frozenset("her his its my our their your".split())
 _COORDINATORS = frozenset("and or both".split())
 # No text says who has not done something.
 _NEGATIONS = frozenset("neither never not".split())
@@ -148,6 +151,24 @@ class _Words:
             and not (word == "that" and before in _PREPOSITIONS)
         )
 
+    def end_of_clause(self, pronoun: int) -> int:
+        """Return where the relative clause probably ends, if the predicate of the main clause follows it.
+
+        That is before the last content word that follows another one, and that an object, a preposition or nothing
+        follows: "… who led the parity test | take her doctorate". The verb of the clause and its subject stay in it.
+        """
+        content = [number for number in range(pronoun + 1, len(self)) if self._is_content(number)]
+        kept = 1 if content[:1] == [pronoun + 1] else 2
+        for number in reversed(content[kept:]):
+            goes_on = number + 1 < len(self) and self.lowered[number + 1] not in _AFTER_VERB
+            if not goes_on and (number - 1 in content or not self.is_plain(number - 1)):
+                return number
+        return len(self)
+
+    def _is_content(self, number: int) -> bool:
+        word = self.lowered[number]
+        return self.is_plain(number) and word[0].isalnum() and word not in FUNCTION_WORDS
+
     def has_verb_before(self, number: int) -> bool:
         """Return whether a verb may stand between word ``number`` and the noun phrase before it: "the man train"."""
         article = _last_article(self, number)
@@ -181,10 +202,10 @@ def _by_relative_clause(words: _Words, pronoun: int, *, inside: bool) -> list[De
             # "the girlfriend of who plays Marty", but not "the job did the man train for who …"
             clause = words.between(pronoun, len(words))
             return [Decomposition(f"{clause[0].upper()}{clause[1:]}?", words.between(0, pronoun), "")]
-    clause = words.between(begin, len(words))
+    start, clause = begin, words.between(begin, len(words))
     if words.lowered[begin - 1] == ",":
         begin -= 1
-    article = _last_article(words, begin)
+    article = _article_of_described(words, begin, pronoun)
     if article is None:
         return []
     pending = inside or words.awaits_predicate(article)
@@ -197,10 +218,21 @@ def _by_relative_clause(words: _Words, pronoun: int, *, inside: bool) -> list[De
         # The verb stands before the clause: "the man die who". The description is "the man who".
         head = words.noun_phrase(article, article + 2)
         found.append(Decomposition(f"{asked_by} is {head} {clause}?", before, words.between(article + 2, begin)))
-    # Where the main clause goes on after the relative clause, its end is not visible, so the clause stays.
+    # Where the main clause goes on after the relative clause, its end is a guess, so the clause stays in the question.
     head = words.noun_phrase(article, begin)
-    found.append(Decomposition(f"{asked_by} is {head} {clause}?", before, clause if pending else ""))
+    described = words.between(start, words.end_of_clause(pronoun)) if pending else clause
+    found.append(Decomposition(f"{asked_by} is {head} {described}?", before, clause if pending else ""))
     return found
+
+
+def _article_of_described(words: _Words, begin: int, pronoun: int) -> int | None:
+    """Return the article of what the clause from ``begin`` on describes."""
+    article = _last_article(words, begin)
+    if article is None or words.lowered[pronoun] != "that":
+        return article
+    # "the man who proved that …", "climbed a rock after checking that …": no noun stands right before.
+    between = {words.lowered[n] for n in range(article, begin)}
+    return None if between & (_RELATIVES | _AUXILIARIES | (_PREPOSITIONS - {"of"})) else article
 
 
 def _last_article(words: _Words, before: int) -> int | None:

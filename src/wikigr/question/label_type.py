@@ -16,9 +16,7 @@ _MONTH = r"(?:january|february|march|april|may|june|july|august|september|octobe
 # What a question asks of a graph. These are wider, because they only rule out nodes of another type.
 ASKS_DATE_LABEL = re.compile(any_of(["when", r"(?:what|which)\s+(?:year|date|century|decade|day)"]), re.I)
 ASKS_NUMBER_LABEL = re.compile(any_of([rf"how\s+(?:{MEASURES}|heavy)", r"(?:what|which)\s+number"]), re.I)
-ASKS_NAME_LABEL = re.compile(
-    any_of(["who|whom|whose|where", r"(?:what|which)\s+(?:city|town|country|state|place|person|company)"]), re.I
-)
+ASKS_NAME_LABEL = re.compile(any_of(["who|whom|whose|where"]), re.I)
 ASKS_REASON_OR_MANNER = re.compile(rf"\bwhy\b|\bhow\b(?!\s+(?:{MEASURES}|heavy)\b)", re.I)
 
 # The label of a graph's node, as a whole: a day, a year or a century. A bare year has at most four digits and no

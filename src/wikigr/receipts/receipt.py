@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from annotated_types import Interval, MinLen, Predicate
 
 from wikigr import __version__
-from wikigr.answer.answer import Answer
+from wikigr.answer.answer import Answer, AnswerHop, AnswerSpan
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.embeddings.model_id import local_folder
 from wikigr.errors import ModelError
@@ -123,11 +123,32 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True)
+class ShortAnswer:
+    """The short answer: ``text`` is ``content[start:end]`` of the section (character offsets)."""
+
+    text: Annotated[str, MinLen(1)]
+    section_id: str
+    start: Offset
+    end: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class HopRecord:
+    """A question on the way to the answer; ``answer`` is in the quote of citation ``n``."""
+
+    question: str
+    answer: Annotated[str, MinLen(1)]
+    n: Offset
+    probability: Share
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """An answer and its evidence; docs/receipts.md describes the keys.
 
     ``created`` is an ISO 8601 time in UTC. ``model`` is ``None`` if no model was called, not even for planning.
     ``templates`` maps the name of every prompt template used to its SHA-256. ``id`` is the id of a batch question.
+    Receipts of older versions have no ``span`` and no ``chain``.
     """
 
     created: str
@@ -150,6 +171,8 @@ class Receipt:
     usage: Usage
     degraded: bool
     warnings: Sequence[str]
+    span: ShortAnswer | None = None
+    chain: Sequence[HopRecord] = ()
     wikigr_version: str = __version__
     id: str | int | None = None
     kind: str = KIND
@@ -249,6 +272,8 @@ def make_receipt(
         citations=tuple(
             Cited(c.n, c.section_id, c.title, c.heading, c.quote, c.start, c.end) for c in answer.citations
         ),
+        span=_short_answer(answer.span),
+        chain=tuple(_hop_record(hop) for hop in answer.chain),
         unverified=answer.unverified,
         cypher_query=answer.cypher_query,
         graph_context=answer.graph_context,
@@ -258,6 +283,14 @@ def make_receipt(
         id=id_,
     )
     return _without_secrets(receipt, pipeline.model)
+
+
+def _short_answer(span: AnswerSpan | None) -> ShortAnswer | None:
+    return None if span is None else ShortAnswer(span.text, span.section_id, span.start, span.end)
+
+
+def _hop_record(hop: AnswerHop) -> HopRecord:
+    return HopRecord(hop.question, hop.answer, hop.n, round(hop.probability, 4))
 
 
 def _profile_record(used: Profile, base: Profile) -> ProfileRecord:

@@ -23,7 +23,16 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import differences, load_profile
 from wikigr.profiles.names import profile_names
-from wikigr.receipts.receipt import Cited, PackRecord, PromptRecord, ReadSection, portable, prompt_digest, text_digest
+from wikigr.receipts.receipt import (
+    Cited,
+    PackRecord,
+    PromptRecord,
+    ReadSection,
+    Receipt,
+    portable,
+    prompt_digest,
+    text_digest,
+)
 from wikigr.receipts.receipt_file import ReceiptRead
 from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions
 from wikigr.retrieval.state import Resources
@@ -81,11 +90,13 @@ def replay(read: ReceiptRead, pack: Pack) -> Iterator[Check]:
     profile, check = _profile(read)
     yield check
     section_ids = [*(cited.section_id for cited in receipt.citations), *(item.section_id for item in receipt.evidence)]
+    section_ids += [receipt.span.section_id] if receipt.span is not None else []
     stored = pack.sections(list(dict.fromkeys(section_ids)))
     for cited in receipt.citations:
         problem = _cited(cited, stored.get(cited.section_id), pack)
         where = f"{place(cited.title, cited.heading)} [{cited.start}:{cited.end}]"
         yield _check(f"citation [{cited.n}]", not problem, where, f"{where}: {problem}")
+    yield from _short_answers(receipt, stored)
     changed = []
     for item in receipt.evidence:
         problem = _read_section(item, stored.get(item.section_id), pack)
@@ -173,6 +184,20 @@ def _cited(cited: Cited, section: Section | None, pack: Pack) -> str:
         f"the quote moved to {where}: {place(other.title, other.heading)}, {other.section_id} "
         f"[{start}:{start + len(cited.quote)}]"
     )
+
+
+def _short_answers(receipt: Receipt, stored: Mapping[str, Section]) -> Iterator[Check]:
+    """Check that the short answer is in its section, and the answer of each hop in the quote that it cites."""
+    span = receipt.span
+    if span is not None:
+        section = stored.get(span.section_id)
+        same = section is not None and section.content[span.start : span.end] == span.text
+        where = f"{span.section_id} [{span.start}:{span.end}]"
+        yield _check("short answer", same, f"{span.text!r} at {where}", f"{span.text!r} is not at {where}")
+    quotes = {cited.n: cited.quote for cited in receipt.citations}
+    for number, hop in enumerate(receipt.chain, start=1):
+        problem = f"{hop.answer!r} is not in the quote of citation [{hop.n}]"
+        yield _check(f"hop {number}", hop.answer in quotes.get(hop.n, ""), f"{hop.answer} [{hop.n}]", problem)
 
 
 def _nearest(text: str, quote: str, start: int) -> int:
@@ -274,5 +299,17 @@ def _differing(read: ReceiptRead, answer: Answer) -> Iterator[str]:
     if cited != [(c.section_id, c.start, c.end) for c in receipt.citations]:
         places = ", ".join(f"{section_id} [{start}:{end}]" for section_id, start, end in cited)
         yield f"it cites {places or 'nothing'}"
+    yield from _differing_short_answers(receipt, answer)
     if abs(answer.confidence - receipt.confidence) > _CONFIDENCE_TOLERANCE:
         yield f"the confidence is {answer.confidence:.3f}, but was {receipt.confidence:.3f}"
+
+
+def _differing_short_answers(receipt: Receipt, answer: Answer) -> Iterator[str]:
+    """Yield how the short answer and the hops differ; a receipt of an older version has none to compare."""
+    if receipt.span is not None:
+        span = receipt.span
+        found = answer.span
+        if found is None or (found.section_id, found.start, found.end) != (span.section_id, span.start, span.end):
+            yield f"the short answer is {found.text if found is not None else None!r}, but was {span.text!r}"
+    if receipt.chain and [hop.answer for hop in answer.chain] != [hop.answer for hop in receipt.chain]:
+        yield f"the hops are: {' → '.join(hop.answer for hop in answer.chain) or 'none'}"
