@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 # The width of tables, in characters, also if the output is not a terminal.
 _MAX_WIDTH = 80
+_OUTCOME_STYLES = {"passed": "green", "failed": "red", "inconclusive": "yellow"}
 # The minimum width to which a heading is wrapped.
 _MIN_HEADING_WIDTH = 10
 
@@ -106,15 +107,16 @@ def gate(environment: Environment, result: GateResult, questions: Mapping[str, M
     """Print the outcome of a gate."""
     outcome, style = ("passed", "green") if result.passed else ("failed", "red")
     environment.print(f"The gate for {_one_line(result.profile)}: {outcome}", style=style)
+    indent = 1 + max(len(check.outcome) for check in result.checks)
     for check in result.checks:
-        mark, style = ("ok", "green") if check.passed else ("FAILED", "red")
-        environment.print(f"{mark:<7}", style=style, end="")
-        environment.print(f"{check.name}: {check.detail}", hang=7)
+        mark = check.outcome if check.passed else check.outcome.upper()
+        environment.print(mark.ljust(indent), style=_OUTCOME_STYLES[check.outcome], end="")
+        environment.print(f"{check.name}: {check.detail}", hang=indent)
     for id_ in result.regressed:
         question = str(questions.get(id_, {}).get("question", ""))
-        environment.print(f"       worse: {_one_line(id_)} {_one_line(question)}")
+        environment.print(" " * indent + f"worse: {_one_line(id_)} {_one_line(question)}", overflow="cut")
     for caveat in result.caveats:
-        environment.print(f"       note: {_one_line(caveat)}", style="yellow")
+        environment.print(" " * indent + f"note: {_one_line(caveat)}", style="yellow")
 
 
 def _one_line(text: str) -> str:

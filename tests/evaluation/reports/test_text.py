@@ -397,7 +397,7 @@ def test_a_gate_names_the_profile_that_it_judged() -> None:
     made = report_document(stored(two_profiles()), resamples=199, gate=result)
     assert made["gate"] == {
         "profile": "two", "passed": False, "regressed": [], "caveats": ["another build"],
-        "checks": [{"name": "accuracy ≥ 0.8", "passed": False, "detail": "0.6000"}],
+        "checks": [{"name": "accuracy ≥ 0.8", "passed": False, "outcome": "failed", "detail": "0.6000"}],
     }  # fmt: skip
     environment = Environment(io.StringIO(), io.StringIO(), io.StringIO())
     gate(environment, result, {})

@@ -152,7 +152,10 @@ def gate_document(result: GateResult) -> dict[str, Any]:
     return {
         "profile": result.profile,
         "passed": result.passed,
-        "checks": [asdict(check) for check in result.checks],
+        "checks": [
+            {"name": check.name, "passed": check.passed, "outcome": check.outcome, "detail": check.detail}
+            for check in result.checks
+        ],
         "regressed": list(result.regressed),
         "caveats": list(result.caveats),
     }

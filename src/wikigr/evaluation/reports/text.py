@@ -310,16 +310,13 @@ def _inline(text: str, *, keep: str = "") -> str:
 def markdown_gate(result: GateResult, questions: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the outcome of a gate in Markdown, for a job summary."""
     parts = [f"# {'Passed' if result.passed else 'Failed'}: {_inline(result.profile)}"]
-    parts.append(
-        _markdown_table(
-            ["check", "", "detail"], [[c.name, "ok" if c.passed else "**failed**", c.detail] for c in result.checks]
-        )
-    )
+    rows = [[c.name, c.outcome if c.passed else "**failed**", c.detail] for c in result.checks]
+    parts.append(_markdown_table(["check", "outcome", "detail"], rows))
     if result.regressed:
-        rows = [
+        worse = [
             f"- {_inline(id_)}: {_inline(str(questions.get(id_, {}).get('question', '')))}" for id_ in result.regressed
         ]
-        parts.append("\n".join(["Questions that got worse:", "", *rows]))
+        parts.append("\n".join(["Questions that got worse:", "", *worse]))
     parts += [f"Note: {_inline(caveat)}." for caveat in result.caveats]
     return "\n\n".join(parts) + "\n"
 
