@@ -17,7 +17,7 @@ from wikigr.evaluation.metrics import METRICS, known_metric
 from wikigr.evaluation.run import Run
 from wikigr.evaluation.samples import RunError, Sample
 from wikigr.evaluation.statistics.paired import PairedResult, Verdict
-from wikigr.evaluation.statistics.wording import in_points, interval_in_points, p_value, points
+from wikigr.evaluation.statistics.wording import TOO_FEW_CHANGED, in_points, interval_in_points, p_value, points
 
 SCHEMA_VERSION = 1
 # With fewer questions, no paired test can reach 0.05.
@@ -263,7 +263,7 @@ def _reason(result: PairedResult, wanted: Requirements) -> str:
     if result.interval.low <= 0.0 <= result.interval.high:
         return because
     # The bootstrap interval is too narrow if few questions differ. The test is exact.
-    return f"The interval excludes 0, but p is above 0.05: too few questions changed to rule out chance. {because}"
+    return f"{TOO_FEW_CHANGED} {because}"
 
 
 def make_baseline(run: Run, samples: Sequence[Sample], profile: str) -> Baseline:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from wikigr.evaluation.statistics.bootstrap import Interval
 
+TOO_FEW_CHANGED = "The interval excludes 0, but p is above 0.05: too few questions changed to rule out chance."
+
 
 def points(difference: float) -> str:
     """Return a signed difference: ``+23.3 points``."""
