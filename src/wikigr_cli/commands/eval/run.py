@@ -176,7 +176,7 @@ def run(
     if show_all and not json_output:
         print_report(environment, stored, primary, margin, ReportFormat.TEXT, labels=labels)
     elif not json_output:
-        print_summary(environment, stored, labels)
+        print_summary(environment, stored, primary, margin, labels)
         path = shlex.quote(str(folder))
         environment.note(f"\nAll figures:            wikigr eval report {path}", overflow="keep")
         if len(stored.run.profiles) > 1:
