@@ -13,7 +13,7 @@ import typer
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr_cli import options
-from wikigr_cli.environment import Environment, OutputClosed
+from wikigr_cli.environment import Environment, OutputClosed, typed_in
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.render.answer import answer_document, print_answer, print_answer_markdown
 from wikigr_cli.render.formats import AnswerFormat, OutputFormat, chosen_format
@@ -80,7 +80,10 @@ def ask(
     ] = None,
     batch: options.Batch = None,
     output_format: Annotated[
-        AnswerFormat | None, typer.Option("--format", help="The output format. Default: text.")
+        AnswerFormat | None,
+        typer.Option(
+            "--format", envvar="WIKIGR_ASK_FORMAT", show_envvar=False, help="The output format. Default: text."
+        ),
     ] = None,
     json_output: options.Json = False,
     embedding_model: options.EncoderModel = None,
@@ -97,8 +100,8 @@ def ask(
             "Give either a question or --batch.",
             hint='Example: wikigr ask "Who found the electron?" --pack packs/physics',
         )
-    printed_as = chosen_format(output_format, json_output=json_output)
-    if batch is not None and output_format not in (None, AnswerFormat.JSON):
+    printed_as = chosen_format(output_format, json_output=json_output, typed=typed_in(context))
+    if batch is not None and printed_as is OutputFormat.MD:
         raise UsageError(f"--batch prints JSON Lines, not {printed_as}.", hint="Leave out --format.")
     pack = options.require_pack(pack)
     if receipt is not None:

@@ -9,7 +9,7 @@ import typer
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr_cli import options
-from wikigr_cli.environment import Environment
+from wikigr_cli.environment import Environment, typed_in
 from wikigr_cli.render.formats import OutputFormat, chosen_fields, chosen_format
 from wikigr_cli.render.output import print_json_line, print_trace
 from wikigr_cli.render.search import FIELDS, print_search, search_document, search_fields
@@ -47,7 +47,12 @@ def search(
     batch: options.Batch = None,
     output_format: Annotated[
         OutputFormat | None,
-        typer.Option("--format", help="The output format; jsonl has a line per result. Default: text."),
+        typer.Option(
+            "--format",
+            envvar="WIKIGR_SEARCH_FORMAT",
+            show_envvar=False,
+            help="The output format; jsonl has a line per result. Default: text.",
+        ),
     ] = None,
     fields: Annotated[
         str | None,
@@ -71,9 +76,9 @@ def search(
         raise UsageError(
             "Give either a question or --batch.", hint='Example: wikigr search "spin" --pack packs/physics'
         )
-    printed_as = chosen_format(output_format, json_output=json_output)
+    printed_as = chosen_format(output_format, json_output=json_output, typed=typed_in(context))
     columns = chosen_fields(fields, FIELDS)
-    if batch is not None and output_format not in (None, OutputFormat.JSON, OutputFormat.JSONL):
+    if batch is not None and printed_as in (OutputFormat.MD, OutputFormat.CSV):
         raise UsageError(f"--batch prints JSON Lines, not {printed_as}.", hint="Leave out --format.")
     if columns is not None and batch is None and printed_as is OutputFormat.TEXT:
         raise UsageError("--fields needs another format than text.", hint="Example: --format csv")

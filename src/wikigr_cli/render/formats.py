@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any
@@ -36,12 +36,18 @@ class AnswerFormat(StrEnum):
     MD = "md"
 
 
-def chosen_format(given: StrEnum | None, *, json_output: bool) -> OutputFormat:
-    """Return the format that ``--format`` and ``--json`` ask for; raise ``UsageError`` if they differ."""
+def chosen_format(given: StrEnum | None, *, json_output: bool, typed: Callable[[str], bool]) -> OutputFormat:
+    """Return the format that ``--format`` and ``--json`` ask for.
+
+    ``typed`` tells whether the parameter of that name is on the command line, which precedes variables and settings
+    files. Raises ``UsageError`` if the two differ and neither precedes the other.
+    """
     if given is None:
         return OutputFormat.JSON if json_output else OutputFormat.TEXT
     if json_output and given.value != OutputFormat.JSON:
-        raise UsageError(f"--json and --format {given.value} contradict each other.", hint="Give one of them.")
+        if typed("output_format") == typed("json_output"):
+            raise UsageError(f"--json and --format {given.value} contradict each other.", hint="Give one of them.")
+        return OutputFormat.JSON if typed("json_output") else OutputFormat(given.value)
     return OutputFormat(given.value)
 
 

@@ -107,6 +107,15 @@ def test_formats_that_do_not_fit_are_wrong_usage(
     assert (result.code, result.out, says in result.err) == (2, "", True), result.err
 
 
+def test_a_flag_precedes_the_format_of_the_variables(
+    wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WIKIGR_SEARCH_FORMAT", "csv")
+    arguments = ("search", "laser", "--pack", str(physics_pack), "-k", "1")
+    assert wikigr(*arguments).out.startswith("rank,title,")
+    assert json.loads(wikigr(*arguments, "--json").out)["results"]
+
+
 def test_a_batch_has_the_fields_too(wikigr: Wikigr, physics_pack: Path) -> None:
     arguments = ("search", "--batch", "-", "--pack", str(physics_pack), "-k", "1", "--fields", "title")
     (line,) = wikigr(*arguments, stdin="laser\n").out.splitlines()

@@ -58,10 +58,16 @@ def test_text_is_no_markdown() -> None:
 
 
 def test_json_is_the_short_form_of_a_format() -> None:
-    assert chosen_format(None, json_output=False) is OutputFormat.TEXT
-    assert chosen_format(None, json_output=True) is chosen_format(AnswerFormat.JSON, json_output=True)
+    def choose(given: AnswerFormat | None, *typed: str, json_output: bool) -> OutputFormat:
+        return chosen_format(given, json_output=json_output, typed=lambda name: name in typed)
+
+    assert choose(None, json_output=False) is OutputFormat.TEXT
+    assert choose(None, json_output=True) is choose(AnswerFormat.JSON, json_output=True) is OutputFormat.JSON
     with pytest.raises(UsageError, match="--json and --format md"):
-        chosen_format(AnswerFormat.MD, json_output=True)
+        choose(AnswerFormat.MD, "output_format", "json_output", json_output=True)
+    # The command line precedes variables and settings files.
+    assert choose(AnswerFormat.MD, "output_format", json_output=True) is OutputFormat.MD
+    assert choose(AnswerFormat.MD, "json_output", json_output=True) is OutputFormat.JSON
 
 
 def test_an_unknown_field_gets_a_suggestion() -> None:

@@ -87,7 +87,12 @@ def run(
     ] = False,
     show_all: Annotated[
         bool,
-        typer.Option("--all", help="Print every metric, by hops and type too, abstention, confidence and latency."),
+        typer.Option(
+            "--all",
+            envvar="WIKIGR_EVAL_RUN_ALL",
+            show_envvar=False,
+            help="Print every metric, by hops and type too, abstention, confidence and latency.",
+        ),
     ] = False,
     json_output: options.Json = False,
 ) -> None:
