@@ -6,12 +6,12 @@ import codecs
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from wikigr_cli.render.wrapping import breaks, cells, cut, wrap_pieces
 
@@ -58,6 +58,16 @@ def is_utf8(stream: TextIO) -> bool:
     """Return whether ``stream`` can encode every character; a stream without an encoding is in memory and can."""
     encoding = getattr(stream, "encoding", None)
     return not encoding or codecs.lookup(encoding).name.startswith("utf-8")
+
+
+def typed_in(context: Any) -> Callable[[str], bool]:
+    """Return a function that tells whether the parameter of a name is on the command line of a click ``context``."""
+
+    def is_typed(name: str) -> bool:
+        source = context.get_parameter_source(name)
+        return source is not None and source.name == "COMMANDLINE"
+
+    return is_typed
 
 
 def strict_utf8(stream: TextIO) -> TextIO:

@@ -35,7 +35,7 @@ def sentence(pack: Pack, text: str, score: float = 1.0) -> SentenceScore:
 
 
 def quoted(*sentences: SentenceScore) -> list[str]:
-    return [citation.quote for citation in quote(best_sentences(sentences, short=False))]
+    return [citation.quote for citation in quote(best_sentences(sentences, short=False, limit=3))]
 
 
 def test_nothing_is_quoted_twice(pack: Pack) -> None:
@@ -102,9 +102,10 @@ def test_a_further_sentence_has_a_good_answer_of_its_own(pack: Pack) -> None:
     doubtful = read(pack, "He lived for years in Bern.", "Bern", 0.49)
     unread = sentence(pack, "He died in Princeton.")
     ranked = [ulm, same, other, doubtful, unread]
-    assert best_sentences(ranked, short=True) == [ulm, other]
-    assert best_sentences(ranked, short=False) == [ulm, same, other]
-    assert best_sentences([doubtful, unread], short=True) == [doubtful]
+    assert best_sentences(ranked, short=True, limit=3) == [ulm, other]
+    assert best_sentences(ranked, short=False, limit=3) == [ulm, same, other]
+    assert best_sentences([doubtful, unread], short=True, limit=3) == [doubtful]
+    assert best_sentences(ranked, short=False, limit=2) == [ulm, same]
 
 
 @pytest.mark.parametrize("question", ["", " \n", "\t"])

@@ -88,6 +88,48 @@ def test_so_few_questions_that_nothing_could_show_are_unclear() -> None:
     same = values("accuracy", 2, 5)
     assert not held(same, same, fail_on="inconclusive").passed
     assert held(same, same, fail_on="regression").passed
+    # Neither are many questions of few clusters.
+    whole = values("accuracy", 24, 24)
+    clusters = {question: str(int(question[1:]) // 8) for question in whole}
+    assert not held(whole, whole, fail_on="inconclusive", margin=1.0, clusters=clusters).passed
+
+
+def decided(before: int, after: int, of: int, **wanted: Any) -> tuple[str, str]:
+    """Return the outcome and the words of the check against the baseline."""
+    check = held(values("accuracy", before, of), values("accuracy", after, of), **wanted).checks[-1]
+    return check.outcome, check.detail
+
+
+def test_every_outcome_states_its_reason() -> None:
+    outcome, said = decided(90, 50, 100)
+    assert outcome == "failed"
+    assert said.startswith("worse: -40.0 points (95% interval -50.0 to -31.0), p < 0.0001, 100 questions. The interval")
+    outcome, said = decided(90, 50, 100, fail_on="never")
+    assert (outcome, said.endswith("--fail-on never does not fail for this.")) == ("passed", True)
+    outcome, said = decided(50, 90, 100)
+    assert (outcome, said.startswith("better: +40.0 points")) == ("passed", True)
+    outcome, said = decided(50, 50, 100, margin=0.05)
+    assert (outcome, said.startswith("equally good: +0.0 points")) == ("passed", True)
+    assert said.endswith("The whole interval is within the margin of 5.0 points.")
+    outcome, said = decided(50, 53, 100, fail_on="inconclusive")
+    assert (outcome, said.startswith("not worse: +3.0 points")) == ("passed", True)
+    assert said.endswith("The interval excludes a loss of more than the margin of 2.0 points.")
+    outcome, said = decided(53, 50, 100)
+    assert (outcome, said.startswith("no difference shown: -3.0 points")) == ("inconclusive", True)
+    assert said.endswith("--fail-on regression does not fail for this.")
+    outcome, said = decided(53, 50, 100, fail_on="inconclusive")
+    assert (outcome, said.startswith("no difference shown: -3.0 points")) == ("failed", True)
+    assert "which is more than the margin of 2.0 points. --fail-on inconclusive requires" in said
+    outcome, said = decided(2, 2, 5)
+    assert (outcome, "Fewer than 6 questions cannot show a difference." in said) == ("inconclusive", True)
+
+
+def test_an_interval_without_0_that_the_exact_test_does_not_confirm_says_so() -> None:
+    """Regression: four lost questions of ten were "inconclusive", with an interval below 0 and without a reason."""
+    outcome, said = decided(10, 6, 10)
+    assert outcome == "inconclusive"
+    assert said.startswith("no difference shown: -40.0 points (95% interval -70.0 to -10.0), p = 0.1250, 10 questions.")
+    assert "The interval excludes 0, but p is above 0.05: too few questions changed to rule out chance." in said
 
 
 def test_a_primary_metric_that_applies_to_no_question_is_wrong_usage() -> None:

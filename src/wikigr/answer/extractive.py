@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
 
 from wikigr.answer.abstention import answer_words, facts_miss_question
 from wikigr.answer.answer import EXTRACTIVE, Answer, AnswerHop, AnswerSpan
@@ -12,12 +13,12 @@ from wikigr.answer.citations import Citation, verify_against
 from wikigr.answer.draft import Draft
 from wikigr.answer.sentences import SentenceScore
 from wikigr.graph.neighborhood import Edge
+from wikigr.options import Few, Options
 from wikigr.pack.open import Pack
 from wikigr.question.intent import asks_short_answer
 from wikigr.retrieval.chain import Hop
 from wikigr.text import fold, words
 
-MAX_SENTENCES = 3
 # Further sentences must reach this share of the best one's score; below it they are padding.
 SENTENCE_FLOOR = 0.75
 # Further sentences that the reader has read must answer at least with this probability.
@@ -35,7 +36,18 @@ _BEFORE_CODE = ":\n\n"
 _PRONOUN = re.compile(r"(?:it|its|this|these|they|their|he|his|she|her)\b", re.I)
 
 
-def write_extractive(pack: Pack, draft: Draft, answer: Answer) -> Answer:
+@dataclass(frozen=True, slots=True)
+class ExtractiveOptions(Options):
+    """Quoting the pack, where no model writes the answer."""
+
+    section: ClassVar[str] = "extractive"
+
+    max_sentences: Annotated[
+        Few, "sentences to quote at most; an answer from several facts or hops quotes one for each of them"
+    ] = 3
+
+
+def write_extractive(pack: Pack, draft: Draft, answer: Answer, options: ExtractiveOptions) -> Answer:
     """Return ``answer`` with verified quotations. It stays an abstention if only unrelated facts could be quoted.
 
     Quoted are the sentences that state a chain of facts or were read in a chain of hops, or else the best ones. The
@@ -48,7 +60,7 @@ def write_extractive(pack: Pack, draft: Draft, answer: Answer) -> Answer:
     hops = draft.chain.hops if draft.chain is not None else ()
     places = {hop.place for hop in hops}
     chosen = stating or [s for s in draft.sentences if s.place in places]
-    chosen = chosen or best_sentences(draft.sentences, short=short)
+    chosen = chosen or best_sentences(draft.sentences, short=short, limit=options.max_sentences)
     searched = exploration is not None or draft.state.searched_paths
     if searched and not stating and facts_miss_question(chosen, question, draft.confidence.value):
         return replace(answer, confidence=0.0)
@@ -95,8 +107,8 @@ def quote(chosen: Sequence[SentenceScore]) -> tuple[Citation, ...]:
     )
 
 
-def best_sentences(ranked: Sequence[SentenceScore], *, short: bool) -> list[SentenceScore]:
-    """Return at most three of ``ranked`` (best first) to quote.
+def best_sentences(ranked: Sequence[SentenceScore], *, short: bool, limit: int) -> list[SentenceScore]:
+    """Return at most ``limit`` of ``ranked`` (best first) to quote.
 
     None is far below the first or repeats another, and none that follows a complete sentence is a fragment that says
     little. If the reader has read them, a further one must be more likely right than wrong, and where a ``short``
@@ -106,7 +118,7 @@ def best_sentences(ranked: Sequence[SentenceScore], *, short: bool) -> list[Sent
     said: list[tuple[str, str]] = []
     for sentence in ranked:
         is_read = sentence.span is not None
-        if len(chosen) == MAX_SENTENCES or (chosen and not _is_near(sentence, chosen[0])):
+        if len(chosen) == limit or (chosen and not _is_near(sentence, chosen[0])):
             break
         if chosen and chosen[0].is_prose and not (sentence.is_prose or _is_informative(sentence)):
             continue

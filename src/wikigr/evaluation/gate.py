@@ -17,11 +17,13 @@ from wikigr.evaluation.metrics import METRICS, known_metric
 from wikigr.evaluation.run import Run
 from wikigr.evaluation.samples import RunError, Sample
 from wikigr.evaluation.statistics.paired import PairedResult, Verdict
+from wikigr.evaluation.statistics.wording import TOO_FEW_CHANGED, in_points, interval_in_points, p_value, points
 
 SCHEMA_VERSION = 1
 # With fewer questions, no paired test can reach 0.05.
 _MIN_QUESTIONS = 6
 FailOn = Literal["regression", "inconclusive", "never"]
+Outcome = Literal["passed", "failed", "inconclusive"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +83,20 @@ class Requirements:
 
 @dataclass(frozen=True, slots=True)
 class GateCheck:
-    """One check of a gate, with its measured value or verdict in words."""
+    """One check of a gate, with its measured value or verdict in words.
+
+    The gate fails unless every check has ``passed``. One that is ``inconclusive`` has passed, because the gate requires
+    no proof, but what it checks is neither shown nor excluded.
+    """
 
     name: str
     passed: bool
     detail: str
+    inconclusive: bool = False
+
+    @property
+    def outcome(self) -> Outcome:
+        return "failed" if not self.passed else "inconclusive" if self.inconclusive else "passed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +142,8 @@ def check_gate(
         raise RunError(f"The run has no samples of the profile {profile!r}.")
     failed = sum(sample.error is not None or (wanted.by_judge and _is_ungraded(sample)) for sample in own)
     share = failed / len(own)
-    checks = [GateCheck("errors", share <= wanted.errors, f"{failed} of {len(own)} samples failed")]
+    allowed = f"at most {100 * wanted.errors:g}% may"
+    checks = [GateCheck("errors", share <= wanted.errors, f"{failed} of {len(own)} samples failed; {allowed}")]
     expected = int(run.questions["count"]) * run.repeat
     checks.append(GateCheck("complete", len(own) == expected, f"{len(own)} of {expected} samples"))
     if failed == len(own):
@@ -191,17 +203,67 @@ def _caveats(run: Run, baseline: Baseline) -> list[str]:
 
 
 def _against_baseline(result: PairedResult, wanted: Requirements) -> GateCheck:
-    low, high = result.interval.low, result.interval.high
-    worst = low if METRICS[wanted.primary].higher_is_better else -high
-    # A verdict from too few questions is always inconclusive.
-    unclear = result.verdict is Verdict.INCONCLUSIVE and (worst < -wanted.margin or result.n < _MIN_QUESTIONS)
-    failed = {
-        "regression": result.verdict is Verdict.REGRESSED,
-        "inconclusive": result.verdict is Verdict.REGRESSED or unclear,
-        "never": False,
-    }[wanted.fail_on]
-    detail = f"{result.verdict}: {result.difference:+.4f} (95% interval {low:+.4f} to {high:+.4f})"
-    return GateCheck(f"{wanted.primary} against the baseline", not failed, detail)
+    regressed = result.verdict is Verdict.REGRESSED
+    unclear = result.verdict is Verdict.INCONCLUSIVE and not _excludes_loss(result, wanted)
+    failed = {"regression": regressed, "inconclusive": regressed or unclear, "never": False}[wanted.fail_on]
+    consequence = ""
+    if not failed and (regressed or unclear):
+        consequence = f" --fail-on {wanted.fail_on} does not fail for this."
+    elif failed and unclear:
+        consequence = " --fail-on inconclusive requires that the data exclude such a loss."
+    return GateCheck(
+        f"{wanted.primary} against the baseline",
+        not failed,
+        f"{_verdict_in_words(result, wanted)}: {_figures(result)}. {_reason(result, wanted)}{consequence}",
+        inconclusive=unclear and not failed,
+    )
+
+
+def _excludes_loss(result: PairedResult, wanted: Requirements) -> bool:
+    """Return whether the interval excludes a loss of more than the margin. Too few questions exclude nothing."""
+    return _units(result) >= _MIN_QUESTIONS and _largest_loss(result, wanted) <= wanted.margin
+
+
+def _units(result: PairedResult) -> int:
+    return result.n if result.clusters is None else result.clusters
+
+
+def _largest_loss(result: PairedResult, wanted: Requirements) -> float:
+    """Return the largest loss that the interval contains; negative if it contains gains only."""
+    return -result.interval.low if METRICS[wanted.primary].higher_is_better else result.interval.high
+
+
+def _verdict_in_words(result: PairedResult, wanted: Requirements) -> str:
+    if result.verdict is Verdict.INCONCLUSIVE:
+        return "not worse" if _excludes_loss(result, wanted) else "no difference shown"
+    return {Verdict.IMPROVED: "better", Verdict.REGRESSED: "worse", Verdict.EQUIVALENT: "equally good"}[result.verdict]
+
+
+def _figures(result: PairedResult) -> str:
+    return (
+        f"{points(result.difference)} (95% interval {interval_in_points(result.interval)}), {p_value(result.p)}, "
+        f"{result.n} questions"
+    )
+
+
+def _reason(result: PairedResult, wanted: Requirements) -> str:
+    """Return the sentence that says how the verdict follows from the figures and the margin."""
+    margin = f"the margin of {in_points(wanted.margin)}"
+    if result.verdict is Verdict.EQUIVALENT:
+        return f"The whole interval is within {margin}."
+    if result.verdict is not Verdict.INCONCLUSIVE:
+        return "The interval excludes 0, and p is at most 0.05."
+    if _units(result) < _MIN_QUESTIONS:
+        counted = "questions" if result.clusters is None else "clusters"
+        return f"Fewer than {_MIN_QUESTIONS} {counted} cannot show a difference."
+    loss = in_points(_largest_loss(result, wanted))
+    if _excludes_loss(result, wanted):
+        return f"The interval excludes a loss of more than {margin}."
+    because = f"A loss of {loss} is possible, which is more than {margin}."
+    if result.interval.low <= 0.0 <= result.interval.high:
+        return because
+    # The bootstrap interval is too narrow if few questions differ. The test is exact.
+    return f"{TOO_FEW_CHANGED} {because}"
 
 
 def make_baseline(run: Run, samples: Sequence[Sample], profile: str) -> Baseline:

@@ -38,6 +38,7 @@ class Run:
     - ``usage``: the model usage of each profile's answers and of the judge, including ``cost_usd`` (None if a price is
       unknown). Empty until the run is complete.
     - ``missing``: the gold titles without an article in the pack.
+    - ``created``: when the run was begun, in UTC (ISO 8601). Empty in runs of earlier releases.
     """
 
     pack: Mapping[str, str]
@@ -63,6 +64,7 @@ class Run:
     argv: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     usage: Mapping[str, Any] = field(default_factory=dict)
+    created: str = ""
     wikigr_version: str = __version__
     schema_version: int = SCHEMA_VERSION
 

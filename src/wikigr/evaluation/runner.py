@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import local
 from typing import Any
@@ -215,6 +216,7 @@ def _describe(
         changes=changed,
         argv=tuple(sys.argv[1:]),
         versions=versions(),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import ABSTAINED, Answer
 from wikigr.answer.draft import Draft
+from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.answer.facts import facts_among
 from wikigr.errors import UsageError
 from wikigr.index.candidate import Evidence
@@ -66,7 +67,7 @@ class Pipeline:
         self.resources = Resources(
             pack, model, profile[SynthesisOptions], profile[ReaderOptions], offline, search=self._search_in_one_hop
         )
-        self._writers = Writers(self.resources, profile[FewShotOptions], few_shot_path)
+        self._writers = Writers(self.resources, profile[FewShotOptions], profile[ExtractiveOptions], few_shot_path)
         self._stages: dict[type[RetrievalStage[Any]], RetrievalStage[Any]] = {}
 
     def stage(self, kind: type[_Stage]) -> _Stage:

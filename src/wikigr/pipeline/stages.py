@@ -13,6 +13,7 @@ from typing import Any
 
 from wikigr.answer.abstention import ABSTENTION
 from wikigr.answer.draft import CHAIN, READER, Draft, assess_draft, follow_chain, rank_draft, read_draft
+from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.hops.options import HopsOptions
 from wikigr.hops.stage import Hops
 from wikigr.index.candidate import CROSS_ENCODER, DENSE, HOPS, LEXICAL, WALK
@@ -216,6 +217,7 @@ def rankers_only(profile: Profile) -> Profile:
 SECTIONS: tuple[type[Options], ...] = (
     *dict.fromkeys(stage.options for stage in RETRIEVAL_STAGES),
     ReaderOptions,
+    ExtractiveOptions,
     FewShotOptions,
     SynthesisOptions,
     BudgetOptions,

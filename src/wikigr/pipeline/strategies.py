@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from wikigr.answer.answer import ABSTAINED, EXTRACTIVE, OWN_KNOWLEDGE, SYNTHESIS, Answer
 from wikigr.answer.draft import Draft
-from wikigr.answer.extractive import write_extractive
+from wikigr.answer.extractive import ExtractiveOptions, write_extractive
 from wikigr.answer.path_answers import write_path_answers
 from wikigr.llm.options import FewShotOptions
 from wikigr.retrieval.state import Resources
@@ -28,6 +28,7 @@ class Writers:
 
     resources: Resources
     few_shot: FewShotOptions
+    extractive: ExtractiveOptions
     few_shot_path: Path | None = None
 
     @cached_property
@@ -71,7 +72,7 @@ def _can_quote(resources: Resources, draft: Draft) -> bool:
 
 
 def _quote(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
-    return write_extractive(writers.resources.pack, draft, answer)
+    return write_extractive(writers.resources.pack, draft, answer, writers.extractive)
 
 
 def _may_use_own_knowledge(resources: Resources, draft: Draft) -> bool:

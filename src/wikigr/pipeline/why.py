@@ -13,7 +13,7 @@ from typing import Literal
 from wikigr.answer.answer import OWN_KNOWLEDGE, Answer
 from wikigr.answer.citations import CITATIONS
 from wikigr.answer.draft import READER
-from wikigr.answer.extractive import MAX_SENTENCES, SENTENCE_FLOOR
+from wikigr.answer.extractive import SENTENCE_FLOOR
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr.pack.open import Pack
@@ -201,8 +201,8 @@ class _Target:
         if answer.model:
             return f"{sentence}, and the model cited other sections"
         quoted = (
-            f"an answer quotes at most {MAX_SENTENCES} sentences, none below {SENTENCE_FLOOR:.0%} of the best score, "
-            "and none that repeats another"
+            "an answer quotes at most extractive.max_sentences of them, none below "
+            f"{SENTENCE_FLOOR:.0%} of the best score, and none that repeats another"
         )
         return f"{sentence}; {quoted}"
 

@@ -44,7 +44,7 @@ KIND = "wikigr receipt"
 SCHEMA_VERSION = 1
 
 # The profile keys that flags of `wikigr ask` override.
-Flag = Literal["synthesis.model", "budget.max_cost_usd", "multi_strategy.iterations"]
+Flag = Literal["synthesis.model", "budget.max_cost_usd", "multi_strategy.iterations", "extractive.max_sentences"]
 # Up to the largest integer that every JSON parser preserves.
 Offset = Annotated[int, Interval(ge=0, le=2**53)]
 Score = Annotated[float, Interval(ge=-1e9, le=1e9)]

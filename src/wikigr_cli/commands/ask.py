@@ -13,9 +13,10 @@ import typer
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr_cli import options
-from wikigr_cli.environment import Environment, OutputClosed
+from wikigr_cli.environment import Environment, OutputClosed, typed_in
 from wikigr_cli.exit_codes import ExitStatus
-from wikigr_cli.render.answer import answer_document, print_answer
+from wikigr_cli.render.answer import answer_document, print_answer, print_answer_markdown
+from wikigr_cli.render.formats import AnswerFormat, OutputFormat, chosen_format
 from wikigr_cli.render.output import print_json, print_json_line, print_trace
 
 if TYPE_CHECKING:
@@ -41,6 +42,13 @@ def ask(
         typer.Option(metavar="ID", help="The model that writes the answer. Default: the one in the profile."),
     ] = None,
     offline: options.Offline = False,
+    max_sentences: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Quote at most N sentences, 1 to 10, if no model writes the answer. Default: the profile's.",
+        ),
+    ] = None,
     iterations: Annotated[
         int | None,
         typer.Option(
@@ -71,6 +79,12 @@ def ask(
         typer.Option(metavar="FILE", help="Write the evidence of the answer to FILE, for `wikigr replay`."),
     ] = None,
     batch: options.Batch = None,
+    output_format: Annotated[
+        AnswerFormat | None,
+        typer.Option(
+            "--format", envvar="WIKIGR_ASK_FORMAT", show_envvar=False, help="The output format. Default: text."
+        ),
+    ] = None,
     json_output: options.Json = False,
     embedding_model: options.EncoderModel = None,
 ) -> None:
@@ -86,6 +100,9 @@ def ask(
             "Give either a question or --batch.",
             hint='Example: wikigr ask "Who found the electron?" --pack packs/physics',
         )
+    printed_as = chosen_format(output_format, json_output=json_output, typed=typed_in(context))
+    if batch is not None and printed_as is OutputFormat.MD:
+        raise UsageError(f"--batch prints JSON Lines, not {printed_as}.", hint="Leave out --format.")
     pack = options.require_pack(pack)
     if receipt is not None:
         _check_receipt(receipt, batch, show_prompt=show_prompt)
@@ -102,7 +119,7 @@ def ask(
         from wikigr.profiles.files import load_profile
 
         named = load_profile(profile)
-        chosen = _with_flags(named, model, max_cost, iterations)
+        chosen = _with_flags(named, model, max_cost, iterations, max_sentences)
         client = _client(environment, chosen, offline=offline or show_prompt, silent=show_prompt)
         pipeline = Pipeline(chosen, opened, model=client, offline=offline)
         if show_prompt:
@@ -122,15 +139,17 @@ def ask(
         else:
             assert question is not None
             wants_stream = environment.stdout.isatty() if stream is None else stream
-            live = client is not None and not json_output and wants_stream
+            live = client is not None and printed_as is OutputFormat.TEXT and wants_stream
             with _receipt(environment, receipt, pipeline, named, pack) as keep:
                 answer = _answer_live(environment, pipeline, question) if live else pipeline.answer(question)
                 keep(answer)
                 print_trace(environment, answer.trace)
                 # For --strict an answer without a verified citation counts as none.
                 abstained = answer.abstained or not answer.citations
-                if json_output:
+                if printed_as is OutputFormat.JSON:
                     print_json(environment, answer_document(answer, pipeline, explain=explain))
+                elif printed_as is OutputFormat.MD:
+                    print_answer_markdown(environment, answer_document(answer, pipeline, explain=False))
                 else:
                     print_answer(environment, answer, explain=explain, streamed=live)
     if strict and abstained:
@@ -253,8 +272,11 @@ def _ask_batch(
     return abstained, failed
 
 
-def _with_flags(profile: Profile, model: str | None, max_cost: float | None, iterations: int | None) -> Profile:
-    """Return ``profile`` with ``--model``, ``--max-cost`` and ``--iterations`` applied."""
+def _with_flags(
+    profile: Profile, model: str | None, max_cost: float | None, iterations: int | None, max_sentences: int | None
+) -> Profile:
+    """Return ``profile`` with ``--model``, ``--max-cost``, ``--iterations`` and ``--max-sentences`` applied."""
+    from wikigr.answer.extractive import ExtractiveOptions
     from wikigr.llm.options import BudgetOptions, SynthesisOptions
     from wikigr.retrieval.explore.options import MultiStrategyOptions
 
@@ -275,6 +297,10 @@ def _with_flags(profile: Profile, model: str | None, max_cost: float | None, ite
         if not 1 <= iterations <= 10:
             raise UsageError(f"--iterations must be from 1 to 10, not {iterations}.")
         profile = profile.override(MultiStrategyOptions, iterations=iterations)
+    if max_sentences is not None:
+        if not 1 <= max_sentences <= 10:
+            raise UsageError(f"--max-sentences must be from 1 to 10, not {max_sentences}.")
+        profile = profile.override(ExtractiveOptions, max_sentences=max_sentences)
     return profile
 
 

@@ -112,6 +112,11 @@ def _weighted(profile: Profile, alpha: float | None, beta: float | None) -> Prof
 def _read(location: str, environment: Environment) -> tuple[list[dict[str, Any]], bool]:
     """Return the documents to rerank, and whether they are JSON Lines."""
     name = "standard input" if location == "-" else location
+    if location == "-" and environment.stdin.isatty():
+        environment.note(
+            "Reading search results from the terminal: paste the output of `wikigr search --json` and press Ctrl-D at "
+            "the end, or Ctrl-C to stop. Usually they come from a pipe: wikigr search spin --json | wikigr rerank"
+        )
     try:
         text = strict_utf8(environment.stdin).read() if location == "-" else Path(location).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -9,9 +9,10 @@ import typer
 
 from wikigr.errors import UsageError, WikigrError
 from wikigr_cli import options
-from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import print_json_line, print_result, print_trace
-from wikigr_cli.render.search import print_results, search_document
+from wikigr_cli.environment import Environment, typed_in
+from wikigr_cli.render.formats import OutputFormat, chosen_fields, chosen_format
+from wikigr_cli.render.output import print_json_line, print_trace
+from wikigr_cli.render.search import FIELDS, print_search, search_document, search_fields
 
 if TYPE_CHECKING:
     from wikigr.embeddings.loader import Purpose
@@ -44,6 +45,23 @@ def search(
     ] = None,
     offline: options.Offline = False,
     batch: options.Batch = None,
+    output_format: Annotated[
+        OutputFormat | None,
+        typer.Option(
+            "--format",
+            envvar="WIKIGR_SEARCH_FORMAT",
+            show_envvar=False,
+            help="The output format; jsonl has a line per result. Default: text.",
+        ),
+    ] = None,
+    fields: Annotated[
+        str | None,
+        typer.Option(
+            "--fields",
+            metavar="A,B,C",
+            help=f"Only these keys of the results, in json, jsonl, csv and md: {', '.join(FIELDS)}.",
+        ),
+    ] = None,
     json_output: options.Json = False,
     embedding_model: options.EncoderModel = None,
 ) -> None:
@@ -58,6 +76,12 @@ def search(
         raise UsageError(
             "Give either a question or --batch.", hint='Example: wikigr search "spin" --pack packs/physics'
         )
+    printed_as = chosen_format(output_format, json_output=json_output, typed=typed_in(context))
+    columns = chosen_fields(fields, FIELDS)
+    if batch is not None and printed_as in (OutputFormat.MD, OutputFormat.CSV):
+        raise UsageError(f"--batch prints JSON Lines, not {printed_as}.", hint="Leave out --format.")
+    if columns is not None and batch is None and printed_as is OutputFormat.TEXT:
+        raise UsageError("--fields needs another format than text.", hint="Example: --format csv")
     pack = options.require_pack(pack)
 
     from wikigr.pack.open import Pack
@@ -70,6 +94,7 @@ def search(
     with Pack(pack, encoder=embedding_model, purpose=purpose, preload=retrieval.uses_dense) as opened:
         from wikigr.pipeline.connect import connect
         from wikigr.pipeline.pipeline import Pipeline
+        from wikigr.question.question import content_stems
         from wikigr.retrieval.trace import Trace
         from wikigr_cli.batch import ask_each
 
@@ -80,7 +105,7 @@ def search(
             trace = Trace()
             evidence = pipeline.search(text, top_k=top_k, trace=trace)
             print_trace(environment, trace)
-            return search_document(text, evidence, trace, chosen.name)
+            return search_document(text, evidence, trace, chosen.name, opened.manifest)
 
         if batch is not None:
             failed = 0
@@ -88,13 +113,14 @@ def search(
                 if found is None:
                     failed += 1
                 else:
-                    print_json_line(environment, {"id": item.id, **found})
+                    print_json_line(environment, {"id": item.id, **search_fields(found, columns)})
             if failed:
                 raise WikigrError(f"{failed} of the questions could not be answered.")
             return
         assert question is not None
         document = run(question)
-    print_result(environment, document, print_results, as_json=json_output)
+        weights = {stem: opened.lexical.rarity(stem) for stem in content_stems(question)}
+    print_search(environment, document, printed_as, columns, weights)
 
 
 def _with_flags(profile: Profile, mode: Mode | None, fusion: Fusion | None) -> Profile:

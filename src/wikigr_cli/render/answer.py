@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, stage_lines, stages_document
+from wikigr_cli.render.formats import markdown, markdown_link
+from wikigr_cli.render.output import SCHEMA_VERSION, Document, pack_document, stage_lines, stages_document
 from wikigr_cli.render.search import result_document, scores_document
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> dic
         "profile": answer.profile,
         "degraded": answer.trace.degraded,
         "warnings": answer.trace.warnings,
-        "pack": {"name": manifest.name, "version": manifest.version, "digest": manifest.digest},
+        "pack": pack_document(manifest),
         "model": answer.model,
         "usage": answer.usage.to_dict(),
         "timings": dict(answer.trace.timings()),
@@ -143,6 +144,23 @@ def print_answer(environment: Environment, answer: Answer, *, explain: bool, str
         if answer.chain:
             _print_chain(environment, answer.chain)
         _print_explanation(environment, _explain_document(answer))
+
+
+def print_answer_markdown(environment: Environment, document: Document) -> None:
+    """Print the document of an answer as Markdown: the short answer, the text, and the numbered sources with quotes."""
+    from wikigr.index.candidate import place
+
+    parts = []
+    if document["span"] is not None:
+        parts.append(f"**{markdown(document['span']['text'])}**")
+    parts += [markdown(part, keep="[]") for part in document["answer"].split("\n\n") if part.strip()]
+    sources = []
+    for citation in document["citations"]:
+        link = markdown_link(place(citation["title"], citation["section"]), citation.get("url"))
+        sources.append(f"{citation['n']}. {link}: “{markdown(citation['quote'])}”")
+    if sources:
+        parts.append("\n".join(sources))
+    environment.write_text("\n\n".join(parts) + "\n")
 
 
 def _print_short_answer(environment: Environment, answer: Answer, span: AnswerSpan) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 # The width of tables, in characters, also if the output is not a terminal.
 _MAX_WIDTH = 80
+_OUTCOME_STYLES = {"passed": "green", "failed": "red", "inconclusive": "yellow"}
 # The minimum width to which a heading is wrapped.
 _MIN_HEADING_WIDTH = 10
 
@@ -22,19 +23,10 @@ def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
     """Print the report of a run."""
     from wikigr.evaluation.reports import text
 
-    _table(environment, *text.profile_rows(document))
+    print_table(environment, *text.profile_rows(document))
     environment.print(text.legend(document), style="dim")
     notices(environment, document["notices"])
-    for profile in document["profiles"]:
-        if profile["errors"] or profile["degraded"]:
-            environment.print(
-                f"{plain(profile['name'])}: {counted(profile['errors'], 'samples')} failed, "
-                f"{profile['degraded']:,} degraded",
-                style="yellow",
-            )
-    judged = text.judge_line(document)
-    if judged is not None:
-        environment.print(plain(judged))
+    failures(environment, document)
     for item in document["comparisons"]:
         environment.print()
         environment.print(plain(text.headline(item)), style="bold")
@@ -49,17 +41,62 @@ def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
     ):
         if table is not None:
             environment.print()
-            _table(environment, *table)
+            print_table(environment, *table)
             if note:
                 environment.print(note, style="dim")
+
+
+def failures(environment: Environment, document: Mapping[str, Any]) -> None:
+    """Print the number of failed and degraded samples of each profile, and the line about the judge."""
+    from wikigr.evaluation.reports.text import judge_line
+
+    for profile in document["profiles"]:
+        if profile["errors"] or profile["degraded"]:
+            environment.print(
+                f"{plain(profile['name'])}: {counted(profile['errors'], 'samples')} failed, "
+                f"{profile['degraded']:,} degraded",
+                style="yellow",
+            )
+    judged = judge_line(document)
+    if judged is not None:
+        environment.print(plain(judged))
+
+
+def compare(environment: Environment, document: Mapping[str, Any]) -> None:
+    """Print the comparison of two runs: which they are, which way a difference points, the verdict and the figures."""
+    from wikigr.evaluation.reports.text import headline
+
+    caveats(environment, document["caveats"])
+    for role in ("base", "other"):
+        environment.print(f"{role:<7}", style="bold", end="")
+        environment.print(_side(document[role]), hang=7)
+    first, second = plain(document["first"]), plain(document["second"])
+    environment.print(
+        f"A difference is {second} minus {first}: a positive one means that {second} has the higher value. Wins and "
+        f"verdicts are those of {second}.",
+        style="dim",
+    )
+    notices(environment, document["notices"])
+    environment.print()
+    environment.print(plain(headline(document)), style="bold")
+    comparison(environment, document)
+
+
+def _side(side: Mapping[str, Any]) -> str:
+    pack = side["pack"]
+    named = " ".join(on_one_line(str(part)) for part in (pack["name"], pack["version"]) if part)
+    made = side["created"][:16].replace("T", " ") + " UTC" if side["created"] else "date unknown"
+    return (
+        f"{plain(side['path'])}: {plain(side['profile'])}, {made}, pack {named} ({pack['digest'][:12]}), "
+        f"{counted(side['questions'], 'questions')}"
+    )
 
 
 def comparison(environment: Environment, document: Mapping[str, Any]) -> None:
     """Print one comparison, with the minimal detectable effect of the primary metric."""
     from wikigr.evaluation.reports.text import comparison_rows
 
-    caveats(environment, document.get("caveats", ()))
-    _table(environment, *comparison_rows(document, compact=True))
+    print_table(environment, *comparison_rows(document, compact=True))
     result = next((r for r in document["results"] if r["metric"] == document["primary"]), None)
     if result is not None and result["mde"]:
         effect = f"a difference in {document['primary']} of {result['mde']:.3f}"
@@ -78,7 +115,7 @@ def caveats(environment: Environment, found: Sequence[str]) -> None:
 def notices(environment: Environment, found: Sequence[str]) -> None:
     """Print the reasons why the figures may mislead."""
     for notice in found:
-        environment.print(_one_line(notice), style="yellow")
+        environment.print(on_one_line(notice), style="yellow")
 
 
 def flips(environment: Environment, document: Mapping[str, Any], labels: tuple[str, str]) -> None:
@@ -87,14 +124,14 @@ def flips(environment: Environment, document: Mapping[str, Any], labels: tuple[s
     notices(environment, document["notices"])
     for flip in document["flips"]:
         mark = "worse" if flip["worse"] else "better"
-        environment.print(f"{_one_line(flip['question_id'])} {mark}: {_one_line(flip['question'])}", style="bold")
-        environment.print(f"  expected: {_one_line(' | '.join(flip['answers'])) or 'no answer'}")
+        environment.print(f"{on_one_line(flip['question_id'])} {mark}: {on_one_line(flip['question'])}", style="bold")
+        environment.print(f"  expected: {on_one_line(' | '.join(flip['answers'])) or 'no answer'}")
         for side in flip["sides"]:
-            environment.print(f"  {_one_line(side['label'])}: {_one_line(side['answer'])}", hang=4)
-            environment.print(f"    read: {_one_line(', '.join(side['ranking']))}", style="dim", hang=6)
-            environment.print(f"    {_one_line(side['command'])}", style="dim", overflow="keep")
+            environment.print(f"  {on_one_line(side['label'])}: {on_one_line(side['answer'])}", hang=4)
+            environment.print(f"    read: {on_one_line(', '.join(side['ranking']))}", style="dim", hang=6)
+            environment.print(f"    {on_one_line(side['command'])}", style="dim", overflow="keep")
     if not document["paired"]:
-        names = " and ".join(map(_one_line, labels))
+        names = " and ".join(map(on_one_line, labels))
         environment.print(
             f"Nothing to compare: no question has {document['primary']} under both {names}.", style="yellow"
         )
@@ -105,24 +142,25 @@ def flips(environment: Environment, document: Mapping[str, Any], labels: tuple[s
 def gate(environment: Environment, result: GateResult, questions: Mapping[str, Mapping[str, Any]]) -> None:
     """Print the outcome of a gate."""
     outcome, style = ("passed", "green") if result.passed else ("failed", "red")
-    environment.print(f"The gate for {_one_line(result.profile)}: {outcome}", style=style)
+    environment.print(f"The gate for {on_one_line(result.profile)}: {outcome}", style=style)
+    indent = 1 + max(len(check.outcome) for check in result.checks)
     for check in result.checks:
-        mark, style = ("ok", "green") if check.passed else ("FAILED", "red")
-        environment.print(f"{mark:<7}", style=style, end="")
-        environment.print(f"{check.name}: {check.detail}", hang=7)
+        mark = check.outcome if check.passed else check.outcome.upper()
+        environment.print(mark.ljust(indent), style=_OUTCOME_STYLES[check.outcome], end="")
+        environment.print(f"{check.name}: {check.detail}", hang=indent)
     for id_ in result.regressed:
         question = str(questions.get(id_, {}).get("question", ""))
-        environment.print(f"       worse: {_one_line(id_)} {_one_line(question)}")
+        environment.print(" " * indent + f"worse: {on_one_line(id_)} {on_one_line(question)}", overflow="cut")
     for caveat in result.caveats:
-        environment.print(f"       note: {_one_line(caveat)}", style="yellow")
+        environment.print(" " * indent + f"note: {on_one_line(caveat)}", style="yellow")
 
 
-def _one_line(text: str) -> str:
+def on_one_line(text: str) -> str:
     """Return ``text`` on one line: on GitHub Actions, a new line could be a workflow command."""
     return plain(" ".join(text.split()))
 
 
-def _table(environment: Environment, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_table(environment: Environment, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print an aligned table; columns beyond 80 characters follow below, with the first column repeated."""
     cells = [[plain(cell) for cell in row] for row in rows]
     widths = [max((len(row[column]) for row in cells), default=0) for column in range(len(head))]

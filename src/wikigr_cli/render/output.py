@@ -12,6 +12,7 @@ from wikigr_cli.environment import Environment, plain
 
 if TYPE_CHECKING:
     from wikigr.checks import Check
+    from wikigr.pack.manifest import Manifest
     from wikigr.retrieval.trace import Trace
 
 SCHEMA_VERSION = 1
@@ -32,6 +33,11 @@ def one_line(text: str, max_length: int) -> str:
     # Cut before joining the whitespace: a value can be a megabyte long.
     line = plain(" ".join(text[: 4 * max_length].split()))
     return line if max(len(line), len(text) // 4) <= max_length else line[: max_length - 1] + "…"
+
+
+def pack_document(manifest: Manifest) -> dict[str, Any]:
+    """Return what identifies a pack, as the JSON documents name it."""
+    return {"name": manifest.name, "version": manifest.version, "digest": manifest.digest}
 
 
 def print_json(environment: Environment, document: Document) -> None:

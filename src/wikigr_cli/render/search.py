@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import SCHEMA_VERSION, Document
+from wikigr_cli.render.formats import (
+    OutputFormat,
+    markdown,
+    markdown_link,
+    print_csv,
+    print_markdown_table,
+    with_fields,
+)
+from wikigr_cli.render.output import SCHEMA_VERSION, Document, pack_document, print_json, print_json_line
 
 if TYPE_CHECKING:
     from wikigr.index.candidate import Candidate, Evidence
+    from wikigr.pack.manifest import Manifest
     from wikigr.retrieval.trace import Trace
 
-_SNIPPET_LENGTH = 160
+# Two lines of a terminal with 80 columns.
+_SNIPPET_LENGTH = 148
+# The keys of a result, and those of the columns by default.
+FIELDS = ("rank", "title", "section_id", "section", "source_id", "score", "scores", "content")
+_COLUMNS = tuple(field for field in FIELDS if field != "scores")
 
 
-def search_document(question: str, evidence: Sequence[Evidence], trace: Trace, profile: str) -> dict[str, Any]:
+def search_document(
+    question: str, evidence: Sequence[Evidence], trace: Trace, profile: str, pack: Manifest
+) -> dict[str, Any]:
     """Return what ``wikigr search --json`` prints."""
     return {
         "schema_version": SCHEMA_VERSION,
@@ -24,23 +39,69 @@ def search_document(question: str, evidence: Sequence[Evidence], trace: Trace, p
         "profile": profile,
         "degraded": trace.degraded,
         "warnings": trace.warnings,
+        "pack": pack_document(pack),
         "timings": dict(trace.timings()),
     }
 
 
-def print_results(environment: Environment, document: Document) -> None:
-    """Print the sections found, with the beginning of each one."""
+def search_fields(document: Document, fields: Sequence[str] | None) -> dict[str, Any]:
+    """Return the document with only ``fields`` in its results."""
+    return {**document, "results": [with_fields(result, fields) for result in document["results"]]}
+
+
+def print_search(
+    environment: Environment,
+    document: Document,
+    output_format: OutputFormat,
+    fields: Sequence[str] | None,
+    weights: Mapping[str, float],
+) -> None:
+    """Print the results of a search; ``weights`` are those of the stems of its question."""
+    results = document["results"]
+    if output_format is OutputFormat.JSON:
+        print_json(environment, search_fields(document, fields))
+    elif output_format is OutputFormat.JSONL:
+        for result in results:
+            print_json_line(environment, with_fields(result, fields))
+    elif output_format is OutputFormat.CSV:
+        print_csv(environment, results, fields or _COLUMNS)
+    elif output_format is OutputFormat.MD and fields is not None:
+        print_markdown_table(environment, results, fields)
+    elif output_format is OutputFormat.MD:
+        _print_markdown_list(environment, results, weights)
+    else:
+        print_results(environment, document, weights)
+
+
+def _print_markdown_list(environment: Environment, results: Sequence[Document], weights: Mapping[str, float]) -> None:
     from wikigr.index.candidate import place
+    from wikigr.index.snippets import make_snippet
+
+    for result in results:
+        link = markdown_link(place(result["title"], result["section"]), result.get("url"))
+        snippet = make_snippet(result["content"], weights, _SNIPPET_LENGTH).text
+        environment.write_text(f"{result['rank']}. {link} ({result['score']:.4f})\n   {markdown(snippet)}\n")
+
+
+def print_results(environment: Environment, document: Document, weights: Mapping[str, float]) -> None:
+    """Print the sections found, with the best part of each one, in which the words of the question stand out."""
+    from wikigr.index.candidate import place
+    from wikigr.index.snippets import make_snippet
 
     if not document["results"]:
         environment.note("Nothing in the pack matches.")
     for result in document["results"]:
         section = place(result["title"], result["section"])
         environment.print(f"{result['rank']:>3}. {section}", style="bold", end="")
-        environment.print(f"  {result['score']:.3f}", style="dim", hang=5)
-        text = " ".join(result["content"].split())
-        snippet = text if len(text) <= _SNIPPET_LENGTH else text[:_SNIPPET_LENGTH].rsplit(" ", 1)[0] + " …"
-        environment.print(f"     {snippet}")
+        environment.print(f"  {result['score']:.4f}", style="dim", hang=5)
+        snippet = make_snippet(result["content"], weights, _SNIPPET_LENGTH)
+        environment.print("     ", end="")
+        done = 0
+        for start, end in snippet.matches:
+            environment.print(snippet.text[done:start], end="")
+            environment.print(snippet.text[start:end], style="bold", end="")
+            done = end
+        environment.print(snippet.text[done:], hang=5)
 
 
 def rerank_document(given: Document, results: Sequence[Document], method: str, trace: Trace) -> dict[str, Any]:
@@ -57,6 +118,8 @@ def rerank_document(given: Document, results: Sequence[Document], method: str, t
 
 def _ranks_first(result: Document) -> dict[str, Any]:
     ranks = {"rank": result["rank"], "old_rank": result["old_rank"]}
+    # Like the scores of a search: further digits are noise.
+    result = {**result, "score": round(result["score"], 6)}
     return {**ranks, **{key: value for key, value in result.items() if key not in ranks}}
 
 
@@ -69,7 +132,7 @@ def print_reranked(environment: Environment, document: Document) -> None:
         moved = result["old_rank"] - result["rank"]
         was = "" if not moved else f"  was {result['old_rank']}"
         environment.print(f"{result['rank']:>3}. {section}", style="bold", end="")
-        environment.print(f"  {result['score']:.3f}{was}", style="dim", hang=5)
+        environment.print(f"  {result['score']:.4f}{was}", style="dim", hang=5)
 
 
 def result_document(rank: int, item: Evidence) -> dict[str, Any]:

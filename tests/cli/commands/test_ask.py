@@ -227,3 +227,33 @@ def test_a_comparison_whose_sentence_says_he_is_valid_json(wikigr: Wikigr, physi
     document = json.loads(result.out, parse_constant=pytest.fail)
     assert document["span"] is None
     assert [hop["answer"] for hop in document["chain"]] == ["7 November 1867", "5 December 1901"]
+
+
+def test_an_answer_quotes_at_most_as_many_sentences_as_wanted(
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path
+) -> None:
+    arguments = ("ask", "What is superconductivity?", "--pack", str(physics_pack), "--offline", "--json")
+    assert len(json.loads(wikigr(*arguments).out)["citations"]) == 3
+    made = json.loads(wikigr(*arguments, "--max-sentences", "1", "--receipt", "r.json").out)
+    assert [citation["n"] for citation in made["citations"]] == [1] and "[2]" not in made["answer"]
+    # The receipt keeps the option.
+    replayed = wikigr("replay", "r.json", "--pack", str(physics_pack))
+    assert replayed.code == 0, replayed.out
+    (tmp_path / "two.yaml").write_text("extractive: {max_sentences: 2}\n")
+    assert len(json.loads(wikigr(*arguments, "--profile", "two.yaml").out)["citations"]) == 2
+    assert len(json.loads(wikigr(*arguments, "--profile", "two.yaml", "--max-sentences", "3").out)["citations"]) == 3
+    for wrong in ("0", "11"):
+        refused = wikigr(*arguments, "--max-sentences", wrong)
+        assert (refused.code, refused.out) == (2, "") and "--max-sentences must be from 1 to 10" in refused.err
+
+
+def test_an_answer_in_markdown_has_its_sources_as_a_list(wikigr: Wikigr, physics_pack: Path) -> None:
+    arguments = ("ask", "Who measured the wavelength of the electron?", "--pack", str(physics_pack), "--offline")
+    document = json.loads(wikigr(*arguments, "--format", "json").out)
+    short, _, text, _, source = wikigr(*arguments, "--format", "md").out.splitlines()
+    assert (short, text) == (f"**{document['span']['text']}**", document["answer"])
+    assert source == f"1. Louis de Broglie › Proof and prize: “{document['citations'][0]['quote']}”"
+    for options in (("--json", "--format", "md"), ("--format", "csv")):
+        assert wikigr(*arguments, *options).code == 2
+    batch = wikigr("ask", "--batch", "-", "--pack", str(physics_pack), "--format", "md", stdin="x\n")
+    assert (batch.code, "--batch prints JSON Lines" in batch.err) == (2, True)

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from wikigr_cli.app import run
+
 from ..conftest import Wikigr
+from ..terminal import Terminal, environment_of
 
 QUESTION = "What is the exclusion principle?"
 
@@ -196,3 +200,25 @@ def test_a_wrong_method_is_wrong_usage(
 ) -> None:
     result = wikigr("rerank", "--pack", str(physics_pack), "--method", method, stdin=found)
     assert (result.code, result.out, message in result.err) == (2, "", True)
+
+
+def test_a_terminal_is_told_what_to_type(physics_pack: Path) -> None:
+    environment, out, err = environment_of(80)
+    typed = Terminal('[{"title": "Spin", "score": 1}]')
+    environment.stdin = typed
+    assert run(["rerank", "--pack", str(physics_pack)], environment) == 0
+    said = " ".join(err.getvalue().split())
+    assert said.startswith("Reading search results from the terminal: paste the output of `wikigr search --json`")
+    assert "Ctrl-D" in said and "wikigr search spin --json | wikigr rerank" in said
+    assert out.getvalue().startswith("  1. Spin  0.")
+
+
+def test_a_pipe_is_not(wikigr: Wikigr, physics_pack: Path, found: str) -> None:
+    assert "Reading" not in wikigr("rerank", "--pack", str(physics_pack), stdin=found).err
+
+
+def test_scores_have_the_digits_that_mean_something(wikigr: Wikigr, physics_pack: Path, found: str) -> None:
+    text = wikigr("rerank", "--pack", str(physics_pack), stdin=found).out
+    assert all(re.search(r"  \d\.\d{4}(  was \d+)?$", line) for line in text.splitlines())
+    document = json.loads(wikigr("rerank", "--pack", str(physics_pack), "--json", stdin=found).out)
+    assert all(r["score"] == round(r["score"], 6) for r in document["results"])

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import csv
+import io
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -8,8 +11,10 @@ import pytest
 
 from wikigr.errors import PackError
 from wikigr.index.lexical import LexicalIndex
+from wikigr_cli.render.search import FIELDS
 
 from ..conftest import Wikigr
+from ..terminal import in_terminal, widest
 
 
 @pytest.mark.parametrize("options", [(), ("--mode", "dense"), ("--mode", "lexical"), ("--fusion", "rrf")])
@@ -30,6 +35,91 @@ def test_text_output_is_one_heading_and_one_snippet_a_result(wikigr: Wikigr, phy
     assert len(lines) == 4
     assert lines[0].startswith("  1. ")
     assert lines[2].startswith("  2. ")
+
+
+def test_the_document_names_its_pack_and_every_field(wikigr: Wikigr, physics_pack: Path) -> None:
+    arguments = ("spin", "--pack", str(physics_pack), "--json")
+    document = json.loads(wikigr("search", *arguments, "-k", "1").out)
+    assert document["pack"] == json.loads(wikigr("ask", *arguments, "--offline").out)["pack"]
+    assert tuple(document["results"][0]) == FIELDS
+    reranked = json.loads(wikigr("rerank", "--pack", str(physics_pack), "--json", stdin=json.dumps(document)).out)
+    assert reranked["pack"] == document["pack"]
+
+
+def test_in_a_terminal_words_of_the_question_stand_out(physics_pack: Path) -> None:
+    question = "how was the electron wavelength measured"
+    arguments = ("search", question, "--pack", str(physics_pack), "-k", "4")
+    plain = in_terminal(*arguments)
+    assert "\x1b" not in plain.out and widest(plain.out) <= 80
+    colored = in_terminal(*arguments, NO_COLOR="").out
+    bold = [word for word in re.findall("\x1b\\[1m(.*?)\x1b\\[0m", colored) if " " not in word]
+    # By stem, and not the words that every section has.
+    assert {"electrons", "wavelength", "measured"} <= set(bold) and not {"was", "the", "how"} & set(bold)
+    assert re.sub("\x1b\\[\\d+m", "", colored) == plain.out
+    snippets = [line.strip() for line in plain.out.splitlines() if line.startswith("     ")]
+    # The section begins elsewhere: the snippet is the part that matches.
+    assert any(line.startswith("… ") for line in snippets)
+
+
+@pytest.mark.parametrize(
+    ("output_format", "fields", "expected"),
+    [
+        ("csv", "rank,title", ["rank,title", "1,Superconductivity"]),
+        ("jsonl", "title,rank", ['{"title": "Superconductivity", "rank": 1}']),
+        ("md", "rank,title", ["| rank | title |", "| --- | --- |", "| 1 | Superconductivity |"]),
+    ],
+)
+def test_fields_in_every_format(
+    wikigr: Wikigr, physics_pack: Path, output_format: str, fields: str, expected: list[str]
+) -> None:
+    arguments = ("search", "superconductivity", "--pack", str(physics_pack), "-k", "1")
+    result = wikigr(*arguments, "--format", output_format, "--fields", fields)
+    assert (result.code, result.out.splitlines()) == (0, expected)
+    document = json.loads(wikigr(*arguments, "--json", "--fields", fields).out)
+    assert [list(row) for row in document["results"]] == [fields.split(",")]
+
+
+def test_formats_without_fields(wikigr: Wikigr, physics_pack: Path) -> None:
+    arguments = ("search", "superconductivity", "--pack", str(physics_pack), "-k", "2")
+    document = json.loads(wikigr(*arguments, "--json").out)
+    rows = list(csv.DictReader(io.StringIO(wikigr(*arguments, "--format", "csv").out)))
+    assert [row["content"] for row in rows] == [result["content"] for result in document["results"]]
+    lines = [json.loads(line) for line in wikigr(*arguments, "--format", "jsonl").out.splitlines()]
+    assert lines == document["results"]
+    markdown = wikigr(*arguments, "--format", "md").out.splitlines()
+    assert len(markdown) == 4 and markdown[0].startswith("1. Superconductivity › ")
+    assert wikigr(*arguments, "--format", "text").out == wikigr(*arguments).out
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("x", "--fields", "titel", "--json"), "Did you mean 'title'?"),
+        (("x", "--fields", "title"), "another format than text"),
+        (("x", "--json", "--format", "csv"), "--json and --format csv"),
+        (("--batch", "-", "--format", "csv"), "--batch prints JSON Lines"),
+    ],
+)
+def test_formats_that_do_not_fit_are_wrong_usage(
+    wikigr: Wikigr, physics_pack: Path, options: tuple[str, ...], says: str
+) -> None:
+    result = wikigr("search", *options, "--pack", str(physics_pack))
+    assert (result.code, result.out, says in result.err) == (2, "", True), result.err
+
+
+def test_a_flag_precedes_the_format_of_the_variables(
+    wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WIKIGR_SEARCH_FORMAT", "csv")
+    arguments = ("search", "laser", "--pack", str(physics_pack), "-k", "1")
+    assert wikigr(*arguments).out.startswith("rank,title,")
+    assert json.loads(wikigr(*arguments, "--json").out)["results"]
+
+
+def test_a_batch_has_the_fields_too(wikigr: Wikigr, physics_pack: Path) -> None:
+    arguments = ("search", "--batch", "-", "--pack", str(physics_pack), "-k", "1", "--fields", "title")
+    (line,) = wikigr(*arguments, stdin="laser\n").out.splitlines()
+    assert [list(row) for row in json.loads(line)["results"]] == [["title"]]
 
 
 def test_a_batch_is_json_lines_in_order(wikigr: Wikigr, physics_pack: Path) -> None:

@@ -280,7 +280,7 @@ def test_every_metric_that_applies_is_shown_within_80_columns() -> None:
         assert sum(line.split()[0] == metric for line in table.splitlines() if line) == 2
     for name in ("section_quality", "graph_reranker", "lexical"):
         assert name in table
-    prose = ("Means with", "This many questions", "Precision:", "Accuracy at", "Standard dev", "enhanced-without-")
+    prose = ("Means with", "This many questions", "Precision:", "Accuracy at", "Standard dev", "No difference shown")
     wide = [line for line in text.splitlines() if len(line) > 80 and not line.startswith(prose)]
     assert not wide
 
@@ -397,7 +397,7 @@ def test_a_gate_names_the_profile_that_it_judged() -> None:
     made = report_document(stored(two_profiles()), resamples=199, gate=result)
     assert made["gate"] == {
         "profile": "two", "passed": False, "regressed": [], "caveats": ["another build"],
-        "checks": [{"name": "accuracy ≥ 0.8", "passed": False, "detail": "0.6000"}],
+        "checks": [{"name": "accuracy ≥ 0.8", "passed": False, "outcome": "failed", "detail": "0.6000"}],
     }  # fmt: skip
     environment = Environment(io.StringIO(), io.StringIO(), io.StringIO())
     gate(environment, result, {})

@@ -73,7 +73,8 @@ def report_document(
             first_answers.setdefault(sample.question_id, []).append(sample)
     return {
         "schema_version": SCHEMA_VERSION,
-        "run": asdict(stored.run),
+        # The time would make two reports of the same samples differ.
+        "run": {key: value for key, value in asdict(stored.run).items() if key != "created"},
         "primary": primary,
         "margin": margin,
         "metrics": {
@@ -152,7 +153,10 @@ def gate_document(result: GateResult) -> dict[str, Any]:
     return {
         "profile": result.profile,
         "passed": result.passed,
-        "checks": [asdict(check) for check in result.checks],
+        "checks": [
+            {"name": check.name, "passed": check.passed, "outcome": check.outcome, "detail": check.detail}
+            for check in result.checks
+        ],
         "regressed": list(result.regressed),
         "caveats": list(result.caveats),
     }
@@ -169,6 +173,18 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         for result in comparison.results
     ]
     return values
+
+
+def side_document(stored: StoredRun, profile: str) -> dict[str, Any]:
+    """Return what identifies one side of a comparison of two runs; ``created`` is None for runs without a date."""
+    run = stored.run
+    return {
+        "path": str(stored.folder),
+        "profile": profile,
+        "created": run.created or None,
+        "pack": {"name": run.pack["name"], "version": run.pack.get("version"), "digest": run.pack["digest"]},
+        "questions": run.questions["count"],
+    }
 
 
 def _finite(values: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from xml.etree import ElementTree
 
 from wikigr.evaluation.gate import GateResult
 from wikigr.evaluation.reports.groups import SHOWN, GroupRow, hop_rows, type_rows
+from wikigr.evaluation.statistics.bootstrap import Interval
+from wikigr.evaluation.statistics.wording import TOO_FEW_CHANGED, in_points, interval_in_points, p_value, points
 
 Document = Mapping[str, Any]
 Table = tuple[list[str], list[list[str]]]
@@ -225,15 +227,19 @@ def headline(comparison: Mapping[str, Any]) -> str:
             f"{comparison['second']} cannot be compared with {comparison['first']}: "
             f"{comparison['primary']} applies to no question that both answered."
         )
-    low, high = result["interval"]["low"], result["interval"]["high"]
-    verb = {"improved": "is better than", "regressed": "is worse than", "equivalent": "is as good as"}.get(
-        result["verdict"], "is not clearly different from"
+    first, second, primary = comparison["first"], comparison["second"], comparison["primary"]
+    interval = Interval(**result["interval"])
+    verdict = {
+        "improved": f"{second} is better than {first} in {primary}",
+        "regressed": f"{second} is worse than {first} in {primary}",
+        "equivalent": f"{second} is as good as {first} in {primary}, within {in_points(comparison['margin'])}",
+    }.get(result["verdict"], f"No difference shown between {second} and {first} in {primary}")
+    figures = (
+        f"{points(result['difference'])} (95% interval {interval_in_points(interval)}), {p_value(result['p'])}, "
+        f"{result['n']} questions."
     )
-    return (
-        f"{comparison['second']} {verb} {comparison['first']} in {comparison['primary']}: "
-        f"{100 * result['difference']:+.1f} points (95% interval {100 * low:+.1f} to {100 * high:+.1f}), "
-        f"p = {result['p']:.4f}, {result['n']} questions."
-    )
+    is_open = result["verdict"] == "inconclusive" and not interval.low <= 0.0 <= interval.high
+    return f"{verdict}: {figures}{f' {TOO_FEW_CHANGED}' if is_open else ''}"
 
 
 def judge_line(document: Document) -> str | None:
@@ -310,16 +316,13 @@ def _inline(text: str, *, keep: str = "") -> str:
 def markdown_gate(result: GateResult, questions: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the outcome of a gate in Markdown, for a job summary."""
     parts = [f"# {'Passed' if result.passed else 'Failed'}: {_inline(result.profile)}"]
-    parts.append(
-        _markdown_table(
-            ["check", "", "detail"], [[c.name, "ok" if c.passed else "**failed**", c.detail] for c in result.checks]
-        )
-    )
+    rows = [[c.name, c.outcome if c.passed else "**failed**", c.detail] for c in result.checks]
+    parts.append(_markdown_table(["check", "outcome", "detail"], rows))
     if result.regressed:
-        rows = [
+        worse = [
             f"- {_inline(id_)}: {_inline(str(questions.get(id_, {}).get('question', '')))}" for id_ in result.regressed
         ]
-        parts.append("\n".join(["Questions that got worse:", "", *rows]))
+        parts.append("\n".join(["Questions that got worse:", "", *worse]))
     parts += [f"Note: {_inline(caveat)}." for caveat in result.caveats]
     return "\n\n".join(parts) + "\n"
 

@@ -30,11 +30,14 @@ def compare(
     ] = False,
     json_output: Json = False,
 ) -> None:
-    """Compare one profile of two runs over the same questions."""
+    """Compare one profile of two runs over the same questions.
+
+    The first run is the base: a positive difference means that the other run has the higher value.
+    """
     environment = context.ensure_object(Environment)
 
     from wikigr.evaluation.comparison import compare as compare_samples
-    from wikigr.evaluation.reports.document import comparison_document
+    from wikigr.evaluation.reports.document import comparison_document, side_document
     from wikigr.evaluation.stored_run import load_run
 
     one, other = load_run(first), load_run(second)
@@ -54,13 +57,14 @@ def compare(
         "schema_version": SCHEMA_VERSION,
         "caveats": caveats,
         "notices": choice_notices(one, other, primary, margin),
+        "base": side_document(one, left),
+        "other": side_document(other, right),
         **comparison_document(comparison),
     }
     if json_output:
         print_json(environment, document)
     else:
-        render_evaluation.notices(environment, document["notices"])
-        render_evaluation.comparison(environment, document)
+        render_evaluation.compare(environment, document)
 
 
 def check_comparable(one: StoredRun, other: StoredRun, *, force: bool) -> list[str]:

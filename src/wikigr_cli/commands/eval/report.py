@@ -92,6 +92,16 @@ def print_report(
         raise WikigrError(f"Cannot write the report {output}: {error.strerror}.") from error
 
 
+def print_summary(
+    environment: Environment, stored: StoredRun, primary: str, margin: float, labels: Sequence[Label] | None
+) -> None:
+    """Print the verdict of a run, its primary metric and some of the questions that changed."""
+    from wikigr.evaluation.reports.document import report_document
+    from wikigr_cli.render.evaluation_summary import summary
+
+    summary(environment, report_document(stored, primary=primary, margin=margin, labels=labels))
+
+
 def _format(document: dict[str, Any], report_format: ReportFormat) -> str:
     if report_format is ReportFormat.JSON:
         return plain_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"

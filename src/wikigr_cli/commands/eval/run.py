@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -20,7 +21,7 @@ from wikigr_cli.commands.eval.options import (
     Questions,
     Split,
 )
-from wikigr_cli.commands.eval.report import ReportFormat, print_report
+from wikigr_cli.commands.eval.report import ReportFormat, print_report, print_summary
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import counted
 
@@ -84,10 +85,20 @@ def run(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Ask models again for cached replies and cache the new ones.")
     ] = False,
+    show_all: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            envvar="WIKIGR_EVAL_RUN_ALL",
+            show_envvar=False,
+            help="Print every metric, by hops and type too, abstention, confidence and latency.",
+        ),
+    ] = False,
     json_output: options.Json = False,
 ) -> None:
     """Ask every question under every profile and compare the profiles. The same command resumes an interrupted run.
 
+    It prints the verdict, the primary metric and some of the questions that changed; --all prints everything.
     With --min, --baseline, --fail-on or --max-errors, the exit code is 1 unless the last profile (of an ablation, the
     full one) passes the gate.
     """
@@ -166,13 +177,23 @@ def run(
         (name for name in stored.run.profiles if all(s.error is not None for s in stored.samples_of(name))), None
     )
     gated = gate.is_gated(floors, baseline, fail_on, max_errors)
-    if not json_output:
-        # Print the report first, because the gate may raise an error.
+    # Print the figures first, because the gate may raise an error.
+    if show_all and not json_output:
         print_report(environment, stored, primary, margin, ReportFormat.TEXT, labels=labels)
+    elif not json_output:
+        print_summary(environment, stored, primary, margin, labels)
+        path = shlex.quote(str(folder))
+        environment.note(f"\nAll figures:            wikigr eval report {path}", overflow="keep")
+        if len(stored.run.profiles) > 1:
+            # `eval flips` compares the subject with the first profile.
+            which = "" if len(stored.run.profiles) == 2 and not ablate else " --profile NAME"
+            environment.note(f"All changed questions:  wikigr eval flips {path}{which}", overflow="keep")
     result = gate.judge(stored, None, wanted, blessed) if gated and broken is None else None
     if json_output:
         print_report(environment, stored, primary, margin, ReportFormat.JSON, labels=labels, gate=result)
     if broken is not None:
         raise WikigrError(f"Every question failed under {broken}: {stored.samples_of(broken)[0].error}")
     if result is not None:
+        if not json_output:
+            environment.print()
         gate.finish(environment, result, stored, as_json=json_output)

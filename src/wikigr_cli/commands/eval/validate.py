@@ -25,7 +25,7 @@ def validate(
     """Check gold questions for invalid lines, duplicates and answers in the question. With a pack, also check for
     missing gold locations, gold locations without the answer, and unanswerable questions that the pack answers.
 
-    Problems set exit code 1. Warnings, about answers that seem to be in the wrong place, do not.
+    Problems set exit code 1. Warnings do not: they name questions to read again, whose labels may be right.
     """
     environment = context.ensure_object(Environment)
 

@@ -16,6 +16,14 @@ def test_runs_over_other_questions_refuse_to_be_compared(run: Run, wikigr: Wikig
     assert wikigr("eval", "compare", "one", "two").code == 0
     questions.write_text("".join(questions.read_text().splitlines(keepends=True)[1:]))
     run("three", "--profile", "enhanced")
+    told = wikigr("eval", "compare", "one", "two").out.splitlines()
+    for line, start in zip(told, ("base   one: enhanced, 20", "other  two: fast, 20"), strict=False):
+        assert line.startswith(start) and line.endswith(", 8 questions") and "pack physics 1.0.0 (" in line
+    assert told[2].startswith("A difference is two/fast minus one/enhanced: a positive one means that two/fast has")
+    assert "in accuracy:" in told[4]
+    document = json.loads(wikigr("eval", "compare", "one", "two", "--json").out)
+    sides = [(document[role]["path"], document[role]["profile"]) for role in ("base", "other")]
+    assert sides == [("one", "enhanced"), ("two", "fast")]
     refused = wikigr("eval", "compare", "one", "three")
     assert (refused.code, "question sets differ" in refused.err) == (2, True)
     forced = wikigr("eval", "compare", "one", "three", "--force", "--json")

@@ -24,7 +24,7 @@ def test_reports_are_written_anew_from_the_samples(run: Run, wikigr: Wikigr, tmp
     assert wikigr("eval", "report", "r", "--format", "html", "-o", "r.html").code == 0
     assert "<svg" in (tmp_path / "r.html").read_text(encoding="utf-8")
     github = wikigr("eval", "report", "r", "--format", "github").out
-    assert github.startswith("::notice title=wikigr eval::enhanced ")
+    assert github.startswith("::notice title=wikigr eval::No difference shown between enhanced and")
     document = json.loads(wikigr("eval", "report", "r", "--format", "json").out)
     worse = [flip for flip in document["flips"]["enhanced"] if flip["difference"] < 0]
     assert github.count("::warning file=") == len(worse)
@@ -32,7 +32,7 @@ def test_reports_are_written_anew_from_the_samples(run: Run, wikigr: Wikigr, tmp
 
 
 def test_a_report_shows_abstention_repeats_and_latency(run: Run, wikigr: Wikigr) -> None:
-    text = run("r", "--profile", "enhanced", "--repeat", "2").out
+    text = run("r", "--profile", "enhanced", "--repeat", "2", "--all").out
     (profile,) = json.loads(wikigr("eval", "report", "r", "--format", "json").out)["profiles"]
     found = profile["abstention"]
     assert (found["questions"], found["answerable"], found["unanswerable"]) == (TOTAL, 2 * (TOTAL - 2), 2 * 2)

@@ -29,7 +29,13 @@ from .conftest import GOLD, TOTAL, Run
 def test_a_run_prints_figures_and_keeps_every_sample(run: Run, tmp_path: Path) -> None:
     result = run("r")
     assert result.code == 0, result.err
-    assert "accuracy *" in result.out and "enhanced" in result.out and "in accuracy:" in result.out
+    lines = result.out.splitlines()
+    assert "enhanced" in lines[0] and "in accuracy:" in lines[0] and "p = " in lines[0]
+    assert [line.split()[:2] for line in lines if line.startswith("profile")] == [["profile", "accuracy"]]
+    assert len(lines) <= 20 and "recall@1" not in result.out and "milliseconds" not in result.out
+    assert "wikigr eval report r" in result.err and "wikigr eval flips r" in result.err
+    whole = run("r", "--all").out
+    assert "accuracy *" in whole and "recall@1" in whole and "milliseconds" in whole
     samples = read_samples(tmp_path / "r")
     assert len(samples) == 2 * TOTAL
     assert all(s.error is None and s.ranking and s.metrics for s in samples)
@@ -109,6 +115,11 @@ def test_ablation_takes_every_enhancement_away_in_turn(run: Run) -> None:
         "enhanced", "relation_paths", "lexical", "dense", "graph_reranker", "graph_walk", "hops", "multi_doc",
         "section_quality", "reader", "few_shot",
     ]  # fmt: skip
+    text = run("r", "--profile", "enhanced", "--ablate")
+    assert text.out.startswith("Compared with enhanced in accuracy:\n")
+    assert sum(line.startswith("without-") for line in text.out.splitlines()) == 10
+    assert all(len(line) <= 80 for line in text.out.splitlines() if not line.startswith("  "))
+    assert "wikigr eval flips r --profile NAME" in text.err
     few_shot = next(c for c in document["comparisons"] if c["second"].endswith("few_shot"))
     # Offline no example is shown to anybody.
     assert (few_shot["results"][0]["difference"], few_shot["results"][0]["ties"]) == (0.0, TOTAL)

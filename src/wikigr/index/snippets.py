@@ -1,0 +1,79 @@
+"""The part of a text that matches a query best, with the places of the matching words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from wikigr.index.lexical import stems
+
+# What the tokenizer of the lexical index takes for a word.
+_WORD = re.compile(r"[^\W_]+")
+_SENTENCE_START = re.compile(r"(?<=[.!?])[\"”’)]* (?=[\"“‘(]*[^\W\d_a-z])")
+# In a sentence that is too long to be shown from its start, this share of the snippet precedes the first match.
+_LEAD = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A part of a text on one line, with ``…`` where words are left out.
+
+    ``matches`` are the offsets (start, end) in ``text`` of the words that have a stem of the query.
+    """
+
+    text: str
+    matches: tuple[tuple[int, int], ...]
+
+
+def make_snippet(text: str, weights: Mapping[str, float], length: int) -> Snippet:
+    """Return the best part of ``text``, which has at most ``length`` characters and contains whole words only.
+
+    ``weights`` maps the stems of the query to their weights. The best part has the greatest weight of distinct stems;
+    of equal parts, the first one. It begins with a sentence if possible. Without a match, it is the beginning.
+    """
+    line = " ".join(text.split())
+    matches = list(_matches(line, weights))
+    if len(line) <= length:
+        return Snippet(line, tuple((start, end) for start, end, _ in matches))
+    # Room for an ellipsis and a blank on both sides.
+    room = max(length - 4, 1)
+    starts = [0, *(found.end() for found in _SENTENCE_START.finditer(line))]
+    best, best_weight = 0, 0.0
+    for start, end, _ in matches:
+        sentence = max(place for place in starts if place <= start)
+        begin = sentence if end - sentence <= room else _word_start(line, start - int(_LEAD * room), start)
+        held = {stem for first, last, stem in matches if begin <= first and last <= begin + room}
+        weight = sum(weights[stem] for stem in held)
+        if weight > best_weight:
+            best, best_weight = begin, weight
+    # Near the end there is room for the sentences before.
+    best = min([best, *(start for start in starts if len(line) - start <= room)])
+    return _cut(line, best, room, [(start, end) for start, end, _ in matches])
+
+
+def _matches(line: str, weights: Mapping[str, float]) -> Iterator[tuple[int, int, str]]:
+    known: dict[str, str | None] = {}
+    for word in _WORD.finditer(line):
+        if word[0] not in known:
+            known[word[0]] = next((stem for stem in stems(word[0]) if stem in weights), None)
+        stem = known[word[0]]
+        if stem is not None:
+            yield word.start(), word.end(), stem
+
+
+def _word_start(line: str, place: int, match: int) -> int:
+    """Return the first place after ``place`` where a word begins, at most ``match``."""
+    blank = line.find(" ", max(place, 0), match)
+    return match if blank < 0 else blank + 1
+
+
+def _cut(line: str, begin: int, room: int, matches: list[tuple[int, int]]) -> Snippet:
+    end = len(line)
+    if begin + room < end:
+        blank = line.rfind(" ", begin + 1, begin + room + 1)
+        end = blank if blank > begin else begin + room
+    before, after = "… " if begin else "", " …" if end < len(line) else ""
+    moved = len(before) - begin
+    kept = tuple((start + moved, stop + moved) for start, stop in matches if begin <= start and stop <= end)
+    return Snippet(f"{before}{line[begin:end]}{after}", kept)

@@ -1,0 +1,112 @@
+"""The output formats of results: the choice between ``--format`` and ``--json``, fields, CSV and Markdown."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import Any
+
+from wikigr.errors import UsageError
+from wikigr_cli.environment import Environment
+
+# Also the path of a source file with an anchor, but no other scheme, such as javascript.
+_ADDRESS = re.compile(r"https?://[^<>\n]+|[^<>\n:]+")
+
+
+class OutputFormat(StrEnum):
+    """A format of a list of results."""
+
+    TEXT = "text"
+    JSON = "json"
+    JSONL = "jsonl"
+    MD = "md"
+    CSV = "csv"
+
+
+class AnswerFormat(StrEnum):
+    """A format of an answer; the values are those of ``OutputFormat``."""
+
+    TEXT = "text"
+    JSON = "json"
+    MD = "md"
+
+
+def chosen_format(given: StrEnum | None, *, json_output: bool, typed: Callable[[str], bool]) -> OutputFormat:
+    """Return the format that ``--format`` and ``--json`` ask for.
+
+    ``typed`` tells whether the parameter of that name is on the command line, which precedes variables and settings
+    files. Raises ``UsageError`` if the two differ and neither precedes the other.
+    """
+    if given is None:
+        return OutputFormat.JSON if json_output else OutputFormat.TEXT
+    if json_output and given.value != OutputFormat.JSON:
+        if typed("output_format") == typed("json_output"):
+            raise UsageError(f"--json and --format {given.value} contradict each other.", hint="Give one of them.")
+        return OutputFormat.JSON if typed("json_output") else OutputFormat(given.value)
+    return OutputFormat(given.value)
+
+
+def chosen_fields(given: str | None, known: Sequence[str]) -> list[str] | None:
+    """Return the fields of ``--fields a,b,c``, in order, or ``None`` without it; raise ``UsageError`` for others."""
+    if given is None:
+        return None
+    names = [name.strip() for name in given.split(",")]
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name.lower(), known, n=1)
+            raise UsageError(
+                f"There is no field {name!r}.",
+                hint=f"Did you mean {near[0]!r}?" if near else f"The fields are {', '.join(known)}.",
+            )
+    return list(dict.fromkeys(names))
+
+
+def with_fields(row: Mapping[str, Any], fields: Sequence[str] | None) -> dict[str, Any]:
+    """Return ``fields`` of a row, in order, or all without ``fields``."""
+    return dict(row) if fields is None else {field: row.get(field) for field in fields}
+
+
+def print_csv(environment: Environment, rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> None:
+    """Print rows as CSV with a header; objects and lists are JSON, and a missing value is empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(fields)
+    writer.writerows([_cell(row.get(field)) for field in fields] for row in rows)
+    environment.write_text(text.getvalue())
+
+
+def print_markdown_table(environment: Environment, rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> None:
+    """Print rows as a Markdown table; the title links to the ``url`` of its row, if it has one."""
+    lines = [fields, ["---"] * len(fields)]
+    for row in rows:
+        lines.append(
+            [
+                markdown_link(str(row[field]), row.get("url")) if field == "title" else markdown(_cell(row.get(field)))
+                for field in fields
+            ]
+        )
+    environment.write_text("".join(f"| {' | '.join(line)} |\n" for line in lines))
+
+
+def markdown(text: str, *, keep: Collection[str] = ()) -> str:
+    """Return ``text`` on one line with Markdown escaped, except the characters in ``keep``."""
+    line = " ".join(text.split())
+    return "".join(f"\\{c}" if c in "\\`*_[]<>|&#~" and c not in keep else c for c in line)
+
+
+def markdown_link(text: str, url: object) -> str:
+    """Return a Markdown link, or the text alone if ``url`` is not an address."""
+    if not isinstance(url, str) or not _ADDRESS.fullmatch(url):
+        return markdown(text)
+    return f"[{markdown(text)}](<{url}>)"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
