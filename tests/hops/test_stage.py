@@ -119,11 +119,16 @@ def test_the_number_of_further_questions_is_bounded(pack: Pack) -> None:
         asked = notes(answer, "hops")["questions"]
         assert isinstance(asked, list)
         assert 1 <= len(asked) <= most
+        assert notes(answer, "hops")["out_of_questions"] is True
+    assert notes(ask(pack, TWO_HOPS), "hops")["out_of_questions"] is False
 
 
-def test_no_further_question_begins_after_the_time(pack: Pack) -> None:
+def test_no_further_question_begins_after_the_time_and_a_warning_says_so(pack: Pack) -> None:
     answer = ask(pack, TWO_HOPS, Profile().override(HopsOptions, seconds=1e-9))
-    assert notes(answer, "hops")["questions"] == []
+    (record,) = [record for record in answer.trace.stages if record.stage == "hops"]
+    assert record.notes["questions"] == []
+    assert answer.trace.degraded
+    assert answer.trace.warnings == ["hops: Not all hops were tried: the limit of 1e-09 s (hops.seconds) passed."]
     assert answer.chain == ()
     assert answer.text == ask(pack, TWO_HOPS, WITHOUT).text
 

@@ -38,10 +38,15 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Chains, the likeliest first, and all further questions, in the order in which they were asked."""
+    """Chains, the likeliest first, and all further questions, in the order in which they were asked.
+
+    ``out_of_questions`` and ``out_of_time`` say whether that limit left questions unasked.
+    """
 
     chains: tuple[Chain, ...]
     searches: tuple[Search, ...]
+    out_of_questions: bool
+    out_of_time: bool
 
 
 def search_chains(
@@ -59,7 +64,7 @@ def search_chains(
         chains = [chosen] if chosen is not None else []
     elif decompositions:
         chains = _best(search.follow(decompositions, options.max_hops, 1.0), options.beam)
-    return Found(tuple(chains), tuple(search.searches.values()))
+    return Found(tuple(chains), tuple(search.searches.values()), search.out_of_questions, search.out_of_time)
 
 
 @dataclass(slots=True)
@@ -72,6 +77,8 @@ class _ChainSearch:
     deadline: float
     readings: dict[str, Reading] = field(default_factory=dict)
     searches: dict[str, Search] = field(default_factory=dict)
+    out_of_questions: bool = False
+    out_of_time: bool = False
 
     def follow(self, decompositions: Sequence[Decomposition], hops: int, weight: float) -> list[Chain]:
         """Return chains of two to ``hops`` hops; ``weight`` is that of the question that was decomposed."""
@@ -105,7 +112,9 @@ class _ChainSearch:
     def ask(self, question: str, weight: float = 1.0) -> tuple[Hop, ...]:
         """Return the answers to ``question``, or none if too much was asked before it."""
         if question not in self.readings:
-            if len(self.readings) == self.options.max_questions or self.clock() >= self.deadline:
+            self.out_of_questions = self.out_of_questions or len(self.readings) == self.options.max_questions
+            self.out_of_time = self.out_of_time or self.clock() >= self.deadline
+            if self.out_of_questions or self.out_of_time:
                 return ()
             self.readings[question] = self.read(question, limit=self.options.beam)
             self.searches[question] = Search(question, self.readings[question].candidates, weight)

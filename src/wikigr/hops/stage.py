@@ -60,6 +60,11 @@ class Hops(RetrievalStage[HopsOptions]):
         record.ranking = section_ids(candidates)
         record.notes["questions"] = [search.question for search in found.searches]
         record.notes["chains"] = [f"{chain} ({chain.strength:.2f})" for chain in found.chains]
+        record.notes["out_of_questions"] = found.out_of_questions
+        if found.out_of_time:
+            # Another machine, or the same one when it is less busy, may find another answer.
+            record.degraded = True
+            record.warning = f"Not all hops were tried: the limit of {self.options.seconds:g} s (hops.seconds) passed."
         return replace(state, candidates=tuple(candidates), chains=found.chains)
 
     def _said_by_one(self, state: State) -> bool:
