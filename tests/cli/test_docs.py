@@ -123,7 +123,7 @@ def _demo_pack(built: Path, pack: Path) -> None:
     shutil.copytree(built, pack)
     (pack / "eval").mkdir()
     # Few questions, but of all kinds and of both splits.
-    for name, step in (("questions.jsonl", 15), ("composed.jsonl", 5)):
+    for name, step in (("questions.jsonl", 25), ("composed.jsonl", 5)):
         (pack / "eval" / name).write_text("".join(_questions(name)[::step]), encoding="utf-8")
 
 
