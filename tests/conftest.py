@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import multiprocessing
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +33,36 @@ def pytest_configure() -> None:
         every = os.sched_getaffinity(0)
         own = sorted(every)[int(worker.removeprefix("gw")) :: int(os.environ["PYTEST_XDIST_WORKER_COUNT"])]
         os.sched_setaffinity(0, own or every)
+
+
+@pytest.fixture
+def spawn_builds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start the child process of a build as for users."""
+    monkeypatch.setattr("wikigr.isolation.PROCESSES", multiprocessing.get_context("spawn"))
+
+
+@pytest.fixture(scope="module")
+def quick_garbage_collection() -> None:
+    """Exempt all present objects from garbage collection, which takes half a second in a run of all tests."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _fork_builds() -> Iterator[None]:
+    """On Linux, fork the child process of a build from a server with its imports: 0.15 s instead of 0.5 s.
+
+    Arguments and results are pickled as with ``spawn``, which is used by builds in processes that a test starts, by
+    ``test_isolation.py`` and by the tests in ``trust/``. Among the imports is pandas, which pyarrow imports if it can.
+    """
+    if sys.platform != "linux":
+        yield
+        return
+    processes = multiprocessing.get_context("forkserver")
+    processes.set_forkserver_preload(["wikigr.ingest.loading", "real_ladybug", "pandas", "pyarrow.pandas_compat"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("wikigr.isolation.PROCESSES", processes)
+        yield
 
 
 @pytest.fixture(scope="session")

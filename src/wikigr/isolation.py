@@ -17,6 +17,9 @@ from typing import Any
 from wikigr.errors import BuildError, WikigrError
 from wikigr.progress import Progress
 
+# Starts the child. A fork of the parent would copy the locks that its other threads hold.
+PROCESSES = multiprocessing.get_context("spawn")
+
 _HINT = "Free some disk space, then run the same command again: it resumes where it stopped."
 
 
@@ -42,9 +45,8 @@ def run_isolated(function: Callable[..., Any], arguments: tuple[Any, ...], progr
     Raises the ``WikigrError`` that the child raised, or ``BuildError`` if the child died. Its standard error goes to
     the file ``log``.
     """
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    child = context.Process(target=_call, args=(function, arguments, theirs, log), daemon=True)
+    ours, theirs = PROCESSES.Pipe()
+    child = PROCESSES.Process(target=_call, args=(function, arguments, theirs, log), daemon=True)
     child.start()
     theirs.close()
     try:

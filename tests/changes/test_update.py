@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,11 +72,18 @@ def write(path: Path, records: Iterable[dict[str, object]]) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    folder = tmp_path_factory.mktemp("letters")
+    source = write(folder / "letters.jsonl", RECORDS)
+    build_pack(open_source(source), str(source), folder / "pack", encoder, BuildOptions(name="letters", **KEPT))  # type: ignore[arg-type]
+    return folder / "pack"
+
+
 @pytest.fixture
-def pack(tmp_path: Path, encoder: Embedder) -> Path:
-    source = write(tmp_path / "letters.jsonl", RECORDS)
-    build_pack(open_source(source), str(source), tmp_path / "pack", encoder, BuildOptions(name="letters", **KEPT))  # type: ignore[arg-type]
-    return tmp_path / "pack"
+def pack(built: Path, tmp_path: Path) -> Path:
+    """A copy of the pack that a test may change."""
+    return shutil.copytree(built, tmp_path / "pack")
 
 
 def update(

@@ -3,8 +3,8 @@
 How to write a page:
 
 - ``console`` blocks hold commands (``$ …``). Below a command, show the lines of its output that matter. A line with
-  ``…`` in it is not compared, and numbers with a decimal point may differ. ``# exit 1`` after a command states its
-  exit code, 0 otherwise.
+  ``…`` in it is not compared, and numbers with a decimal point and the number of questions may differ, because the
+  tests ask only some of the questions. ``# exit 1`` after a command states its exit code, 0 otherwise.
 - ``<!-- file: notes/kettle.md -->`` before a block writes the block to that file.
 - A ``json`` block after a command with ``--json`` is an example with the keys of the real document.
 - ``python`` blocks run as programs.
@@ -121,11 +121,15 @@ def test_the_commands_of_a_page_run_in_order(
 
 def _demo_pack(built: Path, pack: Path) -> None:
     shutil.copytree(built, pack)
-    gold = (ROOT_PACK / "eval" / "questions.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     (pack / "eval").mkdir()
-    # Every ninth question: few, but of all kinds.
-    (pack / "eval" / "questions.jsonl").write_text("".join(gold[::9]), encoding="utf-8")
-    shutil.copy(ROOT_PACK / "eval" / "composed.jsonl", pack / "eval")
+    # Few questions, but of all kinds and of both splits.
+    for name, step in (("questions.jsonl", 25), ("composed.jsonl", 5)):
+        (pack / "eval" / name).write_text("".join(_questions(name)[::step]), encoding="utf-8")
+
+
+def _questions(name: str) -> list[str]:
+    """The lines of a question set of the demo pack."""
+    return (ROOT_PACK / "eval" / name).read_text(encoding="utf-8").splitlines(keepends=True)
 
 
 def _run(command: str, wikigr: Wikigr, folder: Path) -> Result:
@@ -141,7 +145,7 @@ def _run(command: str, wikigr: Wikigr, folder: Path) -> Result:
 
 
 def _rounded(line: str) -> str:
-    return re.sub(r"\d+\.\d+", "#", line.rstrip())
+    return re.sub(r"\d+\.\d+|^\d+(?= questions,)", "#", line.rstrip())
 
 
 def _unknown_keys(example: Any, real: Any, place: str = "") -> list[str]:
@@ -162,6 +166,11 @@ def _unknown_keys(example: Any, real: Any, place: str = "") -> list[str]:
 def test_every_page_is_in_the_index() -> None:
     linked = {target.split("#")[0] for target in _links(DOCS / "README.md")}
     assert {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")} - {"README.md"} <= linked
+
+
+def test_the_number_of_composed_questions_is_documented() -> None:
+    page = (DOCS / "evaluation.md").read_text(encoding="utf-8")
+    assert re.findall(r"^(\d+) questions, 0 problems$", page, re.MULTILINE) == [str(len(_questions("composed.jsonl")))]
 
 
 def test_every_exit_code_is_documented() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tracemalloc
@@ -222,10 +223,10 @@ def test_any_graph_is_symmetric_is_found_again_and_is_kept(
 # -- the file
 
 
-@pytest.fixture
-def index(tmp_path: Path) -> GraphIndex:
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> GraphIndex:
     links = [("Ä", "Beta"), ("Beta", "Gamma")]
-    with database(tmp_path, {"Ä": ["A umlaut"], "Beta": [], "Gamma": []}, links=links) as graph:
+    with database(tmp_path_factory.mktemp("index"), {"Ä": ["A umlaut"], "Beta": [], "Gamma": []}, links=links) as graph:
         return index_graph(graph, "digest")
 
 
@@ -434,9 +435,15 @@ RECORDS: list[dict[str, object]] = [
 ]
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    return build(tmp_path_factory.mktemp("built"), encoder, RECORDS)
+
+
 @pytest.fixture
-def letters(tmp_path: Path, encoder: Embedder) -> Path:
-    return build(tmp_path, encoder, RECORDS)
+def letters(built: Path, tmp_path: Path) -> Path:
+    """A copy of the pack that a test may change."""
+    return shutil.copytree(built, tmp_path / "letters")
 
 
 def build(folder: Path, encoder: Embedder, records: Sequence[dict[str, object]], name: str = "letters") -> Path:

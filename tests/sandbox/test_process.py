@@ -35,7 +35,7 @@ def processes() -> set[int]:
 
 
 @pytest.fixture(autouse=True)
-def _no_child_left() -> Iterator[None]:
+def _no_child_left(quick_garbage_collection: None) -> Iterator[None]:
     before = processes() if sys.platform == "linux" else set()
     yield
     gc.collect()

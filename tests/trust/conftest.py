@@ -23,6 +23,10 @@ __all__ = ["messages_server", "no_model", "wikigr"]
 _PROPERTY = "tally"
 
 
+@pytest.fixture(autouse=True)
+def _build_as_for_users(spawn_builds: None) -> None: ...
+
+
 @dataclass(slots=True)
 class Tally:
     """Counts what one test tried of an attack: ``refused`` with an error, or taken and ``harmless``."""

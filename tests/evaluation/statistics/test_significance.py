@@ -134,8 +134,8 @@ def test_holm_worked_by_hand() -> None:
     assert holm({}) == {}
 
 
-# Few: every call of theirs collects all garbage, half a second in a large run.
-@settings(max_examples=8, deadline=None)
+@pytest.mark.usefixtures("quick_garbage_collection")  # Every call of theirs collects all garbage.
+@settings(max_examples=50, deadline=None)
 @given(several)
 def test_holm_agrees_with_statsmodels(p_values: dict[str, float]) -> None:
     assume(p_values)

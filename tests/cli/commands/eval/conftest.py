@@ -15,7 +15,7 @@ from wikigr.settings import cache_folder
 
 from ...conftest import ROOT_PACK, Result, Wikigr
 
-TOTAL = 8
+TOTAL = 6
 
 
 GOLD = ROOT_PACK / "eval" / "questions.jsonl"
@@ -39,7 +39,7 @@ def write_questions(path: Path, answerable: int, others: int) -> Path:
 
 @pytest.fixture
 def questions(tmp_path: Path) -> Path:
-    """Six answerable gold questions and two others."""
+    """Four answerable gold questions and two others."""
     return write_questions(tmp_path / "gold.jsonl", TOTAL - 2, 2)
 
 

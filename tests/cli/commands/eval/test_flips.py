@@ -18,7 +18,7 @@ from .conftest import TOTAL, Run, write_questions
 
 
 def test_flips_show_both_sides_and_how_to_reproduce_them(run: Run, questions: Path, wikigr: Wikigr) -> None:
-    write_questions(questions, 24, 6)
+    write_questions(questions, 10, 2)
     run("r")
     found = json.loads(wikigr("eval", "flips", "r", "--json").out)["flips"]
     for flip in found:
@@ -38,12 +38,18 @@ def answers_again(wikigr: Wikigr, flips: list[dict[str, Any]]) -> None:
 
 
 def test_the_commands_of_flips_give_the_answers_that_they_show(
-    run: Run, wikigr: Wikigr, tmp_path: Path, messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch
+    run: Run,
+    questions: Path,
+    wikigr: Wikigr,
+    tmp_path: Path,
+    messages_server: MessagesServer,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # It answers from nothing, under a name that no folder of profiles has.
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "timid.yaml").write_text("multi_doc: {min_relevance: 1.0}\nretrieval: {mode: dense}\n")
     run("r", "--profile", "enhanced", "--profile", "mine/timid.yaml")
+    write_questions(questions, 3, 0)
     run("ablation", "--profile", "enhanced", "--ablate")
     # A run that asked no model is not reproduced by asking one, and paying it.
     monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
@@ -73,7 +79,8 @@ def test_a_run_without_a_model_is_reproduced_without_one(
     answers_again(wikigr, found)
 
 
-def test_flips_of_a_profile_with_itself_are_wrong_usage(run: Run, wikigr: Wikigr) -> None:
+def test_flips_of_a_profile_with_itself_are_wrong_usage(run: Run, questions: Path, wikigr: Wikigr) -> None:
+    write_questions(questions, 2, 0)
     run("r", "--profile", "enhanced", "--ablate")
     run("one", "--profile", "enhanced")
     # The whole profile is what an ablation is about, and what the others are compared with.

@@ -15,10 +15,13 @@ from wikigr.evaluation.samples import Sample, write_line
 from wikigr.evaluation.stored_run import load_run
 
 from ...conftest import Wikigr
-from .conftest import Run
+from .conftest import Run, write_questions
 
 
-def test_the_gate_of_an_ablation_judges_the_whole_profile(run: Run, wikigr: Wikigr, tmp_path: Path) -> None:
+def test_the_gate_of_an_ablation_judges_the_whole_profile(
+    run: Run, questions: Path, wikigr: Wikigr, tmp_path: Path
+) -> None:
+    write_questions(questions, 2, 0)
     result = run("r", "--profile", "enhanced", "--ablate", "--max-errors", "0")
     assert (result.code, "The gate for enhanced: passed" in result.out) == (0, True)
     assert json.loads(wikigr("eval", "bless", "r", "-o", "b.json", "--json").out)["profile"] == "enhanced"

@@ -23,7 +23,7 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 
 from ...conftest import Wikigr
-from .conftest import GOLD, TOTAL, Run
+from .conftest import GOLD, TOTAL, Run, write_questions
 
 
 def test_a_run_prints_figures_and_keeps_every_sample(run: Run, tmp_path: Path) -> None:
@@ -54,6 +54,7 @@ def test_the_same_run_again_asks_nothing_and_prints_the_same(run: Run, tmp_path:
 
 
 def test_two_runs_and_two_hash_seeds_give_the_same_figures(physics_pack: Path, questions: Path, tmp_path: Path) -> None:
+    write_questions(questions, 3, 1)
     documents = []
     for seed in ("1", "2"):
         folder = tmp_path / f"run{seed}"
@@ -108,7 +109,8 @@ def test_a_folder_of_another_run_is_refused(run: Run, tmp_path: Path) -> None:
     assert (other.code, "different run" in other.err) == (3, True)
 
 
-def test_ablation_takes_every_enhancement_away_in_turn(run: Run) -> None:
+def test_ablation_takes_every_enhancement_away_in_turn(run: Run, questions: Path) -> None:
+    write_questions(questions, 2, 1)
     document = json.loads(run("r", "--profile", "enhanced", "--ablate", "--json").out)
     names = [profile["name"].removeprefix("enhanced-without-") for profile in document["profiles"]]
     assert names == [
@@ -122,7 +124,7 @@ def test_ablation_takes_every_enhancement_away_in_turn(run: Run) -> None:
     assert "wikigr eval flips r --profile NAME" in text.err
     few_shot = next(c for c in document["comparisons"] if c["second"].endswith("few_shot"))
     # Offline no example is shown to anybody.
-    assert (few_shot["results"][0]["difference"], few_shot["results"][0]["ties"]) == (0.0, TOTAL)
+    assert (few_shot["results"][0]["difference"], few_shot["results"][0]["ties"]) == (0.0, 3)
 
 
 def test_a_run_with_another_seed_is_another_run(run: Run, tmp_path: Path) -> None:
