@@ -40,7 +40,7 @@ class Development:
         search = PathSearch(self._facts, self._pack.graph_index, self._encode, weights)
         by_hops = defaultdict(list)
         for asked in self._questions:
-            found = search.find(asked["question"], seconds=5.0, most=1)
+            found = search.find(asked["question"], seconds=5.0, most=1).paths
             ends = {self._facts.names[end] for end in found[0].ends} if found else set()
             right = len(ends & set(asked["answers"]))
             by_hops[asked["hops"]].append((right / len(asked["answers"]) + right / max(len(ends), 1)) / 2)

@@ -160,3 +160,10 @@ def test_vectors_of_another_encoder_are_not_matched(graph_pack: Pack, monkeypatc
     (record,) = [record for record in answer.trace.stages if record.stage == "relation_paths"]
     assert "default encoder" in record.notes["skipped"]
     assert not record.degraded
+
+
+def test_a_search_that_runs_out_of_time_says_so(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wikigr.retrieval.relation_paths.stage._MAX_SECONDS", -1.0)
+    answer = pipeline.answer("Who wrote The Iron Bell?")
+    assert path_of(answer) == ""
+    assert answer.trace.warnings == ["relation_paths: Not all paths were tried: the limit of -1 s passed."]

@@ -56,6 +56,14 @@ class FoundPath:
         return self.explained >= MIN_EXPLAINED
 
 
+@dataclass(frozen=True, slots=True)
+class FoundPaths:
+    """Paths that have ends, best first; ``out_of_time`` says that the time ended the search."""
+
+    paths: tuple[FoundPath, ...]
+    out_of_time: bool
+
+
 class PathSearch:
     """Searches one pack's facts. Caches texts and vectors; not thread-safe."""
 
@@ -65,29 +73,34 @@ class PathSearch:
         self._evidence = EvidenceReader(facts, encode, weights)
         self._weights = weights
 
-    def find(self, question: str, *, seconds: float, most: int) -> list[FoundPath]:
-        """Return at most ``most`` paths that have ends, best first. Stops looking after ``seconds``."""
+    def find(self, question: str, *, seconds: float, most: int) -> FoundPaths:
+        """Return at most ``most`` paths. Stops looking after ``seconds``."""
         deadline = time.monotonic() + seconds
+        out_of_time = False
         scored: list[tuple[ScoredPath, int, Topic]] = []
         for topic in self._topics.find(question):
             masked = mask(question, topic.start, topic.end)
             if not masked.tokens:
                 continue
             for node in topic.nodes:
-                if time.monotonic() > deadline:
+                out_of_time = out_of_time or time.monotonic() > deadline
+                if out_of_time:
                     break
                 scored += ((path, node, topic) for path in self._score(masked, node))
         scored.sort(key=lambda item: (-round(item[0].score, 6), len(item[0].steps), item[0].steps, item[1]))
         found: list[FoundPath] = []
         for path, node, topic in scored[:_MAX_TRIED]:
-            if len(found) == most or time.monotonic() > deadline:
+            if len(found) == most:
+                break
+            out_of_time = out_of_time or time.monotonic() > deadline
+            if out_of_time:
                 break
             follow = self.follow(node, path.steps)
             if follow is not None:
                 ends, chains, cut = follow
                 mention = (topic.start, topic.end)
                 found.append(FoundPath(node, mention, path.steps, path.score, path.explained, ends, chains, cut))
-        return found
+        return FoundPaths(tuple(found), out_of_time)
 
     def describe(self, path: FoundPath) -> str:
         """Return the path as a line: its relations, its topic, its score, and the number of its ends."""
