@@ -27,7 +27,7 @@ class SourceError(WikigrError):
 class RecordError(SourceError):
     """A record of a source is bad; the others may be good (``--keep-going`` skips it).
 
-    ``where`` names the record for the user: ``line 12``, ``docs/intro.md``, ``page 'Alkane'``.
+    ``where`` names the record for the user: ``notes.jsonl, line 12``, ``docs/intro.md``, ``wiki.xml, page 'Alkane'``.
     """
 
     def __init__(self, where: str, message: str, *, hint: str | None = None) -> None:

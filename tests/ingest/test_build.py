@@ -207,12 +207,12 @@ def test_a_bad_line_stops_the_build_and_names_it_unless_told_to_go_on(tmp_path: 
     source = write_source(tmp_path / "letters.jsonl")
     lines = source.read_text().splitlines()
     source.write_text("\n".join([*lines[:2], "{no json", *lines[2:]]) + "\n")
-    with pytest.raises(RecordError, match="line 3") as caught:
+    with pytest.raises(RecordError, match=r"letters\.jsonl, line 3") as caught:
         build(source, tmp_path / "pack", encoder)
     assert "--keep-going" in (caught.value.hint or "")
     report = build(source, tmp_path / "pack", encoder, keep_going=True)
     assert report.manifest.counts["articles"] == 3
-    assert [bad.where for bad in report.bad_records] == ["line 3"]
+    assert [bad.where for bad in report.bad_records] == [f"{source}, line 3"]
     assert report.skipped["bad record"] == 1
 
 
@@ -226,8 +226,8 @@ def test_the_same_id_twice_is_named(tmp_path: Path, encoder: Embedder) -> None:
     # Blank lines are no records, but they count as lines.
     source.write_text("\n\n" + source.read_text())
     report = build(source, tmp_path / "other", encoder, keep_going=True)
-    assert int(bad.where.removeprefix("line ")) == len(RECORDS) + 1
-    assert [later.where for later in report.bad_records] == [f"line {len(RECORDS) + 3}"]
+    assert bad.where == f"{source}, line {len(RECORDS) + 1}"
+    assert [later.where for later in report.bad_records] == [f"{source}, line {len(RECORDS) + 3}"]
     assert report.manifest.counts["articles"] == 3
 
 
@@ -364,7 +364,7 @@ class Stopping(Counting):
     """Fails after the first window, like a killed process."""
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        if self.texts:
+        if len(self.texts) >= WINDOW:
             raise KeyboardInterrupt
         return super().encode(texts)
 

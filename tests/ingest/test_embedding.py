@@ -51,6 +51,22 @@ def test_every_text_is_encoded_once(three: Staging) -> None:
     assert len(encoder.calls) == 1
 
 
+def test_progress_is_reported_within_a_window(three: Staging, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding, "available_cores", lambda: 1)
+    monkeypatch.setattr(embedding, "_TEXTS_PER_CORE", 1)
+    events: list[int] = []
+
+    class Recorder(Silent):
+        def advance(self, count: int) -> None:
+            events.append(count)
+            assert three.count("vector") == 0
+
+    encoder = CountingEncoder()
+    assert embed_all(three, encoder, Recorder()) == 3
+    assert (events, [len(call) for call in encoder.calls]) == ([1, 1, 1], [1, 1, 1])
+    assert three.count("vector") == 3
+
+
 def test_finished_windows_survive_a_failure(three: Staging, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding, "WINDOW", 1)
     with pytest.raises(ModelError, match="out of memory"):

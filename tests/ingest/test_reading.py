@@ -58,6 +58,18 @@ def test_articles_redirects_and_skipped_items_are_staged(staging: Staging) -> No
     assert staging.skipped() == {"talk page": 2}
 
 
+def test_every_record_is_reported_as_soon_as_it_is_parsed(staging: Staging) -> None:
+    source = ListSource(article("1"), article("2"), article("3"))
+    events: list[int] = []
+
+    class Recorder(Silent):
+        def advance(self, count: int) -> None:
+            events.append(source.parsed)
+
+    read_source(source, staging, limit=None, jobs=1, keep_going=False, progress=Recorder())  # type: ignore[arg-type]
+    assert events == [1, 2, 3]
+
+
 def test_a_complete_source_is_not_read_again(staging: Staging) -> None:
     source = ListSource(article("1"))
     read(source, staging)

@@ -58,7 +58,7 @@ def test_errors(tmp_path: Path) -> None:
         open_source(tmp_path / "none")
     with pytest.raises(SourceError, match="does not exist"):
         open_source(tmp_path / "none", "html")
-    with pytest.raises(SourceError, match="has no markdown or html files"):
+    with pytest.raises(SourceError, match="has no markdown or rst or text or html files"):
         open_source(tmp_path)
     with pytest.raises(UsageError, match="is a folder"):
         open_source(tmp_path, "mediawiki")

@@ -16,10 +16,16 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 def test_there_is_one_row_per_format() -> None:
     assert len(set(FORMAT_NAMES)) == len(FORMATS) > 1
-    suffixes = [suffix for row in FORMATS for suffix in row.suffixes]
+    suffixes = [suffix for row in FORMATS if not row.combines for suffix in row.suffixes]
     assert len(set(suffixes)) == len(suffixes)
     assert sum(row.reads_stdin for row in FORMATS) == 1
     assert [row.name for row in FORMATS if row.links is LinkTarget.TITLE] == ["mediawiki"]
+
+
+def test_a_format_that_combines_others_has_their_suffixes() -> None:
+    for row in FORMATS:
+        if row.combines:
+            assert list(row.suffixes) == [suffix for name in row.combines for suffix in format_named(name).suffixes]
 
 
 @pytest.mark.parametrize("row", FORMATS, ids=FORMAT_NAMES)
@@ -27,7 +33,9 @@ def test_the_reader_reports_the_name_of_its_row(row: SourceFormat, tmp_path: Pat
     assert row.open(tmp_path / "source").format == row.name
 
 
-@pytest.mark.parametrize("row", [row for row in FORMATS if not row.content_decides], ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    "row", [row for row in FORMATS if not (row.content_decides or row.combines)], ids=lambda row: row.name
+)
 def test_every_suffix_is_detected(row: SourceFormat, tmp_path: Path) -> None:
     assert row.suffixes
     for suffix in row.suffixes:
@@ -36,10 +44,11 @@ def test_every_suffix_is_detected(row: SourceFormat, tmp_path: Path) -> None:
         assert detect_format(path).name == row.name
 
 
-def test_compressed_names_count_for_single_files_only() -> None:
+def test_names_may_have_the_suffix_of_a_compression() -> None:
     assert format_named("triples").has_suffix("graph.tsv.gz")
     assert format_named("rdf").has_suffix("graph.NT.XZ")
-    assert not format_named("html").has_suffix("page.html.gz")
+    assert format_named("html").has_suffix("page.html.gz")
+    assert not format_named("html").has_suffix("page.html.zip")
 
 
 def test_an_unknown_name_lists_the_formats() -> None:

@@ -17,7 +17,8 @@ from wikigr.sources.html.document import HtmlDocument
 from wikigr.sources.html.source import HtmlSource
 from wikigr.sources.html.text import parse_html
 from wikigr.sources.jsonl import split_sections
-from wikigr.sources.markdown.source import MarkdownRecord, MarkdownSource
+from wikigr.sources.markdown.source import MarkdownSource
+from wikigr.sources.note_folder import NoteRecord
 from wikigr.sources.plain_text import PlainTextWriter
 from wikigr.sources.wikitext.page import WikiSite, parse_wikitext
 from wikigr.sources.wikitext.preprocess import prepare
@@ -149,7 +150,7 @@ def test_jsonl_headings(line: str, heading: str | None) -> None:
 @pytest.mark.parametrize("text", ["[[" * 40_000, "[[a" * 40_000, "[[" * 40_000 + "]]", "![[" * 20_000 + "x]]"])
 def test_markdown_wiki_links_that_never_close(text: str) -> None:
     with limit():
-        list(MarkdownSource(Path("a.md")).parse(MarkdownRecord("a.md", text.encode(), "a")))
+        list(MarkdownSource(Path("a.md")).parse(NoteRecord("a.md", text.encode(), "a")))
 
 
 def test_a_run_of_removals() -> None:
@@ -172,7 +173,7 @@ def test_elements_nested_without_bound_are_a_bad_record(tmp_path: Path) -> None:
         with pytest.raises(RecordError, match=r"deep\.html: its elements are nested too deeply"):
             list(source.parse(deep))
         assert list(source.parse(wide))
-        note = MarkdownRecord("a.md", b"<div>\n" * 20_000, "a")
+        note = NoteRecord("a.md", b"<div>\n" * 20_000, "a")
         with pytest.raises(RecordError, match=r"a\.md: its elements are nested too deeply"):
             list(MarkdownSource(tmp_path).parse(note))
 
@@ -188,7 +189,7 @@ def test_superscripts_nested_in_each_other() -> None:
     with limit():
         parse_html("<p>x" + "<sup>n" * 3000)
         text = "x" + "<sup>n" * 3000 + "</sup>" * 3000
-        list(MarkdownSource(Path("a.md")).parse(MarkdownRecord("a.md", text.encode(), "a")))
+        list(MarkdownSource(Path("a.md")).parse(NoteRecord("a.md", text.encode(), "a")))
 
 
 def test_a_tag_of_very_many_attributes_is_refused_before_it_is_parsed() -> None:

@@ -130,7 +130,10 @@ def lines_of(path: Path) -> list[JsonlRecord]:
 def test_blank_lines_and_a_byte_order_mark_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"a": 1}\r\n\n  \n{"b": 2}')
-    assert lines_of(path) == [JsonlRecord(1, b'{"a": 1}'), JsonlRecord(4, b'{"b": 2}')]
+    assert lines_of(path) == [
+        JsonlRecord(1, b'{"a": 1}', where=f"{path}, line 1"),
+        JsonlRecord(4, b'{"b": 2}', where=f"{path}, line 4"),
+    ]
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])
@@ -143,7 +146,7 @@ def test_compressed_files(tmp_path: Path, compress: object) -> None:
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     stdin = io.TextIOWrapper(io.BytesIO(gzip.compress(b'{"a": 1}\n')))
     monkeypatch.setattr(sys, "stdin", stdin)
-    assert list(JsonlSource("-").records()) == [JsonlRecord(1, b'{"a": 1}')]
+    assert list(JsonlSource("-").records()) == [JsonlRecord(1, b'{"a": 1}', where="standard input, line 1")]
     assert not stdin.closed
 
 
@@ -156,8 +159,8 @@ def test_an_overlong_line_is_one_bad_record(tmp_path: Path) -> None:
     source = JsonlSource(path)
     first, second, third = source.records()
     assert (first.line, third.line) == (1, 3)
-    assert second == JsonlRecord(2, b"", is_too_long=True)
-    with pytest.raises(RecordError, match="line 2: the line is longer than 64 MiB"):
+    assert second == JsonlRecord(2, b"", is_too_long=True, where=f"{path}, line 2")
+    with pytest.raises(RecordError, match=r"\.jsonl, line 2: the line is longer than 64 MiB"):
         list(source.parse(second))
     (item,) = source.parse(third)
     assert isinstance(item, SourceArticle)

@@ -114,7 +114,7 @@ def test_a_bad_statement_is_named_and_the_rest_is_kept(tmp_path: Path, end: str,
     articles, bad = read(tmp_path / f"graph{end}", text)
     assert set(articles) == {"1", "2"}
     assert len(bad) == 1
-    assert re.match(rf"line 3: .*({reason})", bad[0])
+    assert re.match(rf"{re.escape(str(tmp_path))}/graph\{end}, line 3: .*({reason})", bad[0])
 
 
 def test_a_quote_that_is_never_closed(tmp_path: Path) -> None:
@@ -122,10 +122,12 @@ def test_a_quote_that_is_never_closed(tmp_path: Path) -> None:
     text = good.format(1) + '<http://e/a> <http://e/b> "open .\n' + good.format(2) + "<http://e/a> <http://e/b>\n"
     articles, bad = read(tmp_path / "graph.nt", text + good.format(3))
     assert set(articles) == {"1", "2", "3"}
-    assert [message.split(":")[0] for message in bad] == ["line 2", "line 4"]
+    assert [message.split(":")[0] for message in bad] == [f"{tmp_path}/graph.nt, line {n}" for n in (2, 4)]
     articles, bad = read(tmp_path / "graph.ttl", text)
     assert set(articles) == {"1"}
-    assert bad == ["line 2: the statement that begins here never ends, so nothing after it was read"]
+    assert bad == [
+        f"{tmp_path}/graph.ttl, line 2: the statement that begins here never ends, so nothing after it was read"
+    ]
 
 
 def test_compressed_crlf_and_long_literals(tmp_path: Path) -> None:

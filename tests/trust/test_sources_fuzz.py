@@ -97,7 +97,7 @@ def reader() -> Iterator[Reader]:
 
 SUFFIXES = {
     "mediawiki": "xml", "html": "html", "markdown": "md", "jsonl": "jsonl", "triples": "tsv", "triples_csv": "csv",
-    "rdf": "nt", "rdf_turtle": "ttl", "zim": "zim",
+    "rdf": "nt", "rdf_turtle": "ttl", "zim": "zim", "rst": "rst", "text": "txt",
 }  # fmt: skip
 SAMPLES = {
     name: (f"s.{suffix}", (FOLDER / "corpus" / name / "sample").read_bytes()) for name, suffix in SUFFIXES.items()

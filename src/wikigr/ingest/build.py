@@ -161,6 +161,7 @@ class _Build:
         loaded: loading.Loaded = run_isolated(
             loading.load, (layout.staging, layout.new, encoder.identity), progress, layout.work / "engine.log"
         )
+        progress.start("finishing", 1, "pack")
         digest = loading.content_digest(staging, encoder.identity)
         self._write_pagerank(digest)
         with Graph(layout.new / parts.DATABASE) as graph:
@@ -188,6 +189,7 @@ class _Build:
             extraction=extraction.to_record() if extraction is not None else {},
         )
         (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
+        progress.advance(1)
         if review is not None:
             manifest = review.built(layout.new, manifest)
             (layout.new / parts.MANIFEST).write_text(manifest.to_json(), encoding="utf-8")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from wikigr.embeddings.batching import available_cores
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import ModelError
 from wikigr.graph.engine import Graph
@@ -15,6 +16,9 @@ from wikigr.progress import Progress
 
 # Sections encoded between two commits: a few seconds of work to lose if the process is killed.
 WINDOW = 512
+
+# Texts encoded between two reports of progress, for each core: about a second of work.
+_TEXTS_PER_CORE = 16
 
 # Sections of the existing pack read at a time.
 _PAGE = 20_000
@@ -55,6 +59,7 @@ def embed_all(staging: Staging, encoder: Embedder, progress: Progress) -> int:
     if not missing:
         return 0
     progress.start("embedding", total, "sections", done=total - missing)
+    step = min(WINDOW, _TEXTS_PER_CORE * available_cores())
     last = b""
     # Each text once. Hash order mixes long and short texts, which keeps the displayed rate accurate.
     while window := list(
@@ -64,7 +69,11 @@ def embed_all(staging: Staging, encoder: Embedder, progress: Progress) -> int:
             (last, WINDOW),
         )
     ):
-        vectors = encoder.encode([text for _, text in window])
+        parts = []
+        for first in range(0, len(window), step):
+            parts.append(encoder.encode([text for _, text in window[first : first + step]]))
+            progress.advance(len(parts[-1]))
+        vectors = np.concatenate(parts)
         if not np.isfinite(vectors).all():
             raise ModelError(f"The encoder {encoder.identity.model_id} returned vectors that are not finite.")
         with staging.transaction():
@@ -73,5 +82,4 @@ def embed_all(staging: Staging, encoder: Embedder, progress: Progress) -> int:
                 [(key, vector.tobytes()) for (key, _), vector in zip(window, vectors, strict=True)],
             )
         last = window[-1][0]
-        progress.advance(len(window))
     return int(missing)

@@ -19,14 +19,16 @@ from wikigr.index.lexical import LexicalWriter
 from wikigr.ingest.entities import RENAMED, derive_entities
 from wikigr.ingest.linking import aliases_of
 from wikigr.ingest.staging import Staging, batches
-from wikigr.pack.digest import ARTICLE_PAGE, ENTITY_PAGE, SECTION_PAGE, digest_rows
+from wikigr.pack.digest import ARTICLE_PAGE, ENTITY_PAGE, digest_rows
 from wikigr.pack.layout import DATABASE, LEXICAL
 from wikigr.progress import Progress
 from wikigr.text import word_count
 
-# Edges copied at a time. Nodes are copied in the page sizes of ``pack.digest``. Both bound memory to some tens of
-# megabytes.
+# Edges copied at a time. Articles and entities are copied in the page sizes of ``pack.digest``. Both bound memory to
+# some tens of megabytes.
 _EDGE_PAGE = 100_000
+# Sections copied at a time, about a second of work. It divides SECTION_PAGE, so a page consists of whole copies.
+_SECTIONS_PER_COPY = 2_000
 
 _STRINGS = pa.list_(pa.string())
 
@@ -189,7 +191,7 @@ def _load_sections(graph: Graph, staging: Staging, dimension: int, progress: Pro
         "s.source_id FROM section s JOIN article a ON a.id = s.article JOIN vector v ON v.hash = s.hash "
         "ORDER BY a.title, s.position"
     )
-    for batch in batches(rows, SECTION_PAGE):
+    for batch in batches(rows, _SECTIONS_PER_COPY):
         articles, ids, titles, paths, contents, vectors, positions, starts, ends, sources = zip(*batch, strict=True)
         headings = [json.loads(path) for path in paths]
         flat = np.frombuffer(b"".join(vectors), dtype=np.float32)

@@ -56,12 +56,12 @@ def read_source(
         staging.count_skipped(count_as)
 
     progress.start("reading", None, "records", done=done)
-    parsed = enumerate(_parse_all(source, done, jobs), start=done + 1)
+    parsed = enumerate(_report(_parse_all(source, done, jobs), progress), start=done + 1)
     within_limit = True
     while within_limit and (batch := list(islice(parsed, BATCH))):
         with staging.transaction():
-            for number, (line, items) in batch:
-                place = f"record {number}" if line is None else f"line {line}"
+            for number, (where, items) in batch:
+                place = where or f"record {number}"
                 if isinstance(items, RecordError):
                     skip(items.where, items.reason, "bad record")
                     continue
@@ -83,7 +83,6 @@ def read_source(
                     break
             else:
                 staging.set_meta("records", str(batch[-1][0]))
-        progress.advance(len(batch))
     with staging.transaction():
         staging.set_meta("read", "complete")
 
@@ -96,8 +95,15 @@ def _too_long(article: SourceArticle) -> str | None:
     return None
 
 
-# The line number of a record (``None`` outside line-based formats), and its items or its error.
-Parsed = tuple[int | None, list[SourceItem] | RecordError]
+# The place of a record (``""`` outside line-based formats), and its items or its error.
+Parsed = tuple[str, list[SourceItem] | RecordError]
+
+
+def _report(parsed: Iterator[Parsed], progress: Progress) -> Iterator[Parsed]:
+    """Pass records on, and report each as it comes: a batch of them can take minutes."""
+    for record in parsed:
+        progress.advance(1)
+        yield record
 
 
 def _parse_all(source: Source, skip: int, jobs: int) -> Iterator[Parsed]:
@@ -143,8 +149,8 @@ def _parse_chunk(records: list[Any]) -> list[Parsed]:
 
 
 def _parse_one(source: Source, record: Any) -> Parsed:
-    line = record.line if isinstance(record, Line) else None
+    where = record.where if isinstance(record, Line) else ""
     try:
-        return line, list(source.parse(record))
+        return where, list(source.parse(record))
     except RecordError as error:
-        return line, error
+        return where, error

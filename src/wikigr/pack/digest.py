@@ -24,8 +24,8 @@ Row = tuple[Any, ...]
 #   fact     [subject, object, relation, section_id]
 KINDS = ("article", "section", "alias", "link", "mention", "entity", "owned", "fact")
 
-# Page sizes, shared with the build, which copies this many rows per statement. The engine may reorder rows within one
-# copy, but not across copies, so sorting within each page restores the order.
+# Page sizes, shared with the build, which copies this many rows per statement, or a divisor of it. The engine may
+# reorder rows within one copy, but not across copies, so sorting within each page restores the order.
 ARTICLE_PAGE = 1_000
 SECTION_PAGE = 10_000
 ENTITY_PAGE = 10_000

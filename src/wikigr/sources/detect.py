@@ -52,19 +52,29 @@ def detect_format(path: Path) -> SourceFormat:
 
 
 def _detect_folder(path: Path) -> SourceFormat:
-    """Return the format that has the most files in the folder, hidden ones aside."""
-    counts = {row.name: 0 for row in FORMATS if row.reads_folders}
+    """Return the format that has the most files in the folder, hidden ones aside.
+
+    Formats that can be mixed count as one.
+    """
+    rows = [row for row in FORMATS if row.reads_folders and not row.combines]
+    counts = dict.fromkeys((row.name for row in rows), 0)
     for _, folders, files in os.walk(path):
         folders[:] = [name for name in folders if not name.startswith(".")]
         names = [name for name in files if not name.startswith(".")]
-        for format_name in counts:
-            counts[format_name] += sum(map(format_named(format_name).has_suffix, names))
-    if not any(counts.values()):
+        for row in rows:
+            counts[row.name] += sum(map(row.has_suffix, names))
+    found = [row for row in rows if counts[row.name]]
+    if not found:
         raise SourceError(
             f"{path} has no {' or '.join(counts)} files.",
             hint="For other formats, name the file instead of its folder.",
         )
-    return format_named(max(counts, key=lambda name: counts[name]))
+    groups = [row.combines for row in FORMATS if row.combines]
+    groups += [(row.name,) for row in rows if not any(row.name in group for group in groups)]
+    deciding = {row.name for row in found if not row.companion} or {row.name for row in found}
+    chosen = max(groups, key=lambda group: sum(counts[name] for name in group if name in deciding))
+    present = [name for name in chosen if counts[name]]
+    return format_named(present[0]) if len(present) == 1 else next(row for row in FORMATS if row.combines == chosen)
 
 
 def _detect_file(path: Path) -> SourceFormat:
@@ -74,8 +84,9 @@ def _detect_file(path: Path) -> SourceFormat:
         raise SourceError(f"{path} is empty.")
     sniffed = [row for row in FORMATS if row.sniff is not None and row.sniff(head)]
     certain = [row for row in sniffed if row.content_decides]
-    named = [row for row in FORMATS if not row.content_decides and row.has_suffix(path.name)]
-    found = [*certain, *named, *sniffed]
+    named = [row for row in FORMATS if not row.content_decides and not row.combines and row.has_suffix(path.name)]
+    # Data is often called ".txt" too.
+    found = [*certain, *(row for row in named if not row.companion), *sniffed, *named]
     if not found:
         raise UsageError(f"Cannot detect the format of {path}. Name it with --format: {', '.join(FORMAT_NAMES)}.")
     return found[0]

@@ -11,6 +11,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from wikigr.errors import SourceError
+from wikigr.sources.formats import COMPRESSION_SUFFIXES, strip_compression
+from wikigr.sources.streams import decompressed
 from wikigr.text import fold
 
 # Larger files are data with the wrong suffix; parsing holds a document in memory several times over.
@@ -35,7 +37,10 @@ def visible_files(root: Path, fail: Callable[[OSError], None] | None = None) -> 
 
 
 class Folder:
-    """The documents with one of ``suffixes`` below the folder ``path``, or the file ``path`` itself."""
+    """The documents with one of ``suffixes`` below the folder ``path``, or the file ``path`` itself.
+
+    Documents may be compressed: ``page.html.gz`` has the suffix ``.html``.
+    """
 
     def __init__(self, path: Path, suffixes: tuple[str, ...], kind: str) -> None:
         self._path = path
@@ -45,8 +50,9 @@ class Folder:
     def source_ids(self) -> list[str]:
         """Return the relative POSIX paths of all documents, sorted.
 
-        Symbolic links are followed, but each folder is entered once. Hidden files and folders are skipped. Raises
-        ``SourceError`` when the folder is missing, is unreadable or contains no such document.
+        Symbolic links are followed, but each folder is entered once. Hidden files and folders are skipped, and so are
+        compressed copies of other documents. Raises ``SourceError`` when the folder is missing, is unreadable or
+        contains no such document.
         """
         if not self._path.exists():
             raise SourceError(f"{self._path} does not exist.", hint="Check the path of the source.")
@@ -59,24 +65,26 @@ class Folder:
         found = [
             path.relative_to(self._path).as_posix()
             for path in visible_files(self._path, fail)
-            if path.name.lower().endswith(self._suffixes)
+            if strip_compression(path.name).lower().endswith(self._suffixes)
         ]
         if not found:
             names = ", ".join(self._suffixes)
             raise SourceError(f"{self._path} has no {self._kind} files ({names}).")
-        return sorted(found)
+        # Web servers keep "page.html.gz" beside "page.html".
+        plain = {source_id for source_id in found if strip_compression(source_id) == source_id}
+        return sorted(name for name in found if name in plain or strip_compression(name) not in plain)
 
     def read(self, source_id: str) -> bytes:
-        """Return the bytes of one document.
+        """Return the bytes of one document, decompressed.
 
-        Raises ``SourceError`` when it is unreadable or larger than ``MAX_DOCUMENT_BYTES``.
+        Raises ``SourceError`` when it is unreadable, damaged or larger than ``MAX_DOCUMENT_BYTES``.
         """
         path = self._path if self._path.is_file() else self._path / source_id
         try:
             if not stat.S_ISREG(path.stat().st_mode):
                 # Opening a pipe would wait for a writer.
                 raise SourceError("the file is a pipe or a device, not a regular file")
-            with path.open("rb") as stream:
+            with path.open("rb") as raw, decompressed(raw, "the file") as stream:
                 data = stream.read(MAX_DOCUMENT_BYTES + 1)
         except OSError as error:
             raise SourceError(f"cannot read the file: {error.strerror or error}") from error
@@ -98,7 +106,7 @@ class Pages:
         self._suffixes = suffixes
         ranked: list[tuple[int, str]] = []
         for source_id in self._ids:
-            name = posixpath.splitext(posixpath.basename(source_id))[0].casefold()
+            name = stem(source_id).casefold()
             if name in _INDEX_NAMES:
                 ranked.append((_INDEX_NAMES.index(name), source_id))
         self._indexes: dict[str, str] = {}
@@ -111,7 +119,8 @@ class Pages:
         ``is_folder`` means that the link ends with a slash, which gives the index page priority.
         """
         index = self._indexes.get("" if path == "." else path)
-        names = (path, *(path + suffix for suffix in self._suffixes))
+        names = [path, *(path + suffix for suffix in self._suffixes)]
+        names += [name + end for name in names for end in COMPRESSION_SUFFIXES]
         page = next((name for name in names if name in self._ids), None)
         return (index or page) if is_folder else (page or index)
 
@@ -145,9 +154,14 @@ def resolve_link(source_id: str, href: str, suffixes: tuple[str, ...], pages: Pa
         target = posixpath.normpath(posixpath.join(target, "index" + suffixes[0]))
     elif not posixpath.splitext(target)[1]:
         target += suffixes[0]
-    elif not target.lower().endswith(suffixes):
+    elif not strip_compression(target).lower().endswith(suffixes):
         return None
     return None if target == source_id else target
+
+
+def stem(source_id: str) -> str:
+    """Return the name of a document without its folder and its suffixes: ``install`` for ``guide/install.html.gz``."""
+    return posixpath.splitext(strip_compression(posixpath.basename(source_id)))[0]
 
 
 def unique_titles(titles: Mapping[str, str]) -> dict[str, str]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # The number of (decompressed) bytes that the sniffing functions see.
 HEAD_BYTES = 64 * 1024
 
-_COMPRESSION_SUFFIXES = (".gz", ".bz2", ".xz")
+COMPRESSION_SUFFIXES = (".gz", ".bz2", ".xz")
 # A headerless table is recognized when this many rows have three columns.
 _SNIFFED_ROWS = 10
 
@@ -35,6 +35,8 @@ class LinkTarget(Enum):
     TITLE = "the title of another page (a number is a title too, never a page id)"
     PATH = "the path of another page, resolved from its `href`"
     NOTE = "the path of another note, or the title or alias in a `[[wiki link]]`"
+    DOCUMENT = "the path of another document, or the label of a section in it"
+    NONE = "none: plain text has no links"
     RECORD = "the title, an alias or the `id` of another record"
     NODE = "another subject of the graph, taken from the statements about this one"
 
@@ -46,7 +48,9 @@ class SourceFormat:
     ``sniff`` gets the first ``HEAD_BYTES`` bytes of a file, decompressed and without a byte order mark.
     ``content_decides`` means that only ``sniff`` identifies the format, and does so whatever the file is called; for
     all other formats the suffix comes first. ``reader`` is ``module:class``, imported on first use. ``parses_slowly``
-    marks formats whose parsing costs much more than sending a record to another process.
+    marks formats whose parsing costs much more than sending a record to another process. ``companion`` marks files that
+    often accompany others, such as ``LICENSE.txt``: they do not decide the format of a folder with other documents.
+    ``combines`` names the formats that a folder of this one may mix; their suffixes are its suffixes.
     """
 
     name: str
@@ -59,19 +63,24 @@ class SourceFormat:
     reads_folders: bool = False
     reads_stdin: bool = False
     parses_slowly: bool = False
+    companion: bool = False
+    combines: tuple[str, ...] = ()
 
     def has_suffix(self, name: str) -> bool:
-        """Return whether the file name ends like this format's; single-file formats may be compressed."""
-        name = name.lower()
-        if not self.reads_folders:
-            name = next((name.removesuffix(end) for end in _COMPRESSION_SUFFIXES if name.endswith(end)), name)
-        return name.endswith(self.suffixes)
+        """Return whether the file name, without the suffix of a compression, ends like this format's."""
+        return strip_compression(name).lower().endswith(self.suffixes)
 
     def open(self, location: Path | str) -> Source:
         """Return the reader for ``location``."""
         module, _, reader = self.reader.partition(":")
         source: Source = getattr(import_module(module), reader)(location)
         return source
+
+
+def strip_compression(name: str) -> str:
+    """Return a file name without the suffix of its compression, if it has one."""
+    end = next((end for end in COMPRESSION_SUFFIXES if name.lower().endswith(end)), "")
+    return name[: len(name) - len(end)]
 
 
 # Atomic and possessive, so that no prefix is tried twice.
@@ -108,6 +117,10 @@ def _has_three_columns(head: bytes) -> bool:
     return bool(rows) and all(row.count(b"\t") == 2 and all(map(bytes.strip, row.split(b"\t"))) for row in rows)
 
 
+_MARKDOWN = (".md", ".markdown")
+_RST = (".rst", ".rest")
+_TEXT = (".txt", ".text")
+
 # Sniffing goes down this list, and so does the tie between two formats with the same number of files in a folder.
 FORMATS = (
     SourceFormat(
@@ -133,10 +146,38 @@ FORMATS = (
     SourceFormat(
         name="markdown",
         description="a folder of Markdown notes, or one note",
-        suffixes=(".md", ".markdown"),
+        suffixes=_MARKDOWN,
         reader="wikigr.sources.markdown.source:MarkdownSource",
         links=LinkTarget.NOTE,
         reads_folders=True,
+    ),
+    SourceFormat(
+        name="rst",
+        description="a folder of reStructuredText documents, or one document",
+        suffixes=_RST,
+        reader="wikigr.sources.rst.source:RstSource",
+        links=LinkTarget.DOCUMENT,
+        reads_folders=True,
+        parses_slowly=True,
+    ),
+    SourceFormat(
+        name="text",
+        description="a folder of plain text files, or one file",
+        suffixes=_TEXT,
+        reader="wikigr.sources.text.source:TextSource",
+        links=LinkTarget.NONE,
+        reads_folders=True,
+        companion=True,
+    ),
+    SourceFormat(
+        name="notes",
+        description="a folder that mixes Markdown, reStructuredText and plain text",
+        suffixes=_MARKDOWN + _RST + _TEXT,
+        reader="wikigr.sources.mixed_notes:MixedNotesSource",
+        links=LinkTarget.NOTE,
+        reads_folders=True,
+        parses_slowly=True,
+        combines=("markdown", "rst", "text"),
     ),
     SourceFormat(
         name="html",

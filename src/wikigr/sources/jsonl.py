@@ -40,7 +40,7 @@ class JsonlSource:
         """Yield every line that is not blank, holding one at a time."""
         is_empty = True
         with open_bytes(self.path) as stream:
-            for record in read_lines(stream):
+            for record in read_lines(stream, self.path):
                 if record.is_too_long or record.data.strip():
                     is_empty = False
                     yield record
@@ -49,8 +49,8 @@ class JsonlSource:
             raise SourceError(f"{name} has no records.")
 
     def parse(self, record: JsonlRecord) -> Iterator[SourceItem]:
-        """Turn one line into an article; raises ``RecordError`` with the line number."""
-        where = f"line {record.line}"
+        """Turn one line into an article; raises ``RecordError`` with the file and the line number."""
+        where = record.where or f"line {record.line}"
         fields = _load(record, where)
         title = _text(fields, "title", where).strip()
         if not title:

@@ -95,9 +95,9 @@ class MediaWikiSource:
         try:
             page = parse_wikitext(record.text, record.title, record.site)
         except RecursionError as error:
-            raise RecordError(f"page {record.title!r}", "its markup is nested too deeply") from error
+            raise RecordError(f"{self.path}, page {record.title!r}", "its markup is nested too deeply") from error
         except ParserError as error:
-            raise RecordError(f"page {record.title!r}", f"cannot parse its markup: {error}") from error
+            raise RecordError(f"{self.path}, page {record.title!r}", f"cannot parse its markup: {error}") from error
         if page.is_disambiguation or record.title.endswith(_DISAMBIGUATION_SUFFIX):
             yield Skipped(record.page_id, "disambiguation page")
         else:

@@ -24,7 +24,7 @@ from wikigr.sources.statements import (
     gather,
     parse_graph_record,
 )
-from wikigr.sources.streams import TOO_LONG, Line, describe_invalid_utf8, open_bytes, read_lines
+from wikigr.sources.streams import TOO_LONG, Line, describe_invalid_utf8, line_place, open_bytes, read_lines
 from wikigr.text import fold
 
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -99,16 +99,16 @@ class RdfSource:
         is_empty = True
         blank = _BlankNodes()
         with open_bytes(self.path) as stream:
-            for item in _read_lines(stream) if is_lines else _read_turtle(stream, self.path):
+            for item in _read_lines(stream, self.path) if is_lines else _read_turtle(stream, self.path):
                 is_empty = False
                 yield item if isinstance(item, BadStatement) else _statement(item, blank)
         if is_empty:
             raise SourceError(f"{self.path} has no triples.")
 
 
-def _read_lines(stream: BinaryIO) -> Iterator[Any]:
+def _read_lines(stream: BinaryIO, path: Path) -> Iterator[Any]:
     """Yield the triples of N-Triples; a bad line never affects other lines, unlike with the parser alone."""
-    lines = read_lines(stream)
+    lines = read_lines(stream, path)
     while batch := _batch(lines):
         try:
             # Parsing many lines in one call takes a tenth of the time.
@@ -118,12 +118,12 @@ def _read_lines(stream: BinaryIO) -> Iterator[Any]:
                 try:
                     yield from list(_parse(line.data))
                 except SyntaxError as error:
-                    yield BadStatement(f"line {line.line}", _problem(line) or _POSITION.sub("", error.msg))
+                    yield BadStatement(line.where, _problem(line) or _POSITION.sub("", error.msg))
                 except MemoryError:
-                    yield BadStatement(f"line {line.line}", _TERM_TOO_LONG)
+                    yield BadStatement(line.where, _TERM_TOO_LONG)
         for line in batch:
             if line.is_too_long:
-                yield BadStatement(f"line {line.line}", TOO_LONG)
+                yield BadStatement(line.where, TOO_LONG)
 
 
 def _batch(lines: Iterator[Line]) -> list[Line]:
@@ -148,7 +148,7 @@ def _read_turtle(stream: BinaryIO, path: Path) -> Iterator[Any]:
     """
     import pyoxigraph
 
-    lines = _CheckedLines(stream)
+    lines = _CheckedLines(stream, path)
     parser = pyoxigraph.parse(
         input=cast(Any, io.BufferedReader(lines)), format=pyoxigraph.RdfFormat.TURTLE, base_iri="file:///"
     )
@@ -161,7 +161,7 @@ def _read_turtle(stream: BinaryIO, path: Path) -> Iterator[Any]:
             reason = lines.problems.get(error.lineno or 0) or _POSITION.sub("", error.msg)
             if "Unexpected end" in reason:
                 reason = "the statement that begins here never ends, so nothing after it was read"
-            yield BadStatement(f"line {error.lineno}", reason)
+            yield BadStatement(line_place(path, error.lineno or 0), reason)
         except MemoryError as error:
             raise SourceError(
                 f"Cannot read {path} beyond line {lines.count:,}: {_TERM_TOO_LONG}.",
@@ -184,10 +184,10 @@ def _problem(line: Line) -> str:
 class _CheckedLines(io.RawIOBase):
     """The lines of a stream; an unreadable line is altered so that the parser rejects it and resumes after it."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, path: Path) -> None:
         self.problems: dict[int, str] = {}
         self.count = 0
-        self._lines = read_lines(stream)
+        self._lines = read_lines(stream, path)
         self._rest = memoryview(b"")
 
     def readable(self) -> bool:

@@ -52,7 +52,7 @@ def open_bytes(location: Path | str) -> Iterator[BinaryIO]:
     missing or unreadable, and from any read when the compressed data is damaged or truncated.
     """
     if location == STDIN:
-        with _decompressed(sys.stdin.buffer, "standard input") as stream:
+        with decompressed(sys.stdin.buffer, "standard input") as stream:
             yield stream
         return
     path = Path(location)
@@ -62,12 +62,13 @@ def open_bytes(location: Path | str) -> Iterator[BinaryIO]:
         raise SourceError(f"{path} does not exist.", hint="Check the path of the source.") from error
     except OSError as error:
         raise SourceError(f"Cannot read {path}: {error.strerror or error}.") from error
-    with raw, _decompressed(raw, str(path)) as stream:
+    with raw, decompressed(raw, str(path)) as stream:
         yield stream
 
 
 @contextmanager
-def _decompressed(raw: BinaryIO, name: str) -> Iterator[BinaryIO]:
+def decompressed(raw: BinaryIO, name: str) -> Iterator[BinaryIO]:
+    """Decompress ``raw`` while reading, or pass it through; ``name`` is what errors call it (see ``open_bytes``)."""
     buffered = io.BufferedReader(cast(io.RawIOBase, raw), _BUFFER_BYTES)
     try:
         magic = buffered.peek(_MAX_MAGIC_LENGTH)[:_MAX_MAGIC_LENGTH]
@@ -120,18 +121,27 @@ class _CheckedReader(io.RawIOBase):
         )
 
 
+def line_place(location: Path | str, line: int) -> str:
+    """Return the place of a line as the ``where`` of a ``RecordError``: ``notes.jsonl, line 12``."""
+    return f"{'standard input' if str(location) == STDIN else location}, line {line}"
+
+
 class Line(NamedTuple):
-    """One line, counted from 1; ``data`` is empty when the line is longer than ``MAX_LINE_BYTES``."""
+    """One line, counted from 1; ``data`` is empty when the line is longer than ``MAX_LINE_BYTES``.
+
+    ``where`` is its place for messages.
+    """
 
     line: int
     data: bytes
     is_too_long: bool = False
+    where: str = ""
 
 
-def read_lines(stream: BinaryIO) -> Iterator[Line]:
-    """Yield every line without its line end (LF or CRLF); a byte order mark is dropped.
+def read_lines(stream: BinaryIO, location: Path | str) -> Iterator[Line]:
+    """Yield every line of ``stream`` without its line end (LF or CRLF); a byte order mark is dropped.
 
-    At most one line is held in memory.
+    At most one line is held in memory. ``location`` is where the stream comes from.
     """
     number = 0
     while line := stream.readline(MAX_LINE_BYTES + 1):
@@ -141,9 +151,9 @@ def read_lines(stream: BinaryIO) -> Iterator[Line]:
         if len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
             while line and not line.endswith(b"\n"):
                 line = stream.readline(_DRAIN_BYTES)
-            yield Line(number, b"", is_too_long=True)
+            yield Line(number, b"", is_too_long=True, where=line_place(location, number))
         else:
-            yield Line(number, line.rstrip(b"\r\n"))
+            yield Line(number, line.rstrip(b"\r\n"), where=line_place(location, number))
 
 
 def describe_invalid_utf8(error: UnicodeDecodeError) -> str:

@@ -23,7 +23,7 @@ from wikigr.sources.statements import (
     gather,
     parse_graph_record,
 )
-from wikigr.sources.streams import TOO_LONG, Line, describe_invalid_utf8, open_bytes, read_lines
+from wikigr.sources.streams import TOO_LONG, Line, describe_invalid_utf8, line_place, open_bytes, read_lines
 from wikigr.text import fold
 
 # A quoted cell may span several lines; the limit keeps one that is never closed from swallowing the file.
@@ -94,7 +94,7 @@ class TriplesSource:
         width = 3
         is_empty = True
         with open_bytes(self.path) as stream:
-            for row in read_rows(read_lines(stream), str(self.path)):
+            for row in read_rows(read_lines(stream, self.path), str(self.path)):
                 if columns is None and not row.problem:
                     columns = _header(row.cells)
                     if columns is not None:
@@ -104,10 +104,10 @@ class TriplesSource:
                 is_empty = False
                 problem = row.problem or _count_problem(row.cells, width, columns or (0, 1, 2))
                 if problem:
-                    yield BadStatement(f"line {row.line}", problem)
+                    yield BadStatement(line_place(self.path, row.line), problem)
                 else:
                     subject, relation, value = (row.cells[column] for column in columns or (0, 1, 2))
-                    yield _statement(f"line {row.line}", subject, relation, value)
+                    yield _statement(line_place(self.path, row.line), subject, relation, value)
         if is_empty:
             raise SourceError(f"{self.path} has no triples.", hint="Each row is: subject, relation, object.")
 

@@ -6,12 +6,13 @@ import pickle
 from pathlib import Path
 
 from wikigr.sources.article import SourceArticle, SourceItem
-from wikigr.sources.markdown.source import MarkdownRecord, MarkdownSource
+from wikigr.sources.markdown.source import MarkdownSource
+from wikigr.sources.note_folder import NoteRecord
 
 
 def parse(text: str | bytes, name: str = "dir/note.md") -> SourceItem:
     data = text.encode() if isinstance(text, str) else text
-    (item,) = MarkdownSource(Path()).parse(MarkdownRecord(name, data, "Note"))
+    (item,) = MarkdownSource(Path()).parse(NoteRecord(name, data, "Note"))
     return item
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
-from wikigr.sources.folder import Folder, Pages, resolve_link, unique_titles
+from wikigr.sources.folder import Folder, Pages, resolve_link, stem, unique_titles
 from wikigr.sources.formats import format_named
 from wikigr.sources.html.text import HtmlPage, parse_html, parse_html_head
 from wikigr.text import fold
@@ -141,7 +141,7 @@ class HtmlSource:
             except SourceError:
                 # ``parse`` reports the error for this record.
                 continue
-            titles[source_id] = head.title or posixpath.splitext(posixpath.basename(source_id))[0]
+            titles[source_id] = head.title or stem(source_id)
             headings[source_id] = head.heading
             if head.is_redirect_to is None:
                 original = first_with.setdefault(hashlib.sha256(data).digest(), source_id)
@@ -211,7 +211,7 @@ def _resolve(source_id: str, base: str, href: str, pages: Pages) -> str | None:
 
 
 def _reason_to_skip(source_id: str, page: HtmlPage) -> str | None:
-    name = posixpath.splitext(posixpath.basename(source_id))[0].casefold()
+    name = stem(source_id).casefold()
     characters = sum(len(section.text) for section in page.sections)
     prose = characters * (1 - page.link_density)
     has_list_of_links = page.link_density > _MOSTLY_LINKS or page.contents_links > 0

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -16,15 +12,17 @@ from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 
-from wikigr.errors import RecordError, SourceError
-from wikigr.sources.article import Skipped, SourceArticle, SourceItem
-from wikigr.sources.folder import Folder, resolve_link, unique_titles
+from wikigr.sources.folder import resolve_link
+from wikigr.sources.formats import format_named
 from wikigr.sources.html.text import parse_html_head, write_html_fragment
 from wikigr.sources.markdown.front_matter import FrontMatter, parse_front_matter
-from wikigr.sources.markdown.links import SUFFIXES, Notes
 from wikigr.sources.markdown.syntax import COMMENT, FOOTNOTE_REFERENCE, WIKILINK, note_plugin, wikilink_plugin
+from wikigr.sources.note_folder import NoteFolder, NoteNames, NoteRecord, NoteText, decode_note
+from wikigr.sources.note_links import Notes
 from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter, format_superscript
 from wikigr.text import fold
+
+_SUFFIXES = format_named("markdown").suffixes
 
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".pdf")
 _RECORDINGS = (".mp3", ".mp4", ".webm", ".wav", ".ogg")
@@ -33,35 +31,8 @@ _MAX_SUPERSCRIPT_DEPTH = 4
 
 _NO_NOTES = Notes((), ())
 
-# File names that say nothing about the content.
-_INDEX_NAMES = frozenset({"readme", "index", "_index"})
 
-
-@dataclass(frozen=True, slots=True)
-class MarkdownRecord:
-    """One file; ``title`` is unique in the folder, ``alias`` is the file's name if links may use it.
-
-    ``problem`` says why the file is unreadable. ``notes`` resolves links; all records of a folder share it.
-    """
-
-    source_id: str
-    data: bytes
-    title: str
-    alias: str = ""
-    problem: str = ""
-    notes: Notes = field(default=_NO_NOTES, repr=False, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """The names that a note gives itself; ``heading`` is the heading that its text need not repeat, or ``""``."""
-
-    title: str = ""
-    heading: str = ""
-    aliases: tuple[str, ...] = ()
-
-
-class MarkdownSource:
+class MarkdownSource(NoteFolder):
     """Markdown files below a folder, or one file; the path relative to the folder is the ``source_id``.
 
     The title comes from the front matter, the first top-level heading or the file name, in this order. Relative links
@@ -69,63 +40,21 @@ class MarkdownSource:
     """
 
     format = "markdown"
+    kind = "Markdown"
 
-    def __init__(self, path: Path) -> None:
-        self.path = Path(path)
-        self._folder = Folder(self.path, SUFFIXES, "Markdown")
-
-    def records(self) -> Iterator[MarkdownRecord]:
-        """Yield one record per file, sorted by path; every file is read twice, because titles must be unique."""
-        source_ids = self._folder.source_ids()
-        names: dict[str, _Names] = {}
-        for source_id in source_ids:
-            try:
-                names[source_id] = _scan_names(source_id, self._folder.read(source_id))
-            except SourceError:
-                # ``parse`` reports the error for this record.
-                names[source_id] = _Names()
-        titles = unique_titles({source_id: names[source_id].title or _stem(source_id) for source_id in source_ids})
-        files = Counter(fold(_stem(source_id)) for source_id in source_ids)
-        file_aliases: dict[str, str] = {}
-        for source_id in source_ids:
-            name = _stem(source_id)
-            is_name = files[fold(name)] == 1 and name.casefold() not in _INDEX_NAMES
-            file_aliases[source_id] = name if is_name and fold(name) != fold(titles[source_id]) else ""
-        aliases = [alias for own in names.values() for alias in own.aliases]
-        notes = Notes(source_ids, filter(None, [*titles.values(), *file_aliases.values(), *aliases]))
-        for source_id in source_ids:
-            title, alias = titles[source_id], file_aliases[source_id]
-            try:
-                data = self._folder.read(source_id)
-            except SourceError as error:
-                yield MarkdownRecord(source_id, b"", title, problem=error.message)
-            else:
-                yield MarkdownRecord(source_id, data, title, alias, notes=notes)
-
-    def parse(self, record: MarkdownRecord) -> Iterator[SourceItem]:
-        """Turn one file into an article; raises ``RecordError`` with the file and, if known, the line."""
-        if record.problem:
-            raise RecordError(record.source_id, record.problem)
+    def scan_names(self, source_id: str, data: bytes) -> NoteNames:
         env: dict[str, Any] = {}
-        tokens = _parser().parse(_decode(record.source_id, record.data), env)
+        tokens = _block_parser().parse(decode_note(source_id, data), env)
+        return _names(tokens, _front_matter(tokens, source_id), source_id, env)
+
+    def parse_note(self, record: NoteRecord) -> NoteText:
+        env: dict[str, Any] = {}
+        tokens = _parser().parse(decode_note(record.source_id, record.data), env)
         matter = _front_matter(tokens, record.source_id)
         names = _names(tokens, matter, record.source_id, env)
         renderer = _Renderer(record.source_id, names.heading or record.title, record.notes)
         renderer.render(tokens)
-        sections = renderer.writer.sections()
-        if not sections:
-            yield Skipped(record.source_id, "no text")
-            return
-        aliases = (*names.aliases, record.alias)
-        yield SourceArticle(
-            title=record.title,
-            source_id=record.source_id,
-            sections=sections,
-            links=tuple(renderer.links),
-            categories=matter.categories,
-            aliases=tuple(dict.fromkeys(name for name in aliases if name and fold(name) != fold(record.title))),
-            url=matter.url,
-        )
+        return NoteText(renderer.writer.sections(), tuple(renderer.links), names.aliases, matter.categories, matter.url)
 
 
 @cache
@@ -142,36 +71,14 @@ def _block_parser() -> MarkdownIt:
     return MarkdownIt("commonmark").disable(["inline", "text_join"]).use(front_matter_plugin).use(note_plugin)
 
 
-def _decode(source_id: str, data: bytes) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise RecordError(
-            f"{source_id}, line {line}",
-            f"invalid UTF-8 at byte {error.start + 1} of the file (0x{data[error.start]:02x})",
-            hint="Convert the file to UTF-8, for example with iconv.",
-        ) from error
-
-
-def _stem(source_id: str) -> str:
-    return posixpath.splitext(posixpath.basename(source_id))[0]
-
-
-def _scan_names(source_id: str, data: bytes) -> _Names:
-    env: dict[str, Any] = {}
-    tokens = _block_parser().parse(_decode(source_id, data), env)
-    return _names(tokens, _front_matter(tokens, source_id), source_id, env)
-
-
-def _names(tokens: Sequence[Token], matter: FrontMatter, source_id: str, env: dict[str, Any]) -> _Names:
+def _names(tokens: Sequence[Token], matter: FrontMatter, source_id: str, env: dict[str, Any]) -> NoteNames:
     heading = _title_heading(tokens, source_id, env)
     # The title in the front matter replaces a heading that opens the text; the heading becomes an alias.
     if matter.title and _opens_with_heading(tokens):
         alias = (heading,) if heading and fold(heading) != fold(matter.title) else ()
-        return _Names(matter.title, heading, (*matter.aliases, *alias))
+        return NoteNames(matter.title, heading, (*matter.aliases, *alias))
     title = matter.title or heading
-    return _Names(title, title, matter.aliases)
+    return NoteNames(title, title, matter.aliases)
 
 
 def _front_matter(tokens: Sequence[Token], source_id: str) -> FrontMatter:
@@ -348,7 +255,7 @@ class _Renderer:
             self.links.setdefault(self._notes.resolve(self._source_id, target))
 
     def _add_href(self, href: str) -> None:
-        target = resolve_link(self._source_id, href, SUFFIXES, self._notes.pages)
+        target = resolve_link(self._source_id, href, _SUFFIXES, self._notes.pages)
         if target is not None:
             self.links.setdefault(target)
 

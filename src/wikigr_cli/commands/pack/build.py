@@ -85,6 +85,8 @@ def build(
 ) -> None:
     """Build a pack from SOURCE. An existing pack stays in use until the new one is complete.
 
+    DIR is a new or empty folder, or a pack to rebuild. It must not be the folder of the source or lie in it.
+
     A rebuilt pack keeps its name, version, description and license unless an option changes them.
     """
     environment = context.ensure_object(Environment)
@@ -92,11 +94,13 @@ def build(
 
     from wikigr.embeddings.loader import open_encoder
     from wikigr.ingest.build import BuildOptions, build_pack
+    from wikigr.ingest.destination import check_destination
     from wikigr.sources.detect import open_source
     from wikigr_cli.render.progress import TerminalProgress
 
     if output.exists() and not output.is_dir():
         raise UsageError(f"{output} is a file, but -o takes a folder.")
+    check_destination(source, output)
     extractor = _extractor(environment, extract_model, extract_max_cost, is_enabled=extract)
     opened = open_source(source, source_format)
     encoder = open_encoder(embedding_model, purpose="bulk")

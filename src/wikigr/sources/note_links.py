@@ -1,22 +1,35 @@
-"""Resolve ``[[wiki links]]`` between notes by title, file name or path, as Obsidian does."""
+"""Resolve links between notes: ``[[wiki links]]`` by title, file name or path, as Obsidian does, and labels."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from wikigr.sources.folder import Pages
-from wikigr.sources.formats import format_named
+from wikigr.sources.formats import format_named, strip_compression
 from wikigr.text import fold
 
-SUFFIXES = format_named("markdown").suffixes
+_SUFFIXES = format_named("notes").suffixes
 
 
 class Notes:
-    """The notes of one folder; ``names`` are their titles and aliases, ``pages`` looks them up by path."""
+    """The notes of one folder; ``names`` are their titles and aliases, ``pages`` looks them up by path.
 
-    def __init__(self, source_ids: Sequence[str], names: Iterable[str]) -> None:
-        self.pages = Pages(source_ids, SUFFIXES)
+    ``titles`` are the titles that notes give themselves, by ``source_id``. ``labels`` are the places that notes name,
+    each with its ``source_id`` and the heading there, or ``""``.
+    """
+
+    def __init__(
+        self,
+        source_ids: Sequence[str],
+        names: Iterable[str],
+        *,
+        titles: Mapping[str, str] | None = None,
+        labels: Mapping[str, tuple[str, str]] | None = None,
+    ) -> None:
+        self.pages = Pages(source_ids, _SUFFIXES)
+        self.titles = dict(titles or {})
+        self.labels = dict(labels or {})
         self._names = frozenset(map(fold, names))
         self._at: dict[str, str] = {}
         self._ending_in: dict[str, str] = {}
@@ -50,5 +63,6 @@ class Notes:
 
 def _key(path: str) -> str:
     """Return the form in which paths are compared: folded, without the suffix of a note."""
-    suffix = next((suffix for suffix in SUFFIXES if path.lower().endswith(suffix)), "")
+    path = strip_compression(path)
+    suffix = next((suffix for suffix in _SUFFIXES if path.lower().endswith(suffix)), "")
     return fold(path[: len(path) - len(suffix)])

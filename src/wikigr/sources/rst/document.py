@@ -1,0 +1,282 @@
+"""Parse a document with docutils, without access to files, and with directives and roles that Sphinx documents use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.frontend import get_default_settings
+from docutils.parsers.rst import Directive, Parser, directives, roles
+from docutils.parsers.rst.states import Inliner
+from docutils.transforms import Transformer, references
+from docutils.utils import new_document, unescape
+
+from wikigr.sources.rst.source import role_text
+
+# The attributes through which directives and roles tell ``text`` what they found.
+LINKS = "wikigr-links"
+SIGNATURES = "wikigr-signatures"
+TARGET = "wikigr-target"
+
+# docutils refuses documents with longer lines.
+_MAX_LINE = 10_000
+# Finding inline markup takes quadratic time in the length of a paragraph, so longer ones are parsed in parts.
+_MAX_PARAGRAPH = 4_000
+_TRANSFORMS = (
+    references.AnonymousHyperlinks,
+    references.IndirectHyperlinks,
+    references.ExternalTargets,
+)
+
+# Directives of docutils that only show text, code or tables.
+_PLAIN = frozenset(
+    "admonition attention caution compound container csv-table danger epigraph error figure highlights hint image "
+    "important line-block list-table math note parsed-literal pull-quote replace rubric sidebar table tip topic "
+    "unicode warning".split()
+)
+_CODE = frozenset("code code-block sourcecode doctest ipython prompt productionlist testcode testoutput".split())
+_CHANGES = {
+    "versionadded": "Added in version",
+    "versionchanged": "Changed in version",
+    "versionremoved": "Removed in version",
+    "deprecated": "Deprecated since version",
+    "deprecated-removed": "Deprecated since version",
+}
+_TITLES = {"seealso": "See also", "todo": "To do", "availability": "Availability"}
+# What they show comes from other files, from programs or from the clock, or is not text.
+_IGNORED = frozenset(
+    "autosummary codeauthor contents currentmodule date default-role digraph footer graph graphviz header highlight "
+    "include index literalinclude mermaid meta module moduleauthor namespace plot py:currentmodule py:module raw role "
+    "sectionauthor sectnum tabularcolumns target-notes testcleanup testsetup title".split()
+)
+# Descriptions of a thing with a name, perhaps with a domain ("py:function").
+_OBJECTS = frozenset(
+    "attribute class classmethod cmdoption concept confval data decorator decoratormethod describe enum enumerator "
+    "envvar exception function macro member method object opcode option property setting staticmethod struct type "
+    "union var".split()
+)
+# Their content appears as if they were not there; an argument is a condition or a style, which no reader sees.
+_TRANSPARENT = frozenset("cssclass glossary hlist ifconfig only rst-class tab-set tabs".split())
+# References to code, in which a leading dot only widens the search for the name.
+_CODE_ROLES = frozenset("attr class const data exc func meth mod obj type".split())
+
+
+def parse_document(lines: Sequence[str], source_id: str) -> Any:
+    """Return the ``docutils.nodes.document`` of a text; markup errors become ``system_message`` nodes."""
+    document = new_document(source_id, _settings())
+    with _lenient_names():
+        Parser(inliner=_bounded_inliner()).parse("\n".join(_split_long_lines(lines)), document)
+    transformer = Transformer(document)
+    transformer.add_transforms(_TRANSFORMS)
+    transformer.apply_transforms()
+    return document
+
+
+def _bounded_inliner() -> Any:
+    """Return a parser of inline markup that parses long paragraphs in parts."""
+    inliner = Inliner()
+    parse_all = inliner.parse
+
+    def parse(text: str, lineno: int, memo: Any, parent: Any) -> tuple[list[Any], list[Any]]:
+        found: list[Any] = []
+        messages: list[Any] = []
+        while text:
+            at = len(text)
+            if at > _MAX_PARAGRAPH:
+                at = text.rfind(" ", 1, _MAX_PARAGRAPH) + 1 or _MAX_PARAGRAPH
+            parsed, problems = parse_all(text[:at], lineno, memo, parent)
+            found += parsed
+            messages += problems
+            text = text[at:]
+        return found, messages
+
+    # A subclass would not do: docutils formats its patterns with the attributes of the class itself.
+    inliner.parse = parse
+    return inliner
+
+
+@cache
+def _settings() -> Any:
+    settings = get_default_settings(Parser)
+    settings.file_insertion_enabled = False
+    settings.raw_enabled = False
+    settings.report_level = 5
+    settings.halt_level = 6
+    settings.warning_stream = False
+    settings.syntax_highlight = "none"
+    settings.smart_quotes = False
+    settings.line_length_limit = _MAX_LINE
+    return settings
+
+
+def _split_long_lines(lines: Sequence[str]) -> Iterator[str]:
+    """Yield lines of bounded length; the parts of a line have its indentation."""
+    for line in lines:
+        indent = re.match(r"\s*", line)[0][: _MAX_LINE // 2]  # type: ignore[index]
+        while len(line) > _MAX_LINE:
+            at = line.rfind(" ", len(indent) + 1, _MAX_LINE)
+            at = at if at > 0 else _MAX_LINE
+            yield line[:at]
+            line = indent + line[at:].lstrip()
+        yield line
+
+
+@contextmanager
+def _lenient_names() -> Iterator[None]:
+    """Let docutils find directives and roles here while it parses; it has no other way to accept unknown names."""
+    before = directives.directive, roles.role
+    directives.directive, roles.role = _find_directive, _find_role
+    try:
+        yield
+    finally:
+        directives.directive, roles.role = before
+
+
+def _find_directive(name: str, language: Any, document: Any) -> tuple[Any, list[Any]]:
+    name = name.lower()
+    if name in _PLAIN:
+        found: tuple[Any, list[Any]] = _find_original(name, language, document)
+        return found
+    short = name.rpartition(":")[2]
+    if name in _IGNORED:
+        return _Ignored, []
+    if name == "toctree":
+        return _Contents, []
+    if short in _CODE:
+        return _Code, []
+    if name in _CHANGES:
+        return _Change, []
+    if short in _OBJECTS or ":" in name:
+        return _Object, []
+    return (_Transparent, []) if name in _TRANSPARENT else (_Other, [])
+
+
+_find_original = directives.directive
+
+
+class _Any(dict[str, Any]):
+    """Accepts every option of a directive."""
+
+    def __getitem__(self, name: str) -> Any:
+        return directives.unchanged
+
+    def __bool__(self) -> bool:
+        return True
+
+
+class _Block(Directive):  # type: ignore[misc]
+    optional_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+    option_spec: ClassVar[Any] = _Any()
+
+    def _parsed(self, container: Any) -> Any:
+        self.state.nested_parse(self.content, self.content_offset, container)
+        return container
+
+    def _line(self, text: str) -> Any:
+        found, messages = self.state.inline_text(text, self.lineno)
+        return nodes.paragraph(text, "", *found, *messages)
+
+    @property
+    def _argument(self) -> str:
+        return self.arguments[0] if self.arguments else ""
+
+
+class _Ignored(_Block):
+    def run(self) -> list[Any]:
+        return []
+
+
+class _Transparent(_Block):
+    def run(self) -> list[Any]:
+        return [self._parsed(nodes.container())]
+
+
+class _Other(_Block):
+    """A directive of an unknown extension: its argument is a line of text, and its content is parsed."""
+
+    def run(self) -> list[Any]:
+        title = _TITLES.get(self.name.lower(), "")
+        line = ": ".join(filter(None, (title, self._argument)))
+        return [*([self._line(line)] if line else []), self._parsed(nodes.container())]
+
+
+class _Code(_Block):
+    def run(self) -> list[Any]:
+        text = "\n".join(self.content)
+        if self.name.lower() == "productionlist":
+            text = self.block_text.partition("::")[2]
+        return [nodes.literal_block(text, text)] if text.strip() else []
+
+
+class _Change(_Block):
+    def run(self) -> list[Any]:
+        count = 2 if self.name.lower() == "deprecated-removed" else 1
+        words = self._argument.split(maxsplit=count)
+        version = ", removed in version ".join(words[:count])
+        text = words[count] if len(words) > count else ""
+        container = self._parsed(nodes.container())
+        lead = f"{_CHANGES[self.name.lower()]} {version}".rstrip()
+        if text:
+            container.insert(0, self._line(f"{lead}: {text}"))
+        elif len(container) and isinstance(container[0], nodes.paragraph):
+            container[0].insert(0, nodes.Text(f"{lead}: "))
+        else:
+            container.insert(0, nodes.paragraph("", f"{lead}."))
+        return [container]
+
+
+class _Object(_Block):
+    def run(self) -> list[Any]:
+        container = nodes.container()
+        if self.name.lower() == "class" and not self.content and "(" not in self._argument:
+            # To docutils, unlike Sphinx, this is the style of the next paragraph.
+            return []
+        container[SIGNATURES] = [line.strip() for line in self._argument.split("\n") if line.strip()]
+        return [self._parsed(container)]
+
+
+class _Contents(_Block):
+    def run(self) -> list[Any]:
+        container = nodes.container()
+        container[LINKS] = [role_text(line.strip())[1] for line in self.content if line.strip()]
+        return [container]
+
+
+def _find_role(name: str, language: Any, lineno: int, reporter: Any) -> tuple[Any, list[Any]]:
+    return _run_role, []
+
+
+_INLINE = {
+    "math": nodes.math, "sub": nodes.subscript, "subscript": nodes.subscript, "sup": nodes.superscript,
+    "superscript": nodes.superscript,
+}  # fmt: skip
+_LINKING = frozenset(("any", "doc", "numref", "ref", "term"))
+
+
+def _run_role(
+    name: str, rawtext: str, text: str, lineno: int, inliner: Any, options: Any = None, content: Any = None
+) -> tuple[list[Any], list[Any]]:
+    """Turn interpreted text into its visible text; roles that link keep their target for ``text``."""
+    name = name.lower().rpartition(":")[2]
+    plain = unescape(text)
+    if name in _INLINE:
+        return [_INLINE[name](rawtext, unescape(text, restore_backslashes=True) if name == "math" else plain)], []
+    if name in ("pep", "rfc"):
+        title, target = role_text(plain)
+        return [nodes.inline(rawtext, title if title != target else f"{name.upper()} {target}")], []
+    if name in ("code", "literal", "samp", "file", "abbr", "kbd", "title-reference", "title"):
+        return [nodes.literal(rawtext, plain)], []
+    title, target = role_text(plain)
+    if name in _CODE_ROLES and title == target:
+        title = title.removeprefix(".")
+    node = nodes.inline(rawtext, title)
+    if name in _LINKING:
+        # Without a title of its own, the link shows the title of its target.
+        node[TARGET] = (name, target, title if title != target else "")
+    return [node], []

@@ -1,0 +1,1 @@
+"""Plain text files, and the underlined headings that they share with reStructuredText."""

@@ -1,0 +1,105 @@
+"""Read a folder of plain text files, or one file."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from wikigr.sources.note_folder import NoteFolder, NoteNames, NoteRecord, NoteText, decode_lines
+from wikigr.sources.plain_text import PlainTextWriter, collapse_spaces
+from wikigr.sources.text.headings import find_headings, is_rule
+
+# Paragraphs that are indented by this many columns more than most are code, a table or a drawing.
+_BLOCK_INDENT = 4
+# Paragraphs with shorter lines than this are lists or verse, not prose that was wrapped.
+_MIN_WRAP_WIDTH = 40
+# A line was wrapped if the next word would have made it longer than this share of the longest line of its paragraph.
+_FULL_LINE = 0.8
+_ITEM = re.compile(r"\s*(?:[-*+•‣·o]|\(?(?:\d{1,3}|[A-Za-z])[.)])\s+\S")
+# Columns of a table, but not two spaces after a sentence.
+_COLUMNS = re.compile(r"[^.!?:\s](?: {3,}|\t)\S| \| ")
+
+
+class TextSource(NoteFolder):
+    """Plain text files below a folder, or one file; the path relative to the folder is the ``source_id``.
+
+    An underlined heading at the top is the title, otherwise the file's name is. Other underlined headings begin
+    sections. Wrapped paragraphs are joined to one line; lists, tables and indented blocks keep their lines.
+    """
+
+    format = "text"
+    kind = "text"
+
+    def scan_names(self, source_id: str, data: bytes) -> NoteNames:
+        title = _title(decode_lines(source_id, data))
+        return NoteNames(title, title)
+
+    def parse_note(self, record: NoteRecord) -> NoteText:
+        lines = decode_lines(record.source_id, record.data)
+        writer = PlainTextWriter(_title(lines) or record.title)
+        common_indent = _common_indent(lines)
+        start = 0
+        for heading in find_headings(lines):
+            _write_paragraphs(lines[start : heading.start], common_indent, writer)
+            writer.heading(heading.level, heading.text)
+            start = heading.end
+        _write_paragraphs(lines[start:], common_indent, writer)
+        return NoteText(writer.sections())
+
+
+def _title(lines: Sequence[str]) -> str:
+    """Return the heading that begins the text, or ``""``."""
+    first = next(find_headings(lines), None)
+    if first is None or any(line.strip() for line in lines[: first.start]):
+        return ""
+    return collapse_spaces(first.text)
+
+
+def _common_indent(lines: Sequence[str]) -> int:
+    """Return the indentation of most paragraphs."""
+    found = Counter(min(map(_indent, paragraph)) for paragraph in _paragraphs(lines))
+    return max(found, key=lambda indent: (found[indent], -indent), default=0)
+
+
+def _write_paragraphs(lines: Sequence[str], common_indent: int, writer: PlainTextWriter) -> None:
+    for paragraph in _paragraphs(lines):
+        if min(map(_indent, paragraph)) >= common_indent + _BLOCK_INDENT or any(map(_COLUMNS.search, paragraph)):
+            writer.verbatim("\n".join(line.rstrip() for line in paragraph))
+            continue
+        width = max(map(len, paragraph))
+        for position, line in enumerate(paragraph):
+            if position:
+                if _is_wrapped(paragraph[position - 1], line, width):
+                    writer.write(" ")
+                else:
+                    writer.line_break()
+            writer.write(line)
+        writer.end_block()
+
+
+def _paragraphs(lines: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the runs of lines between blank lines and rules."""
+    paragraph: list[str] = []
+    for line in lines:
+        if line.strip() and not is_rule(line):
+            paragraph.append(line.expandtabs() if line[:1].isspace() else line)
+        elif paragraph:
+            yield paragraph
+            paragraph = []
+    if paragraph:
+        yield paragraph
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _is_wrapped(line: str, following: str, width: int) -> bool:
+    """Return whether ``following`` continues ``line`` in a paragraph whose longest line has ``width`` characters."""
+    if _ITEM.match(following):
+        return False
+    if _ITEM.match(line) and _indent(following) > _indent(line):
+        return True
+    word = following.split(maxsplit=1)[0]
+    return width >= _MIN_WRAP_WIDTH and len(line.rstrip()) + 1 + len(word) >= _FULL_LINE * width

@@ -1,0 +1,278 @@
+"""Folders of reStructuredText: text, titles, links, the markup of Sphinx, errors and hostile documents."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+from tests.sources.markdown.notes import write
+from tests.sources.test_hostile_input import limit
+
+from wikigr.errors import RecordError
+from wikigr.sources.article import Skipped, SourceArticle, SourceItem
+from wikigr.sources.note_folder import NoteRecord
+from wikigr.sources.rst.source import MAX_CHARACTERS, RstSource, plain_inline
+
+
+def parse(text: str | bytes) -> SourceItem:
+    data = text.encode() if isinstance(text, str) else text
+    (item,) = RstSource(Path()).parse(NoteRecord("dir/note.rst", data, "Note"))
+    return item
+
+
+def sections(text: str) -> list[tuple[tuple[str, ...], str]]:
+    item = parse(text)
+    assert isinstance(item, SourceArticle), item
+    return [(section.heading_path, section.text) for section in item.sections]
+
+
+def lead(text: str) -> str:
+    ((path, found),) = sections(text)
+    assert path == ()
+    return found
+
+
+def read(root: Path) -> dict[str, SourceArticle]:
+    source = RstSource(root)
+    records = [pickle.loads(pickle.dumps(record)) for record in source.records()]
+    items = [item for record in records for item in source.parse(record)]
+    return {item.source_id: item for item in items if isinstance(item, SourceArticle)}
+
+
+def test_adornments_make_sections() -> None:
+    text = "====\nNote\n====\n\nlead\n\nOne\n===\nfirst\n\nDeep\n----\ndeep\n\nTwo\n===\nsecond\n"
+    assert sections(text) == [
+        ((), "lead"),
+        (("One",), "first"),
+        (("One", "Deep"), "deep"),
+        (("Two",), "second"),
+    ]
+
+
+def test_inline_markup_and_roles_become_their_text() -> None:
+    text = (
+        r"*a* **b** ``c  d`` `e <http://e.org>`_ :func:`~os.path.join` :meth:`.run` :class:`!Foo` :pep:`8` "
+        r":kbd:`Ctrl+C` :unknown:`x <y>` `plain` H\ :sub:`2`\ O m\ :sup:`2` :math:`a_1` |me| |gone| dangling_ [1]_."
+        "\n\n.. |me| replace:: my *self*\n.. [1] The footnote.\n.. A comment.\n"
+    )
+    assert lead(text) == (
+        "a b c d e join run Foo PEP 8 Ctrl+C x plain H2O m^2 $a_1$ my self gone dangling.\n\nThe footnote."
+    )
+
+
+def test_blocks_keep_their_structure() -> None:
+    text = """\
+Code::
+
+    def f(a):
+        return a  # *b*
+
+.. code-block:: python
+   :linenos:
+
+   x = 1
+
+- one
+- two
+
+  #. deep
+
+Term
+   What it is.
+
+-v, --verbose  Be loud.
+
+=====  ====
+Name   Age
+=====  ====
+Ann    5
+=====  ====
+
+.. note:: Careful.
+
+>>> 1 + 1
+2
+"""
+    assert lead(text) == (
+        "Code:\n\ndef f(a):\n    return a  # *b*\n\nx = 1\n\n- one\n- two\n\n  1. deep\n\nTerm\n    What it is.\n\n"
+        "-v, --verbose\n    Be loud.\n\nName | Age\nAnn | 5\n\nNote\nCareful.\n\n>>> 1 + 1\n2"
+    )
+
+
+def test_descriptions_of_sphinx_become_sections_if_they_are_long() -> None:
+    long = "It walks the tree from the top and yields a tuple for every folder that it finds below the top. " * 3
+    text = f"""\
+.. py:function:: os.walk(top, *, follow=False) -> Iterator
+
+   {long}
+
+   .. versionadded:: 3.5
+   .. versionchanged:: 3.6
+      Accepts paths.
+
+.. class:: Walker(top)
+
+   Short.
+
+.. option:: -q, --quiet
+
+   Print nothing.
+
+.. class:: style
+
+The end.
+"""
+    signature = "os.walk(top, *, follow=False) -> Iterator"
+    assert sections(text) == [
+        (
+            ("os.walk",),
+            f"{signature}\n{long.strip()}\n\nAdded in version 3.5.\n\nChanged in version 3.6: Accepts paths.",
+        ),
+        ((), "Walker(top)\n    Short.\n\n-q, --quiet\n    Print nothing.\n\nThe end."),
+    ]
+
+
+def test_titles_links_and_labels(tmp_path: Path) -> None:
+    files = {
+        "index.rst": "Start\n=====\n\n.. toctree::\n   :maxdepth: 1\n\n   guide/first\n   Two <guide/second>\n\ntext\n",
+        "guide/first.rst": ".. _first label:\n\n:mod:`First` guide\n==================\n\nSee :doc:`second`, "
+        ":doc:`/index`, :ref:`part`, :ref:`that <part>`, :ref:`nowhere`, "
+        "`file <../index.rst>`__ and `web <http://a.b/c.rst>`_.\n",
+        "guide/second.rst": "No heading here.\n\n.. _part:\n\nThe part\n--------\n\nSee :ref:`First Label`.\n",
+        "guide/third.rst": "text only\n",
+    }
+    found = read(write(tmp_path, files))
+    assert {key: (item.title, item.links) for key, item in found.items()} == {
+        "index.rst": ("Start", ("guide/first.rst", "guide/second.rst")),
+        "guide/first.rst": ("First guide", ("guide/second.rst", "index.rst")),
+        "guide/second.rst": ("The part", ("guide/first.rst",)),
+        "guide/third.rst": ("third", ()),
+    }
+    text = "See The part, Start, The part, that, nowhere, file and web."
+    assert [section.text for section in found["guide/first.rst"].sections] == [text]
+    assert found["guide/first.rst"].aliases == ("first",)
+
+
+def test_titles_are_found_without_docutils() -> None:
+    title = r":mod:`os` --- *Misc* ``x`` `a <b>`_ with\ -statement |v|"
+    assert plain_inline(title) == "os --- Misc x a with-statement v"
+
+
+@pytest.mark.parametrize(
+    "directive",
+    [
+        ".. include:: {}",
+        ".. literalinclude:: {}",
+        ".. include:: {}\n   :literal:",
+        ".. include:: {}\n   :parser: rst",
+        ".. raw:: html\n   :file: {}",
+        ".. csv-table:: T\n   :file: {}",
+        ".. csv-table:: T\n   :url: file://{}",
+        ".. role:: bad(raw)\n   :format: html",
+        ".. |x| include:: {}\n\n|x|",
+        ".. figure:: {}\n   :figwidth: image",
+    ],
+)
+def test_no_directive_reads_a_file(tmp_path: Path, directive: str) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("root,hunter2\n")
+    found = "\n".join(text for _, text in sections(f"before\n\n{directive.format(secret)}\n\nafter\n"))
+    assert "hunter2" not in found
+    assert found.startswith("before") and found.endswith("after")
+
+
+def test_errors_in_the_markup_lose_no_text() -> None:
+    text = """\
+Head
+====
+
+  Indented *unclosed.
+
++---+
+| bad
++---+
+
+.. note::
+   :badoption: value
+
+   kept in the note
+
+Level
+=====
+
+Title
+~~~~~
+
+.. figure::
+
+Text with `unclosed and |also.
+"""
+    found = "\n".join(part for path, body in sections(text) for part in (*path, body))
+    for words in ("Indented *unclosed.", "| bad", "kept in the note", "Title", "Text with `unclosed and |also."):
+        assert words in found
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"A\n=\n\ncaf\xe9", r"dir/note\.rst, line 4: invalid UTF-8 at byte 9 of the file \(0xe9\)"),
+        (b"A\n\x00", r"dir/note\.rst, line 2: the file contains a NUL character"),
+        (b"- " * 1000 + b"x", r"dir/note\.rst: its markup is nested too deeply"),
+        (b"word " * (MAX_CHARACTERS // 5 + 1), r"dir/note\.rst: the document has more than 4 million characters"),
+    ],
+)
+def test_bad_files_are_bad_records(data: bytes, message: str) -> None:
+    with pytest.raises(RecordError, match=message):
+        parse(data)
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", ".. a comment\n", "Title\n=====\n", "\ufeff"])
+def test_files_without_text_are_skipped(text: str) -> None:
+    assert parse(text) == Skipped("dir/note.rst", "no text")
+
+
+def test_utf_16_and_old_line_ends_are_read() -> None:
+    assert parse("Title\r\n=====\r\n\r\ncafé".encode("utf-16")) == parse("Title\n=====\n\ncafé")
+
+
+def test_the_registries_of_docutils_stay_as_they_were() -> None:
+    from docutils.parsers.rst import directives, roles
+
+    before = directives.directive, roles.role
+    lead(".. role:: red\n\n:red:`x`")
+    assert (directives.directive, roles.role) == before
+    assert "red" not in roles._roles
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "word " * 100_000,
+        "x" * 500_000,
+        "*a " * 50_000,
+        "`a <" * 30_000,
+        ":a:`" * 30_000,
+        "".join(f"{' ' * i}x\n\n" for i in range(400)),
+        ".. |a| replace:: " + "x " * 4000 + "\n"
+        ".. |b| replace:: " + "|a| " * 1000 + "\n"
+        ".. |c| replace:: " + "|b| " * 1000 + "\n\n" + "|c| " * 1000,
+        ".. |a| replace:: |a| |a|\n\n|a|",
+        ".. _a:\n" * 20_000,
+        ".. _" + "a:" * 100_000,
+        "===\n" * 50_000,
+        "a\n=\n\n" * 3_000,
+    ],
+    ids=lambda text: text[:12],
+)
+def test_hostile_documents_take_bounded_time(text: str) -> None:
+    with limit():
+        try:
+            parse(text)
+        except RecordError as error:
+            assert error.reason in ("its markup is nested too deeply", "the document expands to too much text")
+
+
+def test_a_long_line_keeps_its_words() -> None:
+    words = [f"word{number}" for number in range(20_000)]
+    assert lead(" ".join(words)).split() == words

@@ -1,0 +1,112 @@
+"""Folders that mix Markdown, reStructuredText and plain text, and compressed documents."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import pickle
+from pathlib import Path
+
+import pytest
+from tests.sources.markdown.notes import write
+
+from wikigr.errors import RecordError
+from wikigr.sources.article import SourceArticle
+from wikigr.sources.detect import detect_format, open_source
+from wikigr.sources.file_states import file_states
+from wikigr.sources.folder import MAX_DOCUMENT_BYTES
+
+
+def read(root: Path) -> dict[str, SourceArticle]:
+    source = pickle.loads(pickle.dumps(open_source(root)))
+    records = [pickle.loads(pickle.dumps(record)) for record in source.records()]
+    items = [item for record in records for item in source.parse(record)]
+    return {item.source_id: item for item in items if isinstance(item, SourceArticle)}
+
+
+def test_all_kinds_of_notes_are_read_and_linked(tmp_path: Path) -> None:
+    files = {
+        "pump.md": "# Pump\n\nSee [[valve]], [the tank](tank.rst) and [log](log.txt).",
+        "tank.rst": "The tank\n========\n\nSee :doc:`pump` and `valves <valve.txt>`_.\n",
+        "valve.txt": "A valve has two ends.",
+        "log.txt": "It broke.",
+    }
+    found = read(write(tmp_path, files))
+    assert open_source(tmp_path).format == "notes"
+    assert {key: (item.title, item.links) for key, item in found.items()} == {
+        "log.txt": ("log", ()),
+        "pump.md": ("Pump", ("valve", "tank.rst", "log.txt")),
+        "tank.rst": ("The tank", ("pump.md", "valve.txt")),
+        "valve.txt": ("valve", ()),
+    }
+    assert "See Pump and valves." in found["tank.rst"].sections[0].text
+    assert len(file_states(tmp_path, "notes")) == 4
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ("a.md b.md", "markdown"),
+        ("a.rst b.rst.gz", "rst"),
+        ("a.txt b.txt", "text"),
+        ("a.md b.rst", "notes"),
+        ("a.md b.txt c.txt", "notes"),
+        ("a.html b.txt c.txt", "html"),
+        ("a.html b.html c.md d.txt", "html"),
+        ("a.html b.rst c.md", "notes"),
+        ("a.html.gz b.png", "html"),
+    ],
+)
+def test_the_format_of_a_folder(tmp_path: Path, names: str, expected: str) -> None:
+    for name in names.split():
+        (tmp_path / name).touch()
+    assert detect_format(tmp_path).name == expected
+
+
+def test_data_called_txt_is_recognized_by_its_content(tmp_path: Path) -> None:
+    for data, expected in ((b"a\tb\tc\n", "triples"), (b'{"title": "A"}\n', "jsonl"), (b"Words.\n", "text")):
+        (tmp_path / "a.txt").write_bytes(data)
+        assert detect_format(tmp_path / "a.txt").name == expected
+
+
+def test_compressed_documents_are_read_and_linked(tmp_path: Path) -> None:
+    page = "<title>{}</title><main><h1>{}</h1><p>" + "Words about it. " * 20 + "<a href='{}'>more</a></main>"
+    (tmp_path / "one.html.gz").write_bytes(gzip.compress(page.format("One", "One", "two.html").encode()))
+    (tmp_path / "two.html.xz").write_bytes(lzma.compress(page.format("Two", "Two", "one.html").encode()))
+    (tmp_path / "three.html").write_text(page.format("Three", "Three", "one.html"))
+    (tmp_path / "three.html.gz").write_bytes(gzip.compress(b"a copy for a web server"))
+    found = read(tmp_path)
+    assert {key: (item.title, item.links) for key, item in found.items()} == {
+        "one.html.gz": ("One", ("two.html.xz",)),
+        "three.html": ("Three", ("one.html.gz",)),
+        "two.html.xz": ("Two", ("one.html.gz",)),
+    }
+
+
+def test_compressed_notes_are_named_without_the_suffix(tmp_path: Path) -> None:
+    (tmp_path / "pump.txt.gz").write_bytes(gzip.compress(b"It pumps."))
+    (tmp_path / "tank.md.bz2").write_bytes(bz2.compress(b"See [[pump]] and [it](pump.txt)."))
+    found = read(tmp_path)
+    assert {key: (item.title, item.links) for key, item in found.items()} == {
+        "pump.txt.gz": ("pump", ()),
+        "tank.md.bz2": ("tank", ("pump", "pump.txt.gz")),
+    }
+    (article,) = read(tmp_path / "pump.txt.gz").values()
+    assert (article.title, article.sections[0].text) == ("pump", "It pumps.")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (gzip.compress(b"x" * 100_000)[:-20], r"^a\.txt\.gz: the file is truncated: its gzip data ends too early"),
+        (b"BZh9" + b"x" * 50, r"^a\.txt\.gz: The bzip2 data of the file is damaged"),
+        (gzip.compress(b"\0" * (MAX_DOCUMENT_BYTES + 1), 1), r"^a\.txt\.gz: the file is larger than 64 MiB"),
+    ],
+)
+def test_damaged_files_and_bombs_are_bad_records(tmp_path: Path, data: bytes, message: str) -> None:
+    (tmp_path / "a.txt.gz").write_bytes(data)
+    source = open_source(tmp_path)
+    (record,) = source.records()
+    with pytest.raises(RecordError, match=message):
+        list(source.parse(record))

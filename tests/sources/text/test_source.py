@@ -1,0 +1,132 @@
+"""Plain text files: paragraphs, titles, headings and bad files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.sources.markdown.notes import write
+from tests.sources.test_hostile_input import limit
+
+from wikigr.errors import RecordError
+from wikigr.sources.article import Skipped, SourceArticle, SourceItem
+from wikigr.sources.note_folder import NoteRecord
+from wikigr.sources.text.source import TextSource
+
+PROSE = """\
+The pump starts on its own as soon as the water in the tank has reached the
+upper mark. It stops when the tank is empty, or after ten minutes, whichever
+comes first.
+"""
+
+
+def parse(text: str | bytes) -> SourceItem:
+    data = text.encode() if isinstance(text, str) else text
+    (item,) = TextSource(Path()).parse(NoteRecord("dir/note.txt", data, "note"))
+    return item
+
+
+def sections(text: str | bytes) -> list[tuple[tuple[str, ...], str]]:
+    item = parse(text)
+    assert isinstance(item, SourceArticle), item
+    return [(section.heading_path, section.text) for section in item.sections]
+
+
+def test_wrapped_paragraphs_are_joined_and_lists_are_not() -> None:
+    text = f"{PROSE}\n- salt\n- oil for the pump, which needs a lot of it in\n  winter\n\nred\ngreen\nblue\n"
+    joined = " ".join(PROSE.split())
+    lists = "- salt\n- oil for the pump, which needs a lot of it in winter\n\nred\ngreen\nblue"
+    assert sections(text) == [((), f"{joined}\n\n{lists}")]
+
+
+def test_tables_and_indented_blocks_keep_their_spaces() -> None:
+    table = "name     price   unit\nsalt     3       kg\noil      12      l"
+    code = "    if full:\n        pump()"
+    assert sections(f"{PROSE}\n{table}\n\n{code}\n\n{PROSE}")[0][1].count(f"\n\n{table}\n\n{code}\n\n") == 1
+
+
+def test_underlined_headings_make_sections() -> None:
+    text = (
+        "THE PUMP\n========\n\nlead\n\nStart\n-----\nstart\n\n  Cold\n  ~~~~\nnot a heading, it is indented\n\n"
+        "******\nSafety\n******\nsafe\n\nStop\n----\nstop\n"
+    )
+    assert sections(text) == [
+        ((), "lead"),
+        (("Start",), "start\n\nCold\n~~~~\nnot a heading, it is indented"),
+        (("Start", "Safety"), "safe"),
+        (("Stop",), "stop"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a line of prose\nbefore the last one\n-------------------\nafter",
+        "Name     Age\n------------\nAnn      5",
+        "-----\n\ntext\n\n-----\n",
+        "A heading with a short line below it\n---\ntext",
+        "...\n---\ntext",
+    ],
+)
+def test_rules_are_not_headings(text: str) -> None:
+    assert [path for path, _ in sections(text)] == [()]
+
+
+def test_the_title_is_a_heading_at_the_top_or_the_name_of_the_file(tmp_path: Path) -> None:
+    files = {
+        "pump.txt": "\nThe Pump\n--------\ntext",
+        "a/valve.text": "text\n\nNot the title\n-------------\ntext",
+        "b/valve.txt": "text",
+    }
+    source = TextSource(write(tmp_path, files))
+    found = [item for record in source.records() for item in source.parse(record) if isinstance(item, SourceArticle)]
+    assert [(item.title, item.source_id, item.aliases) for item in found] == [
+        ("valve (a/valve.text)", "a/valve.text", ()),
+        ("valve (b/valve.txt)", "b/valve.txt", ()),
+        ("The Pump", "pump.txt", ("pump",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"ok\ncaf\xe9", r"dir/note\.txt, line 2: invalid UTF-8 at byte 7 of the file \(0xe9\)"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", r"dir/note\.txt, line 1: invalid UTF-8 at byte 1"),
+        (b"PK\x03\x04\x00\x00", r"dir/note\.txt, line 1: the file contains a NUL character, so it is not a text file"),
+        (b"\xff\xfea", r"dir/note\.txt: invalid UTF-16 at byte 3"),
+    ],
+)
+def test_files_that_are_not_text_are_bad_records(data: bytes, message: str) -> None:
+    with pytest.raises(RecordError, match=message):
+        parse(data)
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\n", "-----\n", "Title\n=====\n"])
+def test_files_without_text_are_skipped(text: str) -> None:
+    assert parse(text) == Skipped("dir/note.txt", "no text")
+
+
+def test_utf_16_and_other_line_ends_are_read() -> None:
+    assert sections("\ufeffTitle\r\n=====\r\n\r\none\r\n\x0ctwo".encode("utf-16-le")) == [((), "one\n\ntwo")]
+    assert sections("a\rb") == [((), "a\nb")]
+
+
+@pytest.mark.parametrize(
+    "text", ["word " * 400_000, "x" * 2_000_000, "a\n=\n\n" * 50_000, "===\n" * 200_000, "a  " * 300_000]
+)
+def test_hostile_files_take_bounded_time(text: str) -> None:
+    with limit():
+        parse(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="ab .-=\n\t#", max_size=200))
+def test_every_letter_is_kept(text: str) -> None:
+    item = parse(text)
+    kept = "".join(part for section in getattr(item, "sections", ()) for part in (*section.heading_path, section.text))
+    # Headings without text are left out, and a heading that begins the text is the title.
+    if "=" not in text and "-" not in text and "#" not in text and "." not in text:
+        assert "".join(kept.split()) == "".join(text.split())
+    assert set(kept) <= set(text) | {" ", "\n"}
