@@ -123,35 +123,10 @@ class GraphIndex:
         ends = [0, *self.ends.tolist()]
         return [self.text[ends[i] : ends[i + 1]].decode() for i in range(1, len(ends) - 1, 2)]
 
-    @cached_property
-    def degrees(self) -> NDArray[np.int64]:
-        """The number of neighbors of each node."""
-        return np.diff(self.indptr)
-
-    @cached_property
-    def pull(self) -> NDArray[np.float64]:
-        """The attraction of each node for the next step of a walk: 1 / sqrt(degree), which damps hubs."""
-        return np.asarray(1.0 / np.sqrt(np.maximum(self.degrees, 1)))
-
-    @cached_property
-    def shares(self) -> NDArray[np.float64]:
-        """The factor that turns the pulls of a node's neighbors into transition probabilities: 1 / their sum."""
-        pulls = self.sum_over_neighbors(self.pull)
-        return np.divide(1.0, pulls, out=np.zeros_like(pulls), where=pulls > 0)
-
-    def sum_over_neighbors(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return, for every node, the sum of its neighbors' ``values``: float64 of shape ``(len(self),)``."""
-        sums = np.zeros(len(self))
-        linked, starts, neighbors = self._linked
-        if len(starts):
-            sums[linked] = np.add.reduceat(values.take(neighbors), starts)
-        return sums
-
-    @cached_property
-    def _linked(self) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.intp]]:
-        """A mask of the nodes with neighbors, the start offsets of their neighbors, and all neighbors as ``intp``."""
-        linked = self.degrees > 0
-        return linked, self.indptr[:-1][linked], self.indices.astype(np.intp)
+    def degrees_of(self, nodes: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Return the number of neighbors of each of ``nodes``."""
+        degrees: NDArray[np.int64] = self.indptr[nodes + 1] - self.indptr[nodes]
+        return degrees
 
     def equals(self, other: GraphIndex) -> bool:
         """Return whether ``other`` has the same content."""

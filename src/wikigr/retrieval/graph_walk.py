@@ -93,8 +93,9 @@ def _with_walk_score(candidate: Candidate, score: float, weight: float) -> Candi
 
 def _highest(weights: NDArray[np.float64], count: int) -> list[int]:
     """Return the indices of the ``count`` highest positive weights, highest first, ties by index."""
-    order = np.argsort(-weights, kind="stable")[:count]
-    return [int(number) for number in order if weights[number] > 0.0]
+    reached = np.flatnonzero(weights)
+    order = np.argsort(-weights[reached], kind="stable")[:count]
+    return [int(number) for number in reached[order]]
 
 
 @dataclass(frozen=True, slots=True)

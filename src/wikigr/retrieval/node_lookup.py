@@ -36,7 +36,12 @@ def find_node(name: str, matcher: NameMatcher, neighborhood: Neighborhood) -> No
         nodes = {number: index.node(number) for number in dict.fromkeys(exact)}
         order = sorted(
             nodes,
-            key=lambda n: (nodes[n].name != name, fold(nodes[n].name) != folded, -int(index.degrees[n]), nodes[n]),
+            key=lambda n: (
+                nodes[n].name != name,
+                fold(nodes[n].name) != folded,
+                -int(index.indptr[n + 1] - index.indptr[n]),
+                nodes[n],
+            ),
         )
         found = list(dict.fromkeys(neighborhood.unified(nodes[n]) for n in order[:_MAX_NODES]))
         return NodeMatch(found[0], "exact", tuple(found[1:]))
