@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from wikigr.pack.remove import RemovalPlan
     from wikigr_cli.default_pack import DefaultPack
 
+_HEADER = ("name", "articles", "size", "built", "encoder", "path")
+# The columns of numbers, and those that a narrow terminal does not show, the first one first.
+_RIGHT = (1, 2)
+_OPTIONAL = (4, 3, 2, 1)
 # Columns that a cut path keeps at least.
 _MIN_PATH_WIDTH = 10
 _KILO = 1000
@@ -94,23 +98,29 @@ def _row(pack: Document, now: datetime) -> tuple[str, ...]:
 
 
 def _print_table(environment: Environment, rows: Sequence[tuple[str, ...]], marks: Sequence[bool] | None) -> None:
-    """Print the rows below a header, those with a mark with an asterisk in front."""
-    table = [("name", "articles", "size", "built", "encoder", "path"), *rows]
-    names, articles, sizes, ages, encoders = (max(cells(row[column]) for row in table) for column in range(5))
+    """Print the rows below a header, those with a mark with an asterisk in front.
+
+    In a narrow terminal, the columns that matter least are left out.
+    """
+    table = [_HEADER, *rows]
+    widths = [max(cells(row[column]) for row in table) for column in range(len(_HEADER) - 1)]
     width = environment.width(environment.stdout)
+    shown = list(range(len(widths)))
+    for column in _OPTIONAL:
+        if width is not None and sum(widths[kept] + 2 for kept in shown) + 2 + _MIN_PATH_WIDTH > width:
+            shown.remove(column)
     for number, row in enumerate(table):
         mark = "" if marks is None else "* " if number and marks[number - 1] else "  "
-        line = (
-            f"{mark}{_pad(row[0], names)}  {row[1]:>{articles}}  {row[2]:>{sizes}}  {_pad(row[3], ages)}  "
-            f"{_pad(row[4], encoders)}  "
-        )
+        fields = [_pad(row[column], widths[column], right=column in _RIGHT) for column in shown]
+        line = mark + "".join(f"{field}  " for field in fields)
         # Cut the beginning of the path: the end matters more.
-        path = row[5] if width is None else cut(row[5], max(width - cells(line), _MIN_PATH_WIDTH), front=True)
+        path = row[-1] if width is None else cut(row[-1], max(width - cells(line), _MIN_PATH_WIDTH), front=True)
         environment.print(line + path, style="" if number else "bold", overflow="keep")
 
 
-def _pad(text: str, width: int) -> str:
-    return text + " " * (width - cells(text))
+def _pad(text: str, width: int, *, right: bool = False) -> str:
+    blanks = " " * (width - cells(text))
+    return blanks + text if right else text + blanks
 
 
 def size_text(size: int) -> str:
