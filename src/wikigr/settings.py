@@ -12,6 +12,8 @@ import platformdirs
 from wikigr.errors import UsageError
 
 PROJECT_FILE = "wikigr.yaml"
+# The key of a settings file whose value, if it is text, names the default pack of every command.
+DEFAULT_PACK_KEY = "pack"
 
 
 def cache_folder() -> Path:
@@ -35,6 +37,12 @@ class SettingsFile:
 
     path: Path
     values: Mapping[str, Any]
+
+
+def default_pack_in(file: SettingsFile) -> str | None:
+    """Return the default pack that a settings file names; a mapping under the same key has the options of a group."""
+    pack = file.values.get(DEFAULT_PACK_KEY)
+    return pack if isinstance(pack, str) else None
 
 
 def settings_files(start: Path) -> Iterator[SettingsFile]:

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from wikigr.errors import UsageError
+from wikigr_cli.environment import Environment
+from wikigr_cli.settings import default_pack
 
 DEFAULT_PROFILE = "enhanced"
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def complete_packs(incomplete: str) -> list[str]:
-    """Return the installed packs whose names begin with ``incomplete``, for completion after Tab.
+    """Return the names of packs that begin with ``incomplete``, for completion after Tab.
 
     An unreadable folder gives no names: a shell would print an error into the line that the user types. Without names
     the shell completes files, which packs and profiles may be.
     """
-    from wikigr.pack.locate import installed_names
+    from wikigr.pack.locate import named_packs
 
     try:
-        return [name for name in installed_names() if name.startswith(incomplete)]
+        return sorted({pack.name for pack in named_packs() if pack.name.startswith(incomplete)})
     except OSError:
         return []
 
@@ -37,6 +40,31 @@ def complete_profiles(incomplete: str) -> list[str]:
         return []
 
 
+def name_pack(context: typer.Context, value: Any) -> Any:
+    """Return the pack or packs that were given, else the default pack, and say which one an ambiguous name means."""
+    if context.resilient_parsing:
+        return value
+    if value is None:
+        value = default_pack(Path.cwd())
+    environment = context.ensure_object(Environment)
+    for pack in dict.fromkeys([value] if isinstance(value, str) else value or ()):
+        note_other_packs(environment, pack)
+    return value
+
+
+def note_other_packs(environment: Environment, pack: str) -> None:
+    """Print a note if several packs have the name ``pack``."""
+    from wikigr.pack.locate import packs_named
+
+    paths = [_path_to_type(named.path) for named in packs_named(pack)]
+    if len(paths) > 1:
+        environment.note(f"{pack} is {paths[0]}. Another pack has the same name: {' and '.join(paths[1:])}")
+
+
+def _path_to_type(path: Path) -> str:
+    return str(path) if len(path.parts) > 1 else f"./{path}"
+
+
 def pack_option(command: str) -> Any:
     """Return ``--pack`` for ``command``, whose own environment variable precedes WIKIGR_PACK."""
     return typer.Option(
@@ -45,7 +73,9 @@ def pack_option(command: str) -> Any:
         metavar="PACK",
         envvar=[f"WIKIGR_{command.upper()}_PACK", "WIKIGR_PACK"],
         show_envvar=False,
-        help="The pack: a folder, a .db file or the name of an installed pack. Defaults to WIKIGR_PACK.",
+        help="The pack: a folder, a .db file or a name from `wikigr pack list`. Defaults to WIKIGR_PACK, then to the "
+        "pack of `wikigr pack use`.",
+        callback=name_pack,
         autocompletion=complete_packs,
     )
 
@@ -53,7 +83,9 @@ def pack_option(command: str) -> Any:
 def require_pack(pack: str | None, given_with: str = "--pack") -> str:
     """Return the pack; raises ``UsageError`` if none or an empty one was given."""
     if not pack:
-        raise UsageError("No pack was given.", hint=f"Give {given_with}, or set WIKIGR_PACK.")
+        raise UsageError(
+            "No pack was given.", hint=f"Give {given_with}, or choose a default pack: wikigr pack use NAME"
+        )
     return pack
 
 
@@ -72,7 +104,9 @@ def check_version(version: str | None) -> str | None:
 PackArgument = Annotated[
     str | None,
     typer.Argument(
-        help="The pack: a folder, a .db file or the name of an installed pack. Defaults to WIKIGR_PACK.",
+        help="The pack: a folder, a .db file or a name from `wikigr pack list`. Defaults to WIKIGR_PACK, then to the "
+        "pack of `wikigr pack use`.",
+        callback=name_pack,
         envvar="WIKIGR_PACK",
         autocompletion=complete_packs,
     ),
@@ -81,7 +115,8 @@ PackArguments = Annotated[
     list[str],
     typer.Argument(
         metavar="PACK...",
-        help="The packs: folders, .db files or names of installed packs.",
+        help="The packs: folders, .db files or names from `wikigr pack list`.",
+        callback=name_pack,
         autocompletion=complete_packs,
     ),
 ]

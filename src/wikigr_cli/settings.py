@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wikigr.errors import UsageError
-from wikigr.settings import merge, settings_files
+from wikigr.settings import DEFAULT_PACK_KEY, SettingsFile, default_pack_in, merge, settings_files
 
 
 def read_defaults(folder: Path, root: Any) -> dict[str, Any]:
@@ -18,10 +18,22 @@ def read_defaults(folder: Path, root: Any) -> dict[str, Any]:
     The files name options as on the command line (``top-k``). Raises ``UsageError`` for an unknown command or option
     and suggests the nearest known one.
     """
-    files = list(settings_files(folder))
+    files = [_without_default_pack(file) for file in settings_files(folder)]
     for file in files:
         _check(file.values, root, file.path, ())
     return _by_parameter(merge(files), root)
+
+
+def default_pack(folder: Path) -> str | None:
+    """Return the default pack that the settings files name for ``folder``, or ``None``."""
+    return next((pack for file in settings_files(folder) if (pack := default_pack_in(file)) is not None), None)
+
+
+def _without_default_pack(file: SettingsFile) -> SettingsFile:
+    """Return ``file`` without the default pack, whose key is also the name of a group of commands."""
+    if default_pack_in(file) is None:
+        return file
+    return SettingsFile(file.path, {key: value for key, value in file.values.items() if key != DEFAULT_PACK_KEY})
 
 
 def effective_settings(folder: Path, root: Any) -> list[dict[str, Any]]:
@@ -109,5 +121,7 @@ def _resolve(path: tuple[str, ...], option: str, parameter: Any, files: Sequence
         for spelling in (option, option.replace("-", "_")):
             if isinstance(values, dict) and spelling in values:
                 return values[spelling], str(file.path)
+        if option == DEFAULT_PACK_KEY and default_pack_in(file) is not None:
+            return default_pack_in(file), str(file.path)
     default = parameter.default
     return (None if callable(default) else default), "default"

@@ -17,7 +17,7 @@ HEAVY = set("numpy onnxruntime real_ladybug tantivy pydantic yaml rich httpx2 cr
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> dict[str, str]:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """The variables of a user with two installed packs, a profile of their own, and `wikigr` on their path."""
     for name in ("physics", "philosophy", "phantom"):
         folder = tmp_path / "data" / "wikigr" / "packs" / ".versions" / name / "1.0.0-abc"
@@ -27,6 +27,7 @@ def home(tmp_path: Path) -> dict[str, str]:
     profiles = tmp_path / "config" / "wikigr" / "profiles"
     profiles.mkdir(parents=True)
     (profiles / "enhanced-mine.yaml").write_text("extends: enhanced\n")
+    monkeypatch.chdir(tmp_path)
     program = tmp_path / "bin" / "wikigr"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(MAIN)} "$@"\n')

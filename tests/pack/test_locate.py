@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from wikigr.errors import PackError
 from wikigr.pack.layout import DATABASE, MANIFEST, Layout
-from wikigr.pack.locate import find_pack
+from wikigr.pack.locate import Place, find_pack, named_packs, packs_named, project_packs
 
 
 def make_pack(folder: Path) -> Layout:
@@ -116,3 +117,85 @@ def test_a_message_names_the_folder_that_a_dot_stands_for(tmp_path: Path, monkey
     (folder / ".wikigr" / "staging.sqlite").touch()
     with pytest.raises(PackError, match=f"no finished pack at {re.escape(str(folder))}, because"):
         find_pack(".")
+
+
+def test_a_name_means_a_folder_here_then_an_installed_pack_then_one_of_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    (project / "src").mkdir(parents=True)
+    (project / ".git").mkdir()
+    monkeypatch.chdir(project / "src")
+    in_project = make_pack(project / "packs" / "physics")
+    assert find_pack("physics").root.samefile(in_project.root)
+    assert [pack.place for pack in packs_named("physics")] == [Place.PROJECT]
+    installed = make_pack(tmp_path / "data" / "wikigr" / "packs" / "physics")
+    assert find_pack("physics") == installed
+    here = make_pack(project / "src" / "physics")
+    assert find_pack("physics").root.samefile(here.root)
+    assert [pack.place for pack in packs_named("physics")] == [Place.FOLDER, Place.INSTALLED, Place.PROJECT]
+    assert [str(pack.path) for pack in packs_named("physics")] == ["physics", str(installed.root), "../packs/physics"]
+    assert [(pack.name, pack.place) for pack in named_packs()] == [("physics", place) for place in Place]
+    assert packs_named("../packs/physics") == packs_named("..") == packs_named("") == []
+
+
+def test_one_folder_in_two_places_is_one_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pack = make_pack(tmp_path / "packs" / "physics")
+    (tmp_path / "wikigr.yaml").write_text("")
+    (tmp_path / "data" / "wikigr" / "packs").mkdir(parents=True)
+    (tmp_path / "data" / "wikigr" / "packs" / "physics").symlink_to(pack.root)
+    monkeypatch.chdir(tmp_path / "packs")
+    assert len(packs_named("physics")) == len(named_packs()) == 1
+
+
+def test_packs_above_the_project_or_the_home_folder_are_not_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_pack(tmp_path / "packs" / "physics")
+    deep = tmp_path / "home" / "project" / "src" / "deep"
+    deep.mkdir(parents=True)
+    monkeypatch.chdir(deep)
+    assert project_packs() is None  # outside of every project and of the home folder
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert project_packs() is None
+    (tmp_path / "home" / "packs").mkdir()
+    assert project_packs() == Path("../../../packs")
+    (tmp_path / "home" / "project" / "wikigr.yaml").write_text("")
+    assert project_packs() is None
+    with pytest.raises(PackError, match="no pack 'physics'"):
+        find_pack("physics")
+    (tmp_path / "home" / "project" / "packs").mkdir()
+    assert project_packs() == Path("../../packs")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "home" / "project" / "wikigr.yaml").unlink()
+    shutil.rmtree(tmp_path / "home" / "project" / "packs")
+    (tmp_path / "home" / "packs").rmdir()
+    assert find_pack("physics").root.samefile(tmp_path / "packs" / "physics")
+
+
+def test_a_project_pack_that_is_not_built_yet_is_named_by_its_path(tmp_path: Path) -> None:
+    (tmp_path / "packs" / "physics" / "articles").mkdir(parents=True)
+    with pytest.raises(PackError, match="packs/physics does not contain a pack") as caught:
+        find_pack("physics")
+    assert str(caught.value.hint).endswith("-o packs/physics")
+
+
+@pytest.mark.parametrize(
+    ("typed", "suggested"),
+    [
+        ("chemystry", "chemistry"),
+        ("CHEMISTRY", "chemistry"),
+        ("packs/chemystry", "packs/chemistry"),
+        ("pakcs/chemistry", "packs/chemistry"),
+        ("packs/chemistri/pack.db", "packs/chemistry"),
+        ("zoology", None),
+    ],
+)
+def test_suggestions_are_packs(tmp_path: Path, typed: str, suggested: str | None) -> None:
+    make_pack(tmp_path / "packs" / "chemistry")
+    (tmp_path / "packs" / "chemystries").mkdir()
+    make_pack(tmp_path / "data" / "wikigr" / "packs" / "chimistri")
+    with pytest.raises(PackError) as caught:
+        find_pack(typed)
+    hint = str(caught.value.hint)
+    assert hint == f"Did you mean {suggested}?" if suggested else "Did you mean" not in hint

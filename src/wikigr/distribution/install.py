@@ -38,6 +38,7 @@ from wikigr.pack.manifest import (
     parse_version,
     read_manifest,
 )
+from wikigr.pack.remove import user_files
 from wikigr.progress import Progress, Silent
 from wikigr.settings import cache_folder
 
@@ -132,15 +133,29 @@ def update_installed(name: str, *, force: bool = False, progress: Progress | Non
 def remove(name: str) -> None:
     """Remove the installed pack ``name`` and its versions; a process that has it open can use it until it exits.
 
-    Raises ``PackError`` when there is no such pack, and ``InstallError`` when it cannot be removed.
+    Raises ``PackError`` when there is no such pack, ``UsageError`` when its folder contains files of the user, and
+    ``InstallError`` when it cannot be removed.
     """
+    require_installed(name)
     store = InstalledVersions(installed_packs())
-    if store.current_version(name) is None:
-        raise _not_installed(store, name)
     with _disk_errors(store, "removed"), store.lock(Silent()):
-        if store.current_version(name) is None:
-            raise _not_installed(store, name)
+        require_installed(name)
+        for version in store.versions(name):
+            found = user_files(Layout(version))
+            if found:
+                raise UsageError(
+                    f"{name} is not removed, because {version / found[0]} is not part of the pack"
+                    + (f", and neither are {len(found) - 1:,} more files." if found[1:] else "."),
+                    hint="Move it away, then run the same command again.",
+                )
         store.remove(name)
+
+
+def require_installed(name: str) -> None:
+    """Raise ``PackError`` unless ``name`` was installed, which is also true if its current version is missing."""
+    store = InstalledVersions(installed_packs())
+    if not store.is_installed(name):
+        raise _not_installed(store, name)
 
 
 def redact_source(source: str) -> str:

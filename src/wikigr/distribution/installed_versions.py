@@ -103,6 +103,15 @@ class InstalledVersions:
         ours = len(target.parts) == 3 and target.parts[:2] == (VERSIONS, name)
         return self.root / target if ours and (self.root / target).is_dir() else None
 
+    def is_installed(self, name: str) -> bool:
+        """Return whether ``name`` was installed here, even if its current version is missing."""
+        return is_pack_name(name) and os.path.lexists(self.root / name) and not self.is_foreign(name)
+
+    def versions(self, name: str) -> list[Path]:
+        """Return the folders of the versions of ``name``."""
+        folder = self._versions / name
+        return sorted(folder.iterdir()) if is_pack_name(name) and folder.is_dir() else []
+
     def is_foreign(self, name: str) -> bool:
         """Return whether ``name`` exists but was put there by hand."""
         link = self.root / name

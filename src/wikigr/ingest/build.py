@@ -159,7 +159,7 @@ class _Build:
 
         layout.clear_new()
         loaded: loading.Loaded = run_isolated(
-            loading.load, (layout.staging, layout.new, encoder.identity), progress, layout.work / "engine.log"
+            loading.load, (layout.staging, layout.new, encoder.identity), progress, layout.engine_log
         )
         progress.start("finishing", 1, "pack")
         digest = loading.content_digest(staging, encoder.identity)

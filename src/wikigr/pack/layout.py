@@ -38,9 +38,7 @@ ORIGIN = ".origin.json"
 # A signature or an origin that wikigr wrote has at least these keys.
 _KEYS = {SIGNATURE: {"algorithm", "public_key", "signature"}, ORIGIN: {"source", "identity"}}
 # Files of the lexical index that tantivy creates when it opens the index. The manifest does not list hidden files.
-_INDEX_FILES = frozenset(
-    f"{LEXICAL}/{name}" for name in (".managed.json", ".tantivy-meta.lock", ".tantivy-writer.lock")
-)
+INDEX_FILES = frozenset(f"{LEXICAL}/{name}" for name in (".managed.json", ".tantivy-meta.lock", ".tantivy-writer.lock"))
 # Files that an error message names.
 _MAX_NAMED = 3
 # Subfolder of the installed packs that contains their versions; each pack's name links to one of them.
@@ -50,6 +48,8 @@ _WORK = ".wikigr"
 _NEW = "new"
 _MARKER = "commit"
 _STAGING = "staging.sqlite"
+# The manifest of a pack that is being removed.
+_REMOVED = "removed.json"
 
 
 def installed_packs() -> Path:
@@ -90,6 +90,11 @@ class Layout:
         return self.work / _STAGING
 
     @property
+    def engine_log(self) -> Path:
+        """The output of the database engine during a build."""
+        return self.work / "engine.log"
+
+    @property
     def _marker(self) -> Path:
         return self.work / _MARKER
 
@@ -111,6 +116,15 @@ class Layout:
     def unfinished(self) -> bool:
         """Return whether a build was interrupted here and can be resumed."""
         return self.staging.exists()
+
+    @property
+    def removed_manifest(self) -> Path:
+        """The path to which `wikigr pack remove` moves the manifest before it deletes anything."""
+        return self.work / _REMOVED
+
+    def half_removed(self) -> bool:
+        """Return whether a removal was interrupted here, so that what is left is not a pack any more."""
+        return self.removed_manifest.exists() and not self.exists()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -174,10 +188,10 @@ class Layout:
         """Raise ``BuildError`` if the parts ``replaced`` contain files that the pack's manifest does not list."""
         if self._marker.exists():
             return  # parts of two builds until the commit is finished
-        listed = _listed_files(self.root / MANIFEST)
+        listed = listed_files(self.root / MANIFEST)
         found = [file for name in replaced for file in self._user_files(name, listed)]
         if MANIFEST in replaced:
-            found += [name for name in _KEYS if os.path.lexists(self.root / name) and not self._is_own(name)]
+            found += [name for name in _KEYS if os.path.lexists(self.root / name) and not self.is_own(name)]
         if not found:
             return
         named = ", ".join(found[:_MAX_NAMED]) + (f" and {len(found) - _MAX_NAMED:,} more" if found[_MAX_NAMED:] else "")
@@ -205,9 +219,9 @@ class Layout:
             for folder, folders, files in os.walk(part):
                 entries = [*files, *(entry for entry in folders if (Path(folder) / entry).is_symlink())]
                 paths = [(Path(folder) / entry).relative_to(self.root).as_posix() for entry in sorted(entries)]
-                yield from (p for p in paths if p not in listed and p not in _INDEX_FILES and not _is_metadata(p))
+                yield from (p for p in paths if p not in listed and p not in INDEX_FILES and not _is_metadata(p))
 
-    def _is_own(self, name: str) -> bool:
+    def is_own(self, name: str) -> bool:
         """Return whether wikigr wrote the signature or the origin ``name``."""
         try:
             fields = json.loads((self.root / name).read_bytes())
@@ -219,6 +233,15 @@ class Layout:
         """Create an empty ``.wikigr/new``, removing uncommitted parts of a killed build."""
         _discard(self.new)
         self.new.mkdir(parents=True)
+
+    def drop_work(self) -> None:
+        """Remove the working files of builds and of a removal, whose record goes last; other files stay."""
+        self.drop_staging()
+        for path in (self.new, self.work / "old", self._marker, self.engine_log):
+            _discard(path)
+        for lock in ("commit.lock", "build.lock"):
+            _discard(self.work / lock)
+        self.removed_manifest.unlink(missing_ok=True)
 
     def drop_staging(self) -> None:
         """Remove the staging files of a finished or abandoned build."""
@@ -244,8 +267,8 @@ class Layout:
         new = self.new / MANIFEST
         return (
             new.exists()
-            and _lists_part(_listed_files(self.root / MANIFEST), name)
-            and not _lists_part(_listed_files(new), name)
+            and _lists_part(listed_files(self.root / MANIFEST), name)
+            and not _lists_part(listed_files(new), name)
         )
 
     def _roll_forward(self) -> None:
@@ -276,7 +299,7 @@ class Layout:
             os.close(lock)
 
 
-def _listed_files(manifest: Path) -> frozenset[str]:
+def listed_files(manifest: Path) -> frozenset[str]:
     """Return the manifest's own name and the files it lists; nothing if it is missing or not a pack's."""
     try:
         fields = json.loads(manifest.read_text(encoding="utf-8"))

@@ -1,18 +1,54 @@
-"""Find the folder of a pack from what the user typed: a folder, a database file, or the name of an installed pack."""
+"""Find a pack from what the user typed: a folder, a database file, or a name.
+
+This is the only place that decides which pack a name refers to. In this order, a name refers to
+
+1. the folder of that name in the working directory, if it contains a pack;
+2. the installed pack of that name;
+3. the folder of that name in the project's ``packs`` folder, if it contains a pack.
+
+The project's ``packs`` folder is the nearest one in the working directory or its parents, up to the project's root (a
+folder with ``wikigr.yaml`` or ``.git``) or the home folder. Outside of both, only the working directory is searched.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from difflib import get_close_matches
+from enum import StrEnum
 from pathlib import Path
 
 from wikigr.errors import PackError
 from wikigr.pack.layout import DATABASE, Layout, installed_packs, readable_path
+from wikigr.settings import PROJECT_FILE
 
 # The suffix of an archive file.
 ARCHIVE = ".wikigr"
+# The folder of a project that contains its packs.
+PACKS = "packs"
 # Names of installed packs: plain file names, neither hidden nor similar to an option.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
+# What the root of a project contains.
+_ROOT_MARKS = (PROJECT_FILE, ".git")
+
+
+class Place(StrEnum):
+    """Where a named pack is, in the order of precedence."""
+
+    FOLDER = "folder"
+    INSTALLED = "installed"
+    PROJECT = "project"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPack:
+    """A pack that ``name`` refers to, unless a pack at a preceding place has the same name."""
+
+    name: str
+    path: Path
+    place: Place
 
 
 def is_pack_name(text: str) -> bool:
@@ -26,16 +62,48 @@ def installed_names() -> list[str]:
     return sorted(entry.name for entry in root.iterdir() if _is_installed(entry)) if root.is_dir() else []
 
 
+def project_packs() -> Path | None:
+    """Return the project's ``packs`` folder relative to the working directory, or ``None`` if there is none."""
+    start = Path.cwd()
+    for folder in _project_folders(start):
+        if (folder / PACKS).is_dir():
+            return Path(os.path.relpath(folder / PACKS, start))
+    return None
+
+
+def named_packs() -> list[NamedPack]:
+    """Return every pack that has a name, by place and name, each folder once; raises ``OSError``.
+
+    An unfinished build or removal counts as a pack, so that it can be reported.
+    """
+    found = []
+    for place, folder in _places():
+        if folder.is_dir():
+            entries = sorted(folder.iterdir(), key=lambda entry: entry.name)
+            found += [NamedPack(entry.name, entry, place) for entry in entries if _is_pack(entry, place)]
+    return _without_repeats(found)
+
+
+def packs_named(name: str) -> list[NamedPack]:
+    """Return the packs that ``name`` may refer to; it refers to the first one."""
+    if name in ("", ".", "..", DATABASE) or Path(name).name != name:
+        return []
+    found = [NamedPack(name, folder / name, place) for place, folder in _places() if _is_pack(folder / name, place)]
+    return _without_repeats(found)
+
+
 def find_pack(location: str | Path) -> Layout:
     """Return the layout of the pack at ``location``; raises ``PackError`` when there is none.
 
-    A name refers to a folder in the working directory if that contains a pack or an interrupted build, otherwise to an
-    installed pack. For an installed pack the result is the folder of its current version, so that it stays unchanged
-    when another version is installed.
+    The module describes what a name refers to. For an installed pack the result is the folder of its current version,
+    so that it stays unchanged when another version is installed.
     """
     path = Path(location)
-    if is_pack_name(str(location)) and not _holds_pack(path) and _is_installed(installed_packs() / path):
-        path = installed_packs() / path
+    named = packs_named(str(location))
+    if named:
+        path = named[0].path
+    elif not os.path.lexists(path):
+        path = _unbuilt_project_folder(str(location)) or path
     if path.is_file() and path.suffix == ARCHIVE:
         raise PackError(
             f"{path} is an archive, which cannot be searched directly.",
@@ -55,6 +123,11 @@ def find_pack(location: str | Path) -> Layout:
     layout = Layout(path)
     if layout.exists():
         return layout
+    if layout.half_removed():
+        raise PackError(
+            f"The pack at {readable_path(path)} is gone: its removal was interrupted.",
+            hint=f"Remove the rest of it: wikigr pack remove {path}",
+        )
     if layout.unfinished():
         raise PackError(
             f"There is no finished pack at {readable_path(path)}, because its build was interrupted.",
@@ -64,22 +137,85 @@ def find_pack(location: str | Path) -> Layout:
         raise PackError(
             f"{readable_path(path)} does not contain a pack.", hint=f"Build one: wikigr pack build SOURCE -o {path}"
         )
-    near = get_close_matches(path.name, _known_names(path.parent), n=1)
+    near = _nearest(str(location))
     raise PackError(
-        f"There is no pack {str(location)!r}: no folder and no installed pack has that name.",
-        hint=f"Did you mean {path.with_name(near[0])}?" if near else f"Build one: wikigr pack build SOURCE -o {path}",
+        f"There is no pack {str(location)!r}: "
+        + (
+            "no folder, installed pack or pack of this project has that name."
+            if path.name == str(location)
+            else "that path does not exist."
+        ),
+        hint=f"Did you mean {near}?"
+        if near
+        else f"`wikigr pack list` lists the packs. Build one: wikigr pack build SOURCE -o {path}",
     )
 
 
-def _holds_pack(path: Path) -> bool:
-    return path.name == DATABASE or Layout(path).exists() or Layout(path).unfinished()
+def _project_folders(start: Path) -> list[Path]:
+    """Return the folders that may contain the project's packs, the nearest first."""
+    chain = [start, *start.parents]
+    home = Path("~").expanduser().resolve()
+    for number, folder in enumerate(chain, 1):
+        if folder == home or any((folder / mark).exists() for mark in _ROOT_MARKS):
+            return chain[:number]
+    return chain[:1]
+
+
+def _places() -> Iterator[tuple[Place, Path]]:
+    yield Place.FOLDER, Path()
+    yield Place.INSTALLED, installed_packs()
+    project = project_packs()
+    if project is not None:
+        yield Place.PROJECT, project
+
+
+def _is_pack(path: Path, place: Place) -> bool:
+    return _is_installed(path) if place is Place.INSTALLED else holds_pack(path)
 
 
 def _is_installed(entry: Path) -> bool:
     return is_pack_name(entry.name) and entry.is_dir()
 
 
-def _known_names(folder: Path) -> list[str]:
-    places = [folder, installed_packs()]
-    found = {entry.name for place in places if place.is_dir() for entry in place.iterdir() if entry.is_dir()}
-    return sorted(name for name in found if not name.startswith("."))
+def holds_pack(folder: Path) -> bool:
+    """Return whether ``folder`` contains a pack, or an interrupted build or removal; an unreadable one does not."""
+    layout = Layout(folder)
+    try:
+        return folder.is_dir() and (layout.exists() or layout.unfinished() or layout.half_removed())
+    except PermissionError:
+        return False
+
+
+def _without_repeats(packs: list[NamedPack]) -> list[NamedPack]:
+    """Return ``packs`` without those that are the same folder as an earlier one."""
+    seen: dict[str, NamedPack] = {}
+    for pack in packs:
+        seen.setdefault(os.path.realpath(pack.path), pack)
+    return list(seen.values())
+
+
+def _unbuilt_project_folder(name: str) -> Path | None:
+    """Return the folder ``name`` in the project's ``packs`` folder, which contains no pack yet."""
+    project = project_packs() if Path(name).name == name else None
+    return project / name if project is not None and (project / name).is_dir() else None
+
+
+def _nearest(location: str) -> str | None:
+    """Return what the user may have meant: the name or the path of a pack."""
+    path = Path(location)
+    try:
+        known = named_packs()
+        beside = [entry for entry in path.parent.iterdir() if holds_pack(entry)] if path.parent.is_dir() else []
+    except OSError:
+        return None  # a suggestion is not worth another error
+    if path.name == location:
+        return _closest(location, [pack.name for pack in known])
+    by_path = [str(pack.path) for pack in known]
+    return _closest(path.name, [entry.name for entry in beside], path.parent) or _closest(location, by_path)
+
+
+def _closest(text: str, candidates: list[str], folder: Path = Path()) -> str | None:
+    """Return the one of ``candidates`` that is most similar to ``text``, whatever their case, in ``folder``."""
+    folded = {candidate.casefold(): candidate for candidate in sorted(candidates)}
+    near = get_close_matches(text.casefold(), list(folded), n=1)
+    return str(folder / folded[near[0]]) if near else None

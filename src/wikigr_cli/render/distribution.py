@@ -1,4 +1,4 @@
-"""What ``wikigr pack export``, ``verify``, ``install`` and ``remove`` print."""
+"""What ``wikigr pack export``, ``verify`` and ``install`` print."""
 
 from __future__ import annotations
 
@@ -84,8 +84,3 @@ def print_pins(environment: Environment, installed: Installed) -> None:
         if installed.signer
         else "  --trust cannot be used: the pack is not signed"
     )
-
-
-def print_removed(environment: Environment, document: Document) -> None:
-    """Print the name of a removed pack."""
-    environment.print(f"{document['removed']} was removed.")

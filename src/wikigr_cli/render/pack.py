@@ -1,24 +1,19 @@
-"""What ``wikigr pack build``, ``info`` and ``list`` print."""
+"""What ``wikigr pack build`` and ``info`` print."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wikigr_cli.environment import Environment, plain
+from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted
-from wikigr_cli.render.wrapping import cells, cut
 
 if TYPE_CHECKING:
     from wikigr.ingest.build import BuildReport
     from wikigr.ingest.extraction import ExtractionReport
     from wikigr.pack.layout import Layout
     from wikigr.pack.manifest import Manifest
-
-# Columns that a cut path keeps at least.
-_MIN_PATH_WIDTH = 10
 
 
 def build_document(report: BuildReport, folder: Path) -> dict[str, Any]:
@@ -124,28 +119,3 @@ def _extraction_text(extraction: Document) -> str:
         return ""
     failed = f", {extraction['failed']} failed" if extraction.get("failed") else ""
     return f"{extraction.get('model')}, {counted(extraction.get('sections', 0), 'sections')} read{failed}"
-
-
-def print_packs(environment: Environment, packs: Sequence[Document], folders: Sequence[Path]) -> None:
-    """Print packs, one per line, each with the name to use; an installed pack may have another name in its manifest."""
-    if not packs:
-        environment.note(f"No packs in {' or '.join(map(str, folders))}.")
-        return
-    rows = [("name", "version", "articles", "sections", "path")]
-    for pack in packs:
-        counts = pack["counts"]
-        figures = (f"{counts['articles']:,}", f"{counts['sections']:,}")
-        used = pack["installed_as"] or pack["name"]
-        name = plain(used if used == pack["name"] else f"{used} ({pack['name']})")
-        rows.append((name, plain(pack["version"]), *figures, plain(pack["path"])))
-    names, versions, articles, sections = (max(cells(row[column]) for row in rows) for column in range(4))
-    for number, row in enumerate(rows):
-        line = f"{_pad(row[0], names)}  {_pad(row[1], versions)}  {row[2]:>{articles}}  {row[3]:>{sections}}  "
-        width = environment.width(environment.stdout)
-        # Cut the beginning of the path: the end matters more.
-        path = row[4] if width is None else cut(row[4], max(width - cells(line), _MIN_PATH_WIDTH), front=True)
-        environment.print(line + path, style="" if number else "bold", overflow="keep")
-
-
-def _pad(text: str, width: int) -> str:
-    return text + " " * (width - cells(text))

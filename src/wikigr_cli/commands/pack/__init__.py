@@ -1,26 +1,28 @@
-"""``wikigr pack``: build, inspect, compare, update and distribute packs."""
+"""``wikigr pack``: build, inspect, choose, compare, update and distribute packs."""
 
 from __future__ import annotations
 
 from wikigr.changes.next_version import RULE
 from wikigr_cli.command_table import group
-from wikigr_cli.commands.pack import build, diff, export, info, install, update, verify
+from wikigr_cli.commands.pack import build, diff, export, info, install, remove, update, use, verify
+from wikigr_cli.commands.pack import list as list_command
 
 _VERSION_RULE = f"The suggested version: {RULE}"
 
 app = group(
-    "Build, inspect, compare, update and distribute knowledge packs.",
+    "Build, inspect, choose, compare, update and distribute knowledge packs.",
     {
         "build": build.build,
         "info": info.info,
-        "list": info.list_packs,
+        "list": list_command.list_packs,
+        "use": use.use,
         "validate": verify.validate,
         "diff": diff.diff,
         "update": update.update,
         "export": export.export,
         "verify": verify.verify,
         "install": install.install,
-        "remove": install.remove,
+        "remove": remove.remove,
     },
     epilogs={"diff": _VERSION_RULE, "update": _VERSION_RULE},
 )

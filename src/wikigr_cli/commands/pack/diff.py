@@ -19,8 +19,18 @@ Everything = Annotated[bool, typer.Option("--all", help="Show all changes, not o
 
 def diff(
     context: typer.Context,
-    before: Annotated[str, typer.Argument(metavar="A", help="The old pack.", autocompletion=options.complete_packs)],
-    after: Annotated[str, typer.Argument(metavar="B", help="The new pack.", autocompletion=options.complete_packs)],
+    before: Annotated[
+        str,
+        typer.Argument(
+            metavar="A", help="The old pack.", autocompletion=options.complete_packs, callback=options.name_pack
+        ),
+    ],
+    after: Annotated[
+        str,
+        typer.Argument(
+            metavar="B", help="The new pack.", autocompletion=options.complete_packs, callback=options.name_pack
+        ),
+    ],
     questions: Annotated[
         Path | None,
         typer.Option("--questions", metavar="FILE", help="Gold questions to check. Default: those of B, else of A."),

@@ -1,4 +1,4 @@
-"""``wikigr pack install`` and ``wikigr pack remove``: packs that are used by name."""
+"""``wikigr pack install``: packs that are used by name."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import typer
 
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.distribution import installed_document, print_installed, print_pins, print_removed
-from wikigr_cli.render.output import SCHEMA_VERSION, print_result
+from wikigr_cli.render.distribution import installed_document, print_installed, print_pins
+from wikigr_cli.render.output import print_result
 
 
 def install(
@@ -55,20 +55,3 @@ def install(
     if installed.changed and sha256 is None and not keys:
         print_pins(environment, installed)
     print_result(environment, installed_document(installed), print_installed, as_json=json_output)
-
-
-def remove(
-    context: typer.Context,
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The installed pack.", autocompletion=options.complete_packs)
-    ],
-    json_output: options.Json = False,
-) -> None:
-    """Remove an installed pack. A process that is using the pack can continue to use it."""
-    environment = context.ensure_object(Environment)
-
-    from wikigr.distribution.install import remove as remove_pack
-
-    remove_pack(name)
-    document = {"schema_version": SCHEMA_VERSION, "removed": name}
-    print_result(environment, document, print_removed, as_json=json_output)

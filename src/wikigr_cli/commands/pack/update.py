@@ -26,6 +26,7 @@ def update(
             metavar="PACK",
             help="The folder of the pack, or the name of an installed pack.",
             autocompletion=options.complete_packs,
+            callback=options.name_pack,
         ),
     ],
     source: Annotated[

@@ -38,6 +38,7 @@ def verify(
             help="An archive or a pack. Defaults to WIKIGR_PACK.",
             envvar="WIKIGR_PACK",
             autocompletion=options.complete_packs,
+            callback=options.name_pack,
         ),
     ] = None,
     sha256: options.Sha256 = None,

@@ -1,9 +1,8 @@
-"""``wikigr pack info`` and ``wikigr pack list``."""
+"""``wikigr pack info``, and what a build shows in it."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -41,13 +40,3 @@ def test_a_garbled_manifest_is_a_clear_error(
         result = wikigr(*command)
         assert result.code == 4
         assert "missing or malformed field" in result.err
-
-
-def test_one_bad_pack_does_not_hide_the_others(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
-    shutil.copytree(physics_pack, tmp_path / "all" / "good")
-    (tmp_path / "all" / "bad").mkdir()
-    (tmp_path / "all" / "bad" / "manifest.json").write_text("{")
-    result = wikigr("pack", "list", "all")
-    assert result.code == 0
-    assert "physics" in result.out
-    assert "bad" in result.err

@@ -58,7 +58,7 @@ def test_install_ask_list_update_remove(archive: Path, wikigr: Wikigr) -> None:
         ]
         updated = wikigr("pack", "update", "physics")
         assert (updated.code, "is already installed" in updated.out) == (0, True)
-    removed = wikigr("pack", "remove", "physics")
+    removed = wikigr("pack", "remove", "physics", "--yes")
     assert (removed.code, removed.out) == (0, "physics was removed.\n")
     gone = wikigr("search", "spin", "--pack", "physics")
     assert gone.code == 4

@@ -1,0 +1,144 @@
+"""``wikigr pack remove``: remove an installed pack, or a pack from its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os.path import realpath
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from wikigr.errors import UsageError
+from wikigr_cli import options
+from wikigr_cli.environment import Environment
+from wikigr_cli.render.output import SCHEMA_VERSION, print_result
+
+if TYPE_CHECKING:
+    from wikigr_cli.default_pack import DefaultPack
+
+
+def remove(
+    context: typer.Context,
+    pack: Annotated[
+        str,
+        typer.Argument(
+            metavar="PACK", help="A name from `wikigr pack list`, or a folder.", autocompletion=options.complete_packs
+        ),
+    ],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask. Needed without a terminal.")] = False,
+    json_output: options.Json = False,
+) -> None:
+    """Remove a pack. Files in its folder that are not part of the pack stay.
+
+    A process that is using an installed pack can continue to use it. If the pack is the default pack, that setting is
+    removed too.
+    """
+    environment = context.ensure_object(Environment)
+    options.note_other_packs(environment, pack)
+    name = _installed_link(pack)
+    folder = _folder(pack) if name is None else None
+
+    from wikigr.pack.layout import installed_name, installed_packs
+    from wikigr_cli.default_pack import default_packs
+    from wikigr_cli.render.packs import print_removed
+
+    if folder is not None:
+        name = installed_name(folder)
+    place = installed_packs() / name if name is not None else folder or Path()
+    defaults = [default for default in default_packs(environment.variables) if default.folder() == realpath(place)]
+    kept: tuple[str, ...] = ()
+    if name is not None:
+        from wikigr.distribution.install import remove as remove_installed
+
+        _confirm(environment, [f"The installed pack {name} in {place}."], defaults, yes=yes)
+        remove_installed(name)
+    else:
+        kept = _remove_folder(environment, pack, place, defaults, yes=yes)
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "removed": name or pack,
+        "path": str(place),
+        "kept": list(kept),
+        "unset": _unset(environment, defaults),
+    }
+    print_result(environment, document, print_removed, as_json=json_output)
+
+
+def _installed_link(pack: str) -> str | None:
+    """Return the name of the installed pack that ``pack`` refers to, even if its version is damaged or missing.
+
+    Raises ``PackError`` for a pack that was put among the installed packs by hand.
+    """
+    from wikigr.distribution.install import require_installed
+    from wikigr.distribution.installed_versions import InstalledVersions
+    from wikigr.pack.layout import installed_packs
+    from wikigr.pack.locate import Place, packs_named
+
+    named = packs_named(pack)
+    if named and named[0].place is Place.INSTALLED:
+        require_installed(pack)
+        return pack
+    return pack if not named and InstalledVersions(installed_packs()).is_installed(pack) else None
+
+
+def _folder(pack: str) -> Path:
+    """Return the folder of a pack that may be half removed; raises ``UsageError`` for a link put there by hand."""
+    from wikigr.pack.layout import Layout, installed_name, readable_path
+    from wikigr.pack.locate import find_pack, packs_named
+
+    named = packs_named(pack)
+    path = readable_path(named[0].path if named else Path(pack))
+    if path.is_symlink() and installed_name(path) is None:
+        raise UsageError(
+            f"{path} is a link to {realpath(path)}, so it is not removed.",
+            hint="Remove the link yourself, or give the path of the folder.",
+        )
+    return path if Layout(path).half_removed() else readable_path(find_pack(pack).root)
+
+
+def _remove_folder(
+    environment: Environment, pack: str, folder: Path, defaults: Sequence[DefaultPack], *, yes: bool
+) -> tuple[str, ...]:
+    """Remove the pack in ``folder`` after a confirmation, and return what stays there."""
+    from wikigr.pack.layout import Layout
+    from wikigr.pack.remove import plan_removal, remove_pack
+    from wikigr_cli.render.packs import describe_removal
+
+    plan = plan_removal(Layout(folder))
+    _confirm(environment, describe_removal(pack, plan), defaults, yes=yes)
+    return remove_pack(plan.layout).kept
+
+
+def _confirm(environment: Environment, lines: Sequence[str], defaults: Sequence[DefaultPack], *, yes: bool) -> None:
+    """Ask on a terminal; ends the command unless the user agrees, and raises ``UsageError`` without a terminal."""
+    if yes:
+        return
+    if not (environment.stdin.isatty() and environment.stderr.isatty()):
+        raise UsageError("Without a terminal, a pack is only removed with --yes.", hint="Nothing was removed.")
+    for line in [*lines, *(f"It is the default pack ({default.origin})." for default in defaults)]:
+        environment.print_error(line)
+    environment.stderr.write("Remove it? [y/N] ")
+    environment.stderr.flush()
+    if environment.stdin.readline().strip().casefold() not in ("y", "yes"):
+        environment.print_error("Nothing was removed.")
+        raise typer.Exit
+
+
+def _unset(environment: Environment, defaults: Sequence[DefaultPack]) -> list[str]:
+    """Remove the settings that made the removed pack the default; return the files from which they were removed."""
+    from wikigr_cli.default_pack import VARIABLE, unset_default
+
+    changed = []
+    for default in defaults:
+        if default.file is None:
+            environment.note(f"{VARIABLE} still names it.")
+            continue
+        try:
+            unset_default(default.file)
+        except UsageError as error:
+            environment.note(f"It was the default pack. {error.message} {error.hint or ''}".rstrip())
+            continue
+        environment.note(f"It was the default pack; {default.file} does not name it any more.")
+        changed.append(str(default.file))
+    return changed

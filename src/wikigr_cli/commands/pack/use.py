@@ -1,0 +1,74 @@
+"""``wikigr pack use``: the default pack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wikigr.errors import UsageError
+from wikigr_cli import options
+from wikigr_cli.environment import Environment
+from wikigr_cli.render.output import print_result
+
+
+def use(
+    context: typer.Context,
+    pack: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PACK",
+            help="A name from `wikigr pack list`, or a folder. Without it, the default pack is shown.",
+            autocompletion=options.complete_packs,
+        ),
+    ] = None,
+    project: Annotated[
+        bool, typer.Option("--project", help="Set it for this project (wikigr.yaml), not for you.")
+    ] = False,
+    unset: Annotated[bool, typer.Option("--unset", help="Remove the setting.")] = False,
+    json_output: options.Json = False,
+) -> None:
+    """Set the default pack of every command, or show it and where it is set.
+
+    It is the line `pack: NAME` of a settings file. The option --pack precedes it, then WIKIGR_PACK, then the project's
+    file, then the user's.
+    """
+    environment = context.ensure_object(Environment)
+
+    from wikigr.pack.layout import MANIFEST
+    from wikigr.pack.locate import find_pack
+    from wikigr.pack.manifest import read_manifest
+    from wikigr_cli.default_pack import (
+        default_packs,
+        portable_name,
+        project_file,
+        unset_default,
+        user_file,
+        write_default,
+    )
+    from wikigr_cli.render.packs import default_document, print_default
+
+    if unset and pack is not None:
+        raise UsageError("--unset takes no pack.", hint="wikigr pack use --unset")
+    if project and pack is None and not unset:
+        raise UsageError("--project needs a pack or --unset.", hint="wikigr pack use PACK --project")
+    file = project_file() if project else user_file()
+    changed = False
+    if pack is not None:
+        layout = find_pack(pack)
+        options.note_other_packs(environment, pack)
+        read_manifest(layout.part(MANIFEST))
+        write_default(file, portable_name(layout, project=project))
+        changed = True
+    elif unset:
+        changed = unset_default(file)
+        environment.note(f"Removed from {file}." if changed else f"{file} sets no default pack.")
+    default = next(iter(default_packs(environment.variables)), None)
+    if default is not None and (pack is not None or unset) and not _is_same(default.file, file):
+        environment.note(f"{default.origin} precedes {file}." if pack is not None else "Another setting applies now.")
+    print_result(environment, default_document(default, changed=changed), print_default, as_json=json_output)
+
+
+def _is_same(file: Path | None, other: Path) -> bool:
+    return file is not None and file.resolve() == other.resolve()

@@ -1,0 +1,172 @@
+"""The default pack: the top-level key ``pack`` of a settings file.
+
+A settings file is the user's own, so it is changed in one line only, and everything else in it stays as it is. If that
+is not possible, the file is left alone, and the error says what to write.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wikigr.atomic import write_atomic
+from wikigr.errors import PackError, UsageError
+from wikigr.pack.layout import Layout, installed_name
+from wikigr.pack.locate import Place, find_pack, packs_named
+from wikigr.settings import DEFAULT_PACK_KEY, PROJECT_FILE, config_folder, default_pack_in, settings_files
+
+VARIABLE = "WIKIGR_PACK"
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultPack:
+    """A default pack as it is set: ``pack`` is a name or a path, ``file`` the settings file, else it is a variable."""
+
+    pack: str
+    file: Path | None
+
+    @property
+    def origin(self) -> str:
+        return str(self.file) if self.file is not None else f"environment ({VARIABLE})"
+
+    def path(self) -> Path | None:
+        """Return the path of the pack, or ``None`` if there is no pack."""
+        try:
+            root = find_pack(self.pack).root
+        except PackError:
+            return None
+        named = packs_named(self.pack)
+        return named[0].path if named else root
+
+    def folder(self) -> str:
+        """Return the real path of the pack's folder, which may not exist or not contain a pack any more."""
+        named = packs_named(self.pack)
+        return os.path.realpath(named[0].path if named else self.path() or self.pack)
+
+
+def default_packs(variables: Mapping[str, str]) -> list[DefaultPack]:
+    """Return the default packs that are set for the working directory, in the order of precedence."""
+    found = [DefaultPack(variables[VARIABLE], None)] if variables.get(VARIABLE) else []
+    for file in settings_files(Path.cwd()):
+        pack = default_pack_in(file)
+        if pack is not None:
+            found.append(DefaultPack(pack, file.path))
+    return found
+
+
+def user_file() -> Path:
+    """Return the user's settings file, which may not exist yet."""
+    return config_folder() / "config.yaml"
+
+
+def project_file() -> Path:
+    """Return the project's settings file: the nearest one, else a new one at the root of the repository or here."""
+    start = Path.cwd()
+    for folder in (start, *start.parents):
+        if (folder / PROJECT_FILE).is_file():
+            return folder / PROJECT_FILE
+    root = next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), start)
+    return root / PROJECT_FILE
+
+
+def portable_name(layout: Layout, *, project: bool) -> str:
+    """Return how the settings file of the user, or of the ``project``, names a pack.
+
+    That is its name if the name refers to this pack wherever the file applies, otherwise its absolute path.
+    """
+    installed = installed_name(layout.root)
+    named = packs_named(installed or Path(os.path.realpath(layout.root)).name)
+    allowed = (Place.INSTALLED, Place.PROJECT) if project else (Place.INSTALLED,)
+    if named and named[0].place in allowed and os.path.realpath(named[0].path) == os.path.realpath(layout.root):
+        return named[0].name
+    return os.path.realpath(layout.root)
+
+
+def write_default(path: Path, pack: str) -> None:
+    """Set the default pack in the settings file ``path``; raises ``UsageError`` if only the user can do that."""
+    text, values, node = _read(path)
+    line = f"{DEFAULT_PACK_KEY}: {_scalar(pack)}"
+    if isinstance(values.get(DEFAULT_PACK_KEY), Mapping):
+        raise UsageError(
+            f"{path} contains settings of the commands `wikigr pack …` under {DEFAULT_PACK_KEY!r}, so it cannot name a "
+            "default pack too.",
+            hint=f"Set {VARIABLE} instead, or use the other settings file: `wikigr pack use` and "
+            "`wikigr pack use --project` write different ones.",
+        )
+    newline = "\r\n" if "\r\n" in text else "\n"
+    if node is not None:
+        start, end = node[1].start_mark.index, node[1].end_mark.index
+        changed = text[:start] + _scalar(pack) + text[end:]
+    else:
+        changed = text + (newline if text and not text.endswith("\n") else "") + line + newline
+    _replace(path, changed, {**values, DEFAULT_PACK_KEY: pack}, f"Write this line into it: {line}")
+
+
+def unset_default(path: Path) -> bool:
+    """Remove the default pack from the settings file ``path``; return whether it was there.
+
+    Raises ``UsageError`` if only the user can remove it.
+    """
+    text, values, node = _read(path)
+    if node is None:
+        return False
+    start = text.rfind("\n", 0, node[0].start_mark.index) + 1
+    end = text.find("\n", node[1].end_mark.index) + 1 or len(text)
+    # A comment after the value stays.
+    rest = text[node[1].end_mark.index : end].lstrip(" \t")
+    changed = text[:start] + (rest if rest.startswith("#") else "") + text[end:]
+    expected = {key: value for key, value in values.items() if key != DEFAULT_PACK_KEY}
+    _replace(path, changed, expected, f"Delete its line {node[0].start_mark.line + 1}.")
+    return True
+
+
+def _read(path: Path) -> tuple[str, dict[str, Any], tuple[Any, Any] | None]:
+    """Return the text of a settings file, its values, and the nodes of the key and the value of the default pack."""
+    import yaml
+
+    if not path.exists():
+        return "", {}, None
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            text = file.read()
+        values = yaml.safe_load(text)
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise UsageError(f"Cannot read the settings file {path}: {' '.join(str(error).split())}.") from error
+    if root is None:
+        return text, {}, None
+    if not isinstance(values, dict):
+        raise UsageError(f"The settings file {path} must contain a mapping of commands to options.")
+    pairs = [pair for pair in root.value if pair[0].value == DEFAULT_PACK_KEY]
+    return text, values, pairs[0] if pairs and isinstance(values[DEFAULT_PACK_KEY], str) else None
+
+
+def _scalar(pack: str) -> str:
+    """Return ``pack`` as a YAML scalar on one line, quoted only if necessary."""
+    import yaml
+
+    plain = all(character.isalnum() or character in "._-/" for character in pack) and pack.isascii()
+    return pack if plain and yaml.safe_load(pack) == pack else json.dumps(pack, ensure_ascii=False)
+
+
+def _replace(path: Path, text: str, expected: Mapping[str, Any], instruction: str) -> None:
+    """Write ``text`` to ``path`` if it has exactly the ``expected`` values; otherwise raise ``UsageError``."""
+    import yaml
+
+    try:
+        correct = (yaml.safe_load(text) or {}) == expected
+    except yaml.YAMLError:
+        correct = False
+    if not correct:
+        raise UsageError(
+            f"{path} cannot be changed without the risk of losing something of yours in it.", hint=instruction
+        )
+    mode = path.stat().st_mode & 0o777 if path.exists() else None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, text)
+    if mode is not None:
+        path.chmod(mode)

@@ -1,0 +1,186 @@
+"""What ``wikigr pack list``, ``use`` and ``remove`` print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wikigr_cli.environment import Environment, plain
+from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted
+from wikigr_cli.render.wrapping import cells, cut
+
+if TYPE_CHECKING:
+    from wikigr.pack.listing import ListedPack
+    from wikigr.pack.remove import RemovalPlan
+    from wikigr_cli.default_pack import DefaultPack
+
+_HEADER = ("name", "articles", "size", "built", "encoder", "path")
+# The columns of numbers, and those that a narrow terminal does not show, the first one first.
+_RIGHT = (1, 2)
+_OPTIONAL = (4, 3, 2, 1)
+# Columns that a cut path keeps at least.
+_MIN_PATH_WIDTH = 10
+_KILO = 1000
+# Files that a line names.
+_MAX_NAMED = 8
+# The largest age in a unit, the seconds of the unit, and its name; older packs show their date.
+_AGES = ((60, 1, "s"), (60, 60, "min"), (24, 3600, "h"), (60, 86400, "days"))
+
+
+def list_document(packs: Sequence[ListedPack], default: DefaultPack | None) -> dict[str, Any]:
+    """Return what ``wikigr pack list --json`` prints."""
+    path = default.path() if default is not None else None
+    folder = path.resolve() if path is not None else None
+    rows = [
+        {
+            "schema_version": SCHEMA_VERSION,
+            "path": str(pack.path),
+            **asdict(pack.manifest),
+            "installed_as": pack.installed_as,
+            "given_as": pack.given_as,
+            "size": pack.size,
+            "default": pack.path.resolve() == folder,
+        }
+        for pack in packs
+        if pack.manifest is not None and not pack.problem
+    ]
+    unusable = [
+        {"given_as": pack.given_as, "path": str(pack.path), "problem": pack.problem} for pack in packs if pack.problem
+    ]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "packs": rows,
+        "unusable": unusable,
+        "default": _default_fields(default) if default is not None else None,
+    }
+
+
+def _default_fields(default: DefaultPack) -> dict[str, Any]:
+    path = default.path()
+    return {"pack": default.pack, "origin": default.origin, "path": str(path) if path is not None else None}
+
+
+def print_list(environment: Environment, document: Document, *, folders: Sequence[Path]) -> None:
+    """Print the packs, one per line, and after them those that cannot be used, each with the reason."""
+    rows = [_row(pack, datetime.now(UTC)) for pack in document["packs"]]
+    if rows:
+        marks = [pack["default"] for pack in document["packs"]]
+        _print_table(environment, rows, marks if any(marks) else None)
+    for pack in document["unusable"]:
+        environment.print(f"{plain(pack['given_as'])}  ", style="yellow", end="")
+        environment.print(f"cannot be used: {plain(pack['problem'])}", hang=2)
+    if not rows and not document["unusable"]:
+        environment.note(f"No packs in {' or '.join(map(str, folders))}.")
+    default = document["default"]
+    if default is None:
+        return
+    if default["path"] is None:
+        environment.note(f"The default pack {default['pack']!r} does not exist ({default['origin']}).")
+    elif any(pack["default"] for pack in document["packs"]):
+        environment.note(f"* the default pack, from {default['origin']}")
+    else:
+        environment.note(f"The default pack is {default['path']}, from {default['origin']}.")
+
+
+def _row(pack: Document, now: datetime) -> tuple[str, ...]:
+    used, own = pack["given_as"], pack["name"]
+    return (
+        plain(used if Path(used).name in (own, "") else f"{used} ({own})"),
+        f"{pack['counts']['articles']:,}",
+        size_text(pack["size"]),
+        plain(age_text(pack["created"], now)),
+        plain(pack["encoder"]["model_id"].rpartition("/")[2]),
+        plain(pack["path"]),
+    )
+
+
+def _print_table(environment: Environment, rows: Sequence[tuple[str, ...]], marks: Sequence[bool] | None) -> None:
+    """Print the rows below a header, those with a mark with an asterisk in front.
+
+    In a narrow terminal, the columns that matter least are left out.
+    """
+    table = [_HEADER, *rows]
+    widths = [max(cells(row[column]) for row in table) for column in range(len(_HEADER) - 1)]
+    width = environment.width(environment.stdout)
+    shown = list(range(len(widths)))
+    for column in _OPTIONAL:
+        if width is not None and sum(widths[kept] + 2 for kept in shown) + 2 + _MIN_PATH_WIDTH > width:
+            shown.remove(column)
+    for number, row in enumerate(table):
+        mark = "" if marks is None else "* " if number and marks[number - 1] else "  "
+        fields = [_pad(row[column], widths[column], right=column in _RIGHT) for column in shown]
+        line = mark + "".join(f"{field}  " for field in fields)
+        # Cut the beginning of the path: the end matters more.
+        path = row[-1] if width is None else cut(row[-1], max(width - cells(line), _MIN_PATH_WIDTH), front=True)
+        environment.print(line + path, style="" if number else "bold", overflow="keep")
+
+
+def _pad(text: str, width: int, *, right: bool = False) -> str:
+    blanks = " " * (width - cells(text))
+    return blanks + text if right else text + blanks
+
+
+def size_text(size: int) -> str:
+    """Return a size in bytes as people read it: ``5.7 MB``."""
+    value, unit = float(size), "bytes"
+    for larger in ("kB", "MB", "GB", "TB"):
+        if value < _KILO:
+            break
+        value, unit = value / _KILO, larger
+    return f"{size} bytes" if unit == "bytes" else f"{value:.1f} {unit}"
+
+
+def age_text(created: str, now: datetime) -> str:
+    """Return how long ago ``created`` (ISO 8601) was, and its date if that is long ago, in the future or malformed."""
+    try:
+        seconds = (now - datetime.fromisoformat(created)).total_seconds()
+    except (ValueError, TypeError):
+        seconds = -1.0
+    for limit, length, name in _AGES:
+        if 0 <= seconds < limit * length:
+            count = int(seconds // length)
+            return f"{counted(count, name) if name == 'days' else f'{count} {name}'} ago"
+    return created[:10]
+
+
+def default_document(default: DefaultPack | None, *, changed: bool) -> dict[str, Any]:
+    """Return what ``wikigr pack use --json`` prints."""
+    fields = _default_fields(default) if default is not None else {"pack": None, "origin": None, "path": None}
+    return {"schema_version": SCHEMA_VERSION, **fields, "changed": changed}
+
+
+def print_default(environment: Environment, document: Document) -> None:
+    """Print the default pack, where it is and where that is set."""
+    if document["pack"] is None:
+        environment.print("There is no default pack.")
+        environment.note("Choose one: wikigr pack use NAME")
+        return
+    environment.print(plain(document["pack"]), style="bold", end="")
+    environment.print(" is the default pack.")
+    if document["path"] != document["pack"]:
+        environment.print(f"  {'path':<7} {plain(document['path'] or 'there is no such pack')}", overflow="keep")
+    environment.print(f"  {'set in':<7} {plain(document['origin'])}", overflow="keep")
+
+
+def describe_removal(pack: str, plan: RemovalPlan) -> list[str]:
+    """Return the lines that say what the removal of a pack's folder would delete and keep."""
+    folder = plan.layout.root
+    lines = [f"The pack {pack} in {folder}: {counted(len(plan.files), 'files')}, {size_text(plan.size)}."]
+    return [*lines, kept_note(folder, plan.kept, "kept")] if plan.kept else lines
+
+
+def kept_note(folder: Path, kept: Sequence[str], verb: str) -> str:
+    """Return the note about the files in a pack's folder that do not belong to the pack."""
+    more = len(kept) - _MAX_NAMED
+    named = ", ".join(kept[:_MAX_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    return f"Not part of the pack, so {verb} in {folder}: {named}"
+
+
+def print_removed(environment: Environment, document: Document) -> None:
+    """Print the name of a removed pack, where it was, and what is left in its folder."""
+    environment.print(f"{plain(document['removed'])} was removed.")
+    if document["kept"]:
+        environment.note(kept_note(Path(document["path"]), document["kept"], "still"))
