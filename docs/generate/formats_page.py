@@ -12,11 +12,11 @@ _HEAD = """\
 <!-- Written by `make docs` from the registry of formats: change that, not this page. -->
 
 `wikigr pack build SOURCE` and `wikigr pack update --from SOURCE` read the formats below. The format is detected
-unless `--format NAME` names it: the content identifies a MediaWiki export or a ZIM file whatever its name; otherwise
-the suffix decides, and without a known suffix the content does. In a folder, the format with the most files wins.
-Single files except ZIM files may be compressed with gzip, bzip2 or xz.
+unless `--source-format NAME` names it: the content identifies a MediaWiki export or a ZIM file whatever its name;
+otherwise the suffix decides, and without a known suffix the content does. In a folder, the format with the most files
+wins. Single files except ZIM files may be compressed with gzip, bzip2 or xz.
 
-| `--format` | what it reads | suffixes | detected by content | a link is |
+| `--source-format` | what it reads | suffixes | detected by content | a link is |
 | --- | --- | --- | --- | --- |
 """
 

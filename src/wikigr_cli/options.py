@@ -45,7 +45,7 @@ def pack_option(command: str) -> Any:
         metavar="PACK",
         envvar=[f"WIKIGR_{command.upper()}_PACK", "WIKIGR_PACK"],
         show_envvar=False,
-        help="The pack: a folder, a .db file or the name of an installed pack. Defaults to WIKIGR_PACK.",
+        help="The pack: a folder, a .db file or the name of an installed pack.",
         autocompletion=complete_packs,
     )
 
@@ -53,8 +53,14 @@ def pack_option(command: str) -> Any:
 def require_pack(pack: str | None, given_with: str = "--pack") -> str:
     """Return the pack; raises ``UsageError`` if none or an empty one was given."""
     if not pack:
-        raise UsageError("No pack was given.", hint=f"Give {given_with}, or set WIKIGR_PACK.")
+        raise no_pack(given_with)
     return pack
+
+
+def no_pack(given_with: str, *, default_applies: bool = True) -> UsageError:
+    """Return the error for a missing pack; ``default_applies`` unless the command takes no default."""
+    default = ", set WIKIGR_PACK, or write `pack: NAME` into wikigr.yaml" if default_applies else ""
+    return UsageError("No pack was given.", hint=f"Give {given_with}{default}.")
 
 
 def check_version(version: str | None) -> str | None:
@@ -69,11 +75,13 @@ def check_version(version: str | None) -> str | None:
     return version
 
 
+QUESTION_HELP = "The question; it needs no quotes unless the shell would change it. - reads standard input."
+Question = Annotated[str | None, typer.Argument(metavar="QUESTION...", help=QUESTION_HELP, show_default=False)]
 PackArgument = Annotated[
     str | None,
     typer.Argument(
-        help="The pack: a folder, a .db file or the name of an installed pack. Defaults to WIKIGR_PACK.",
-        envvar="WIKIGR_PACK",
+        metavar="PACK",
+        help="The pack: a folder, a .db file or the name of an installed pack.",
         autocompletion=complete_packs,
     ),
 ]

@@ -77,5 +77,7 @@ def _detect_file(path: Path) -> SourceFormat:
     named = [row for row in FORMATS if not row.content_decides and row.has_suffix(path.name)]
     found = [*certain, *named, *sniffed]
     if not found:
-        raise UsageError(f"Cannot detect the format of {path}. Name it with --format: {', '.join(FORMAT_NAMES)}.")
+        raise UsageError(
+            f"Cannot detect the format of {path}. Name it with --source-format: {', '.join(FORMAT_NAMES)}."
+        )
     return found[0]

@@ -31,7 +31,8 @@ def info(context: typer.Context, pack: options.PackArgument = None, json_output:
 def list_packs(
     context: typer.Context,
     folder: Annotated[
-        Path | None, typer.Argument(help="The folder to list. Default: the installed packs and ./packs.")
+        Path | None,
+        typer.Argument(metavar="FOLDER", help="The folder to list. Default: the installed packs and ./packs."),
     ] = None,
     json_output: options.Json = False,
 ) -> None:

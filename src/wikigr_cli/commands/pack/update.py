@@ -73,7 +73,7 @@ def update(
                 hint=f"wikigr pack update {pack} --from SOURCE",
             )
         if dry_run or source_format or pack_version:
-            raise UsageError("--dry-run, --format and --pack-version need --from SOURCE.")
+            raise UsageError("--dry-run, --source-format and --pack-version need --from SOURCE.")
 
         from wikigr.distribution.install import update_installed
 

@@ -35,8 +35,7 @@ def verify(
         str | None,
         typer.Argument(
             metavar="FILE|PACK",
-            help="An archive or a pack. Defaults to WIKIGR_PACK.",
-            envvar="WIKIGR_PACK",
+            help="An archive or a pack.",
             autocompletion=options.complete_packs,
         ),
     ] = None,
