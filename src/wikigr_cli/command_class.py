@@ -36,8 +36,12 @@ class Command(TyperCommand):
     path: tuple[str, ...] = ()
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        rest = super().parse_args(ctx, args)
-        _note_old_variables(self, ctx)
+        try:
+            rest = super().parse_args(ctx, args)
+            _note_old_variables(self, ctx)
+        finally:
+            # After -q, wherever it is.
+            _print_notes(ctx)
         return rest
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -103,7 +107,7 @@ class OldSpelling(TyperOption):
     def handle_parse_result(self, ctx: Any, opts: Mapping[str, Any], args: list[str]) -> tuple[Any, list[str]]:
         value = opts.get(str(self.name))
         if value is not None:
-            _note(ctx, f"{self.opts[0]} is now {long_spelling(self.new)}; the old name will go away.")
+            _note(ctx, f"{self.opts[0]} is now {long_spelling(self.new)}; the old name will be removed.")
             opts.setdefault(str(self.new.name), value)  # type: ignore[attr-defined]  # the parser passes a dict
         return value, args
 
@@ -242,13 +246,18 @@ def _note_old_variables(command: Command, ctx: Any) -> None:
             continue
         used = next((name for name in option.envvar if os.environ.get(name)), None)
         if used is not None and used in old_variables(command.path, long_name(option)):
-            _note(ctx, f"{used} is now {option.envvar[0]}; the old name will go away.")
+            _note(ctx, f"{used} is now {option.envvar[0]}; the old name will be removed.")
 
 
 def _note(ctx: Any, message: str) -> None:
+    ctx.meta.setdefault(__name__, []).append(message)
+
+
+def _print_notes(ctx: Any) -> None:
     environment = ctx.find_object(Environment)
     if environment is not None and not ctx.resilient_parsing:
-        environment.note(f"wikigr: {message}")
+        for message in ctx.meta.pop(__name__, ()):
+            environment.note(f"wikigr: {message}")
 
 
 def _write_examples(command: Any, formatter: Any) -> None:

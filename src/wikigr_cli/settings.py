@@ -129,7 +129,7 @@ def _read_section(file: _File, values: Any, root: Any, path: CommandPath, note: 
     for key, value in values.items():
         name = _option_name(key)
         if name not in options and name in old:
-            note(f"wikigr: {file.path}: {section} {name} is now {old[name]}; the old name will go away.")
+            note(f"wikigr: {file.path}: {section} {name} is now {old[name]}; the old name will be removed.")
             name = old[name]
         if name not in options:
             raise _unknown(file, section, key, list(options))

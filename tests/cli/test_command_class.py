@@ -228,6 +228,7 @@ def test_an_old_spelling_has_the_value_of_the_new_one(wikigr: Wikigr, physics_pa
     old = wikigr("pagerank", "top", "-n", "3", *pack)
     assert old.out == wikigr("pagerank", "top", "-k", "3", *pack).out and len(old.out.splitlines()) == 3
     assert "-n is now --top-k" in old.err
+    assert wikigr("pagerank", "top", "-n", "3", *pack, "-q").err == ""
     both = wikigr("pagerank", "top", "--count", "3", "-k", "2", *pack)
     assert len(both.out.splitlines()) == 2
     assert wikigr("pagerank", "top", "--count", "x", *pack).code == 2
