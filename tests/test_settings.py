@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 from wikigr.errors import UsageError
-from wikigr.settings import PROJECT_FILE, SettingsFile, config_folder, merge, overlay, settings_files
+from wikigr.settings import (
+    PROJECT_FILE,
+    SettingsFile,
+    config_folder,
+    is_first_time,
+    overlay,
+    settings_files,
+    state_folder,
+)
 
 
 @pytest.fixture
@@ -24,7 +32,7 @@ def test_the_nearest_project_file_comes_before_the_users(tmp_path: Path, user_fi
     (tmp_path / "project" / PROJECT_FILE).write_text("ask: {profile: precise}\n")
     files = list(settings_files(inner))
     assert [file.path for file in files] == [tmp_path / "project" / PROJECT_FILE, user_file]
-    assert merge(files) == {"ask": {"profile": "precise", "json": True}}
+    assert files[0].values == {"ask": {"profile": "precise"}}
 
 
 def test_without_any_file_there_are_no_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,8 +69,13 @@ def test_overlay_merges_nested_mappings_and_replaces_everything_else() -> None:
     assert below == {"pack": {"build": {"jobs": 4, "limit": 5}}, "ask": "off", "search": {"limit": 3}}
 
 
-def test_merge_does_not_change_the_files(tmp_path: Path) -> None:
-    values = {"ask": {"profile": "fast"}}
-    merged = merge([SettingsFile(tmp_path, {"ask": {"json": True}}), SettingsFile(tmp_path, values)])
-    assert merged == {"ask": {"profile": "fast", "json": True}}
-    assert values == {"ask": {"profile": "fast"}}
+def test_something_is_new_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert [is_first_time("note"), is_first_time("note"), is_first_time("other")] == [True, False, True]
+    assert state_folder() == tmp_path / "state" / "wikigr"
+
+
+def test_without_a_state_folder_everything_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "state").write_text("a file where the folder would be")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert [is_first_time("note"), is_first_time("note")] == [True, True]

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from command_tree import commands
 from commands_page import commands_page
+from environment_page import environment_page
 from formats_page import formats_page
 from man_page import man_page
+from options_page import options_page
 from profiles_page import profiles_page
 
 
@@ -17,7 +19,9 @@ def write_pages(folder: Path) -> None:
     tree = list(commands())
     pages = {
         "reference/commands.md": commands_page(tree),
+        "reference/environment.md": environment_page(tree),
         "reference/formats.md": formats_page(),
+        "reference/options.md": options_page(tree),
         "reference/profiles.md": profiles_page(),
         "wikigr.1": man_page(tree),
     }

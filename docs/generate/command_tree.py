@@ -10,13 +10,16 @@ from typing import Any
 import typer
 
 from wikigr_cli.app import app
+from wikigr_cli.command_class import GlobalOption, OldSpelling, long_name
+from wikigr_cli.examples import EXAMPLES
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An argument or an option. ``names`` includes the metavar; ``variable`` is empty for an argument."""
+    """An argument or an option. ``names`` includes the metavar; an argument has an empty long name and variable."""
 
     names: str
+    long_name: str
     text: str
     default: str
     limits: str
@@ -26,7 +29,10 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command or a group: its ``path`` (``wikigr pack build``), help and parameters. A group has no parameters."""
+    """A command or a group: its ``path`` (``wikigr pack build``), help, examples and parameters.
+
+    The global options are those of the root.
+    """
 
     path: str
     usage: str
@@ -34,6 +40,7 @@ class Command:
     arguments: list[Parameter]
     options: list[Parameter]
     closing: list[str]
+    examples: tuple[str, ...]
     is_group: bool
 
 
@@ -55,7 +62,9 @@ def _below(command: Any, context: Any) -> Iterator[Command]:
 
 
 def _read(command: Any, context: Any) -> Command:
-    parameters = [p for p in command.get_params(context) if p.name != "help" and not getattr(p, "hidden", False)]
+    parameters = [
+        p for p in command.get_params(context) if p.name != "help" and not isinstance(p, GlobalOption | OldSpelling)
+    ]
     return Command(
         path=context.command_path,
         usage=" ".join([context.command_path, *command.collect_usage_pieces(context)]),
@@ -64,6 +73,7 @@ def _read(command: Any, context: Any) -> Command:
         options=[_option(p, context) for p in parameters if p.param_type_name == "option"],
         # The pages list the exit codes once, not under every command.
         closing=[text for text in _paragraphs(command.epilog) if not text.startswith("Exit codes:")],
+        examples=EXAMPLES[" ".join(command.path)],
         is_group=hasattr(command, "commands"),
     )
 
@@ -74,7 +84,7 @@ def _paragraphs(text: str | None) -> list[str]:
 
 
 def _argument(parameter: Any, context: Any) -> Parameter:
-    return _parameter(parameter, context, parameter.make_metavar(context).strip("[]{}"), "")
+    return _parameter(parameter, context, (parameter.make_metavar(context).strip("[]{}"), ""), "")
 
 
 def _option(parameter: Any, context: Any) -> Parameter:
@@ -85,22 +95,21 @@ def _option(parameter: Any, context: Any) -> Parameter:
     if not parameter.is_flag:
         names += " " + parameter.make_metavar(context)
     declared = parameter.envvar
-    variable = declared if isinstance(declared, str) else (declared or [""])[0]
-    if not variable and parameter.name and context.auto_envvar_prefix and parameter.allow_from_autoenv:
-        variable = f"{context.auto_envvar_prefix}_{parameter.name.upper()}"
-    return _parameter(parameter, context, names, variable)
+    names_of = (names, long_name(parameter))
+    return _parameter(parameter, context, names_of, declared if isinstance(declared, str) else (declared or [""])[0])
 
 
-def _parameter(parameter: Any, context: Any, names: str, variable: str) -> Parameter:
+def _parameter(parameter: Any, context: Any, names: tuple[str, str], variable: str) -> Parameter:
     record = parameter.get_help_record(context)[1]
     help_text = " ".join((parameter.help or "").split())
-    # Typer adds to the help text: "  [env var: NAME; default: 5; x>=1; required]".
+    # Typer adds to the help text: "  [default: 5; x>=1; required]".
     added = " ".join(record.split()).removeprefix(help_text).strip().strip("[]")
     facts = [fact for fact in added.split("; ") if fact]
     default = next((fact.removeprefix("default: ") for fact in facts if fact.startswith("default: ")), "")
     limits = [fact for fact in facts if re.match(r"[x\d]\S*[<>]", fact)]
     return Parameter(
-        names=names,
+        names=names[0],
+        long_name=names[1],
         text=help_text,
         # Typer puts a default that is described in words in parentheses.
         default=default.removeprefix("(").removesuffix(")"),

@@ -5,23 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from command_tree import Command, Parameter
+from environment_page import ENVIRONMENT
 
 from wikigr import __version__
 from wikigr_cli.exit_codes import EXIT_CODES_HELP
 
-_ENVIRONMENT = [
-    ("WIKIGR_PACK", "The pack for every command that reads one."),
-    ("WIKIGR_COMMAND_OPTION", "The value of an option; the name is listed with the option above."),
-    ("ANTHROPIC_API_KEY", "Lets Claude write answers. The key is sent to that server only."),
-    ("ANTHROPIC_BASE_URL", "Another server that implements the Messages API, such as llama.cpp or Ollama."),
-    ("WIKIGR_KEY_PASSPHRASE", "Decrypts the private key of wikigr pack export --sign."),
-    ("NO_COLOR, FORCE_COLOR, TERM", "Turn color on or off. A pipe gets no color by default."),
-    ("XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_CACHE_HOME", "The parents of the folders below."),
-]
 _FILES = [
     ("wikigr.yaml", "Project settings, in the current folder or a parent of it."),
     ("~/.config/wikigr/config.yaml", "User settings. The folder profiles/ beside it holds your own profiles."),
     ("~/.local/share/wikigr/packs", "Installed packs."),
+    ("~/.local/state/wikigr", "Which notes were shown once."),
     ("~/.cache/wikigr", "Prepared encoders and model responses. It can be deleted at any time."),
 ]
 
@@ -56,7 +49,7 @@ def man_page(commands: Sequence[Command]) -> str:
     for code in EXIT_CODES_HELP.removeprefix("Exit codes: ").split(" · "):
         number, _, meaning = code.partition(" ")
         lines += _entry(number, meaning)
-    for title, entries in (("ENVIRONMENT", _ENVIRONMENT), ("FILES", _FILES)):
+    for title, entries in (("ENVIRONMENT", ENVIRONMENT), ("FILES", _FILES)):
         lines.append(f".SH {title}")
         lines += [line for name, text in entries for line in _entry(name, text)]
     return "\n".join(lines) + "\n"
@@ -77,8 +70,6 @@ def _sentence(parameter: Parameter) -> str:
         facts.append(f"Default: {parameter.default}.")
     if parameter.limits:
         facts.append(f"Range: {parameter.limits}.")
-    if parameter.variable:
-        facts.append(f"[{parameter.variable}]")
     return " ".join(facts)
 
 

@@ -31,9 +31,30 @@ def config_folder() -> Path:
     return platformdirs.user_config_path("wikigr")
 
 
+def state_folder() -> Path:
+    """Return the user's state folder for wikigr, which may not exist yet (``XDG_STATE_HOME``)."""
+    return platformdirs.user_state_path("wikigr")
+
+
+def is_first_time(name: str) -> bool:
+    """Return whether ``name`` was never asked about before, and remember it in the state folder.
+
+    If the folder cannot be written, every time is the first.
+    """
+    marker = state_folder() / "shown" / name
+    try:
+        marker.parent.mkdir(parents=True, exist_ok=True)
+        marker.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """A YAML settings file: ``{command: {option: value}}``, with nested mappings for command groups."""
+    """A YAML settings file: options, and ``{command: {option: value}}`` with nested mappings for command groups."""
 
     path: Path
     values: Mapping[str, Any]
@@ -69,16 +90,8 @@ def _read(path: Path) -> SettingsFile:
     if values is None:
         values = {}
     if not isinstance(values, dict):
-        raise UsageError(f"The settings file {path} must contain a mapping of commands to options.")
+        raise UsageError(f"The settings file {path} must contain a mapping of options and commands.")
     return SettingsFile(path, values)
-
-
-def merge(files: list[SettingsFile]) -> dict[str, Any]:
-    """Merge the values of ``files``; earlier files have precedence."""
-    merged: dict[str, Any] = {}
-    for file in reversed(files):
-        overlay(merged, file.values)
-    return merged
 
 
 def overlay(below: dict[str, Any], above: Mapping[str, Any]) -> None:

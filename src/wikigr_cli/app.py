@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -16,12 +16,16 @@ from typing import Annotated
 import typer
 
 from wikigr.errors import WikigrError
-from wikigr_cli.command_table import HELP_OPTIONS, CommandTable
+from wikigr_cli.command_class import options_of, takes_words
+from wikigr_cli.command_table import HELP_OPTIONS, CommandTable, print_help
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus, exit_status
+from wikigr_cli.option_table import OPTIONS
 from wikigr_cli.settings import read_defaults
 
 _SILENT = logging.NullHandler()
+# A mistake in a settings file does not keep these from working.
+_WITHOUT_SETTINGS = (None, "help", "version")
 
 app = typer.Typer(
     name="wikigr",
@@ -29,11 +33,10 @@ app = typer.Typer(
     help="Build knowledge packs from Wikipedia or documentation and ask them questions. Every answer cites stored "
     "text, and every citation is verified.",
     epilog=EXIT_CODES_HELP,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     # Plain help appears at once and reads the same in a pipe.
     rich_markup_mode=None,
-    context_settings={"help_option_names": list(HELP_OPTIONS), "auto_envvar_prefix": "WIKIGR"},
+    context_settings={"help_option_names": list(HELP_OPTIONS)},
 )
 
 
@@ -45,15 +48,23 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def root(
     context: typer.Context,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Hide progress and notes; errors still show.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Print a trace of every stage on stderr.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    quiet: Annotated[
+        bool,
+        typer.Option("-q", "--quiet", envvar="WIKIGR_QUIET", show_envvar=False, help=OPTIONS["quiet"].meaning),
+    ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option("-v", "--verbose", envvar="WIKIGR_VERBOSE", show_envvar=False, help=OPTIONS["verbose"].meaning),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", envvar="WIKIGR_DEBUG", show_envvar=False, help=OPTIONS["debug"].meaning)
+    ] = False,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and the commit."),
+        typer.Option("--version", callback=_print_version, is_eager=True, help=OPTIONS["version"].meaning),
     ] = False,
 ) -> None:
     """Apply the global options and the settings files."""
@@ -61,7 +72,9 @@ def root(
     environment = context.ensure_object(Environment)
     environment.verbosity = -1 if quiet else 1 if verbose else 0
     environment.debug = debug
-    context.default_map = read_defaults(Path.cwd(), context.command)
+    print_help(context)
+    if context.invoked_subcommand not in _WITHOUT_SETTINGS:
+        context.default_map = read_defaults(Path.cwd(), context.command, context.invoked_subcommand, environment.note)
 
 
 def run(arguments: Sequence[str], environment: Environment) -> int:
@@ -126,10 +139,26 @@ def _usage_error(error: Exception) -> str | None:
     if show is None:
         return None
     context = getattr(error, "ctx", None)
+    option = getattr(error, "option_name", None)
+    if context is not None and hasattr(error, "possibilities"):
+        return "\n".join(_unknown_option(context, str(option), error.possibilities or ()))
     lines = [f"wikigr: {show()}"]
     if context is not None:
         lines.append(f"Try '{context.command_path} --help'.")
     return "\n".join(lines)
+
+
+def _unknown_option(context: typer.Context, option: str, near: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of the message for an option that a command does not have."""
+    command = context.command
+    shown = {spelling for parameter in options_of(command) for spelling in parameter.opts + parameter.secondary_opts}
+    suggested = next((spelling for spelling in near if spelling in shown), None)
+    yield f"wikigr: No such option: {option}." + (f" Did you mean {suggested}?" if suggested else "")
+    if context.parent is None and option.lstrip("-") in OPTIONS:
+        yield f"{option} is an option of a command and goes after it."
+    elif any(takes_words(parameter) for parameter in command.params):
+        yield "If it is a part of the question, quote the question or put -- before it."
+    yield f"Try '{context.command_path} --help'."
 
 
 def main() -> None:

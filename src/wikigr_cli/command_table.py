@@ -7,8 +7,9 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
+from wikigr_cli.command_class import Command, Group, prepare
+from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import EXIT_CODES_HELP
 
 HELP_OPTIONS = ("-h", "--help")
@@ -27,9 +28,9 @@ _MODULES = {
     "model": "model",
     "config": "config",
     "doctor": "doctor",
+    "help": "help",
+    "version": "help",
 }
-# Options that print something instead of running a command.
-_EAGER_OPTIONS = ("help", "version", "install_completion", "show_completion")
 
 
 class _Commands(Mapping[str, Any]):
@@ -42,10 +43,10 @@ class _Commands(Mapping[str, Any]):
         if name not in self._loaded:
             module = import_module(f"wikigr_cli.commands.{_MODULES[name]}")
             self._loaded[name] = (
-                typer.main.get_group(module.app) if hasattr(module, "app") else _single_command(getattr(module, name))
+                typer.main.get_group(module.app) if hasattr(module, "app") else _single_command(_function(module, name))
             )
             self._loaded[name].name = name
-            _ignore_help_variables(self._loaded[name])
+            prepare(self._loaded[name], (name,))
         return self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -65,38 +66,35 @@ def group(
 
     ``epilogs`` gives a command a paragraph of its own, which its help prints above the exit codes.
     """
-    app = typer.Typer(help=text, rich_markup_mode=None, no_args_is_help=True, epilog=EXIT_CODES_HELP)
+    app = typer.Typer(cls=Group, help=text, rich_markup_mode=None, epilog=EXIT_CODES_HELP)
+    app.callback(invoke_without_command=True)(print_help)
     for name, function in commands.items():
         own = (epilogs or {}).get(name)
-        app.command(name, epilog=f"{own}\n\n{EXIT_CODES_HELP}" if own else EXIT_CODES_HELP)(function)
+        app.command(name, cls=Command, epilog=f"{own}\n\n{EXIT_CODES_HELP}" if own else EXIT_CODES_HELP)(function)
     return app
+
+
+def print_help(context: typer.Context) -> None:
+    """Print the help of a group that was called without a command."""
+    if context.invoked_subcommand is None:
+        context.ensure_object(Environment).write(f"{context.get_help()}\n")
+
+
+def _function(module: Any, name: str) -> Callable[..., None]:
+    # `help` would hide the built-in.
+    function: Callable[..., None] = getattr(module, name, None) or getattr(module, f"{name}_command")
+    return function
 
 
 def _single_command(function: Callable[..., None]) -> Any:
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
-    app.command(epilog=EXIT_CODES_HELP)(function)
+    app.command(cls=Command, epilog=EXIT_CODES_HELP)(function)
     return typer.main.get_command(app)
 
 
-def _ignore_help_variables(command: Any) -> None:
-    """Keep variables such as ``WIKIGR_ASK_HELP`` from printing the help of ``command`` or of its subcommands."""
-    context = typer.Context(command, help_option_names=list(HELP_OPTIONS))
-    command.get_help_option(context).allow_from_autoenv = False
-    for child in getattr(command, "commands", {}).values():
-        _ignore_help_variables(child)
-
-
-class CommandTable(TyperGroup):
+class CommandTable(Group):
     """The root of the command tree."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands = _Commands()  # type: ignore[assignment]  # click only reads it
-
-    def get_params(self, ctx: Any) -> Any:
-        parameters: list[Any] = super().get_params(ctx)
-        for parameter in parameters:
-            # WIKIGR_VERSION=1.2.0 may be a variable of the user's own and must not print the version.
-            if parameter.name in _EAGER_OPTIONS:
-                parameter.allow_from_autoenv = False
-        return parameters

@@ -13,6 +13,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
+from wikigr.errors import UsageError
 from wikigr_cli.render.wrapping import breaks, cells, cut, wrap_pieces
 
 if TYPE_CHECKING:
@@ -75,6 +76,19 @@ def strict_utf8(stream: TextIO) -> TextIO:
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(encoding="utf-8", errors="strict")
     return stream
+
+
+def read_stdin(environment: Environment, what: str) -> str:
+    """Return the text on standard input; on a terminal, say first what is awaited.
+
+    Raises ``UsageError`` unless it is UTF-8.
+    """
+    if environment.stdin.isatty():
+        environment.note(f"Reading {what} from the terminal. Press Ctrl-D on a line of its own to end it.")
+    try:
+        return strict_utf8(environment.stdin).read().removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"Cannot read {what}: standard input is not UTF-8 text ({error.reason}).") from error
 
 
 def _open(stream: TextIO | None) -> TextIO:

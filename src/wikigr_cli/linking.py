@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wikigr_cli.environment import Environment, plain
+from wikigr_cli.options import QUESTION_HELP
 from wikigr_cli.render.output import print_warning
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _CONTEXT_ARTICLES = 100
 # A note on an ambiguous name lists this many of the other nodes.
 _MAX_OTHERS = 3
 
-Question = Annotated[str, typer.Argument(help="The question.")]
+Question = Annotated[str, typer.Argument(metavar="QUESTION...", help=QUESTION_HELP)]
 
 
 def open_linker(pack: Pack) -> EntityLinker:

@@ -10,7 +10,6 @@ import typer
 
 from wikigr.errors import UsageError
 from wikigr_cli.environment import Environment
-from wikigr_cli.settings import default_pack
 
 DEFAULT_PROFILE = "enhanced"
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -40,15 +39,12 @@ def complete_profiles(incomplete: str) -> list[str]:
         return []
 
 
-def name_pack(context: typer.Context, value: Any) -> Any:
-    """Return the pack or packs that were given, else the default pack, and say which one an ambiguous name means."""
-    if context.resilient_parsing:
-        return value
-    if value is None:
-        value = default_pack(Path.cwd())
-    environment = context.ensure_object(Environment)
-    for pack in dict.fromkeys([value] if isinstance(value, str) else value or ()):
-        note_other_packs(environment, pack)
+def note_ambiguous_pack(context: typer.Context, value: Any) -> Any:
+    """Return the pack or packs, and say which one an ambiguous name means."""
+    if not context.resilient_parsing:
+        environment = context.ensure_object(Environment)
+        for pack in dict.fromkeys([value] if isinstance(value, str) else value or ()):
+            note_other_packs(environment, pack)
     return value
 
 
@@ -73,9 +69,8 @@ def pack_option(command: str) -> Any:
         metavar="PACK",
         envvar=[f"WIKIGR_{command.upper()}_PACK", "WIKIGR_PACK"],
         show_envvar=False,
-        help="The pack: a folder, a .db file or a name from `wikigr pack list`. Defaults to WIKIGR_PACK, then to the "
-        "pack of `wikigr pack use`.",
-        callback=name_pack,
+        help="The pack: a folder, a .db file or a name from `wikigr pack list`.",
+        callback=note_ambiguous_pack,
         autocompletion=complete_packs,
     )
 
@@ -83,10 +78,14 @@ def pack_option(command: str) -> Any:
 def require_pack(pack: str | None, given_with: str = "--pack") -> str:
     """Return the pack; raises ``UsageError`` if none or an empty one was given."""
     if not pack:
-        raise UsageError(
-            "No pack was given.", hint=f"Give {given_with}, or choose a default pack: wikigr pack use NAME"
-        )
+        raise no_pack(given_with)
     return pack
+
+
+def no_pack(given_with: str, *, default_applies: bool = True) -> UsageError:
+    """Return the error for a missing pack; ``default_applies`` unless the command takes no default."""
+    default = ", set WIKIGR_PACK, or choose a default pack: wikigr pack use NAME" if default_applies else ""
+    return UsageError("No pack was given.", hint=f"Give {given_with}{default}.")
 
 
 def check_version(version: str | None) -> str | None:
@@ -101,13 +100,14 @@ def check_version(version: str | None) -> str | None:
     return version
 
 
+QUESTION_HELP = "The question; it needs no quotes unless the shell would change it. - reads standard input."
+Question = Annotated[str | None, typer.Argument(metavar="QUESTION...", help=QUESTION_HELP, show_default=False)]
 PackArgument = Annotated[
     str | None,
     typer.Argument(
-        help="The pack: a folder, a .db file or a name from `wikigr pack list`. Defaults to WIKIGR_PACK, then to the "
-        "pack of `wikigr pack use`.",
-        callback=name_pack,
-        envvar="WIKIGR_PACK",
+        metavar="PACK",
+        help="The pack: a folder, a .db file or a name from `wikigr pack list`.",
+        callback=note_ambiguous_pack,
         autocompletion=complete_packs,
     ),
 ]
@@ -116,7 +116,7 @@ PackArguments = Annotated[
     typer.Argument(
         metavar="PACK...",
         help="The packs: folders, .db files or names from `wikigr pack list`.",
-        callback=name_pack,
+        callback=note_ambiguous_pack,
         autocompletion=complete_packs,
     ),
 ]

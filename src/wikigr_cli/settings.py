@@ -1,101 +1,168 @@
-"""Settings files as defaults for the command tree, and the value and origin of every option."""
+"""Settings files as defaults for the command tree, and the value and origin of every option.
+
+A file has a section for each command, and options at its top level, which are defaults for every command that has them:
+``{pack: physics, search: {top-k: 5}, pack build: {jobs: 2}}``.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from wikigr.errors import UsageError
-from wikigr.settings import DEFAULT_PACK_KEY, SettingsFile, default_pack_in, merge, settings_files
+from wikigr.settings import SettingsFile, settings_files
+from wikigr_cli.command_class import long_name, options_of
+from wikigr_cli.option_table import GLOBAL, OLD_SPELLINGS, OPTIONS
+
+# Options of the command line alone, which a settings file cannot set.
+_COMMAND_LINE_ONLY = {"help", "version", "install-completion", "show-completion"}
+_SHARED = sorted(OPTIONS.keys() - _COMMAND_LINE_ONLY)
+
+CommandPath = tuple[str, ...]
 
 
-def read_defaults(folder: Path, root: Any) -> dict[str, Any]:
+@dataclass(slots=True)
+class _File:
+    """A checked settings file: the options at its top level (``shared``), and those of each command, by name."""
+
+    path: Path
+    shared: dict[str, Any] = field(default_factory=dict)
+    commands: dict[CommandPath, dict[str, Any]] = field(default_factory=dict)
+
+    def find(self, path: CommandPath, option: str) -> tuple[Any, str] | None:
+        """Return the value of an option of the command at ``path`` and its origin, or ``None`` if there is none."""
+        own = self.commands.get(path, {})
+        if option in own:
+            return own[option], str(self.path)
+        if option in self.shared and " ".join(path) not in OPTIONS[option].own:
+            return self.shared[option], f"{self.path} (top level)"
+        return None
+
+
+def read_defaults(folder: Path, root: Any, command: str | None, note: Callable[[str], None]) -> dict[str, Any]:
     """Return the values of the settings files that apply in ``folder``, as a click default map for ``root``.
 
-    The files name options as on the command line (``top-k``). Raises ``UsageError`` for an unknown command or option
-    and suggests the nearest known one.
+    The map holds ``command`` only, so that no other command is loaded. The files name options as on the command line
+    (``top-k``). Raises ``UsageError`` for an unknown command or option and suggests the nearest known one; ``note``
+    receives a message about an old name.
     """
-    files = [_without_default_pack(file) for file in settings_files(folder)]
-    for file in files:
-        _check(file.values, root, file.path, ())
-    return _by_parameter(merge(files), root)
-
-
-def default_pack(folder: Path) -> str | None:
-    """Return the default pack that the settings files name for ``folder``, or ``None``."""
-    return next((pack for file in settings_files(folder) if (pack := default_pack_in(file)) is not None), None)
-
-
-def _without_default_pack(file: SettingsFile) -> SettingsFile:
-    """Return ``file`` without the default pack, whose key is also the name of a group of commands."""
-    if default_pack_in(file) is None:
-        return file
-    return SettingsFile(file.path, {key: value for key, value in file.values.items() if key != DEFAULT_PACK_KEY})
+    files = [_checked(file, root, note) for file in settings_files(folder)]
+    if not files or command is None or command not in root.commands:
+        return {}
+    defaults: dict[str, Any] = {}
+    for path, leaf in _commands(root.commands[command], (command,)):
+        below = defaults
+        for step in path:
+            below = below.setdefault(step, {})
+        for option in options_of(leaf):
+            found = _first(files, path, long_name(option))
+            if found is not None:
+                below[str(option.name)] = _as_given(option, path, *found)
+    return defaults
 
 
 def effective_settings(folder: Path, root: Any) -> list[dict[str, Any]]:
     """Return every option of every command with its value and origin, as they apply without flags in ``folder``."""
-    files = list(settings_files(folder))
+    files = [_checked(file, root, lambda _: None) for file in settings_files(folder)]
     rows = []
     for path, command in _commands(root, ()):
-        for parameter in command.params:
-            if parameter.param_type_name != "option" or parameter.name in (None, "help", "json_output"):
+        for option in options_of(command):
+            name = long_name(option)
+            if name == "json" or (name in OPTIONS and OPTIONS[name].heading == GLOBAL):
                 continue
-            option = _long_name(parameter)
-            value, origin = _resolve(path, option, parameter, files)
-            rows.append({"command": " ".join(path), "option": option, "value": value, "origin": origin})
+            value, origin = _resolve(path, name, option, files)
+            rows.append({"command": " ".join(path), "option": name, "value": value, "origin": origin})
     return rows
 
 
-def _check(values: Any, command: Any, file: Path, path: tuple[str, ...]) -> None:
-    """Raise ``UsageError`` unless the ``values`` of a settings file fit the ``command`` at ``path``."""
-    known = _children(command)
-    section = " ".join(path) or "the top level"
+def _checked(file: SettingsFile, root: Any, note: Callable[[str], None]) -> _File:
+    """Return a settings file by command; raise ``UsageError`` unless it fits the command tree."""
+    checked = _File(file.path)
+    for key, value in file.values.items():
+        if isinstance(value, Mapping):
+            _read_section(checked, value, root, _path_of(checked, key, root), note)
+        elif _option_name(key) in _SHARED and value is not None:
+            checked.shared[_option_name(key)] = value
+        elif str(key).split()[:1] and str(key).split()[0] in root.commands:
+            if value is not None:
+                raise UsageError(f"{file.path}: {key} must be a mapping, not {value!r}.")
+        elif _option_name(key) not in _SHARED:
+            raise _unknown(checked, "the top level", key, [*root.commands, *_SHARED])
+    return checked
+
+
+def _path_of(file: _File, key: object, root: Any) -> CommandPath:
+    """Return the path of a section of the top level: ``pack`` or, in short, ``pack build``."""
+    command = root
+    path: CommandPath = ()
+    for word in str(key).split() or [str(key)]:
+        commands = getattr(command, "commands", {})
+        if word not in commands:
+            raise _unknown(file, " ".join(path) or "the top level", word if path else key, list(commands))
+        command, path = commands[word], (*path, word)
+    return path
+
+
+def _read_section(file: _File, values: Any, root: Any, path: CommandPath, note: Callable[[str], None]) -> None:
+    command = root
+    for word in path:
+        command = command.commands[word]
+    section = " ".join(path)
+    if values is None:
+        return
     if not isinstance(values, Mapping):
-        raise UsageError(f"{file}: {section} must be a mapping, not {values!r}.")
+        raise UsageError(f"{file.path}: {section} must be a mapping, not {values!r}.")
+    commands = getattr(command, "commands", None)
+    if commands is not None:
+        for key, value in values.items():
+            if key not in commands:
+                raise _unknown(file, section, key, list(commands))
+            _read_section(file, value, root, (*path, str(key)), note)
+        return
+    options = {long_name(option): option for option in options_of(command)}
+    old = {spelling.lstrip("-"): new for spelling, new in OLD_SPELLINGS.get(section, {}).items()}
+    own = file.commands.setdefault(path, {})
     for key, value in values.items():
-        if _option_name(key) not in known:
-            near = get_close_matches(str(key), known, n=1)
-            raise UsageError(
-                f"{file}: {section} has no command or option {key!r}.",
-                hint=f"Did you mean {near[0]!r}?" if near else None,
-            )
-        child = known[_option_name(key)]
-        if child is not None:
-            _check(value, child, file, (*path, str(key)))
-        elif isinstance(value, Mapping | list):
-            raise UsageError(f"{file}: {' '.join((*path, str(key)))} must be a single value.")
+        name = _option_name(key)
+        if name not in options and name in old:
+            note(f"wikigr: {file.path}: {section} {name} is now {old[name]}; the old name will be removed.")
+            name = old[name]
+        if name not in options:
+            raise _unknown(file, section, key, list(options))
+        is_list = isinstance(value, list) and options[name].multiple
+        values_of = value if is_list else [value]
+        if any(isinstance(item, Mapping | list) for item in values_of):
+            kind = "a value or a list of values" if options[name].multiple else "a single value"
+            raise UsageError(f"{file.path}: {section} {key} must be {kind}.")
+        own[name] = value
+
+
+def _unknown(file: _File, section: str, key: object, known: Sequence[str]) -> UsageError:
+    near = get_close_matches(str(key), known, n=1)
+    return UsageError(
+        f"{file.path}: {section} has no command or option {key!r}.",
+        hint=f"Did you mean {near[0]!r}?" if near else None,
+    )
 
 
 def _option_name(key: object) -> str:
     return str(key).replace("_", "-")
 
 
-def _long_name(parameter: Any) -> str:
-    return str(max(parameter.opts, key=len)).lstrip("-")
+def _as_given(option: Any, path: CommandPath, value: Any, origin: str) -> Any:
+    """Return a value of a settings file as click expects it: a list for an option that can be repeated."""
+    if option.multiple:
+        return value if isinstance(value, list) else [value]
+    if isinstance(value, list):
+        raise UsageError(f"{origin}: {long_name(option)} must be a single value for `wikigr {' '.join(path)}`.")
+    return value
 
 
-def _children(command: Any) -> Mapping[str, Any]:
-    """Return the keys that a settings file may have under ``command``: its subcommands, or its options (``None``)."""
-    commands = getattr(command, "commands", None)
-    if commands is not None:
-        return commands  # type: ignore[no-any-return]
-    return {_long_name(p): None for p in command.params if p.param_type_name == "option"}
-
-
-def _by_parameter(values: Mapping[str, Any], command: Any) -> dict[str, Any]:
-    """Rename options to the parameter names of the command tree."""
-    commands = getattr(command, "commands", None)
-    if commands is not None:
-        return {key: _by_parameter(value, commands[key]) for key, value in values.items()}
-    names = {_long_name(p): p.name for p in command.params if p.param_type_name == "option"}
-    return {names[_option_name(key)]: value for key, value in values.items()}
-
-
-def _commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _commands(command: Any, path: CommandPath) -> Iterator[tuple[CommandPath, Any]]:
     children = getattr(command, "commands", None)
     if children is None:
         yield path, command
@@ -104,24 +171,17 @@ def _commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, 
         yield from _commands(children[name], (*path, name))
 
 
-def _resolve(path: tuple[str, ...], option: str, parameter: Any, files: Sequence[Any]) -> tuple[Any, str]:
+def _first(files: Sequence[_File], path: CommandPath, option: str) -> tuple[Any, str] | None:
+    return next((found for file in files if (found := file.find(path, option)) is not None), None)
+
+
+def _resolve(path: CommandPath, name: str, option: Any, files: Sequence[_File]) -> tuple[Any, str]:
     """Return the value of an option and where it comes from."""
-    declared = parameter.envvar
-    variables = [declared] if isinstance(declared, str) else list(declared or ())
-    if not variables:
-        variables = ["_".join(("WIKIGR", *path, parameter.name or "")).upper().replace("-", "_")]
-    for variable in variables:
+    for variable in option.envvar or ():
         # Click reads the variables of the process, whatever the Environment holds.
         if os.environ.get(variable):
             return os.environ[variable], f"environment ({variable})"
-    for file in files:
-        values: Any = file.values
-        for step in path:
-            values = values.get(step, {}) if isinstance(values, dict) else {}
-        for spelling in (option, option.replace("-", "_")):
-            if isinstance(values, dict) and spelling in values:
-                return values[spelling], str(file.path)
-        if option == DEFAULT_PACK_KEY and default_pack_in(file) is not None:
-            return default_pack_in(file), str(file.path)
-    default = parameter.default
-    return (None if callable(default) else default), "default"
+    found = _first(files, path, name)
+    if found is not None:
+        return found
+    return (None if callable(option.default) else option.default), "default"

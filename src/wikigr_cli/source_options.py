@@ -12,5 +12,7 @@ SOURCE_HELP = f"What to read: {'; '.join(row.description for row in FORMATS)}."
 
 SourceFormat = Annotated[
     str | None,
-    typer.Option("--format", help=f"The source's format: {', '.join(FORMAT_NAMES)}. Default: detected."),
+    typer.Option(
+        "--source-format", metavar="NAME", help=f"The source's format: {', '.join(FORMAT_NAMES)}. Default: detected."
+    ),
 ]

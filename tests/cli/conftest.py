@@ -34,6 +34,7 @@ def wikigr(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Wikigr:
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments: str, stdin: str = "") -> Result:

@@ -26,6 +26,33 @@ def test_a_misspelled_command_gets_a_suggestion(wikigr: Wikigr) -> None:
     assert "ask" in result.err
 
 
+def test_a_misspelled_option_gets_a_suggestion(wikigr: Wikigr) -> None:
+    assert "No such option: --pakc. Did you mean --pack?" in wikigr("ask", "x", "--pakc", "y").err
+    # An old spelling is not suggested.
+    assert "--limit" not in wikigr("graph", "link", "x", "--limi", "y").err.replace("--limi.", "")
+    early = wikigr("--pack", "x", "ask", "y")
+    assert early.code == 2 and "--pack is an option of a command and goes after it." in early.err
+
+
+@pytest.mark.parametrize("words", [(), ("pack",), ("graph",), ("-q",), ("eval", "-v")])
+def test_without_a_command_the_help_is_printed(wikigr: Wikigr, words: tuple[str, ...]) -> None:
+    result = wikigr(*words)
+    assert (result.code, result.err) == (0, "")
+    group = [word for word in words if not word.startswith("-")]
+    assert result.out == wikigr("help", *group).out
+    assert result.out.startswith(f"Usage: wikigr {''.join(f'{word} ' for word in group)}[OPTIONS] COMMAND")
+
+
+def test_help_and_version_are_commands_too(wikigr: Wikigr, capsys: pytest.CaptureFixture[str]) -> None:
+    assert wikigr("pack", "build", "--help").code == 0
+    assert capsys.readouterr().out == wikigr("help", "pack", "build").out
+    assert wikigr("--version").code == 0
+    assert capsys.readouterr().out == wikigr("version").out
+    unknown = wikigr("help", "pack", "biuld")
+    assert unknown.code == 2 and "wikigr pack has no command 'biuld'" in unknown.err and "'build'" in unknown.err
+    assert wikigr("help", "ask", "more").code == 2
+
+
 def test_debug_shows_the_traceback_and_keeps_the_exit_code(wikigr: Wikigr) -> None:
     result = wikigr("--debug", "ask", "x", "--pack", "nowhere")
     assert result.code == 4

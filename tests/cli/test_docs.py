@@ -36,7 +36,9 @@ PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 WITHOUT_COMMANDS = {
     "docs/README.md",
     "docs/reference/commands.md",
+    "docs/reference/environment.md",
     "docs/reference/formats.md",
+    "docs/reference/options.md",
     "docs/reference/profiles.md",
     "docs/reference/exit-codes.md",
     "docs/what-was-tried.md",

@@ -13,11 +13,20 @@ import pytest
 import typer
 
 from wikigr_cli.app import app
+from wikigr_cli.command_class import GlobalOption, options_of
+from wikigr_cli.option_table import OPTIONS
 
 from .conftest import Wikigr
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("reference/commands.md", "reference/formats.md", "reference/profiles.md", "wikigr.1")
+PAGES = (
+    "reference/commands.md",
+    "reference/environment.md",
+    "reference/formats.md",
+    "reference/options.md",
+    "reference/profiles.md",
+    "wikigr.1",
+)
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +62,13 @@ def test_every_command_and_option_is_in_both(generated: Path) -> None:
             continue
         (told,) = re.findall(rf"^## {path}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
         (in_manual,) = re.findall(rf'^\.SS "{path} (.*?)(?=^\.S[SH] |\Z)', manual, re.MULTILINE | re.DOTALL)
-        for option in (name for parameter in command.params if parameter.name != "help" for name in parameter.opts):
-            assert option in told or not option.startswith("-"), f"{path} {option}"
-            assert option in in_manual or not option.startswith("-"), f"{path} {option}"
-            options += 1
+        for parameter in options_of(command):
+            if isinstance(parameter, GlobalOption):
+                continue
+            for option in parameter.opts:
+                assert option in told, f"{path} {option}"
+                assert option in in_manual, f"{path} {option}"
+                options += 1
     assert options > 100
 
 
@@ -67,7 +79,7 @@ def test_the_manual_page_renders(generated: Path) -> None:
     command = [groff, "-man", "-Tutf8", "-ww", "-rLL=78n", "-P-c", "-P-b", "-P-u", "-P-o", str(generated / "wikigr.1")]
     run = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     assert run.stderr == ""
-    assert "wikigr pack build [OPTIONS] {source}" in run.stdout
+    assert "wikigr pack build [OPTIONS] {SOURCE}" in run.stdout
     assert "--max-cost USD" in run.stdout
     assert "4      pack missing, damaged or incompatible" in run.stdout
 
@@ -79,6 +91,27 @@ def test_every_json_document_has_an_example() -> None:
     with_json = [name for name, text in sections if "- `--json`" in text]
     assert len(with_json) > 30
     assert [name for name in with_json if f"\n### {name}\n" not in page] == []
+
+
+def test_every_variable_of_an_option_is_listed(generated: Path) -> None:
+    page = (generated / "reference" / "environment.md").read_text(encoding="utf-8")
+    commands = [typer.main.get_command(app)]
+    listed = 0
+    while commands:
+        command = commands.pop()
+        commands += getattr(command, "commands", {}).values()
+        for option in options_of(command):
+            for variable in [option.envvar] if isinstance(option.envvar, str) else option.envvar or ():
+                assert f"`{variable}`" in page
+                listed += 1
+    assert listed > 250
+
+
+def test_every_option_is_in_the_table_with_its_commands(generated: Path) -> None:
+    page = (generated / "reference" / "options.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^\| `-k`, `--top-k` \| The maximum number of results\. \| (.*) \|$", page, re.MULTILINE)
+    assert {"`search`", "`rerank`", "`graph cypher`", "`pagerank top`"} <= set(row.split(", "))
+    assert [name for name in OPTIONS if f"`--{name}` |" not in page] == []
 
 
 def test_the_profile_of_the_page_is_one(wikigr: Wikigr, tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_errors(tmp_path: Path) -> None:
         open_source(empty)
     odd = tmp_path / "odd.bin"
     odd.write_bytes(b"\x7fELF")
-    with pytest.raises(UsageError, match="Name it with --format: mediawiki, zim"):
+    with pytest.raises(UsageError, match="Name it with --source-format: mediawiki, zim"):
         open_source(odd)
 
 

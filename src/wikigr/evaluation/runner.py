@@ -123,7 +123,7 @@ def evaluate(
         if leaks and evaluation.strict:
             raise UsageError(
                 f"{len(leaks)} of the few-shot examples leak gold questions: {_list_leaks(leaks)}.",
-                hint="Remove them from few_shot_examples.json, or omit --strict to run without them.",
+                hint="Remove them from few_shot_examples.json, or omit --refuse-leaks to run without them.",
             )
         missing = _missing_articles(first, evaluation.questions)
         if missing:

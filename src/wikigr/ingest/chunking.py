@@ -105,7 +105,7 @@ def chunk_all(staging: Staging, progress: Progress) -> None:
         if staging.count("article") == 0:
             raise BuildError(
                 "The source has no article with text, so there is nothing to build.",
-                hint="Check the path and --format.",
+                hint="Check the path and --source-format.",
             )
         staging.set_meta("chunked", "complete")
 

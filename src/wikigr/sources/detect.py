@@ -88,5 +88,7 @@ def _detect_file(path: Path) -> SourceFormat:
     # Data is often called ".txt" too.
     found = [*certain, *(row for row in named if not row.companion), *sniffed, *named]
     if not found:
-        raise UsageError(f"Cannot detect the format of {path}. Name it with --format: {', '.join(FORMAT_NAMES)}.")
+        raise UsageError(
+            f"Cannot detect the format of {path}. Name it with --source-format: {', '.join(FORMAT_NAMES)}."
+        )
     return found[0]

@@ -1,8 +1,8 @@
 """The registry of source formats: how to recognize each one, which class reads it, and what its links mean.
 
 Adding a format takes one module with a reader (see ``article.Source``) and one row in ``FORMATS``. Detection, the
-reader that ``open_source`` returns, ``--format`` and its help text, link resolution during a build and the reference
-page all read this table. The module imports no parser, so the command line can afford it at startup.
+reader that ``open_source`` returns, ``--source-format`` and its help text, link resolution during a build and the
+reference page all read this table. The module imports no parser, so the command line can afford it at startup.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wikigr.errors import UsageError, WikigrError
+from wikigr.settings import is_first_time
 from wikigr_cli import options
 from wikigr_cli.environment import Environment, OutputClosed, typed_in
 from wikigr_cli.exit_codes import ExitStatus
@@ -27,14 +28,14 @@ if TYPE_CHECKING:
     from wikigr.pipeline.profile import Profile
 
 _NO_KEY = (
-    "ANTHROPIC_API_KEY is not set, so the answer quotes the pack. Set it, or ANTHROPIC_BASE_URL for a local server, to "
-    "let a model write the answer; --offline silences this note."
+    "No model writes the answer, because ANTHROPIC_API_KEY is not set; it quotes the pack. Set the variable, or "
+    "ANTHROPIC_BASE_URL for a local server, to let a model write it."
 )
 
 
 def ask(
     context: typer.Context,
-    question: Annotated[str | None, typer.Argument(help="The question.", show_default=False)] = None,
+    question: options.Question = None,
     pack: Annotated[str | None, options.pack_option("ask")] = None,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     model: Annotated[
@@ -81,9 +82,7 @@ def ask(
     batch: options.Batch = None,
     output_format: Annotated[
         AnswerFormat | None,
-        typer.Option(
-            "--format", envvar="WIKIGR_ASK_FORMAT", show_envvar=False, help="The output format. Default: text."
-        ),
+        typer.Option("--format", help="The output format. Default: text."),
     ] = None,
     json_output: options.Json = False,
     embedding_model: options.EncoderModel = None,
@@ -120,7 +119,7 @@ def ask(
 
         named = load_profile(profile)
         chosen = _with_flags(named, model, max_cost, iterations, max_sentences)
-        client = _client(environment, chosen, offline=offline or show_prompt, silent=show_prompt)
+        client = None if offline or show_prompt else _client(environment, chosen, explain=explain)
         pipeline = Pipeline(chosen, opened, model=client, offline=offline)
         if show_prompt:
             from wikigr.retrieval.trace import Trace
@@ -304,15 +303,18 @@ def _with_flags(
     return profile
 
 
-def _client(environment: Environment, profile: Profile, *, offline: bool, silent: bool) -> Claude | None:
-    """Return the client of the profile's model, or ``None`` without a model; note a missing API key."""
-    if offline:
-        return None
+def _client(environment: Environment, profile: Profile, *, explain: bool) -> Claude | None:
+    """Return the client of the profile's model, or ``None`` without a model; note a missing API key.
 
+    The note appears with ``-v`` and ``--explain``, and once in a terminal, because an answer without a model is usual.
+    """
     from wikigr.llm.options import SynthesisOptions
     from wikigr.pipeline.connect import connect
 
     client = connect(profile)
-    if client is None and profile[SynthesisOptions].provider == "auto" and not silent:
-        environment.note(_NO_KEY)
+    if client is None and profile[SynthesisOptions].provider == "auto":
+        if environment.verbosity > 0 or explain:
+            environment.note(_NO_KEY)
+        elif environment.verbosity == 0 and environment.stderr.isatty() and is_first_time("no-api-key"):
+            environment.note(f"{_NO_KEY} This note appears once; -v, --explain and `wikigr doctor` repeat it.")
     return client

@@ -23,7 +23,7 @@ def replay(
     """Check whether an answer still holds, using its receipt.
 
     Nothing leaves this machine and no model is called. Without --pack, the installed pack with the name in the receipt
-    is used, else WIKIGR_PACK. Exits with 1 if a check fails.
+    is used, else the default pack. Exits with 1 if a check fails.
     """
     environment = context.ensure_object(Environment)
     source: Any = context.get_parameter_source("pack")

@@ -32,7 +32,7 @@ class Fusion(StrEnum):
 
 def search(
     context: typer.Context,
-    question: Annotated[str | None, typer.Argument(help="The question.", show_default=False)] = None,
+    question: options.Question = None,
     pack: Annotated[str | None, options.pack_option("search")] = None,
     top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=1000, help="The maximum number of sections.")] = 10,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
@@ -47,12 +47,7 @@ def search(
     batch: options.Batch = None,
     output_format: Annotated[
         OutputFormat | None,
-        typer.Option(
-            "--format",
-            envvar="WIKIGR_SEARCH_FORMAT",
-            show_envvar=False,
-            help="The output format; jsonl has a line per result. Default: text.",
-        ),
+        typer.Option("--format", help="The output format; jsonl has a line per result. Default: text."),
     ] = None,
     fields: Annotated[
         str | None,

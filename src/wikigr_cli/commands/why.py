@@ -15,8 +15,11 @@ from wikigr_cli.render.why import print_why, why_document
 
 def why(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(help="The question.")],
-    title: Annotated[str, typer.Argument(help="The expected article. Case and underscores do not matter.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION...", help=options.QUESTION_HELP)],
+    title: Annotated[
+        str,
+        typer.Argument(metavar="TITLE", help="The expected article, in quotes. Case and underscores do not matter."),
+    ],
     pack: Annotated[str | None, options.pack_option("why")] = None,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     section: Annotated[

@@ -108,7 +108,7 @@ def print_triplets(environment: Environment, document: Document) -> None:
     """Print triplets, the most important first."""
     _print_edges(environment, document["triplets"])
     if not document["sources"]:
-        environment.note("The question names nothing in the pack; give a start with --from.")
+        environment.note("The question names nothing in the pack; give a start with --start.")
     elif not document["triplets"]:
         environment.note(f"No triplets start from {', '.join(map(_label, document['sources']))}.")
     elif environment.verbosity > 0:

@@ -15,6 +15,7 @@ from tests.llm.server import MessagesServer, Response, first_cited, garbage, nev
 from wikigr.answer.abstention import NOT_COVERED
 
 from ..conftest import Wikigr
+from ..terminal import in_terminal
 
 QUESTION = "Who measured the wavelength of the electron?"
 
@@ -91,11 +92,23 @@ def test_max_cost_stops_before_it_is_passed(wikigr: Wikigr, physics_pack: Path, 
     assert 0 < answered < 9
 
 
-def test_without_a_key_the_answer_is_quoted_with_a_note(wikigr: Wikigr, physics_pack: Path, no_model: None) -> None:
-    result = wikigr("ask", QUESTION, "--pack", str(physics_pack))
-    assert result.code == 0
-    assert "ANTHROPIC_API_KEY" in result.err
-    assert wikigr("-q", "ask", QUESTION, "--pack", str(physics_pack)).err == ""
+def test_a_missing_key_is_noted_once_in_a_terminal(wikigr: Wikigr, physics_pack: Path, no_model: None) -> None:
+    arguments = ("ask", QUESTION, "--pack", str(physics_pack))
+    piped = wikigr(*arguments)
+    assert (piped.code, piped.err) == (0, "")
+    assert in_terminal("-q", *arguments).err == ""
+    first, second = in_terminal(*arguments), in_terminal(*arguments)
+    assert "ANTHROPIC_API_KEY" in first.err and "appears once" in first.err
+    assert "ANTHROPIC_API_KEY" not in second.err
+    assert first.out == second.out
+
+
+def test_a_missing_key_can_always_be_seen(wikigr: Wikigr, physics_pack: Path, no_model: None) -> None:
+    arguments = ("ask", QUESTION, "--pack", str(physics_pack))
+    for option in ("-v", "--explain", "--explain", "-v"):
+        assert "No model writes the answer, because ANTHROPIC_API_KEY is not set" in wikigr(*arguments, option).err
+    assert "No model" not in wikigr(*arguments, "--explain", "--offline").err
+    assert json.loads(wikigr(*arguments, "--json").out)["model"] == ""
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,9 @@ def run(
     seed: Annotated[int, typer.Option(min=0, help="The seed of the bootstrap and the permutation tests.")] = 0,
     repeat: Annotated[int, typer.Option(min=1, max=100, help="How many times to ask every question.")] = 1,
     jobs: Annotated[int, typer.Option(min=1, max=64, help="How many questions to ask in parallel.")] = 1,
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse to run if few-shot examples leak answers.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--refuse-leaks", help="Refuse to run if few-shot examples leak answers.")
+    ] = False,
     primary: Annotated[
         str, typer.Option("--primary", metavar="METRIC", help="The metric that decides, declared before the run.")
     ] = "accuracy",
@@ -89,8 +91,6 @@ def run(
         bool,
         typer.Option(
             "--all",
-            envvar="WIKIGR_EVAL_RUN_ALL",
-            show_envvar=False,
             help="Print every metric, by hops and type too, abstention, confidence and latency.",
         ),
     ] = False,

@@ -10,7 +10,7 @@ import typer
 
 from wikigr.errors import UsageError
 from wikigr_cli import options
-from wikigr_cli.environment import Environment, strict_utf8
+from wikigr_cli.environment import Environment, read_stdin
 from wikigr_cli.linking import note_truncation
 from wikigr_cli.render.graph import print_rows, print_schema, rows_document
 from wikigr_cli.render.output import SCHEMA_VERSION, print_result
@@ -26,7 +26,7 @@ def cypher(
         str, typer.Argument(metavar="QUERY|-", help="A read-only query, or - to read it from standard input.")
     ],
     pack: Annotated[str | None, options.pack_option("graph_cypher")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="The maximum number of rows.")] = 100,
+    limit: Annotated[int, typer.Option("--top-k", "-k", min=1, max=100_000, help="The maximum number of rows.")] = 100,
     timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Interrupt the query after this time.")] = 10.0,
     json_output: options.Json = False,
 ) -> None:
@@ -47,10 +47,7 @@ def cypher(
     from wikigr.retrieval.cypher.tokens import BlockedQueryError
     from wikigr.text import scrub
 
-    try:
-        text = scrub(strict_utf8(environment.stdin).read() if query == "-" else query)
-    except UnicodeDecodeError as error:
-        raise UsageError(f"The query on standard input is not UTF-8 text: {error.reason}.") from error
+    text = scrub(read_stdin(environment, "the query") if query == "-" else query)
     layout = find_pack(pack)
     with layout.reading():
         read_manifest(layout.part(MANIFEST))
@@ -66,7 +63,7 @@ def cypher(
             hint = error.hint or "`wikigr graph schema` shows labels, properties and relations."
             raise UsageError(error.message, hint=hint) from error
     print_result(environment, rows_document(result), print_rows, as_json=json_output)
-    note_truncation(environment, "--limit shows more rows.", truncated=result.truncated)
+    note_truncation(environment, "--top-k shows more rows.", truncated=result.truncated)
     if result.cut:
         environment.note("Long texts and lists are cut, marked with an ellipsis (…).")
     if environment.verbosity > 0:
@@ -77,7 +74,7 @@ def schema(
     context: typer.Context,
     pack: Annotated[str | None, options.pack_option("graph_schema")] = None,
     most: Annotated[
-        int, typer.Option("--relations", min=0, help="The maximum number of the pack's relations to list.")
+        int, typer.Option("--top-k", "-k", min=0, help="The maximum number of the pack's relations to list.")
     ] = 30,
     json_output: options.Json = False,
 ) -> None:
@@ -93,4 +90,4 @@ def schema(
         described = describe_schema(opened.graph, Neighborhood(opened.graph), max_relations=most)
     document = {"schema_version": SCHEMA_VERSION, **described.to_dict()}
     print_result(environment, document, print_schema, as_json=json_output)
-    note_truncation(environment, "--relations lists more relations.", truncated=described.truncated)
+    note_truncation(environment, "--top-k lists more relations.", truncated=described.truncated)

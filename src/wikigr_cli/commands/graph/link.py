@@ -21,7 +21,7 @@ def link(
     semantic: Annotated[
         int, typer.Option(metavar="N", min=0, max=1000, help="Add the N articles whose vectors are nearest.")
     ] = 0,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="The maximum number of links.")] = 50,
+    limit: Annotated[int, typer.Option("--top-k", "-k", min=1, max=1000, help="The maximum number of links.")] = 50,
     json_output: options.Json = False,
 ) -> None:
     """Show the articles and entities that a question names, with the score of each link."""
@@ -45,4 +45,4 @@ def link(
         environment.note(warnings[-1])
     document = links_document(question, links, limit, warnings)
     print_result(environment, document, print_links, as_json=json_output)
-    note_truncation(environment, "--limit shows more links.", truncated=document["truncated"])
+    note_truncation(environment, "--top-k shows more links.", truncated=document["truncated"])

@@ -26,7 +26,9 @@ class Direction(StrEnum):
 
 def neighbors(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="An article or entity. Case and underscores do not matter.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME...", help="An article or entity. Case and underscores do not matter.")
+    ],
     pack: Annotated[str | None, options.pack_option("graph_neighbors")] = None,
     relation: Annotated[
         str | None,
@@ -36,7 +38,11 @@ def neighbors(
     limit: Annotated[
         int,
         typer.Option(
-            min=1, max=10_000, help="The maximum number of edges of each kind and direction. All facts are one kind."
+            "--top-k",
+            "-k",
+            min=1,
+            max=10_000,
+            help="The maximum number of edges of each kind and direction. All facts are one kind.",
         ),
     ] = 20,
     json_output: options.Json = False,
@@ -60,7 +66,7 @@ def neighbors(
         warnings = print_warnings(environment, opened)
     document = neighbors_document(node, found.edges[node], bool(found.cut), warnings)
     print_result(environment, document, print_neighbors, as_json=json_output)
-    hint = "--limit shows more edges of a kind, --relation one kind only."
+    hint = "--top-k shows more edges of a kind, --relation one kind only."
     note_truncation(environment, hint, truncated=document["truncated"])
 
 

@@ -27,7 +27,9 @@ def paths(
         typer.Option(metavar="STEPS", help='Follow these relations: "director -> born_in". ~R follows R backward.'),
     ] = None,
     max_hops: Annotated[int, typer.Option(min=1, help="The maximum number of edges in a shortest path, up to 8.")] = 4,
-    max_paths: Annotated[int, typer.Option(min=1, max=10_000, help="The maximum number of paths.")] = 10,
+    max_paths: Annotated[
+        int, typer.Option("--top-k", "-k", min=1, max=10_000, help="The maximum number of paths.")
+    ] = 10,
     json_output: options.Json = False,
 ) -> None:
     """Show the shortest paths between two nodes, or the paths along a metapath.
@@ -66,5 +68,5 @@ def paths(
     elif len(found.paths) < max_paths:
         hint = "the search stopped at its limit."
     else:
-        hint = "--max-paths shows more paths."
+        hint = "--top-k shows more paths."
     note_truncation(environment, hint, truncated=found.truncated)

@@ -26,7 +26,7 @@ def triplets(
     pack: Annotated[str | None, options.pack_option("graph_triplets")] = None,
     sources: Annotated[
         list[str] | None,
-        typer.Option("--from", metavar="NAME", help="Start from this article or entity. Repeatable."),
+        typer.Option("--start", metavar="NAME", help="Start from this article or entity. Repeatable."),
     ] = None,
     max_relations: Annotated[
         int, typer.Option(min=1, help="The maximum number of relations to follow in an iteration.")
@@ -37,7 +37,9 @@ def triplets(
     max_iterations: Annotated[
         int, typer.Option(min=1, max=100, help="The maximum number of iterations; each goes one hop further.")
     ] = 3,
-    max_triplets: Annotated[int, typer.Option(min=1, help="The maximum number of triplets in total.")] = 60,
+    max_triplets: Annotated[
+        int, typer.Option("--top-k", "-k", min=1, help="The maximum number of triplets in total.")
+    ] = 60,
     json_output: options.Json = False,
 ) -> None:
     """Explore the relations most similar to a question, from the nodes that it names. Calls no model."""
@@ -71,4 +73,6 @@ def triplets(
         warnings = print_warnings(environment, opened)
     document = triplets_document(question, starts, result, warnings)
     print_result(environment, document, print_triplets, as_json=json_output)
-    note_truncation(environment, "raise the --max-... limits to explore further.", truncated=result.truncated)
+    note_truncation(
+        environment, "raise --top-k and the --max-... limits to explore further.", truncated=result.truncated
+    )

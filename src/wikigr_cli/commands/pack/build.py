@@ -23,7 +23,7 @@ def build(
     context: typer.Context,
     source: Annotated[
         str,
-        typer.Argument(help=SOURCE_HELP),
+        typer.Argument(metavar="SOURCE", help=SOURCE_HELP),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder of the pack.")],
     source_format: SourceFormat = None,

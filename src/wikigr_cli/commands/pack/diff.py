@@ -22,13 +22,19 @@ def diff(
     before: Annotated[
         str,
         typer.Argument(
-            metavar="A", help="The old pack.", autocompletion=options.complete_packs, callback=options.name_pack
+            metavar="A",
+            help="The old pack.",
+            autocompletion=options.complete_packs,
+            callback=options.note_ambiguous_pack,
         ),
     ],
     after: Annotated[
         str,
         typer.Argument(
-            metavar="B", help="The new pack.", autocompletion=options.complete_packs, callback=options.name_pack
+            metavar="B",
+            help="The new pack.",
+            autocompletion=options.complete_packs,
+            callback=options.note_ambiguous_pack,
         ),
     ],
     questions: Annotated[

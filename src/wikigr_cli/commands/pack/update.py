@@ -26,7 +26,7 @@ def update(
             metavar="PACK",
             help="The folder of the pack, or the name of an installed pack.",
             autocompletion=options.complete_packs,
-            callback=options.name_pack,
+            callback=options.note_ambiguous_pack,
         ),
     ],
     source: Annotated[
@@ -74,7 +74,7 @@ def update(
                 hint=f"wikigr pack update {pack} --from SOURCE",
             )
         if dry_run or source_format or pack_version:
-            raise UsageError("--dry-run, --format and --pack-version need --from SOURCE.")
+            raise UsageError("--dry-run, --source-format and --pack-version need --from SOURCE.")
 
         from wikigr.distribution.install import update_installed
 

@@ -35,10 +35,9 @@ def verify(
         str | None,
         typer.Argument(
             metavar="FILE|PACK",
-            help="An archive or a pack. Defaults to WIKIGR_PACK.",
-            envvar="WIKIGR_PACK",
+            help="An archive or a pack.",
             autocompletion=options.complete_packs,
-            callback=options.name_pack,
+            callback=options.note_ambiguous_pack,
         ),
     ] = None,
     sha256: options.Sha256 = None,

@@ -19,20 +19,20 @@ _MIN_SIMILARITY = 75
 def top(
     context: typer.Context,
     pack: Annotated[str | None, options.pack_option("pagerank_top")] = None,
-    count: Annotated[int, typer.Option("-n", "--count", min=1, help="The number of articles.")] = 10,
+    top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, help="The maximum number of articles.")] = 10,
     json_output: options.Json = False,
 ) -> None:
     """List the articles with the highest PageRank."""
     environment = context.ensure_object(Environment)
     scores = _scores(environment, options.require_pack(pack))
-    best = sorted(scores, key=lambda title: (-scores[title], title))[:count]
+    best = sorted(scores, key=lambda title: (-scores[title], title))[:top_k]
     rows = [{"rank": n, "title": title, "score": scores[title]} for n, title in enumerate(best, start=1)]
     print_result(environment, {"schema_version": SCHEMA_VERSION, "articles": rows}, print_top, as_json=json_output)
 
 
 def show(
     context: typer.Context,
-    title: Annotated[str, typer.Argument(help="The article. Case and underscores do not matter.")],
+    title: Annotated[str, typer.Argument(metavar="TITLE...", help="The article. Case and underscores do not matter.")],
     pack: Annotated[str | None, options.pack_option("pagerank_show")] = None,
     json_output: options.Json = False,
 ) -> None:

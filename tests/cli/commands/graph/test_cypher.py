@@ -42,9 +42,9 @@ def test_wide_rows_print_one_value_per_line(wikigr: Wikigr, films: Path) -> None
 
 def test_rows_beyond_the_limit_are_reported(wikigr: Wikigr, films: Path) -> None:
     query = "MATCH (a:Article) RETURN a.title ORDER BY a.title"
-    result = wikigr("graph", "cypher", query, "-p", str(films), "--limit", "2")
+    result = wikigr("graph", "cypher", query, "-p", str(films), "--top-k", "2")
     assert len(result.out.splitlines()) == 3 and "Truncated" in result.err
-    assert document(wikigr, "graph", "cypher", query, "-p", str(films), "--limit", "2")["truncated"] is True
+    assert document(wikigr, "graph", "cypher", query, "-p", str(films), "--top-k", "2")["truncated"] is True
     empty = wikigr("graph", "cypher", "MATCH (a:Article) WHERE a.title = 'x' RETURN a.title", "-p", str(films))
     assert (empty.code, empty.out) == (0, "") and "No rows" in empty.err
 
@@ -80,7 +80,7 @@ def test_a_query_that_times_out(wikigr: Wikigr, physics_pack: Path) -> None:
 
 
 def test_schema(wikigr: Wikigr, films: Path) -> None:
-    found = document(wikigr, "graph", "schema", "-p", str(films), "--relations", "2")
+    found = document(wikigr, "graph", "schema", "-p", str(films), "--top-k", "2")
     assert list(found) == ["schema_version", "nodes", "relationships", "relations", "relations_total", "truncated"]
     assert [table["label"] for table in found["nodes"]] == ["Article", "Section", "Entity"]
     section = {item["name"]: item for item in found["nodes"][1]["properties"]}

@@ -32,7 +32,7 @@ def test_link_without_fuzzy_and_with_a_limit(wikigr: Wikigr, films: Path) -> Non
     question = "Who directed The Iron Bell and Clara Vos?"
     exact = document(wikigr, "graph", "link", question, "-p", str(films), "--no-fuzzy")
     assert [item["method"] for item in exact["links"]] == ["exact"]
-    one = wikigr("graph", "link", question, "-p", str(films), "--limit", "1", "--json")
+    one = wikigr("graph", "link", question, "-p", str(films), "--top-k", "1", "--json")
     assert len(json.loads(one.out)["links"]) == 1
     assert json.loads(one.out)["truncated"] is True and "Truncated" in one.err
 

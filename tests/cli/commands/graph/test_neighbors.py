@@ -28,7 +28,7 @@ def test_neighbors_by_relation_and_direction(wikigr: Wikigr, films: Path) -> Non
     ]
     none = wikigr("graph", "neighbors", "Clara Voss", "-p", str(films), "--relation", "director", "--direction", "out")
     assert (none.code, none.out) == (0, "") and "has no such edge" in none.err
-    cut = wikigr("graph", "neighbors", "Clara Voss", "-p", str(films), "--relation", "director", "--limit", "1")
+    cut = wikigr("graph", "neighbors", "Clara Voss", "-p", str(films), "--relation", "director", "--top-k", "1")
     assert len(cut.out.splitlines()) == 1 and "Truncated" in cut.err
     unknown = wikigr("graph", "neighbors", "Clara Voss", "-p", str(films), "--relation", "directr")
     assert unknown.code == 2 and "director" in unknown.err

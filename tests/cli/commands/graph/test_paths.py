@@ -35,7 +35,7 @@ def test_a_metapath(wikigr: Wikigr, films: Path) -> None:
     assert (ahead["metapath"], ahead["to"]) == ("director -> born_in", None)
     to = ("graph", "paths", "The Iron Bell", "The Glass Door", "-p", str(films), "--metapath", "director -> ~director")
     assert wikigr(*to).out == "The Iron Bell -> director -> Clara Voss -> ~director -> The Glass Door\n"
-    cut = wikigr("graph", "paths", "Zorland", "-p", str(films), "--metapath", "~located_in", "--max-paths", "1")
+    cut = wikigr("graph", "paths", "Zorland", "-p", str(films), "--metapath", "~located_in", "--top-k", "1")
     assert len(cut.out.splitlines()) == 1 and "Truncated" in cut.err
 
 

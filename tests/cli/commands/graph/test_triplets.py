@@ -25,17 +25,17 @@ def test_triplets_follow_the_question(wikigr: Wikigr, films: Path) -> None:
 
 
 def test_triplets_from_given_names_and_within_limits(wikigr: Wikigr, films: Path) -> None:
-    start = document(wikigr, "graph", "triplets", "Where born?", "-p", str(films), "--from", "emil roth")
+    start = document(wikigr, "graph", "triplets", "Where born?", "-p", str(films), "--start", "emil roth")
     assert start["sources"] == [article("Emil Roth")]
-    few = wikigr("graph", "triplets", BORN, "-p", str(films), "--max-triplets", "1", "--json")
+    few = wikigr("graph", "triplets", BORN, "-p", str(films), "--top-k", "1", "--json")
     assert len(json.loads(few.out)["triplets"]) == 1
     assert json.loads(few.out)["truncated"] is True and "Truncated" in few.err
     one = document(wikigr, "graph", "triplets", BORN, "-p", str(films), "--max-iterations", "1")
     assert one["explored"] == [article("The Iron Bell")] and one["iterations"] == 1
-    assert wikigr("graph", "triplets", BORN, "-p", str(films), "--max-triplets", "0").code == 2
-    assert wikigr("graph", "triplets", BORN, "-p", str(films), "--from", "Nobody at all").code == 2
+    assert wikigr("graph", "triplets", BORN, "-p", str(films), "--top-k", "0").code == 2
+    assert wikigr("graph", "triplets", BORN, "-p", str(films), "--start", "Nobody at all").code == 2
 
 
 def test_triplets_of_a_question_without_a_name(wikigr: Wikigr, films: Path) -> None:
     result = wikigr("graph", "triplets", "zzzz qqqq", "-p", str(films))
-    assert (result.code, result.out) == (0, "") and "--from" in result.err
+    assert (result.code, result.out) == (0, "") and "--start" in result.err

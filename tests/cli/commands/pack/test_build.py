@@ -55,7 +55,7 @@ def test_a_graph_of_triples_is_built_and_answers(wikigr: Wikigr, tmp_path: Path)
     assert answer["answer"].startswith("Mira Holt — born in: Varnstad.")
     turtle = "@prefix e: <http://e.org/> . e:Mira_Holt e:bornIn e:Varnstad ."
     (tmp_path / "graph.data").write_text(turtle)
-    assert wikigr("pack", "build", "graph.data", "-o", "r", "--format", "rdf").code == 0
+    assert wikigr("pack", "build", "graph.data", "-o", "r", "--source-format", "rdf").code == 0
     assert "graph.data (rdf)" in wikigr("pack", "info", "r").out
 
 
@@ -112,7 +112,7 @@ def test_bundling_the_encoder_of_another_pack_leaves_that_pack_alone(wikigr: Wik
         (("nothing.xml", "-o", "p"), 3, "nothing.xml"),
         (("empty", "-o", "p"), 3, ""),
         ((str(ROOT_PACK / "articles"), "-o", "file"), 2, "is a file"),
-        ((str(ROOT_PACK / "articles"), "-o", "p", "--format", "docx"), 2, "mediawiki"),
+        ((str(ROOT_PACK / "articles"), "-o", "p", "--source-format", "docx"), 2, "mediawiki"),
         ((str(ROOT_PACK / "articles"), "-o", "p", "--embedding-model", "no/such-model"), 3, "no/such-model"),
         ((str(ROOT_PACK / "articles"),), 2, "-o"),
     ],

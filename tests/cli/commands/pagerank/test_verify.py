@@ -20,5 +20,5 @@ def test_verify_finds_a_cache_that_is_wrong(wikigr: Wikigr, pack: Path) -> None:
     assert wikigr("pagerank", "verify", str(pack)).code == 1
     several = wikigr("pagerank", "verify", str(pack), "nowhere", "--json")
     assert (several.code, [row["passed"] for row in json.loads(several.out)["packs"]]) == (4, [False, False])
-    shown = wikigr("pagerank", "top", "--pack", str(pack), "-n", "1")
+    shown = wikigr("pagerank", "top", "--pack", str(pack), "-k", "1")
     assert (shown.code, "computed again" in shown.err) == (0, True)

@@ -1,0 +1,290 @@
+"""The click classes of commands and groups: what every command of the tree has in common.
+
+The options of a command follow the table of options: their variables, headings and old spellings. Every command also
+takes the global options, and ``--pack`` if its object is a pack.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+
+from wikigr.errors import UsageError
+from wikigr_cli.environment import Environment, read_stdin, typed_in
+from wikigr_cli.option_table import (
+    HEADINGS,
+    OLD_SPELLINGS,
+    OPTIONS,
+    PACK_VARIABLE,
+    old_variables,
+    variable,
+)
+from wikigr_cli.options import complete_packs, no_pack
+
+_GLOBAL_OPTIONS = ("quiet", "verbose", "debug")
+# These arguments are packs. The value says whether the default pack applies: the commands that remove or choose a pack
+# need its name.
+_PACK_ARGUMENTS = {"pack": True, "packs": True}
+_PACK_ARGUMENTS_OF: dict[tuple[str, ...], dict[str, bool]] = {
+    ("pack", "remove"): {"pack": False},
+    ("pack", "use"): {"pack": False},
+}
+
+
+class Command(TyperCommand):
+    """A command of the tree."""
+
+    path: tuple[str, ...] = ()
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            rest = super().parse_args(ctx, args)
+            _note_old_variables(self, ctx)
+        finally:
+            # After -q, wherever it is.
+            _print_notes(ctx)
+        return rest
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        _write_examples(self, formatter)
+        _write_options(self, ctx, formatter)
+
+
+class Group(TyperGroup):
+    """A group of the tree."""
+
+    path: tuple[str, ...] = ()
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        self.format_commands(ctx, formatter)
+        _write_examples(self, formatter)
+        _write_options(self, ctx, formatter)
+
+
+class GlobalOption(TyperOption):
+    """``--quiet``, ``--verbose`` or ``--debug`` after a command; it precedes the same option before the command."""
+
+    def __init__(self, name: str) -> None:
+        row = OPTIONS[name]
+        super().__init__(
+            param_decls=[name, *filter(None, (row.short, f"--{name}"))],
+            is_flag=True,
+            default=False,
+            expose_value=False,
+            is_eager=True,
+            help=row.meaning,
+            allow_from_autoenv=False,
+            callback=self._apply,
+        )
+
+    def _apply(self, ctx: Any, _: Any, value: bool) -> bool:
+        environment = ctx.find_object(Environment)
+        if not value or environment is None:
+            return value
+        if self.name == "debug":
+            environment.debug = True
+        # A flag before the command precedes a settings file.
+        elif environment.verbosity == 0 or typed_in(ctx)(str(self.name)):
+            environment.verbosity = -1 if self.name == "quiet" else 1
+        return value
+
+
+class OldSpelling(TyperOption):
+    """A hidden option with the name of an earlier release; its value becomes that of the new option."""
+
+    def __init__(self, spelling: str, new: TyperOption) -> None:
+        super().__init__(
+            param_decls=[f"old_{spelling.strip('-').replace('-', '_')}", spelling],
+            type=new.type,
+            is_flag=new.is_flag,
+            multiple=new.multiple,
+            hidden=True,
+            expose_value=False,
+            is_eager=True,
+            allow_from_autoenv=False,
+        )
+        self.new = new
+
+    def handle_parse_result(self, ctx: Any, opts: Mapping[str, Any], args: list[str]) -> tuple[Any, list[str]]:
+        value = opts.get(str(self.name))
+        if value is not None:
+            _note(ctx, f"{self.opts[0]} is now {long_spelling(self.new)}; the old name will be removed.")
+            opts.setdefault(str(self.new.name), value)  # type: ignore[attr-defined]  # the parser passes a dict
+        return value, args
+
+
+class PackOption(TyperOption):
+    """``--pack`` for a command whose argument is a pack; ``default_applies`` unless the pack must be named."""
+
+    def __init__(self, argument: TyperArgument, path: tuple[str, ...], *, default_applies: bool) -> None:
+        super().__init__(
+            param_decls=["pack_option", "--pack", "-p"],
+            metavar="PACK",
+            envvar=[variable(path, "pack"), PACK_VARIABLE] if default_applies else None,
+            allow_from_autoenv=False,
+            multiple=argument.nargs == -1,
+            expose_value=False,
+            is_eager=True,
+            help="The pack, instead of the argument."
+            + ("" if default_applies else " It has no default: name the pack."),
+            autocompletion=lambda ctx, args, incomplete: complete_packs(incomplete),
+        )
+        self.argument = argument
+        self.is_required = argument.required
+        self.default_applies = default_applies
+
+    def value_from_envvar(self, ctx: Any) -> Any:
+        value = self.resolve_envvar_value(ctx)
+        # A variable holds one pack, whose path may contain blanks.
+        return [value] if value is not None and self.multiple else value
+
+    def handle_parse_result(self, ctx: Any, opts: Mapping[str, Any], args: list[str]) -> tuple[Any, list[str]]:
+        name = str(self.argument.name)
+        given, positional = opts.get(str(self.name)), opts.get(name)
+        if given is not None and positional is not None and not ctx.resilient_parsing:
+            raise UsageError("The pack is given twice.", hint="Give it either as an argument or with --pack.")
+        if positional is None:
+            value = self.consume_value(ctx, opts)[0] if self.default_applies else given
+            if value is None and self.is_required and not ctx.resilient_parsing:
+                raise no_pack("PACK", default_applies=self.default_applies)
+            if value is not None:
+                opts[name] = value  # type: ignore[index]  # the parser passes a dict
+        return super().handle_parse_result(ctx, opts, args)
+
+
+def prepare(command: Any, path: tuple[str, ...]) -> None:
+    """Give ``command`` and its subcommands what every command has; ``path`` is the command's place in the tree."""
+    command.path = path
+    children = getattr(command, "commands", None)
+    if children is None:
+        _name_variables(command, path)
+        _accept_words(command)
+        _accept_pack_option(command, path)
+        _accept_old_spellings(command, path)
+    for name, child in (children or {}).items():
+        prepare(child, (*path, name))
+    known = {spelling for option in options_of(command) for spelling in option.opts}
+    command.params += [GlobalOption(name) for name in _GLOBAL_OPTIONS if f"--{name}" not in known]
+
+
+def options_of(command: Any) -> list[TyperOption]:
+    """Return the options of ``command`` that are not hidden."""
+    return [p for p in command.params if p.param_type_name == "option" and not p.hidden]
+
+
+def long_spelling(option: Any) -> str:
+    """Return the long spelling of an option, with its dashes."""
+    return str(max(option.opts, key=len))
+
+
+def long_name(option: Any) -> str:
+    """Return the long spelling of an option without dashes."""
+    return long_spelling(option).lstrip("-")
+
+
+def _name_variables(command: Any, path: tuple[str, ...]) -> None:
+    """Name the variable of every option after the option, and remember the earlier names."""
+    for parameter in command.params:
+        parameter.show_envvar = False
+        if parameter.param_type_name != "option":
+            parameter.envvar = None
+            continue
+        name = long_name(parameter)
+        shared = [PACK_VARIABLE] if name == "pack" else []
+        parameter.allow_from_autoenv = False
+        parameter.envvar = [variable(path, name), *shared, *old_variables(path, name)]
+
+
+def _accept_words(command: Any) -> None:
+    """Let an argument such as ``QUESTION...`` take several words, which are joined."""
+    for parameter in command.params:
+        is_argument = parameter.param_type_name == "argument" and parameter.nargs == 1
+        if is_argument and (parameter.metavar or "").rstrip("]").endswith("..."):
+            parameter.nargs = -1
+            parameter.callback = _join_words
+
+
+def takes_words(parameter: Any) -> bool:
+    """Return whether ``parameter`` is an argument whose words are joined."""
+    return parameter.callback is _join_words
+
+
+def _join_words(ctx: Any, parameter: Any, words: Sequence[str] | None) -> str | None:
+    if not words or ctx.resilient_parsing:
+        return None
+    if parameter.name == "question" and tuple(words) == ("-",):
+        question = read_stdin(ctx.ensure_object(Environment), "the question").strip()
+        if not question:
+            raise UsageError(
+                "Standard input holds no question.", hint='Example: echo "What is spin?" | wikigr ask - --pack PACK'
+            )
+        return question
+    return " ".join(words)
+
+
+def _accept_pack_option(command: Any, path: tuple[str, ...]) -> None:
+    if any(long_name(option) == "pack" for option in options_of(command)):
+        return
+    names = _PACK_ARGUMENTS_OF.get(path, _PACK_ARGUMENTS)
+    for parameter in command.params:
+        if parameter.param_type_name == "argument" and parameter.name in names:
+            option = PackOption(parameter, path, default_applies=names[parameter.name])
+            parameter.required = False
+            command.params.append(option)
+            return
+
+
+def _accept_old_spellings(command: Any, path: tuple[str, ...]) -> None:
+    by_name = {long_name(option): option for option in options_of(command)}
+    renamed = OLD_SPELLINGS.get(" ".join(path), {})
+    command.params += [OldSpelling(old, by_name[new]) for old, new in renamed.items()]
+
+
+def _note_old_variables(command: Command, ctx: Any) -> None:
+    for option in options_of(command):
+        source = ctx.get_parameter_source(option.name)
+        if source is None or source.name != "ENVIRONMENT" or not isinstance(option.envvar, list):
+            continue
+        used = next((name for name in option.envvar if os.environ.get(name)), None)
+        if used is not None and used in old_variables(command.path, long_name(option)):
+            _note(ctx, f"{used} is now {option.envvar[0]}; the old name will be removed.")
+
+
+def _note(ctx: Any, message: str) -> None:
+    ctx.meta.setdefault(__name__, []).append(message)
+
+
+def _print_notes(ctx: Any) -> None:
+    environment = ctx.find_object(Environment)
+    if environment is not None and not ctx.resilient_parsing:
+        for message in ctx.meta.pop(__name__, ()):
+            environment.note(f"wikigr: {message}")
+
+
+def _write_examples(command: Any, formatter: Any) -> None:
+    from wikigr_cli.examples import EXAMPLES
+
+    examples = EXAMPLES.get(" ".join(command.path), ())
+    if examples:
+        with formatter.section("Examples"):
+            for example in examples:
+                formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+
+
+def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
+    """Write the arguments, and the options under the headings of the table."""
+    sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], **{name: [] for name in HEADINGS}}
+    for parameter in command.get_params(ctx):
+        record = parameter.get_help_record(ctx)
+        if record is None:
+            continue
+        row = OPTIONS.get(long_name(parameter)) if parameter.param_type_name == "option" else None
+        heading = "Arguments" if parameter.param_type_name == "argument" else row.heading if row else "Options"
+        sections[heading].append(record)
+    for heading, records in sections.items():
+        if records:
+            with formatter.section(heading):
+                formatter.write_dl(records)

@@ -1,0 +1,43 @@
+"""``wikigr help`` and ``wikigr version``: what ``--help`` and ``--version`` print."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Annotated, Any
+
+import typer
+
+from wikigr.errors import UsageError
+from wikigr_cli.environment import Environment
+
+
+def help_command(
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[COMMAND]...", help="The command, such as `ask` or `pack build`.", show_default=False),
+    ] = None,
+) -> None:
+    """Print the help of a command, or the list of commands."""
+    environment = context.ensure_object(Environment)
+    chosen: Any = context.find_root()
+    for word in words or ():
+        commands = getattr(chosen.command, "commands", {})
+        if word not in commands:
+            near = get_close_matches(word, list(commands), n=1)
+            raise UsageError(
+                f"{chosen.command_path} has no command {word!r}.",
+                hint=f"Did you mean {near[0]!r}?" if near else f"Try '{chosen.command_path} --help'.",
+            )
+        child = commands[word]
+        chosen = child.context_class(child, info_name=word, parent=chosen, **child.context_settings)
+    environment.write(f"{chosen.get_help()}\n")
+
+
+def version_command(context: typer.Context) -> None:
+    """Print the version and the commit."""
+    environment = context.ensure_object(Environment)
+
+    from wikigr.version import version_line
+
+    environment.print(version_line())

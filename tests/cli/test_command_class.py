@@ -1,0 +1,283 @@
+"""What every command has in common: its options, variables, words, help and examples. They are rules over the tree."""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+import shutil
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from wikigr_cli.app import app, run
+from wikigr_cli.command_class import long_name, options_of
+from wikigr_cli.environment import Environment
+from wikigr_cli.examples import EXAMPLES
+from wikigr_cli.option_table import OLD_SPELLINGS, OPTIONS
+
+from .conftest import ROOT_PACK, Wikigr
+from .terminal import Terminal, widest
+
+_PATHS = {"path", "str"}
+
+
+def tree(command: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """Every command and group with its path, as ``pack build``; the root is ``""``."""
+    command = command or typer.main.get_command(app)
+    yield " ".join(path), command
+    for name, child in getattr(command, "commands", {}).items():
+        yield from tree(child, (*path, name))
+
+
+def commands() -> list[tuple[str, Any]]:
+    return [(path, command) for path, command in tree() if not hasattr(command, "commands")]
+
+
+def options() -> Iterator[tuple[str, str, Any]]:
+    for path, command in tree():
+        for option in options_of(command):
+            yield path, long_name(option), option
+
+
+def kind(option: Any) -> str:
+    """The type of an option; a path is text on the command line."""
+    return "text" if option.type.name in _PATHS else option.type.name
+
+
+def test_every_option_is_in_the_table_and_every_row_is_used() -> None:
+    used = {name for _, name, _ in options()} | {"help"}
+    assert sorted(used ^ OPTIONS.keys()) == []
+
+
+def test_an_option_has_one_short_form_and_one_type() -> None:
+    kinds, shorts = defaultdict(set), defaultdict(set)
+    for _, name, option in options():
+        kinds[name].add(kind(option))
+        shorts[name].add(tuple(spelling for spelling in option.opts if not spelling.startswith("--")))
+    assert {name: found for name, found in kinds.items() if len(found) > 1} == {}
+    expected = {name: {(OPTIONS[name].short,) if OPTIONS[name].short else ()} for name in shorts}
+    assert shorts == expected
+
+
+def test_no_two_options_mean_the_same() -> None:
+    meanings = [row.meaning for row in OPTIONS.values()]
+    assert sorted({text for text in meanings if meanings.count(text) > 1}) == []
+    helps = defaultdict(set)
+    for _, name, option in options():
+        helps[option.help].add(name)
+    assert {text: names for text, names in helps.items() if len(names) > 1} == {}
+
+
+def test_a_variable_is_named_after_its_option_and_belongs_to_one() -> None:
+    owners = defaultdict(list)
+    for path, name, option in options():
+        if not path or name in ("quiet", "verbose", "debug"):
+            continue
+        if option.envvar:
+            expected = f"WIKIGR_{path}_{name}".upper().replace(" ", "_").replace("-", "_")
+            assert option.envvar[0] == expected
+            assert ("WIKIGR_PACK" in option.envvar) == (name == "pack")
+        else:
+            assert (path, name) == ("pack remove", "pack")
+        assert not option.allow_from_autoenv
+        for variable in option.envvar or ():
+            owners[variable].append((path, name))
+    assert len(owners) > 250
+    assert {v: found for v, found in owners.items() if len(found) > 1 and v != "WIKIGR_PACK"} == {}
+
+
+def test_every_command_that_reads_a_pack_takes_the_option() -> None:
+    with_pack = {path for path, name, _ in options() if name == "pack"}
+    for path, command in commands():
+        if any(p.param_type_name == "argument" and p.name in ("pack", "packs") for p in command.params):
+            assert path in with_pack
+    assert len(with_pack) > 20
+
+
+def test_help_fits_80_columns_and_has_two_examples_and_no_variables(
+    wikigr: Wikigr, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for path, command in tree():
+        text = wikigr("help", *path.split()).out
+        assert widest(text) <= 80, path
+        assert "env var" not in text and "WIKIGR_PACK" not in text and "\nOptions:\n" not in text, path
+        is_group = hasattr(command, "commands")
+        examples = text.partition("\nExamples:\n")[2].partition("\n\n")[0].splitlines()
+        assert len(examples) == 2 or (is_group and examples), path
+        assert [line.strip() for line in examples] == list(EXAMPLES[path])
+        assert len(set(examples)) == len(examples)
+    assert EXAMPLES.keys() == {path for path, _ in tree()}
+
+
+def test_the_examples_work(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
+    shutil.copytree(physics_pack, tmp_path / "packs" / "physics")
+    (tmp_path / "packs" / "physics" / "eval").mkdir()
+    gold = (ROOT_PACK / "eval" / "questions.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    dev = [line for line in gold if json.loads(line)["split"] == "dev"]
+    unanswerable = [line for line in dev if not json.loads(line)["answerable"]]
+    chosen = [line for line in dev if line not in unanswerable][:4] + unanswerable[:2]
+    (tmp_path / "packs" / "physics" / "eval" / "questions.jsonl").write_text("".join(chosen), encoding="utf-8")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "kettle.md").write_text("# Kettle\nA kettle boils water in two minutes.\n")
+    (tmp_path / "mine.yaml").write_text("extends: fast\n")
+    key = Ed25519PrivateKey.generate()
+    openssh, raw = serialization.PrivateFormat.OpenSSH, serialization.PublicFormat.OpenSSH
+    private = key.private_bytes(serialization.Encoding.PEM, openssh, serialization.NoEncryption())
+    (tmp_path / "key").write_bytes(private)
+    (tmp_path / "key.pub").write_bytes(key.public_key().public_bytes(serialization.Encoding.OpenSSH, raw))
+    question = ("ask", "Who found the electron?", "--pack", "packs/physics", "--receipt", "answer.json")
+    assert wikigr(*question).code == 0
+    (tmp_path / "results.json").write_text(wikigr("search", "spin", "--pack", "packs/physics", "--json").out)
+    for example in dict.fromkeys(example for examples in EXAMPLES.values() for example in examples):
+        first, _, second = (shlex.join(part) for part in _pipe(shlex.split(example)))
+        piped = shlex.split(first)
+        text = " ".join(piped[1:]) if piped[:1] == ["echo"] else wikigr(*piped[1:]).out if piped else ""
+        result = wikigr(*shlex.split(second)[1:], stdin=text)
+        assert result.code == 0, f"{example}\n{result.err}"
+        assert " is now " not in result.err, example
+
+
+def _pipe(words: list[str]) -> tuple[list[str], list[str], list[str]]:
+    if "|" not in words:
+        return [], [], words
+    return words[: words.index("|")], [], words[words.index("|") + 1 :]
+
+
+@pytest.mark.parametrize("command", [("ask", "spin"), ("ask", "spin", "and", "charge")])
+def test_words_are_joined_to_the_question(wikigr: Wikigr, physics_pack: Path, command: tuple[str, ...]) -> None:
+    document = json.loads(wikigr(*command, "--pack", str(physics_pack), "--json").out)
+    assert document["question"] == " ".join(command[1:])
+
+
+def test_words_are_joined_wherever_a_question_is(wikigr: Wikigr, physics_pack: Path) -> None:
+    pack = ("--pack", str(physics_pack), "--json")
+    for command in ("search", "graph link", "graph triplets"):
+        assert json.loads(wikigr(*command.split(), "what", "is", *pack, "spin").out)["question"] == "what is spin"
+    why = json.loads(wikigr("why", "what", "is", "spin", "Spin", "--offline", *pack).out)
+    assert (why["question"], why["title"]) == ("what is spin", "Spin")
+    assert json.loads(wikigr("graph", "neighbors", "Louis", "de", "Broglie", *pack).out)["node"]["name"] == (
+        "Louis de Broglie"
+    )
+    assert json.loads(wikigr("pagerank", "show", "Albert", "Einstein", *pack).out)["title"] == "Albert Einstein"
+
+
+def test_words_that_look_like_options_follow_two_dashes(wikigr: Wikigr, physics_pack: Path) -> None:
+    result = wikigr("search", "what", "is", "--spin", "--pack", str(physics_pack))
+    assert result.code == 2 and "put -- before it" in result.err
+    found = wikigr("search", "--json", "--pack", str(physics_pack), "--", "what", "is", "--spin")
+    assert json.loads(found.out)["question"] == "what is --spin"
+
+
+def test_a_dash_reads_the_question_from_standard_input(wikigr: Wikigr, physics_pack: Path) -> None:
+    for command in ("ask", "search"):
+        result = wikigr(command, "-", "--pack", str(physics_pack), "--json", stdin="\ufeff  What\nis spin? \n\n")
+        assert json.loads(result.out)["question"] == "What\nis spin?"
+        empty = wikigr(command, "-", "--pack", str(physics_pack), stdin=" \n")
+        assert (empty.code, empty.out) == (2, "") and "holds no question" in empty.err
+
+
+def test_a_dash_at_a_terminal_says_what_it_waits_for(physics_pack: Path) -> None:
+    err = io.StringIO()
+    environment = Environment(Terminal("What is spin?\n"), io.StringIO(), err)
+    assert run(("search", "-", "--pack", str(physics_pack)), environment) == 0
+    assert err.getvalue().startswith("Reading the question from the terminal.")
+    assert "Ctrl-D" in err.getvalue()
+
+
+@pytest.mark.parametrize(
+    "line", ["-v pack info", "pack -v info", "pack info -v", "pack info --verbose", "-q pack info -v"]
+)
+def test_global_options_work_in_every_place(physics_pack: Path, line: str) -> None:
+    environment = Environment(io.StringIO(), io.StringIO(), io.StringIO())
+    assert run((*line.split(), str(physics_pack)), environment) == 0
+    assert environment.verbosity == 1
+
+
+def test_quiet_and_debug_work_after_every_command(wikigr: Wikigr) -> None:
+    for path, _ in tree():
+        environment = Environment(io.StringIO(), io.StringIO(), io.StringIO())
+        run((*path.split(), "-q", "--debug", "--no-such-option"), environment)
+        assert "No such option: --no-such-option" in environment.stderr.getvalue(), path  # type: ignore[attr-defined]
+    result = wikigr("ask", "x", "--pack", "nowhere", "--debug")
+    assert result.code == 4 and "Traceback" in result.err
+
+
+@pytest.mark.parametrize("path", sorted(OLD_SPELLINGS))
+def test_an_old_spelling_is_noted_and_hidden(wikigr: Wikigr, path: str) -> None:
+    for old, new in OLD_SPELLINGS[path].items():
+        command = next(command for name, command in tree() if name == path)
+        option = next(option for option in options_of(command) if long_name(option) == new)
+        value = () if option.is_flag else ("1",)
+        # Too many arguments: the options are processed, and the command does not run.
+        result = wikigr(*path.split(), old, *value, "a", "b", "c", "d")
+        assert f"{old} is now --{new}" in result.err
+        assert "is now" not in wikigr(*path.split(), f"--{new}", *value, "a", "b", "c", "d").err
+        assert f" {old} " not in wikigr("help", *path.split()).out.partition("\nArguments:\n")[2]
+
+
+def test_an_old_spelling_has_the_value_of_the_new_one(wikigr: Wikigr, physics_pack: Path) -> None:
+    pack = ("--pack", str(physics_pack))
+    old = wikigr("pagerank", "top", "-n", "3", *pack)
+    assert old.out == wikigr("pagerank", "top", "-k", "3", *pack).out and len(old.out.splitlines()) == 3
+    assert "-n is now --top-k" in old.err
+    assert wikigr("pagerank", "top", "-n", "3", *pack, "-q").err == ""
+    both = wikigr("pagerank", "top", "--count", "3", "-k", "2", *pack)
+    assert len(both.out.splitlines()) == 2
+    assert wikigr("pagerank", "top", "--count", "x", *pack).code == 2
+
+
+def test_an_old_variable_works_and_is_noted(
+    wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack = ("--pack", str(physics_pack))
+    for old, new in (("COUNT", "TOP_K"), ("JSON_OUTPUT", "JSON")):
+        monkeypatch.setenv(f"WIKIGR_PAGERANK_TOP_{old}", "1")
+        result = wikigr("pagerank", "top", *pack)
+        assert f"WIKIGR_PAGERANK_TOP_{old} is now WIKIGR_PAGERANK_TOP_{new};" in result.err
+    assert len(json.loads(result.out)["articles"]) == 1
+    monkeypatch.setenv("WIKIGR_PAGERANK_TOP_TOP_K", "2")
+    result = wikigr("pagerank", "top", *pack)
+    assert len(json.loads(result.out)["articles"]) == 2 and "COUNT" not in result.err
+    monkeypatch.setenv("WIKIGR_EVAL_RUN_FLOORS", "accuracy=high")
+    result = wikigr("eval", "run", *pack)
+    assert result.code == 2 and "--min takes METRIC=VALUE, not 'accuracy=high'" in result.err
+    assert "WIKIGR_EVAL_RUN_FLOORS is now WIKIGR_EVAL_RUN_MIN" in result.err
+
+
+def test_a_pack_is_an_argument_an_option_or_a_variable(
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spaced = tmp_path / "my packs" / "physics"
+    shutil.copytree(physics_pack, spaced)
+    for command in (("pack", "info"), ("pagerank", "build")):
+        expected = wikigr(*command, str(spaced)).out
+        assert expected
+        assert wikigr(*command, "-p", str(spaced)).out == expected
+        missing = wikigr(*command)
+        assert missing.code == 2 and "No pack was given" in missing.err and "WIKIGR_PACK" in missing.err
+        twice = wikigr(*command, str(spaced), "--pack", str(spaced))
+        assert twice.code == 2 and "given twice" in twice.err
+        monkeypatch.setenv("WIKIGR_PACK", str(spaced))
+        assert wikigr(*command).out == expected
+        monkeypatch.setenv("WIKIGR_PACK", "nowhere")
+        assert wikigr(*command).code in (2, 4)
+        monkeypatch.setenv(f"WIKIGR_{'_'.join(command).upper()}_PACK", str(spaced))
+        assert wikigr(*command).out == expected
+        monkeypatch.delenv("WIKIGR_PACK")
+
+
+def test_a_pack_is_removed_by_name_only(wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert wikigr("pack", "install", str(physics_pack)).code == 0
+    monkeypatch.setenv("WIKIGR_PACK", "physics")
+    monkeypatch.setenv("WIKIGR_PACK_REMOVE_PACK", "physics")
+    refused = wikigr("pack", "remove")
+    assert refused.code == 2 and "No pack was given" in refused.err and "WIKIGR_PACK" not in refused.err
+    assert wikigr("pack", "remove", "--pack", "physics").code == 0
