@@ -13,10 +13,10 @@ _HEAD = """\
 
 `wikigr pack build SOURCE` and `wikigr pack update --from SOURCE` read the formats below. The format is detected
 unless `--source-format NAME` names it: the content identifies a MediaWiki export or a ZIM file whatever its name;
-otherwise the suffix decides, and without a known suffix the content does. A file with the suffix `.txt` is plain text only if
-its content is nothing else. In a folder, the format with the most files wins; the formats of `notes` count as one, and
-plain text files count only where there are no other documents. All files except ZIM files may be compressed with gzip,
-bzip2 or xz: `page.html.gz`.
+otherwise the suffix decides, and without a known suffix the content does. A file with the suffix `.txt` is plain text
+only if its content is nothing else. In a folder, the format with the most files wins; the formats of `notes` count as
+one, and plain text files count only where there are no other documents. All files except ZIM files may be compressed
+with gzip, bzip2 or xz: `page.html.gz`.
 
 | `--source-format` | what it reads | suffixes | detected by content | a link is |
 | --- | --- | --- | --- | --- |

@@ -85,7 +85,7 @@ def test_a_variable_is_named_after_its_option_and_belongs_to_one() -> None:
             assert option.envvar[0] == expected
             assert ("WIKIGR_PACK" in option.envvar) == (name == "pack")
         else:
-            assert (path, name) == ("pack remove", "pack")
+            assert name == "pack" and path in ("pack remove", "pack use")
         assert not option.allow_from_autoenv
         for variable in option.envvar or ():
             owners[variable].append((path, name))
@@ -280,4 +280,4 @@ def test_a_pack_is_removed_by_name_only(wikigr: Wikigr, physics_pack: Path, monk
     monkeypatch.setenv("WIKIGR_PACK_REMOVE_PACK", "physics")
     refused = wikigr("pack", "remove")
     assert refused.code == 2 and "No pack was given" in refused.err and "WIKIGR_PACK" not in refused.err
-    assert wikigr("pack", "remove", "--pack", "physics").code == 0
+    assert wikigr("pack", "remove", "--yes", "--pack", "physics").code == 0

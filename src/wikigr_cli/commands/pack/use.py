@@ -31,8 +31,8 @@ def use(
 ) -> None:
     """Set the default pack of every command, or show it and where it is set.
 
-    It is the line `pack: NAME` of a settings file. The option --pack precedes it, then WIKIGR_PACK, then the project's
-    file, then the user's.
+    It is the line `pack: NAME` of a settings file, the project's before the user's. The option --pack and its
+    environment variables precede it.
     """
     environment = context.ensure_object(Environment)
 

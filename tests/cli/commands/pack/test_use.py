@@ -32,7 +32,7 @@ def test_the_default_pack_is_used_by_every_command_and_has_an_origin(
         assert wikigr(*command).code == 0, command
     lines = wikigr("config", "show", "--origin").out.splitlines()
     (line,) = [line for line in lines if line.startswith("search --pack ")]
-    assert line.startswith("search --pack = physics ") and line.endswith(str(user_file))
+    assert line.startswith("search --pack = physics ") and line.endswith(f"{user_file} (top level)")
     shown = json.loads(wikigr("pack", "use", "--json").out)
     assert (shown["pack"], shown["origin"]) == ("physics", str(user_file))
     assert Path(shown["path"]) == installed_packs() / "physics"
