@@ -18,7 +18,8 @@ _HEAD = """\
 An option can also be set by the environment variable listed with it, by a `wikigr.yaml` in the
 project folder or a parent of it, or by the user settings file. Flags take precedence, followed by
 variables, the project file, the user file, the profile and the default. `WIKIGR_PACK` sets the pack
-for every command that reads one. `wikigr config show --origin` prints the effective values.
+for every command that reads one. An option that can be repeated takes a list in a settings file.
+`wikigr config show --origin` prints the effective values.
 
 Exit codes: [exit-codes.md](exit-codes.md). JSON: [json.md](json.md).
 """

@@ -10,7 +10,7 @@ from wikigr import __version__
 from wikigr_cli.exit_codes import EXIT_CODES_HELP
 
 _ENVIRONMENT = [
-    ("WIKIGR_PACK", "The pack for every command that reads one."),
+    ("WIKIGR_PACK", "The pack for every command that reads one; for ask and search also several, like PATH."),
     ("WIKIGR_COMMAND_OPTION", "The value of an option; the name is listed with the option above."),
     ("ANTHROPIC_API_KEY", "Lets Claude write answers. The key is sent to that server only."),
     ("ANTHROPIC_BASE_URL", "Another server that implements the Messages API, such as llama.cpp or Ollama."),

@@ -50,6 +50,35 @@ def pack_option(command: str) -> Any:
     )
 
 
+def packs_option(command: str) -> Any:
+    """Return ``--pack`` for ``command`` as an option that can be repeated; see ``pack_option``."""
+    return typer.Option(
+        "--pack",
+        "-p",
+        metavar="PACK",
+        envvar=[f"WIKIGR_{command.upper()}_PACK", "WIKIGR_PACK"],
+        show_envvar=False,
+        callback=_split_variable,
+        help="The pack: a folder, a .db file or the name of an installed pack. Repeatable. Defaults to WIKIGR_PACK, "
+        f"where {os.pathsep!r} separates several packs.",
+        autocompletion=complete_packs,
+    )
+
+
+def _split_variable(context: typer.Context, parameter: typer.CallbackParam, values: list[str]) -> list[str]:
+    """Split the value of a variable as PATH is split. Click splits it at spaces, which folders may contain."""
+    source = context.get_parameter_source(parameter.name or "")
+    raw = parameter.resolve_envvar_value(context)
+    if source is None or source.name != "ENVIRONMENT" or raw is None:
+        return values
+    return [part for part in raw.split(os.pathsep) if part]
+
+
+def require_packs(packs: list[str] | None) -> list[str]:
+    """Return the packs; raises ``UsageError`` if none or an empty one was given."""
+    return [require_pack(pack) for pack in packs or [""]]
+
+
 def require_pack(pack: str | None, given_with: str = "--pack") -> str:
     """Return the pack; raises ``UsageError`` if none or an empty one was given."""
     if not pack:

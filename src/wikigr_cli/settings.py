@@ -54,7 +54,7 @@ def _check(values: Any, command: Any, file: Path, path: tuple[str, ...]) -> None
         child = known[_option_name(key)]
         if child is not None:
             _check(value, child, file, (*path, str(key)))
-        elif isinstance(value, Mapping | list):
+        elif isinstance(value, Mapping | list) and not (isinstance(value, list) and _is_repeatable(command, key)):
             raise UsageError(f"{file}: {' '.join((*path, str(key)))} must be a single value.")
 
 
@@ -80,7 +80,14 @@ def _by_parameter(values: Mapping[str, Any], command: Any) -> dict[str, Any]:
     if commands is not None:
         return {key: _by_parameter(value, commands[key]) for key, value in values.items()}
     names = {_long_name(p): p.name for p in command.params if p.param_type_name == "option"}
-    return {names[_option_name(key)]: value for key, value in values.items()}
+    return {
+        names[_option_name(key)]: [value] if _is_repeatable(command, key) and not isinstance(value, list) else value
+        for key, value in values.items()
+    }
+
+
+def _is_repeatable(command: Any, key: object) -> bool:
+    return any(_long_name(p) == _option_name(key) and getattr(p, "multiple", False) for p in command.params)
 
 
 def _commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:

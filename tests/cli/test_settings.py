@@ -26,7 +26,7 @@ def test_a_broken_settings_file_is_wrong_configuration(wikigr: Wikigr, tmp_path:
         ("aks: {pack: x}", "Did you mean 'ask'?"),
         ("pack: {build: 5}", "mapping"),
         ("1: x", "no command or option 1"),
-        ("ask: {pack: [a]}", "single value"),
+        ("ask: {profile: [a]}", "single value"),
     ],
 )
 def test_mistakes_in_a_settings_file_are_named(wikigr: Wikigr, tmp_path: Path, text: str, message: str) -> None:
