@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.distribution.letters import build_triples
-from tests.library.conftest import OpenAll, build
+from tests.library.conftest import BIRDS, OpenAll, build
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
@@ -63,6 +63,17 @@ def test_pagerank_is_that_of_all_articles_without_links_between_packs(
     assert sorted(found, key=lambda title: -found[title])[0] == "Heron"
     assert sum(found.values()) == pytest.approx(1.0, abs=1e-4)
     assert found == pytest.approx(expected, abs=0.05)
+
+
+def test_articles_of_a_pack_without_links_have_the_lowest_pagerank(
+    open_all: OpenAll, birds: Path, tmp_path: Path, encoder: Embedder
+) -> None:
+    plain = build(tmp_path / "plain", [{"id": "w", "title": "Winch", "text": "A winch winds a rope."}], encoder)
+    pipeline = Pipeline(Profile(), open_all(birds, plain), offline=True)
+    pipeline.search("bird", top_k=1)
+    found = pipeline.stage(GraphReranking).reranker.compute_pagerank()
+    assert found.keys() == {"Crane", "Heron", "Owl", "Winch"}
+    assert found["Winch"] == min(found.values()) < found["Heron"]
 
 
 def test_articles_of_one_title_stay_apart(open_all: OpenAll, birds: Path, machines: Path) -> None:
@@ -132,10 +143,11 @@ def test_a_pack_of_another_encoder_is_searched_with_its_own(open_all: OpenAll, b
 
 
 def test_a_path_of_relations_answers_from_the_pack_of_triples(
-    open_all: OpenAll, birds: Path, tmp_path: Path, encoder: Embedder
+    open_all: OpenAll, tmp_path: Path, encoder: Embedder
 ) -> None:
     people = build_triples(tmp_path / "people", encoder)
-    pack = open_all(birds, people)
+    records = [*BIRDS[1:], {"id": "m", "title": "Mira Holt", "text": "Mira Holt is a song about the sea."}]
+    pack = open_all(people, build(tmp_path / "notes", records, encoder))
     question = "Where was the spouse of Ben Ode born?"
     with Pack(people) as alone:
         expected = Pipeline(Profile(), alone, offline=True).answer(question)
@@ -143,6 +155,10 @@ def test_a_path_of_relations_answers_from_the_pack_of_triples(
     assert "relation_paths" in [record.stage for record in answer.trace.stages]
     assert (answer.text, answer.confidence) == (expected.text, expected.confidence)
     assert {pack.origin(citation.section_id)[0].label for citation in answer.citations} == {"people"}
+    assert [pack.origin(citation.section_id)[1] for citation in answer.citations] == [
+        citation.section_id for citation in expected.citations
+    ]
+    assert {citation.section_id.partition("#")[0] for citation in answer.citations} >= {"Mira Holt (people)"}
     bird = Pipeline(Profile(), pack, offline=True).answer("Which bird waits for fish?")
     assert bird.citations[0].section_id == "Heron#0"
     without = Profile().override(RelationPathsOptions, enabled=False)

@@ -67,11 +67,9 @@ def _join_edges(
     indexes: Sequence[GraphIndex], numbers: Sequence[NDArray[np.int64]], nodes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return ``indptr`` and ``indices`` of the edges of ``indexes``, whose nodes have the new ``numbers``."""
-    pairs = []
-    for index, new in zip(indexes, numbers, strict=True):
-        sources, targets = np.repeat(new, index.degrees), new[index.indices]
-        # Two neighbors may have become one node.
-        pairs.append((sources * nodes + targets)[sources != targets])
+    pairs = [
+        np.repeat(new, index.degrees) * nodes + new[index.indices] for index, new in zip(indexes, numbers, strict=True)
+    ]
     rows, columns = np.divmod(np.unique(np.concatenate(pairs)), max(nodes, 1))
     indptr = np.zeros(nodes + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows, minlength=nodes), out=indptr[1:])
