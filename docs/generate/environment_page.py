@@ -10,7 +10,7 @@ from wikigr_cli.option_table import OPTIONS, old_variables
 
 # Variables that set no option, and the rule for those that do.
 ENVIRONMENT = [
-    ("WIKIGR_PACK", "The pack for every command that reads one."),
+    ("WIKIGR_PACK", "The pack for every command that reads one; for ask and search also several, like PATH."),
     ("WIKIGR_COMMAND_OPTION", "The value of an option: WIKIGR_GRAPH_LINK_TOP_K sets --top-k of `wikigr graph link`."),
     ("WIKIGR_QUIET, WIKIGR_VERBOSE, WIKIGR_DEBUG", "The global options."),
     ("ANTHROPIC_API_KEY", "Lets Claude write answers. The key is sent to that server only."),

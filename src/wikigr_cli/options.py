@@ -75,6 +75,35 @@ def pack_option(command: str) -> Any:
     )
 
 
+def packs_option(command: str) -> Any:
+    """Return ``--pack`` for ``command`` as an option that can be repeated; see ``pack_option``."""
+    return typer.Option(
+        "--pack",
+        "-p",
+        metavar="PACK",
+        envvar=[f"WIKIGR_{command.upper()}_PACK", "WIKIGR_PACK"],
+        show_envvar=False,
+        callback=_name_packs,
+        help="The pack: a folder, a .db file or a name from `wikigr pack list`. Repeatable.",
+        autocompletion=complete_packs,
+    )
+
+
+def _name_packs(context: typer.Context, parameter: typer.CallbackParam, values: list[str]) -> list[str]:
+    """Return the packs; a variable is split as PATH is. Click splits it at spaces, which folders may contain."""
+    source = context.get_parameter_source(parameter.name or "")
+    raw = parameter.resolve_envvar_value(context)
+    if source is not None and source.name == "ENVIRONMENT" and raw is not None:
+        values = [part for part in raw.split(os.pathsep) if part]
+    note_ambiguous_pack(context, values)
+    return values
+
+
+def require_packs(packs: list[str] | None) -> list[str]:
+    """Return the packs; raises ``UsageError`` if none or an empty one was given."""
+    return [require_pack(pack) for pack in packs or [""]]
+
+
 def require_pack(pack: str | None, given_with: str = "--pack") -> str:
     """Return the pack; raises ``UsageError`` if none or an empty one was given."""
     if not pack:

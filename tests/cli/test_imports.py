@@ -43,6 +43,19 @@ def test_a_question_needs_neither_parsers_nor_training_libraries(command: str, p
     assert used <= {"numpy", "onnxruntime", "tokenizers", "real_ladybug", "tantivy", "nupunkt"}
 
 
+def test_a_question_to_one_pack_needs_nothing_of_several(physics_pack: Path) -> None:
+    program = """
+import sys
+from wikigr_cli.app import run
+from wikigr_cli.environment import Environment
+code = run(sys.argv[1:], Environment())
+sys.exit(code or any(name.startswith("wikigr.library") for name in sys.modules))
+"""
+    for command in (["ask", "--offline"], ["search"]):
+        arguments = [*command, "What is spin?", "--pack", str(physics_pack)]
+        subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, check=True)
+
+
 def test_a_lexical_search_needs_no_encoder(physics_pack: Path) -> None:
     used = imported("search", "spin", "--mode", "lexical", "--pack", str(physics_pack), "--json")
     assert not used & {"onnxruntime", "tokenizers"}

@@ -35,7 +35,7 @@ def test_a_broken_settings_file_is_wrong_configuration(wikigr: Wikigr, tmp_path:
         ("pack: {buidl: {jobs: 1}}", "Did you mean 'build'?"),
         ("pack: [a, b]", "pack must be a single value for `wikigr why`"),
         ("search: {min: 1}", "no command or option 'min'"),
-        ("ask: {pack: [a]}", "single value"),
+        ("ask: {profile: [a]}", "single value"),
     ],
 )
 def test_mistakes_in_a_settings_file_are_named(wikigr: Wikigr, tmp_path: Path, text: str, message: str) -> None:

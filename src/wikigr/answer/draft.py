@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -93,7 +93,7 @@ def follow_chain(draft: Draft, resources: Resources, options: ReaderOptions, rec
     if not all(hop.place in by_place for hop in chain.hops):
         record.notes["skipped"] = "a section of the chain was dropped"
         return draft
-    thresholds = resources.pack.manifest.thresholds
+    thresholds = _thresholds(resources.pack, draft.sentences)
     direct, by_chain = (
         assess(draft.state.evidence, draft.sentences, thresholds, draft.calibration, followed)
         for followed in (None, chain)
@@ -116,10 +116,16 @@ def follow_chain(draft: Draft, resources: Resources, options: ReaderOptions, rec
 
 def assess_draft(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:
     """Decide whether the pack covers the question."""
-    thresholds = resources.pack.manifest.thresholds
+    thresholds = _thresholds(resources.pack, draft.sentences)
     confidence = assess(draft.state.evidence, draft.sentences, thresholds, draft.calibration, draft.chain)
     record.notes.update(confidence.parts)
     return replace(draft, confidence=confidence)
+
+
+def _thresholds(pack: Pack, sentences: Sequence[SentenceScore]) -> Mapping[str, float]:
+    """Return the thresholds of the pack that contains the best sentence."""
+    owner = pack.origin(sentences[0].section.section_id)[0] if sentences else pack
+    return owner.manifest.thresholds
 
 
 def _sections(sentences: Iterable[SentenceScore]) -> tuple[str, ...]:

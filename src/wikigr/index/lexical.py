@@ -17,9 +17,10 @@ from wikigr.errors import BuildError, PackError
 from wikigr.index.candidate import Hit
 from wikigr.panics import panics_as
 
-FIELDS = ["title", "heading", "content"]
+CONTENT = "content"
+FIELDS = ["title", "heading", CONTENT]
 # The title and headings name the subject that the text often refers to as "it".
-_BOOSTS = {"title": 0.5, "heading": 0.5, "content": 1.0}
+_BOOSTS = {"title": 0.5, "heading": 0.5, CONTENT: 1.0}
 _STEMMED = "en_stem"
 _WORD = re.compile(r"\w+")
 # Further words of a query are ignored: for a pasted page, BM25 finds no more with the rest than with the beginning.
@@ -95,6 +96,11 @@ def query_words(query: str) -> list[str]:
     return _WORD.findall(query)
 
 
+def _terms(query: str) -> list[str]:
+    # In lower case, AND, OR, NOT and IN are words rather than operators.
+    return [word.lower() for word in query_words(query)[:MAX_QUERY_WORDS]]
+
+
 def link_index(folder: Path, into: Path) -> None:
     """Fill the folder ``into`` with links to the index in ``folder``; tantivy can then create its lock files there."""
     for file in folder.iterdir():
@@ -137,14 +143,14 @@ class LexicalIndex:
     def __len__(self) -> int:
         return int(self.searcher.num_docs)
 
-    def frequency(self, stem: str) -> int:
-        """Return the document frequency of ``stem``: the number of sections whose text contains it."""
+    def frequency(self, stem: str, field: str = CONTENT) -> int:
+        """Return the document frequency of ``stem``: the number of sections whose ``field`` contains it."""
         with self.reading():
-            return int(self.searcher.doc_freq("content", stem))
+            return int(self.searcher.doc_freq(field, stem))
 
-    def rarity(self, stem: str) -> float:
+    def rarity(self, stem: str, field: str = CONTENT) -> float:
         """Return the inverse document frequency of ``stem``, which is positive (Robertson & Zaragoza 2009, plus 1)."""
-        frequency = self.frequency(stem)
+        frequency = self.frequency(stem, field)
         return math.log(1 + (len(self) - frequency + 0.5) / (frequency + 0.5))
 
     def search(self, query: str, limit: int) -> list[Hit]:
@@ -152,13 +158,37 @@ class LexicalIndex:
 
         All words are plain terms: nothing in ``query`` is search syntax.
         """
-        # In lower case, AND, OR, NOT and IN are words rather than operators.
-        terms = [word.lower() for word in query_words(query)[:MAX_QUERY_WORDS]]
+        terms = _terms(query)
         if not terms or limit < 1:
             return []
         with self.reading():
             parsed = self.index.parse_query(" ".join(terms), FIELDS, field_boosts=_BOOSTS)
-            hits = self.searcher.search(parsed, limit).hits
-            ids = [str(self.searcher.doc(address).get_first("section_id")) for _, address in hits]
+            return self._best(parsed, limit)
+
+    def search_as_part(self, query: str, limit: int, whole: LexicalIndex) -> list[Hit]:
+        """Like ``search``, but weight words by their rarity in ``whole``, of which this index is a part.
+
+        Scores of several parts are then on one scale, apart from the average length of a section.
+        """
+        import tantivy
+
+        if limit < 1:
+            return []
+        clauses = []
+        with self.reading():
+            # As in the parser, a repeated word counts once.
+            for term in dict.fromkeys(_terms(query)):
+                tokens = stems(term)
+                for field, boost in _BOOSTS.items():
+                    # A word with an underscore is a phrase, whose rarity is the sum of those of its parts.
+                    own, wanted = (sum(index.rarity(stem, field) for stem in tokens) for index in (self, whole))
+                    if tokens and self.frequency(tokens[0], field):
+                        clause = self.index.parse_query(term, [field])
+                        clauses.append((tantivy.Occur.Should, tantivy.Query.boost_query(clause, boost * wanted / own)))
+            return self._best(tantivy.Query.boolean_query(clauses), limit) if clauses else []
+
+    def _best(self, parsed: Any, limit: int) -> list[Hit]:
+        hits = self.searcher.search(parsed, limit).hits
+        ids = [str(self.searcher.doc(address).get_first("section_id")) for _, address in hits]
         found = [Hit(section_id, float(score)) for section_id, (score, _) in zip(ids, hits, strict=True)]
         return sorted(found, key=lambda hit: (-hit.score, hit.section_id))

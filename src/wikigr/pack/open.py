@@ -55,6 +55,7 @@ class Pack:
         read_only: bool = True,
         graph: Graph | None = None,
         lexical: LexicalIndex | None = None,
+        models_from: Pack | None = None,
     ) -> None:
         """Open the pack at ``location`` (a folder, a ``.db`` file or an installed pack's name).
 
@@ -62,6 +63,7 @@ class Pack:
         ``EncoderMismatchError`` on first use. ``purpose`` and ``threads`` are passed to ``open_encoder``. ``preload``
         starts loading the encoder in the background and reads the vectors meanwhile. ``read_only`` is the mode in which
         the database is opened; ``graph`` and ``lexical`` are the database and the index if they are already open.
+        ``models_from`` is an open pack with the same encoder, whose models this one uses instead of loading its own.
         Raises ``PackError`` when the pack is missing, damaged or has another format.
         """
         self.layout: Layout = find_pack(location)
@@ -70,9 +72,12 @@ class Pack:
             self._purpose: Purpose = purpose
             self._threads = threads
             self._encoder_source = encoder or encoder_source(self.layout, self.manifest)
+            self._models_from = models_from
             self._encoder: Future[Embedder] | None = None
             self._reader: Future[Reader] | None = None
             self._titles: dict[str, str] | None = None
+            # The name by which results call the pack.
+            self.label = self.manifest.name
             self.graph_index_warning = ""
             if preload:
                 self._start_encoder()
@@ -88,12 +93,16 @@ class Pack:
         self._search([1.0] * self.manifest.encoder.dimension, 1)
 
     def _start_encoder(self) -> Future[Embedder]:
+        if self._models_from is not None:
+            return self._models_from._start_encoder()
         if self._encoder is None:
             self._encoder = _in_background(self._open_encoder)
         return self._encoder
 
     def start_reader(self) -> Future[Reader]:
         """Start loading the reader in the background, unless that is done."""
+        if self._models_from is not None:
+            return self._models_from.start_reader()
         if self._reader is None:
             self._reader = _in_background(self._open_reader)
         return self._reader
@@ -155,6 +164,23 @@ class Pack:
         ``PackError`` if it is bundled with the pack and damaged.
         """
         return self.start_reader().result()
+
+    @property
+    def members(self) -> tuple[Pack, ...]:
+        """The packs on disk that this one consists of: itself, unless it joins several (``wikigr.library``)."""
+        return (self,)
+
+    def origin(self, section_id: str) -> tuple[Pack, str]:
+        """Return the member that stores a section, and the id that the section has there."""
+        return self, section_id
+
+    def title_of(self, member: Pack, title: str) -> str:
+        """Return the title that an article of ``member`` has here."""
+        return title
+
+    def id_of(self, member: Pack, section_id: str) -> str:
+        """Return the id that a section of ``member`` has here."""
+        return section_id
 
     def clock(self) -> float:
         """Return the time in seconds of the clock for timings; tests override it."""

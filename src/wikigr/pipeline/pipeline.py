@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import ABSTAINED, Answer
+from wikigr.answer.citations import Citation
 from wikigr.answer.draft import Draft
 from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.answer.facts import facts_among
 from wikigr.errors import UsageError
+from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Evidence
 from wikigr.llm.options import FewShotOptions, SynthesisOptions
 from wikigr.llm.usage import Usage
@@ -24,6 +26,7 @@ from wikigr.question.question import Question, analyze
 from wikigr.reader.options import ReaderOptions
 from wikigr.retrieval.candidates import Fetch, search_depth
 from wikigr.retrieval.document_selection import MultiDocOptions
+from wikigr.retrieval.explore.options import MultiStrategyOptions
 from wikigr.retrieval.state import Resources, RetrievalStage, State
 from wikigr.retrieval.trace import Trace
 from wikigr.text import fold
@@ -58,9 +61,17 @@ class Pipeline:
         few_shot_path: Path | None = None,
         offline: bool = False,
     ) -> None:
-        """Raises ``ValueError`` if ``offline`` is set although there is a ``model``."""
+        """Raises ``ValueError`` if ``offline`` is set although there is a ``model``.
+
+        Raises ``UsageError`` for several packs with a profile that enables ``multi_strategy``.
+        """
         if offline and model is not None:
             raise ValueError("a pipeline that is offline cannot have a model")
+        if len(pack.members) > 1 and profile[MultiStrategyOptions].enabled:
+            raise UsageError(
+                f"The profile {profile.name} searches the graph of one pack, not of {len(pack.members)}.",
+                hint="Give one pack, or turn multi_strategy off.",
+            )
         self.pack = pack
         self.profile = profile
         self.model = model
@@ -150,10 +161,15 @@ class Pipeline:
             "MATCH (a:Article {title: $title})-[:HAS_ENTITY]->(e:Entity) "
             "RETURN e.name, e.type ORDER BY e.name LIMIT $limit"
         )
+        cited: dict[str, Citation] = {}
+        for citation in answer.citations:
+            cited.setdefault(article_title(citation.section_id), citation)
         return [
-            {"name": name, "type": kind, "article": title}
-            for title in answer.sources
-            for name, kind in self.pack.graph.rows(query, {"title": title, "limit": _MAX_ENTITIES})
+            {"name": name, "type": kind, "article": citation.title}
+            for citation in cited.values()
+            for name, kind in self.pack.origin(citation.section_id)[0].graph.rows(
+                query, {"title": citation.title, "limit": _MAX_ENTITIES}
+            )
         ]
 
     def _search_in_one_hop(self, question: str) -> State:

@@ -36,7 +36,7 @@ _NO_KEY = (
 def ask(
     context: typer.Context,
     question: options.Question = None,
-    pack: Annotated[str | None, options.pack_option("ask")] = None,
+    pack: Annotated[list[str] | None, options.packs_option("ask")] = None,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     model: Annotated[
         str | None,
@@ -87,7 +87,7 @@ def ask(
     json_output: options.Json = False,
     embedding_model: options.EncoderModel = None,
 ) -> None:
-    """Answer a question from a pack with numbered, verified citations.
+    """Answer a question from a pack, or several, with numbered, verified citations.
 
     Without an API key, or with --offline, the answer quotes the pack and nothing leaves this machine. If
     ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL is set, the question, the sections found for it and worked examples from
@@ -102,17 +102,22 @@ def ask(
     printed_as = chosen_format(output_format, json_output=json_output, typed=typed_in(context))
     if batch is not None and printed_as is OutputFormat.MD:
         raise UsageError(f"--batch prints JSON Lines, not {printed_as}.", hint="Leave out --format.")
-    pack = options.require_pack(pack)
+    packs = options.require_packs(pack)
     if receipt is not None:
         _check_receipt(receipt, batch, show_prompt=show_prompt)
 
-    from wikigr.pack.open import Pack
     from wikigr.segmentation import load_segmenter
+    from wikigr_cli.packs import open_all
 
     # Load it while the engine reads the vectors.
     Thread(target=load_segmenter, daemon=True).start()
     purpose: Purpose = "query" if batch is None else "queries"
-    with Pack(pack, encoder=embedding_model, purpose=purpose, preload=True) as opened:
+    with open_all(environment, packs, encoder=embedding_model, purpose=purpose, preload=True) as opened:
+        if receipt is not None and len(opened.members) > 1:
+            raise UsageError(
+                f"--receipt records the evidence of one pack, not of {len(opened.members)}.",
+                hint="Give one --pack, or leave out --receipt.",
+            )
         # Imported while the encoder loads.
         from wikigr.pipeline.pipeline import Pipeline
         from wikigr.profiles.files import load_profile
@@ -131,7 +136,7 @@ def ask(
             print_trace(environment, trace)
             return
         if batch is not None:
-            with _batch_receipts(environment, receipt, pipeline, named, pack) as keep:
+            with _batch_receipts(environment, receipt, pipeline, named, packs[0]) as keep:
                 abstained, failed = _ask_batch(environment, pipeline, batch, keep, explain=explain)
             if failed:
                 raise WikigrError(f"{failed} of the questions could not be answered.")
@@ -139,7 +144,7 @@ def ask(
             assert question is not None
             wants_stream = environment.stdout.isatty() if stream is None else stream
             live = client is not None and printed_as is OutputFormat.TEXT and wants_stream
-            with _receipt(environment, receipt, pipeline, named, pack) as keep:
+            with _receipt(environment, receipt, pipeline, named, packs[0]) as keep:
                 answer = _answer_live(environment, pipeline, question) if live else pipeline.answer(question)
                 keep(answer)
                 print_trace(environment, answer.trace)
@@ -150,7 +155,7 @@ def ask(
                 elif printed_as is OutputFormat.MD:
                     print_answer_markdown(environment, answer_document(answer, pipeline, explain=False))
                 else:
-                    print_answer(environment, answer, explain=explain, streamed=live)
+                    print_answer(environment, answer, opened, explain=explain, streamed=live)
     if strict and abstained:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 

@@ -12,7 +12,7 @@ from wikigr_cli import options
 from wikigr_cli.environment import Environment, typed_in
 from wikigr_cli.render.formats import OutputFormat, chosen_fields, chosen_format
 from wikigr_cli.render.output import print_json_line, print_trace
-from wikigr_cli.render.search import FIELDS, print_search, search_document, search_fields
+from wikigr_cli.render.search import FIELDS, PACK, print_search, search_document, search_fields
 
 if TYPE_CHECKING:
     from wikigr.embeddings.loader import Purpose
@@ -33,7 +33,7 @@ class Fusion(StrEnum):
 def search(
     context: typer.Context,
     question: options.Question = None,
-    pack: Annotated[str | None, options.pack_option("search")] = None,
+    pack: Annotated[list[str] | None, options.packs_option("search")] = None,
     top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=1000, help="The maximum number of sections.")] = 10,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     mode: Annotated[
@@ -54,13 +54,14 @@ def search(
         typer.Option(
             "--fields",
             metavar="A,B,C",
-            help=f"Only these keys of the results, in json, jsonl, csv and md: {', '.join(FIELDS)}.",
+            help=f"Only these keys of the results, in json, jsonl, csv and md: {', '.join(FIELDS)}, "
+            "and pack if there are several.",
         ),
     ] = None,
     json_output: options.Json = False,
     embedding_model: options.EncoderModel = None,
 ) -> None:
-    """Find the sections of a pack that best match a question.
+    """Find the sections of a pack, or of several, that best match a question.
 
     Nothing leaves this machine, unless the profile rephrases the question (as `recall` does). In that case the question
     is sent to a model server. If the profile names a cross-encoder other than the reader, it is downloaded once.
@@ -72,21 +73,21 @@ def search(
             "Give either a question or --batch.", hint='Example: wikigr search "spin" --pack packs/physics'
         )
     printed_as = chosen_format(output_format, json_output=json_output, typed=typed_in(context))
-    columns = chosen_fields(fields, FIELDS)
+    columns = chosen_fields(fields, (*FIELDS, PACK))
     if batch is not None and printed_as in (OutputFormat.MD, OutputFormat.CSV):
         raise UsageError(f"--batch prints JSON Lines, not {printed_as}.", hint="Leave out --format.")
     if columns is not None and batch is None and printed_as is OutputFormat.TEXT:
         raise UsageError("--fields needs another format than text.", hint="Example: --format csv")
-    pack = options.require_pack(pack)
+    packs = options.require_packs(pack)
 
-    from wikigr.pack.open import Pack
     from wikigr.profiles.files import load_profile
     from wikigr.retrieval.candidates import RetrievalOptions
+    from wikigr_cli.packs import open_all
 
     chosen = _with_flags(load_profile(profile), mode, fusion)
     purpose: Purpose = "query" if batch is None else "queries"
     retrieval = chosen[RetrievalOptions]
-    with Pack(pack, encoder=embedding_model, purpose=purpose, preload=retrieval.uses_dense) as opened:
+    with open_all(environment, packs, encoder=embedding_model, purpose=purpose, preload=retrieval.uses_dense) as opened:
         from wikigr.pipeline.connect import connect
         from wikigr.pipeline.pipeline import Pipeline
         from wikigr.question.question import content_stems
@@ -100,7 +101,7 @@ def search(
             trace = Trace()
             evidence = pipeline.search(text, top_k=top_k, trace=trace)
             print_trace(environment, trace)
-            return search_document(text, evidence, trace, chosen.name, opened.manifest)
+            return search_document(text, evidence, trace, chosen.name, opened)
 
         if batch is not None:
             failed = 0

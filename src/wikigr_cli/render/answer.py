@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.formats import markdown, markdown_link
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, pack_document, stage_lines, stages_document
+from wikigr_cli.render.output import SCHEMA_VERSION, Document, packs_document, stage_lines, stages_document, with_pack
 from wikigr_cli.render.search import result_document, scores_document
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer, AnswerHop, AnswerSpan
     from wikigr.errors import WikigrError
+    from wikigr.pack.open import Pack
     from wikigr.pipeline.pipeline import Pipeline
 
 # ``--explain`` prints this many dropped candidates and sentences; the JSON has all.
@@ -23,7 +24,7 @@ _MAX_SENTENCES = 12
 
 def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> dict[str, Any]:
     """Return what ``wikigr ask --json`` prints."""
-    manifest = pipeline.pack.manifest
+    pack = pipeline.pack
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "question": answer.question,
@@ -31,20 +32,23 @@ def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> dic
         "abstained": answer.abstained,
         "confidence": round(answer.confidence, 4),
         "query_type": answer.query_type,
-        "span": asdict(answer.span) if answer.span is not None else None,
+        "span": with_pack(pack, asdict(answer.span)) if answer.span is not None else None,
         "chain": [{**asdict(hop), "probability": round(hop.probability, 4)} for hop in answer.chain],
         "sources": answer.sources,
         "citations": [
-            {
-                "n": c.n,
-                "title": c.title,
-                "section_id": c.section_id,
-                "section": c.heading,
-                "source_id": c.source_id,
-                "quote": c.quote,
-                "start": c.start,
-                "end": c.end,
-            }
+            with_pack(
+                pack,
+                {
+                    "n": c.n,
+                    "title": c.title,
+                    "section_id": c.section_id,
+                    "section": c.heading,
+                    "source_id": c.source_id,
+                    "quote": c.quote,
+                    "start": c.start,
+                    "end": c.end,
+                },
+            )
             for c in answer.citations
         ],
         "unverified_claims": list(answer.unverified),
@@ -54,13 +58,13 @@ def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> dic
         "profile": answer.profile,
         "degraded": answer.trace.degraded,
         "warnings": answer.trace.warnings,
-        "pack": pack_document(manifest),
+        **packs_document(pack, [c.section_id for c in answer.citations]),
         "model": answer.model,
         "usage": answer.usage.to_dict(),
         "timings": dict(answer.trace.timings()),
     }
     if explain:
-        document["explain"] = _explain_document(answer)
+        document["explain"] = _explain_document(answer, pack)
     return document
 
 
@@ -69,22 +73,25 @@ def failure_document(id_: str | int, question: str, error: WikigrError) -> dict[
     return {"id": id_, "schema_version": SCHEMA_VERSION, "question": question, "error": error.message}
 
 
-def _explain_document(answer: Answer) -> dict[str, Any]:
+def _explain_document(answer: Answer, pack: Pack) -> dict[str, Any]:
     cited = {(c.section_id, c.start) for c in answer.citations}
     return {
         "stages": stages_document(answer.trace),
-        "candidates": _candidates_document(answer),
+        "candidates": [with_pack(pack, candidate) for candidate in _candidates_document(answer)],
         "sentences": [
-            {
-                "section_id": s.section.section_id,
-                "start": s.start,
-                "end": s.end,
-                "text": s.text,
-                "score": round(s.score, 4),
-                "parts": {part: round(value, 4) for part, value in s.parts().items()},
-                "margin": round(s.span.margin, 4) if s.span is not None else None,
-                "cited": s.place in cited,
-            }
+            with_pack(
+                pack,
+                {
+                    "section_id": s.section.section_id,
+                    "start": s.start,
+                    "end": s.end,
+                    "text": s.text,
+                    "score": round(s.score, 4),
+                    "parts": {part: round(value, 4) for part, value in s.parts().items()},
+                    "margin": round(s.span.margin, 4) if s.span is not None else None,
+                    "cited": s.place in cited,
+                },
+            )
             for s in answer.sentences
         ],
     }
@@ -112,8 +119,10 @@ def _candidates_document(answer: Answer) -> list[dict[str, Any]]:
     ]
 
 
-def print_answer(environment: Environment, answer: Answer, *, explain: bool, streamed: bool = False) -> None:
-    """Print an answer with its sources; if a model's answer was ``streamed``, print only what follows its text."""
+def print_answer(
+    environment: Environment, answer: Answer, pack: Pack, *, explain: bool, streamed: bool = False
+) -> None:
+    """Print an answer from ``pack`` with its sources; if a model's was ``streamed``, only what follows its text."""
     from wikigr.index.candidate import place
 
     # The text is already on the screen if a model streamed it; answers from its own knowledge are never streamed.
@@ -134,7 +143,8 @@ def print_answer(environment: Environment, answer: Answer, *, explain: bool, str
         for citation in answer.citations:
             section = place(citation.title, citation.heading)
             environment.print(f"  [{citation.n}] {section}", end="")
-            environment.print(f"  {citation.section_id} [{citation.start}:{citation.end}]", style="dim", hang=6)
+            stored = _stored_at(pack, citation.section_id)
+            environment.print(f"  {stored} [{citation.start}:{citation.end}]", style="dim", hang=6)
     environment.print(f"Confidence {answer.confidence:.2f}", style="dim")
     if answer.unverified:
         environment.print(f"{len(answer.unverified)} of the claims could not be verified.", style="yellow")
@@ -143,7 +153,7 @@ def print_answer(environment: Environment, answer: Answer, *, explain: bool, str
     if explain:
         if answer.chain:
             _print_chain(environment, answer.chain)
-        _print_explanation(environment, _explain_document(answer))
+        _print_explanation(environment, _explain_document(answer, pack))
 
 
 def print_answer_markdown(environment: Environment, document: Document) -> None:
@@ -157,10 +167,17 @@ def print_answer_markdown(environment: Environment, document: Document) -> None:
     sources = []
     for citation in document["citations"]:
         link = markdown_link(place(citation["title"], citation["section"]), citation.get("url"))
-        sources.append(f"{citation['n']}. {link}: “{markdown(citation['quote'])}”")
+        pack = f", {markdown(citation['pack'])}" if "pack" in citation else ""
+        sources.append(f"{citation['n']}. {link}{pack}: “{markdown(citation['quote'])}”")
     if sources:
         parts.append("\n".join(sources))
     environment.write_text("\n\n".join(parts) + "\n")
+
+
+def _stored_at(pack: Pack, section_id: str) -> str:
+    """Return the id of a section, preceded by the name of its pack if there are several."""
+    member, own_id = pack.origin(section_id)
+    return f"{member.label}: {own_id}" if len(pack.members) > 1 else own_id
 
 
 def _print_short_answer(environment: Environment, answer: Answer, span: AnswerSpan) -> None:
@@ -210,12 +227,12 @@ def _print_explanation(environment: Environment, explain: Document) -> None:
             for name, value in result["scores"].items()
             if not name.endswith("_rank")
         )
-        environment.print(f" {result['rank']:>3}. {result['score']:.3f}  {result['section_id']}  {parts}", hang=13)
+        environment.print(f" {result['rank']:>3}. {result['score']:.3f}  {_place_of(result)}  {parts}", hang=13)
     dropped = [result for result in explain["candidates"] if result["reason"] is not None]
     if dropped:
         environment.print("Dropped", style="bold")
     for result in dropped[:_MAX_DROPPED]:
-        line = f" {result['rank']:>3}. {result['score']:.3f}  {result['section_id']}  {result['reason']}"
+        line = f" {result['rank']:>3}. {result['score']:.3f}  {_place_of(result)}  {result['reason']}"
         environment.print(line, hang=13)
     if len(dropped) > _MAX_DROPPED:
         environment.print(f"      … and {len(dropped) - _MAX_DROPPED:,} more (--json has all)", style="dim")
@@ -225,6 +242,11 @@ def _print_explanation(environment: Environment, explain: Document) -> None:
         parts = ", ".join(f"{part} {value:.2f}" for part, value in sentence["parts"].items())
         if sentence["margin"] is not None:
             parts = f"margin {sentence['margin']:.2f}, {parts}"
-        place = f"{sentence['section_id']} [{sentence['start']}:{sentence['end']}]"
+        place = f"{_place_of(sentence)} [{sentence['start']}:{sentence['end']}]"
         environment.print(f" {mark} {sentence['score']:.3f}  {place}  {parts}", hang=10)
         environment.print(f"          {' '.join(sentence['text'].split())[:100]}", style="dim")
+
+
+def _place_of(fields: Document) -> str:
+    """Return the id of a section of a document, preceded by the name of its pack if it has one."""
+    return f"{fields['pack']}: {fields['section_id']}" if "pack" in fields else str(fields["section_id"])

@@ -14,32 +14,33 @@ from wikigr_cli.render.formats import (
     print_markdown_table,
     with_fields,
 )
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, pack_document, print_json, print_json_line
+from wikigr_cli.render.output import SCHEMA_VERSION, Document, packs_document, print_json, print_json_line, with_pack
 
 if TYPE_CHECKING:
     from wikigr.index.candidate import Candidate, Evidence
-    from wikigr.pack.manifest import Manifest
+    from wikigr.pack.open import Pack
     from wikigr.retrieval.trace import Trace
 
 # Two lines of a terminal with 80 columns.
 _SNIPPET_LENGTH = 148
-# The keys of a result, and those of the columns by default.
+# The keys of a result, the one that results of several packs have in addition, and the columns by default.
 FIELDS = ("rank", "title", "section_id", "section", "source_id", "score", "scores", "content")
+PACK = "pack"
 _COLUMNS = tuple(field for field in FIELDS if field != "scores")
 
 
 def search_document(
-    question: str, evidence: Sequence[Evidence], trace: Trace, profile: str, pack: Manifest
+    question: str, evidence: Sequence[Evidence], trace: Trace, profile: str, pack: Pack
 ) -> dict[str, Any]:
     """Return what ``wikigr search --json`` prints."""
     return {
         "schema_version": SCHEMA_VERSION,
         "question": question,
-        "results": [result_document(rank, item) for rank, item in enumerate(evidence, start=1)],
+        "results": [with_pack(pack, result_document(rank, item)) for rank, item in enumerate(evidence, start=1)],
         "profile": profile,
         "degraded": trace.degraded,
         "warnings": trace.warnings,
-        "pack": pack_document(pack),
+        **packs_document(pack, [item.section.section_id for item in evidence]),
         "timings": dict(trace.timings()),
     }
 
@@ -64,7 +65,7 @@ def print_search(
         for result in results:
             print_json_line(environment, with_fields(result, fields))
     elif output_format is OutputFormat.CSV:
-        print_csv(environment, results, fields or _COLUMNS)
+        print_csv(environment, results, fields or (*_COLUMNS, *([PACK] if "packs" in document else [])))
     elif output_format is OutputFormat.MD and fields is not None:
         print_markdown_table(environment, results, fields)
     elif output_format is OutputFormat.MD:
@@ -80,7 +81,8 @@ def _print_markdown_list(environment: Environment, results: Sequence[Document], 
     for result in results:
         link = markdown_link(place(result["title"], result["section"]), result.get("url"))
         snippet = make_snippet(result["content"], weights, _SNIPPET_LENGTH).text
-        environment.write_text(f"{result['rank']}. {link} ({result['score']:.4f})\n   {markdown(snippet)}\n")
+        pack = f", {markdown(result['pack'])}" if "pack" in result else ""
+        environment.write_text(f"{result['rank']}. {link}{pack} ({result['score']:.4f})\n   {markdown(snippet)}\n")
 
 
 def print_results(environment: Environment, document: Document, weights: Mapping[str, float]) -> None:
@@ -93,7 +95,8 @@ def print_results(environment: Environment, document: Document, weights: Mapping
     for result in document["results"]:
         section = place(result["title"], result["section"])
         environment.print(f"{result['rank']:>3}. {section}", style="bold", end="")
-        environment.print(f"  {result['score']:.4f}", style="dim", hang=5)
+        pack = f"  {result['pack']}" if "pack" in result else ""
+        environment.print(f"  {result['score']:.4f}{pack}", style="dim", hang=5)
         snippet = make_snippet(result["content"], weights, _SNIPPET_LENGTH)
         environment.print("     ", end="")
         done = 0

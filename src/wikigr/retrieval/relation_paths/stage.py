@@ -14,6 +14,7 @@ from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr.sources.formats import FORMATS, LinkTarget
 
 if TYPE_CHECKING:
+    from wikigr.pack.open import Pack
     from wikigr.retrieval.relation_paths.path_search import FoundPath, PathSearch
 
 # Formats whose packs are made of triples.
@@ -36,47 +37,66 @@ class RelationPaths(RetrievalStage[RelationPathsOptions]):
 
     def applies(self, state: State) -> bool:
         # A model decides by itself what it needs.
-        is_graph = self.resources.pack.manifest.source.get("format") in _OF_TRIPLES
-        return is_graph and self.resources.model is None and super().applies(state)
+        return bool(self._of_triples) and self.resources.model is None and super().applies(state)
 
     @cached_property
-    def search(self) -> PathSearch:
-        """Searches the pack's facts; imported and read on first use, because most packs need none of it."""
+    def _of_triples(self) -> tuple[Pack, ...]:
+        """The packs that are made of triples."""
+        return tuple(m for m in self.resources.pack.members if m.manifest.source.get("format") in _OF_TRIPLES)
+
+    @cached_property
+    def _searches(self) -> dict[Pack, PathSearch]:
+        """Search the facts of each pack; imported and read on first use, because most packs need none of it."""
         from wikigr.graph.fact_graph import read_facts
         from wikigr.retrieval.relation_paths.path_search import PathSearch
 
-        pack = self.resources.pack
-        return PathSearch(read_facts(pack.graph), pack.graph_index, lambda texts: pack.encoder.encode(texts))
+        def search(pack: Pack) -> PathSearch:
+            return PathSearch(read_facts(pack.graph), pack.graph_index, lambda texts: pack.encoder.encode(texts))
+
+        return {pack: search(pack) for pack in self._of_triples if _has_default_encoder(pack)}
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
-        from wikigr.embeddings.weights import DEFAULT_WEIGHTS_SHA256
-
-        if self.resources.pack.encoder.identity.weights_sha256 != DEFAULT_WEIGHTS_SHA256:
+        if not self._searches:
             record.notes["skipped"] = "words are matched with relations by the default encoder's vectors"
             return state
-        search = self.search.find(state.question.text, seconds=_MAX_SECONDS, most=_MAX_SHOWN)
-        found = search.paths
-        if search.out_of_time:
+        results = {
+            pack: search.find(state.question.text, seconds=_MAX_SECONDS, most=_MAX_SHOWN)
+            for pack, search in self._searches.items()
+        }
+        if any(result.out_of_time for result in results.values()):
             # Another machine, or the same one when it is less busy, may find another answer.
             record.degraded = True
             record.warning = f"Not all paths were tried: the limit of {_MAX_SECONDS:g} s passed."
+        pack = max(results, key=lambda pack: results[pack].paths[0].explained if results[pack].paths else -1.0)
+        search, found = self._searches[pack], results[pack].paths
         record.scored = len(found)
-        record.notes["paths"] = [self.search.describe(path) for path in found]
+        record.notes["paths"] = [search.describe(path) for path in found]
         state = replace(state, searched_paths=True)
         if not found or not found[0].is_explained:
             record.notes["outcome"] = "no path explains the question"
             return state
-        candidates = self._candidates(found[0])
+        candidates = self._candidates(pack, found[0])
         record.ranking = section_ids(candidates)
         evidence = tuple(fetch(self.resources.pack, candidates))
-        facts = self.search.facts_of(found[0], self.options.max_answers)
-        return replace(state, candidates=candidates, selected=candidates, evidence=evidence, answers=facts)
+        facts = search.facts_of(found[0], self.options.max_answers)
+        chains = tuple(tuple(replace(f, section_id=self._id_of(pack, f.section_id)) for f in c) for c in facts.chains)
+        answers = replace(facts, chains=chains)
+        return replace(state, candidates=candidates, selected=candidates, evidence=evidence, answers=answers)
 
-    def _candidates(self, path: FoundPath) -> tuple[Candidate, ...]:
+    def _id_of(self, pack: Pack, section_id: str) -> str:
+        return self.resources.pack.id_of(pack, section_id)
+
+    def _candidates(self, pack: Pack, path: FoundPath) -> tuple[Candidate, ...]:
         """Return the sections that state the facts of the first answers, in their order."""
         links = [link for chain in path.chains[: self.options.max_answers] for link in chain]
-        sections = dict.fromkeys(self.search.facts.section_of(link.row) for link in links)
+        sections = dict.fromkeys(self._searches[pack].facts.section_of(link.row) for link in links)
         return tuple(
-            Candidate(section, 1.0 + 1.0 / rank, {RELEVANCE: path.explained, FACT: float(rank)})
+            Candidate(self._id_of(pack, section), 1.0 + 1.0 / rank, {RELEVANCE: path.explained, FACT: float(rank)})
             for rank, section in enumerate(filter(None, sections), start=1)
         )
+
+
+def _has_default_encoder(pack: Pack) -> bool:
+    from wikigr.embeddings.weights import DEFAULT_WEIGHTS_SHA256
+
+    return pack.encoder.identity.weights_sha256 == DEFAULT_WEIGHTS_SHA256

@@ -240,7 +240,8 @@ class GraphReranking(RerankingStage[GraphRerankerOptions]):
         pack = self.resources.pack
         documented = graph_weights(pack.manifest.counts["articles"])
         return GraphReranker(
-            pack.graph.connection,
+            # The scores of several packs are given to the reranker, so it queries none of them.
+            pack.members[0].graph.connection,
             alpha=or_auto(self.options.alpha, documented.alpha),
             beta=or_auto(self.options.beta, documented.beta),
             cache_ttl=or_auto(self.options.cache_ttl, documented.cache_ttl),
@@ -283,6 +284,10 @@ def load_scores(pack: Pack, reranker: GraphReranker) -> str | None:
     """
     if reranker._is_cache_valid():
         return None
+    if len(pack.members) > 1:
+        scores, warning = _join_scores(pack)
+        reranker.use_scores(scores, Parameters())
+        return warning
     try:
         cache = read_pack_cache(pack.layout.part(parts.PAGERANK), pack.manifest.counts["articles"])
     except PageRankCacheError as error:
@@ -291,6 +296,26 @@ def load_scores(pack: Pack, reranker: GraphReranker) -> str | None:
         return "The pack's PageRank cache belongs to other content, so PageRank was recomputed."
     reranker.use_scores(cache.scores, cache.parameters or Parameters())
     return None
+
+
+def _join_scores(pack: Pack) -> tuple[dict[str, float], str | None]:
+    """Return the PageRank of all articles of a joined pack, and what is wrong with the scores of its members.
+
+    Without links between the members, that is the PageRank in a member times the member's share of the articles. An
+    article of a member without links has the lowest score, which is that of an article that nothing links to.
+    """
+    joined: dict[str, float] = {}
+    warnings = []
+    for member in pack.members:
+        reranker = GraphReranker(member.graph.connection)
+        warnings.append(load_scores(member, reranker))
+        share = member.manifest.counts["articles"] / max(1, pack.manifest.counts["articles"])
+        joined.update((pack.title_of(member, title), share * score) for title, score in reranker._scores().items())
+    lowest = min(joined.values(), default=0.0)
+    if joined:
+        for number in range(pack.graph_index.articles):
+            joined.setdefault(pack.graph_index.node(number).key, lowest)
+    return joined, " ".join(filter(None, warnings)) or None
 
 
 def _relevance(result: Result) -> float:
