@@ -20,6 +20,7 @@ from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import Manifest, read_manifest
+from wikigr.pack.section_urls import SectionUrls
 from wikigr.text import fold
 
 if TYPE_CHECKING:
@@ -177,6 +178,11 @@ class Pack:
         )
         found = (row for section_id in section_ids for row in self.graph.rows(query, {"id": section_id}))
         return {row[0]: Section(*row) for row in found}
+
+    @cached_property
+    def urls(self) -> SectionUrls:
+        """Finds the addresses of sections."""
+        return SectionUrls(self.graph, self.layout, self.manifest.source["format"])
 
     @cached_property
     def graph_index(self) -> GraphIndex:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import ABSTAINED, Answer
+from wikigr.answer.citations import Citation
 from wikigr.answer.draft import Draft
 from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.answer.facts import facts_among
@@ -87,7 +88,8 @@ class Pipeline:
         state = self._start(self._analyze(question), limit=top_k, depth=search_depth(top_k))
         state = self._run((stage for stage in RETRIEVAL_STAGES if not stage.reads), state, trace)
         state = replace(state, selected=state.candidates[:top_k])
-        return list(self._run((stage for stage in RETRIEVAL_STAGES if stage.run is Fetch), state, trace).evidence)
+        found = self._run((stage for stage in RETRIEVAL_STAGES if stage.run is Fetch), state, trace).evidence
+        return list(self._with_urls(found))
 
     def retrieve(self, question: str, trace: Trace, *, within: Collection[str] | None = None) -> State:
         """Return what retrieval finds for an answer to ``question``.
@@ -125,6 +127,8 @@ class Pipeline:
             if answer.abstained and strategy.applies(self.resources, draft):
                 answer = strategy.write(self._writers, draft, answer, on_text)
                 assert answer.query_type in (ABSTAINED, strategy.query_type)
+        evidence = self._with_urls(answer.evidence)
+        answer = replace(answer, citations=self._cited_urls(answer.citations), evidence=evidence)
         return replace(answer, usage=self.model.usage - before) if self.model else answer
 
     def request(self, question: str, trace: Trace) -> Request:
@@ -155,6 +159,14 @@ class Pipeline:
             for title in answer.sources
             for name, kind in self.pack.graph.rows(query, {"title": title, "limit": _MAX_ENTITIES})
         ]
+
+    def _with_urls(self, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+        urls = self.pack.urls.find(item.section.section_id for item in evidence)
+        return tuple(replace(item, url=urls[item.section.section_id]) for item in evidence)
+
+    def _cited_urls(self, citations: Sequence[Citation]) -> tuple[Citation, ...]:
+        urls = self.pack.urls.find(citation.section_id for citation in citations)
+        return tuple(replace(citation, url=urls[citation.section_id]) for citation in citations)
 
     def _search_in_one_hop(self, question: str) -> State:
         """Return what retrieval finds for a question that a stage asks."""

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from wikigr.errors import UsageError
 
@@ -46,7 +46,8 @@ class SourceFormat:
     ``sniff`` gets the first ``HEAD_BYTES`` bytes of a file, decompressed and without a byte order mark.
     ``content_decides`` means that only ``sniff`` identifies the format, and does so whatever the file is called; for
     all other formats the suffix comes first. ``reader`` is ``module:class``, imported on first use. ``parses_slowly``
-    marks formats whose parsing costs much more than sending a record to another process.
+    marks formats whose parsing costs much more than sending a record to another process. ``anchors`` names the rule for
+    the anchors of headings (see the module ``anchors``), ``""`` if there is none.
     """
 
     name: str
@@ -59,6 +60,7 @@ class SourceFormat:
     reads_folders: bool = False
     reads_stdin: bool = False
     parses_slowly: bool = False
+    anchors: Literal["", "slug", "wiki"] = ""
 
     def has_suffix(self, name: str) -> bool:
         """Return whether the file name ends like this format's; single-file formats may be compressed."""
@@ -119,6 +121,7 @@ FORMATS = (
         sniff=_begins_with(_MEDIAWIKI, re.DOTALL),
         content_decides=True,
         parses_slowly=True,
+        anchors="wiki",
     ),
     SourceFormat(
         name="zim",
@@ -129,6 +132,7 @@ FORMATS = (
         sniff=_begins_with(rb"ZIM\x04"),
         content_decides=True,
         parses_slowly=True,
+        anchors="wiki",
     ),
     SourceFormat(
         name="markdown",
@@ -137,6 +141,7 @@ FORMATS = (
         reader="wikigr.sources.markdown.source:MarkdownSource",
         links=LinkTarget.NOTE,
         reads_folders=True,
+        anchors="slug",
     ),
     SourceFormat(
         name="html",

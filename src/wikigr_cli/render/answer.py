@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.formats import markdown, markdown_link
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, pack_document, stage_lines, stages_document
+from wikigr_cli.render.output import (
+    SCHEMA_VERSION,
+    Document,
+    pack_document,
+    print_address,
+    stage_lines,
+    stages_document,
+)
 from wikigr_cli.render.search import result_document, scores_document
 
 if TYPE_CHECKING:
@@ -44,6 +51,7 @@ def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> dic
                 "quote": c.quote,
                 "start": c.start,
                 "end": c.end,
+                "url": c.url,
             }
             for c in answer.citations
         ],
@@ -106,6 +114,7 @@ def _candidates_document(answer: Answer) -> list[dict[str, Any]]:
             "source_id": None,
             **scores_document(candidate),
             "content": None,
+            "url": None,
             "reason": answer.trace.reason_for(candidate.section_id),
         }
         for rank, candidate in enumerate(candidates.values(), start=1)
@@ -133,8 +142,10 @@ def print_answer(environment: Environment, answer: Answer, *, explain: bool, str
         environment.print("Sources", style="bold")
         for citation in answer.citations:
             section = place(citation.title, citation.heading)
-            environment.print(f"  [{citation.n}] {section}", end="")
+            environment.print(f"  [{citation.n}] ", end="")
+            environment.print(section, end="", link=citation.url)
             environment.print(f"  {citation.section_id} [{citation.start}:{citation.end}]", style="dim", hang=6)
+            print_address(environment, citation.url, indent=6)
     environment.print(f"Confidence {answer.confidence:.2f}", style="dim")
     if answer.unverified:
         environment.print(f"{len(answer.unverified)} of the claims could not be verified.", style="yellow")

@@ -14,7 +14,14 @@ from wikigr_cli.render.formats import (
     print_markdown_table,
     with_fields,
 )
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, pack_document, print_json, print_json_line
+from wikigr_cli.render.output import (
+    SCHEMA_VERSION,
+    Document,
+    pack_document,
+    print_address,
+    print_json,
+    print_json_line,
+)
 
 if TYPE_CHECKING:
     from wikigr.index.candidate import Candidate, Evidence
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
 # Two lines of a terminal with 80 columns.
 _SNIPPET_LENGTH = 148
 # The keys of a result, and those of the columns by default.
-FIELDS = ("rank", "title", "section_id", "section", "source_id", "score", "scores", "content")
+FIELDS = ("rank", "title", "section_id", "section", "source_id", "score", "scores", "content", "url")
 _COLUMNS = tuple(field for field in FIELDS if field != "scores")
 
 
@@ -92,7 +99,8 @@ def print_results(environment: Environment, document: Document, weights: Mapping
         environment.note("Nothing in the pack matches.")
     for result in document["results"]:
         section = place(result["title"], result["section"])
-        environment.print(f"{result['rank']:>3}. {section}", style="bold", end="")
+        environment.print(f"{result['rank']:>3}. ", style="bold", end="")
+        environment.print(section, style="bold", end="", link=result["url"])
         environment.print(f"  {result['score']:.4f}", style="dim", hang=5)
         snippet = make_snippet(result["content"], weights, _SNIPPET_LENGTH)
         environment.print("     ", end="")
@@ -102,6 +110,7 @@ def print_results(environment: Environment, document: Document, weights: Mapping
             environment.print(snippet.text[start:end], style="bold", end="")
             done = end
         environment.print(snippet.text[done:], hang=5)
+        print_address(environment, result["url"], indent=5)
 
 
 def rerank_document(given: Document, results: Sequence[Document], method: str, trace: Trace) -> dict[str, Any]:
@@ -146,6 +155,7 @@ def result_document(rank: int, item: Evidence) -> dict[str, Any]:
         "source_id": section.source_id,
         **scores_document(item.candidate),
         "content": section.content,
+        "url": item.url,
     }
 
 
