@@ -19,6 +19,8 @@ _MODULES = {
     "search": "search",
     "rerank": "rerank",
     "why": "why",
+    "show": "show",
+    "open": "open",
     "graph": "graph",
     "pack": "pack",
     "pagerank": "pagerank",

@@ -31,7 +31,7 @@ _DEFAULT_WIDTH = 80
 # Terminals that would print an address instead of hiding it; ``linux`` is the console without a desktop.
 _WITHOUT_LINKS = (None, "", "dumb", "linux")
 # SGR codes. Importing rich for these would add 40 ms to every question.
-_STYLES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
+_STYLES = {"bold": 1, "dim": 2, "reverse": 7, "red": 31, "green": 32, "yellow": 33}
 
 
 class _Style(NamedTuple):
@@ -122,6 +122,10 @@ class Environment:
             return True
         return stream.isatty() and self.variables.get("TERM") != "dumb"
 
+    def is_interactive(self) -> bool:
+        """Return whether a person types at a terminal and reads the result there."""
+        return self.stdin.isatty() and self.stdout.isatty()
+
     def can_animate(self) -> bool:
         """Return whether progress bars may be drawn on stderr."""
         return self.verbosity >= 0 and self.stderr.isatty() and self.variables.get("TERM") != "dumb"
@@ -171,10 +175,11 @@ class Environment:
     ) -> None:
         """Write a piece of the result to stdout, without control characters, in ``style`` if stdout has color.
 
-        ``style`` is ``bold``, ``dim`` or a color. In a terminal a piece is held back until its line ends; the call that
-        ends the line decides how it overflows. ``wrap`` breaks it between words and indents the next lines by ``hang``
-        columns (default: by the line's own leading blanks), ``cut`` shortens it like a row of a table, and ``keep``
-        leaves it whole so that a command can be copied. A terminal that can opens the address ``link`` on a click.
+        ``style`` is ``bold``, ``dim``, ``reverse`` or a color. In a terminal a piece is held back until its line ends;
+        the call that ends the line decides how it overflows. ``wrap`` breaks it between words and indents the next
+        lines by ``hang`` columns (default: by the line's own leading blanks), ``cut`` shortens it like a row of a
+        table, and ``keep`` leaves it whole so that a command can be copied. A terminal that can opens the address
+        ``link`` on a click.
         """
         text = plain(text)
         width = self.width(self.stdout)
@@ -192,6 +197,10 @@ class Environment:
             pieces = pieces if cells(joined) <= width else [(cut(joined, width), shown)]
         lines = wrap_pieces(pieces, width, _Style(), hang) if overflow == "wrap" else [pieces]
         self.write("\n".join("".join(self._styled(*piece) for piece in line) for line in lines) + end)
+
+    def drop_line(self) -> None:
+        """Forget the pieces of a line that has not ended, after an interruption."""
+        self._pending.clear()
 
     def _styled(self, text: str, style: _Style) -> str:
         if style.name and self.has_color(self.stdout):
