@@ -1,4 +1,4 @@
-"""Settings files (the user's and the nearest project's) and the folders for configuration, data and caches."""
+"""Settings files (the user's and the nearest project's) and the folders for configuration, data, caches and state."""
 
 from __future__ import annotations
 
@@ -22,6 +22,11 @@ def cache_folder() -> Path:
 def data_folder() -> Path:
     """Return the user's data folder for wikigr, which may not exist yet (``XDG_DATA_HOME``)."""
     return platformdirs.user_data_path("wikigr")
+
+
+def state_folder() -> Path:
+    """Return the user's folder for what wikigr remembers, which may not exist yet (``XDG_STATE_HOME``)."""
+    return platformdirs.user_state_path("wikigr")
 
 
 def config_folder() -> Path:

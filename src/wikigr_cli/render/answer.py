@@ -152,9 +152,7 @@ def print_answer(environment: Environment, answer: Answer, *, explain: bool, str
     if answer.usage.calls:
         environment.print(_usage(answer), style="dim")
     if explain:
-        if answer.chain:
-            _print_chain(environment, answer.chain)
-        _print_explanation(environment, _explain_document(answer))
+        print_explanation(environment, answer)
 
 
 def print_answer_markdown(environment: Environment, document: Document) -> None:
@@ -172,6 +170,13 @@ def print_answer_markdown(environment: Environment, document: Document) -> None:
     if sources:
         parts.append("\n".join(sources))
     environment.write_text("\n\n".join(parts) + "\n")
+
+
+def print_explanation(environment: Environment, answer: Answer) -> None:
+    """Print what ``--explain`` adds: the chain of hops, and the stages, sections and sentences with their scores."""
+    if answer.chain:
+        _print_chain(environment, answer.chain)
+    _print_explanation(environment, _explain_document(answer))
 
 
 def _print_short_answer(environment: Environment, answer: Answer, span: AnswerSpan) -> None:
