@@ -52,5 +52,5 @@ def test_titles_in_a_question(converse: Converse, line: str, expected: list[str]
 
 
 def test_the_longest_beginning_of_a_title_counts(converse: Converse) -> None:
-    # "Schrödinger e" begins one title; "e" alone would begin others.
-    assert completed(converse(), "Explain the Schrödinger e") == ["Explain the Schrödinger equation"]
+    # "sc" alone would begin "Schrödinger equation".
+    assert completed(converse(), "Explain Compton sc") == ["Explain Compton scattering"]
