@@ -1,4 +1,4 @@
-"""Settings files (the user's and the nearest project's) and the folders for configuration, data and caches."""
+"""Settings files (the user's and the nearest project's) and the folders for configuration, data, caches and state."""
 
 from __future__ import annotations
 

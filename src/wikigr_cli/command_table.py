@@ -20,6 +20,8 @@ _MODULES = {
     "search": "search",
     "rerank": "rerank",
     "why": "why",
+    "show": "show",
+    "open": "open",
     "graph": "graph",
     "pack": "pack",
     "pagerank": "pagerank",

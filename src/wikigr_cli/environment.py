@@ -11,9 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 
 from wikigr.errors import UsageError
+from wikigr_cli.render.links import openable
 from wikigr_cli.render.wrapping import breaks, cells, cut, wrap_pieces
 
 if TYPE_CHECKING:
@@ -28,8 +29,17 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u2
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 # The width of a terminal that does not report one.
 _DEFAULT_WIDTH = 80
+# Terminals that would print an address instead of hiding it; ``linux`` is the console without a desktop.
+_WITHOUT_LINKS = (None, "", "dumb", "linux")
 # SGR codes. Importing rich for these would add 40 ms to every question.
-_STYLES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
+_STYLES = {"bold": 1, "dim": 2, "reverse": 7, "red": 31, "green": 32, "yellow": 33}
+
+
+class _Style(NamedTuple):
+    """How a piece of text is printed; ``link`` is the address that a click on it opens."""
+
+    name: str = ""
+    link: str = ""
 
 
 class Interrupted(Exception):  # noqa: N818
@@ -109,8 +119,8 @@ class Environment:
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
     verbosity: int = 0
     debug: bool = False
-    # The (text, style) pieces of a terminal line that has not ended yet.
-    _pending: list[tuple[str, str]] = field(default_factory=list)
+    # The pieces of a terminal line that has not ended yet, each with its style.
+    _pending: list[tuple[str, _Style]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for stream in (self.stdout, self.stderr):
@@ -125,6 +135,10 @@ class Environment:
         if self.variables.get("FORCE_COLOR"):
             return True
         return stream.isatty() and self.variables.get("TERM") != "dumb"
+
+    def is_interactive(self) -> bool:
+        """Return whether a person types at a terminal and reads the result there."""
+        return self.stdin.isatty() and self.stdout.isatty()
 
     def can_animate(self) -> bool:
         """Return whether progress bars may be drawn on stderr."""
@@ -159,34 +173,55 @@ class Environment:
         except (OSError, ValueError):
             return _DEFAULT_WIDTH
 
+    def has_links(self, stream: TextIO) -> bool:
+        """Return whether ``stream`` is a terminal that can make text clickable (OSC 8), which others ignore."""
+        return stream.isatty() and self.has_color(stream) and self.variables.get("TERM") not in _WITHOUT_LINKS
+
     def print(
-        self, text: str = "", *, style: str = "", end: str = "\n", hang: int | None = None, overflow: Overflow = "wrap"
+        self,
+        text: str = "",
+        *,
+        style: str = "",
+        end: str = "\n",
+        hang: int | None = None,
+        overflow: Overflow = "wrap",
+        link: str | None = None,
     ) -> None:
         """Write a piece of the result to stdout, without control characters, in ``style`` if stdout has color.
 
-        ``style`` is ``bold``, ``dim`` or a color. In a terminal a piece is held back until its line ends; the call that
-        ends the line decides how it overflows. ``wrap`` breaks it between words and indents the next lines by ``hang``
-        columns (default: by the line's own leading blanks), ``cut`` shortens it like a row of a table, and ``keep``
-        leaves it whole so that a command can be copied.
+        ``style`` is ``bold``, ``dim``, ``reverse`` or a color. In a terminal a piece is held back until its line ends;
+        the call that ends the line decides how it overflows. ``wrap`` breaks it between words and indents the next
+        lines by ``hang`` columns (default: by the line's own leading blanks), ``cut`` shortens it like a row of a
+        table, and ``keep`` leaves it whole so that a command can be copied. A terminal that can opens the address
+        ``link`` on a click.
         """
         text = plain(text)
         width = self.width(self.stdout)
+        shown = _Style(style, openable(link) or "")
         if width is None:
-            self.write(self._styled(text, style) + end)
+            self.write(self._styled(text, shown) + end)
             return
-        self._pending.append((text, style))
+        self._pending.append((text, shown))
         if not end.endswith("\n"):
-            self._pending.append((end, ""))
+            self._pending.append((end, _Style()))
             return
         pieces, self._pending = self._pending, []
         if overflow == "cut":
             joined = "".join(piece for piece, _ in pieces)
-            pieces = pieces if cells(joined) <= width else [(cut(joined, width), style)]
-        lines = wrap_pieces(pieces, width, hang) if overflow == "wrap" else [pieces]
+            pieces = pieces if cells(joined) <= width else [(cut(joined, width), shown)]
+        lines = wrap_pieces(pieces, width, _Style(), hang) if overflow == "wrap" else [pieces]
         self.write("\n".join("".join(self._styled(*piece) for piece in line) for line in lines) + end)
 
-    def _styled(self, text: str, style: str) -> str:
-        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and self.has_color(self.stdout) else text
+    def drop_line(self) -> None:
+        """Forget the pieces of a line that has not ended, after an interruption."""
+        self._pending.clear()
+
+    def _styled(self, text: str, style: _Style) -> str:
+        if style.name and self.has_color(self.stdout):
+            text = f"\x1b[{_STYLES[style.name]}m{text}\x1b[0m"
+        if style.link and self.has_links(self.stdout):
+            text = f"\x1b]8;;{style.link}\x1b\\{text}\x1b]8;;\x1b\\"
+        return text
 
     def write(self, text: str) -> None:
         """Write ``text`` to stdout as it is; raises ``OutputClosed`` if nobody reads stdout any more."""

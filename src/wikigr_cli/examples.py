@@ -28,6 +28,14 @@ EXAMPLES = {
         'wikigr why "What is spin?" Spin --pack packs/physics',
         'wikigr why who proposed matter waves "Louis de Broglie" -p packs/physics',
     ),
+    "show": (
+        "wikigr show Louis de Broglie --pack packs/physics",
+        'wikigr show "Louis de Broglie#3" --pack packs/physics --json',
+    ),
+    "open": (
+        'wikigr open "Louis de Broglie#3" --pack packs/physics',
+        "wikigr open Spin --pack packs/physics --quote angular",
+    ),
     "graph": ("wikigr graph neighbors Spin --pack packs/physics",),
     "graph link": (
         'wikigr graph link "Did Bohr teach Heisenberg?" --pack packs/physics',

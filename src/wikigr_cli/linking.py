@@ -68,6 +68,22 @@ def find_nodes(
     return nodes
 
 
+def find_article(environment: Environment, pack: Pack, name: str) -> str:
+    """Return the title of the article called ``name``; raises ``UsageError`` with suggestions if there is none."""
+    from wikigr.errors import UsageError
+    from wikigr.graph.neighborhood import Neighborhood
+
+    title = pack.find_title(name)
+    if title is not None:
+        return title
+    (node,) = find_nodes(environment, open_linker(pack), Neighborhood(pack.graph), [name])
+    if node.kind != "article":
+        raise UsageError(
+            f"{node.label!r} is an entity, not an article.", hint="`wikigr graph neighbors` shows its edges."
+        )
+    return node.key
+
+
 def print_warnings(environment: Environment, pack: Pack) -> list[str]:
     """Print and return the warnings about the graph of ``pack``."""
     warnings = [pack.graph_index_warning] if pack.graph_index_warning else []

@@ -131,6 +131,8 @@ OPTIONS = {
         OptionRow("fields", OUTPUT, "The keys of the results to print."),
         OptionRow("all", OUTPUT, "Print everything, not only the most important part."),
         OptionRow("max-sentences", OUTPUT, "The maximum number of sentences to quote."),
+        OptionRow("quote", OUTPUT, "A text to highlight."),
+        OptionRow("browser", OUTPUT, "Open the address in the browser."),
         OptionRow("explain", OUTPUT, "Show the scores of every candidate."),
         OptionRow("receipt", OUTPUT, "Write the evidence of the answer to a file."),
         OptionRow("origin", OUTPUT, "Show where each value comes from."),

@@ -20,7 +20,10 @@ class CitationError(WikigrError):
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Citation number ``n`` of an answer: ``quote`` is ``content[start:end]`` of the stored section, in characters."""
+    """Citation number ``n`` of an answer: ``quote`` is ``content[start:end]`` of the stored section, in characters.
+
+    ``url`` is the address of the section, ``None`` if it is not known (see ``pack.section_urls``).
+    """
 
     n: int
     title: str
@@ -30,6 +33,7 @@ class Citation:
     quote: str
     start: int
     end: int
+    url: str | None = None
 
 
 def verify(citations: Sequence[Citation], stored: Mapping[str, Section]) -> None:

@@ -74,10 +74,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A retrieved section: its stored text, and the candidate with its scores."""
+    """A retrieved section: its stored text, the candidate with its scores, and its address, if that was looked up."""
 
     section: Section
     candidate: Candidate
+    url: str | None = None
 
     @property
     def score(self) -> float:

@@ -29,11 +29,12 @@ from wikigr.isolation import run_isolated
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.manifest import MIN_RELEVANCE, Manifest, describe_files, read_manifest
+from wikigr.pack.source_folder import record_source_folder
 from wikigr.progress import Progress, Silent
 from wikigr.reader.prepared import copy_prepared
 from wikigr.sources.article import Source
 from wikigr.sources.file_states import FileState, file_states
-from wikigr.sources.formats import FORMATS, LinkTarget
+from wikigr.sources.formats import FORMATS, LinkTarget, format_named
 from wikigr.sources.streams import STDIN
 
 if TYPE_CHECKING:
@@ -196,6 +197,7 @@ class _Build:
         skipped = staging.skipped()
         bad = tuple(BadRecord(*row) for row in staging.rows("SELECT place, reason FROM bad ORDER BY n"))
         layout.replace_parts()
+        record_source_folder(layout, self._source_folder())
         self.drop_staging(extractor)
         return BuildReport(manifest, skipped, lost_links, embedded, reused, bad, extraction)
 
@@ -273,6 +275,13 @@ class _Build:
         parameters = Parameters()
         scores = rank_articles(loading.article_links(self.staging), parameters)
         write_cache(self.layout.new / parts.PAGERANK, PageRankCache(scores, digest, parameters))
+
+    def _source_folder(self) -> Path | None:
+        """Return the folder to which the ids of records are relative, if they are paths."""
+        if self.location == STDIN or not format_named(self.source.format).reads_folders:
+            return None
+        path = Path(self.location)
+        return path.parent if path.is_file() else path
 
     def _source_name(self) -> str:
         return "standard input" if self.location == STDIN else Path(self.location).resolve().name

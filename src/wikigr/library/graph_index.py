@@ -68,7 +68,8 @@ def _join_edges(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return ``indptr`` and ``indices`` of the edges of ``indexes``, whose nodes have the new ``numbers``."""
     pairs = [
-        np.repeat(new, index.degrees) * nodes + new[index.indices] for index, new in zip(indexes, numbers, strict=True)
+        np.repeat(new, np.diff(index.indptr)) * nodes + new[index.indices]
+        for index, new in zip(indexes, numbers, strict=True)
     ]
     rows, columns = np.divmod(np.unique(np.concatenate(pairs)), max(nodes, 1))
     indptr = np.zeros(nodes + 1, dtype=np.int64)

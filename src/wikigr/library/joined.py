@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -119,6 +119,14 @@ class JoinedPack(Pack):
             for own_id, section in member.sections(list(ids)).items()
         }
         return {section_id: found[section_id] for section_id in section_ids if section_id in found}
+
+    def urls_of(self, section_ids: Iterable[str]) -> dict[str, str | None]:
+        """Return the address of each section, which its own pack knows."""
+        found: dict[str, str | None] = {}
+        for section_id in section_ids:
+            member, own_id = self.origin(section_id)
+            found[section_id] = member.urls_of([own_id])[own_id]
+        return found
 
     def origin(self, section_id: str) -> tuple[Pack, str]:
         title = article_title(section_id)

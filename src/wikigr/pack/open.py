@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import Manifest, read_manifest
+from wikigr.pack.section_urls import SectionUrls
 from wikigr.text import fold
 
 if TYPE_CHECKING:
@@ -203,6 +204,14 @@ class Pack:
         )
         found = (row for section_id in section_ids for row in self.graph.rows(query, {"id": section_id}))
         return {row[0]: Section(*row) for row in found}
+
+    def urls_of(self, section_ids: Iterable[str]) -> dict[str, str | None]:
+        """Return the address of each section, see ``SectionUrls.find``."""
+        return self._urls.find(section_ids)
+
+    @cached_property
+    def _urls(self) -> SectionUrls:
+        return SectionUrls(self.graph, self.layout, self.manifest.source["format"])
 
     @cached_property
     def graph_index(self) -> GraphIndex:

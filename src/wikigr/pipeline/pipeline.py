@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -98,7 +98,8 @@ class Pipeline:
         state = self._start(self._analyze(question), limit=top_k, depth=search_depth(top_k))
         state = self._run((stage for stage in RETRIEVAL_STAGES if not stage.reads), state, trace)
         state = replace(state, selected=state.candidates[:top_k])
-        return list(self._run((stage for stage in RETRIEVAL_STAGES if stage.run is Fetch), state, trace).evidence)
+        found = self._run((stage for stage in RETRIEVAL_STAGES if stage.run is Fetch), state, trace).evidence
+        return list(self._with_urls(found))
 
     def retrieve(self, question: str, trace: Trace, *, within: Collection[str] | None = None) -> State:
         """Return what retrieval finds for an answer to ``question``.
@@ -136,6 +137,8 @@ class Pipeline:
             if answer.abstained and strategy.applies(self.resources, draft):
                 answer = strategy.write(self._writers, draft, answer, on_text)
                 assert answer.query_type in (ABSTAINED, strategy.query_type)
+        evidence = self._with_urls(answer.evidence)
+        answer = replace(answer, citations=self._cited_urls(answer.citations), evidence=evidence)
         return replace(answer, usage=self.model.usage - before) if self.model else answer
 
     def request(self, question: str, trace: Trace) -> Request:
@@ -171,6 +174,14 @@ class Pipeline:
                 query, {"title": citation.title, "limit": _MAX_ENTITIES}
             )
         ]
+
+    def _with_urls(self, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+        urls = self.pack.urls_of(item.section.section_id for item in evidence)
+        return tuple(replace(item, url=urls[item.section.section_id]) for item in evidence)
+
+    def _cited_urls(self, citations: Sequence[Citation]) -> tuple[Citation, ...]:
+        urls = self.pack.urls_of(citation.section_id for citation in citations)
+        return tuple(replace(citation, url=urls[citation.section_id]) for citation in citations)
 
     def _search_in_one_hop(self, question: str) -> State:
         """Return what retrieval finds for a question that a stage asks."""

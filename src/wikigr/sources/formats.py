@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from wikigr.errors import UsageError
 
@@ -51,6 +51,7 @@ class SourceFormat:
     marks formats whose parsing costs much more than sending a record to another process. ``companion`` marks files that
     often accompany others, such as ``LICENSE.txt``: they do not decide the format of a folder with other documents.
     ``combines`` names the formats that a folder of this one may mix; their suffixes are its suffixes.
+    ``anchors`` names the rule for the anchors of headings (see the module ``anchors``), ``""`` if there is none.
     """
 
     name: str
@@ -65,6 +66,7 @@ class SourceFormat:
     parses_slowly: bool = False
     companion: bool = False
     combines: tuple[str, ...] = ()
+    anchors: Literal["", "slug", "wiki"] = ""
 
     def has_suffix(self, name: str) -> bool:
         """Return whether the file name, without the suffix of a compression, ends like this format's."""
@@ -132,6 +134,7 @@ FORMATS = (
         sniff=_begins_with(_MEDIAWIKI, re.DOTALL),
         content_decides=True,
         parses_slowly=True,
+        anchors="wiki",
     ),
     SourceFormat(
         name="zim",
@@ -142,6 +145,7 @@ FORMATS = (
         sniff=_begins_with(rb"ZIM\x04"),
         content_decides=True,
         parses_slowly=True,
+        anchors="wiki",
     ),
     SourceFormat(
         name="markdown",
@@ -150,6 +154,7 @@ FORMATS = (
         reader="wikigr.sources.markdown.source:MarkdownSource",
         links=LinkTarget.NOTE,
         reads_folders=True,
+        anchors="slug",
     ),
     SourceFormat(
         name="rst",

@@ -23,10 +23,16 @@ from wikigr_cli.render.output import print_json, print_json_line, print_trace
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
     from wikigr.embeddings.loader import Purpose
+    from wikigr.llm.budget import Budget
     from wikigr.llm.client import Claude
     from wikigr.pipeline.pipeline import Pipeline
     from wikigr.pipeline.profile import Profile
+    from wikigr_cli.prompt.session import SessionOptions
 
+# --model, --max-cost, --iterations and --max-sentences.
+_Flags = tuple[str | None, float | None, int | None, int | None]
+# Parameters that need a question on the command line.
+_NOT_AT_A_PROMPT = ("strict", "show_prompt", "receipt", "json_output", "output_format")
 _NO_KEY = (
     "No model writes the answer, because ANTHROPIC_API_KEY is not set; it quotes the pack. Set the variable, or "
     "ANTHROPIC_BASE_URL for a local server, to let a model write it."
@@ -92,8 +98,21 @@ def ask(
     Without an API key, or with --offline, the answer quotes the pack and nothing leaves this machine. If
     ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL is set, the question, the sections found for it and worked examples from
     the pack are sent to that server, and its model writes the answer.
+
+    In a terminal and without a question, a prompt opens that answers one question after another.
     """
     environment = context.ensure_object(Environment)
+    if question is None and batch is None and environment.is_interactive():
+        _refuse_without_question(context)
+        # Imported only here, because the library for line editing takes a tenth of a second.
+        from wikigr_cli.prompt.loop import run_prompt
+
+        flags = (model, max_cost, iterations, max_sentences)
+        shared = _session_options(
+            environment, flags, offline=offline, explain=explain, stream=stream, encoder=embedding_model
+        )
+        run_prompt(environment, options.require_packs(pack), profile, shared)
+        return
     if (question is None) == (batch is None):
         raise UsageError(
             "Give either a question or --batch.",
@@ -158,6 +177,41 @@ def ask(
                     print_answer(environment, answer, opened, explain=explain, streamed=live)
     if strict and abstained:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
+
+
+def _refuse_without_question(context: typer.Context) -> None:
+    """Raise ``UsageError`` for an option that needs a question on the command line."""
+    is_typed = typed_in(context)
+    for parameter in context.command.params:
+        if parameter.name in _NOT_AT_A_PROMPT and is_typed(parameter.name):
+            raise UsageError(
+                f"{parameter.opts[0]} needs a question on the command line, or --batch.",
+                hint='Example: wikigr ask "Who found the electron?" --pack packs/physics',
+            )
+
+
+def _session_options(
+    environment: Environment, flags: _Flags, *, offline: bool, explain: bool, stream: bool | None, encoder: str | None
+) -> SessionOptions:
+    """Return the options of ``ask`` for the questions of a prompt, which share one --max-cost."""
+    from wikigr.llm.budget import Budget
+    from wikigr.profiles.files import load_profile
+    from wikigr_cli.prompt.session import SessionOptions
+
+    _, max_cost, _, _ = flags
+    budget = Budget(max_cost_usd=max_cost) if max_cost is not None else None
+
+    def connect(profile: Profile) -> Claude | None:
+        return None if offline else _client(environment, profile, explain=explain, budget=budget)
+
+    return SessionOptions(
+        load_profile=lambda name: _with_flags(load_profile(name), *flags),
+        connect=connect,
+        offline=offline,
+        explain=explain,
+        stream=stream is not False,
+        encoder=encoder,
+    )
 
 
 def _answer_live(environment: Environment, pipeline: Pipeline, question: str) -> Answer:
@@ -308,15 +362,18 @@ def _with_flags(
     return profile
 
 
-def _client(environment: Environment, profile: Profile, *, explain: bool) -> Claude | None:
+def _client(
+    environment: Environment, profile: Profile, *, explain: bool, budget: Budget | None = None
+) -> Claude | None:
     """Return the client of the profile's model, or ``None`` without a model; note a missing API key.
+
 
     The note appears with ``-v`` and ``--explain``, and once in a terminal, because an answer without a model is usual.
     """
     from wikigr.llm.options import SynthesisOptions
     from wikigr.pipeline.connect import connect
 
-    client = connect(profile)
+    client = connect(profile, budget=budget)
     if client is None and profile[SynthesisOptions].provider == "auto":
         if environment.verbosity > 0 or explain:
             environment.note(_NO_KEY)

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import print_result, print_trace
@@ -42,20 +41,15 @@ def why(
     chosen = load_profile(profile)
     with Pack(pack, preload=True) as opened:
         # Imported while the encoder loads.
-        from wikigr.graph.neighborhood import Neighborhood
         from wikigr.pipeline.connect import connect
         from wikigr.pipeline.pipeline import Pipeline
         from wikigr.pipeline.why import explain_article, find_section
-        from wikigr_cli.linking import find_nodes
+        from wikigr_cli.linking import find_article
 
         pipeline = Pipeline(chosen, opened, model=None if offline else connect(chosen), offline=offline)
-        (node,) = find_nodes(environment, pipeline.resources.linker, Neighborhood(opened.graph), [title])
-        if node.kind != "article":
-            raise UsageError(
-                f"{node.label!r} is an entity, not an article.", hint="`wikigr graph neighbors` shows its edges."
-            )
-        section_id = None if section is None else find_section(opened, node.key, section)
+        title = find_article(environment, opened, title)
+        section_id = None if section is None else find_section(opened, title, section)
         answer = pipeline.answer(question)
         print_trace(environment, answer.trace)
-        explained = explain_article(answer, node.key, section_id)
+        explained = explain_article(answer, title, section_id)
     print_result(environment, why_document(answer, explained), print_why, as_json=json_output)

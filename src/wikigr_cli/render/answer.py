@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.formats import markdown, markdown_link
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, packs_document, stage_lines, stages_document, with_pack
+from wikigr_cli.render.output import (
+    SCHEMA_VERSION,
+    Document,
+    packs_document,
+    print_address,
+    stage_lines,
+    stages_document,
+    with_pack,
+)
 from wikigr_cli.render.search import result_document, scores_document
 
 if TYPE_CHECKING:
@@ -47,6 +55,7 @@ def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> dic
                     "quote": c.quote,
                     "start": c.start,
                     "end": c.end,
+                    "url": c.url,
                 },
             )
             for c in answer.citations
@@ -113,6 +122,7 @@ def _candidates_document(answer: Answer) -> list[dict[str, Any]]:
             "source_id": None,
             **scores_document(candidate),
             "content": None,
+            "url": None,
             "reason": answer.trace.reason_for(candidate.section_id),
         }
         for rank, candidate in enumerate(candidates.values(), start=1)
@@ -142,18 +152,18 @@ def print_answer(
         environment.print("Sources", style="bold")
         for citation in answer.citations:
             section = place(citation.title, citation.heading)
-            environment.print(f"  [{citation.n}] {section}", end="")
             stored = _stored_at(pack, citation.section_id)
+            environment.print(f"  [{citation.n}] ", end="")
+            environment.print(section, end="", link=citation.url)
             environment.print(f"  {stored} [{citation.start}:{citation.end}]", style="dim", hang=6)
+            print_address(environment, citation.url, indent=6)
     environment.print(f"Confidence {answer.confidence:.2f}", style="dim")
     if answer.unverified:
         environment.print(f"{len(answer.unverified)} of the claims could not be verified.", style="yellow")
     if answer.usage.calls:
         environment.print(_usage(answer), style="dim")
     if explain:
-        if answer.chain:
-            _print_chain(environment, answer.chain)
-        _print_explanation(environment, _explain_document(answer, pack))
+        print_explanation(environment, answer, pack)
 
 
 def print_answer_markdown(environment: Environment, document: Document) -> None:
@@ -178,6 +188,13 @@ def _stored_at(pack: Pack, section_id: str) -> str:
     """Return the id of a section, preceded by the name of its pack if there are several."""
     member, own_id = pack.origin(section_id)
     return f"{member.label}: {own_id}" if len(pack.members) > 1 else own_id
+
+
+def print_explanation(environment: Environment, answer: Answer, pack: Pack) -> None:
+    """Print what ``--explain`` adds: the chain of hops, and the stages, sections and sentences with their scores."""
+    if answer.chain:
+        _print_chain(environment, answer.chain)
+    _print_explanation(environment, _explain_document(answer, pack))
 
 
 def _print_short_answer(environment: Environment, answer: Answer, span: AnswerSpan) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from wikigr.graph.schema import article_title
 from wikigr_cli.environment import Environment, plain
+from wikigr_cli.render.links import shown_address
 
 if TYPE_CHECKING:
     from wikigr.checks import Check
@@ -35,6 +36,13 @@ def one_line(text: str, max_length: int) -> str:
     # Cut before joining the whitespace: a value can be a megabyte long.
     line = plain(" ".join(text[: 4 * max_length].split()))
     return line if max(len(line), len(text) // 4) <= max_length else line[: max_length - 1] + "…"
+
+
+def print_address(environment: Environment, url: str | None, *, indent: int) -> None:
+    """Print the address of a section on its own line, if it is known."""
+    if url is not None:
+        environment.print(" " * indent, end="")
+        environment.print(shown_address(url), style="dim", link=url)
 
 
 def pack_document(manifest: Manifest) -> dict[str, Any]:

@@ -14,7 +14,15 @@ from wikigr_cli.render.formats import (
     print_markdown_table,
     with_fields,
 )
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, packs_document, print_json, print_json_line, with_pack
+from wikigr_cli.render.output import (
+    SCHEMA_VERSION,
+    Document,
+    packs_document,
+    print_address,
+    print_json,
+    print_json_line,
+    with_pack,
+)
 
 if TYPE_CHECKING:
     from wikigr.index.candidate import Candidate, Evidence
@@ -24,7 +32,7 @@ if TYPE_CHECKING:
 # Two lines of a terminal with 80 columns.
 _SNIPPET_LENGTH = 148
 # The keys of a result, the one that results of several packs have in addition, and the columns by default.
-FIELDS = ("rank", "title", "section_id", "section", "source_id", "score", "scores", "content")
+FIELDS = ("rank", "title", "section_id", "section", "source_id", "score", "scores", "content", "url")
 PACK = "pack"
 _COLUMNS = tuple(field for field in FIELDS if field != "scores")
 
@@ -94,8 +102,9 @@ def print_results(environment: Environment, document: Document, weights: Mapping
         environment.note("Nothing in the pack matches.")
     for result in document["results"]:
         section = place(result["title"], result["section"])
-        environment.print(f"{result['rank']:>3}. {section}", style="bold", end="")
         pack = f"  {result['pack']}" if "pack" in result else ""
+        environment.print(f"{result['rank']:>3}. ", style="bold", end="")
+        environment.print(section, style="bold", end="", link=result["url"])
         environment.print(f"  {result['score']:.4f}{pack}", style="dim", hang=5)
         snippet = make_snippet(result["content"], weights, _SNIPPET_LENGTH)
         environment.print("     ", end="")
@@ -105,6 +114,7 @@ def print_results(environment: Environment, document: Document, weights: Mapping
             environment.print(snippet.text[start:end], style="bold", end="")
             done = end
         environment.print(snippet.text[done:], hang=5)
+        print_address(environment, result["url"], indent=5)
 
 
 def rerank_document(given: Document, results: Sequence[Document], method: str, trace: Trace) -> dict[str, Any]:
@@ -149,6 +159,7 @@ def result_document(rank: int, item: Evidence) -> dict[str, Any]:
         "source_id": section.source_id,
         **scores_document(item.candidate),
         "content": section.content,
+        "url": item.url,
     }
 
 

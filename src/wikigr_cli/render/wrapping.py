@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 from unicodedata import combining, east_asian_width
+
+# Whatever stands for a style; wrapping only passes it on.
+Style = TypeVar("Style")
 
 # A word with the blanks before it.
 _WORD = re.compile(r" *[^ ]+")
@@ -60,11 +64,16 @@ def _breaks(line: str, width: int, hang: int | None) -> Iterator[tuple[int, int,
     yield indent, begin, end
 
 
-def wrap_pieces(pieces: Sequence[tuple[str, str]], width: int, hang: int | None = None) -> list[list[tuple[str, str]]]:
-    """Wrap a line of (text, style) pieces at ``width`` columns; return the lines, each as pieces."""
+def wrap_pieces(
+    pieces: Sequence[tuple[str, Style]], width: int, plain: Style, hang: int | None = None
+) -> list[list[tuple[str, Style]]]:
+    """Wrap a line of (text, style) pieces at ``width`` columns; return the lines, each as pieces.
+
+    ``plain`` is the style of the blanks that indent a line.
+    """
     lines = []
     for indent, begin, end in breaks("".join(text for text, _ in pieces), width, hang):
-        line = [(" " * indent, "")] if indent else []
+        line = [(" " * indent, plain)] if indent else []
         offset = 0
         for text, style in pieces:
             part = text[max(begin - offset, 0) : max(end - offset, 0)]

@@ -252,7 +252,9 @@ def test_an_answer_in_markdown_has_its_sources_as_a_list(wikigr: Wikigr, physics
     document = json.loads(wikigr(*arguments, "--format", "json").out)
     short, _, text, _, source = wikigr(*arguments, "--format", "md").out.splitlines()
     assert (short, text) == (f"**{document['span']['text']}**", document["answer"])
-    assert source == f"1. Louis de Broglie › Proof and prize: “{document['citations'][0]['quote']}”"
+    citation = document["citations"][0]
+    assert citation["url"].endswith("/packs/physics/articles/louis-de-broglie.md#proof-and-prize")
+    assert source == f"1. [Louis de Broglie › Proof and prize](<{citation['url']}>): “{citation['quote']}”"
     for options in (("--json", "--format", "md"), ("--format", "csv")):
         assert wikigr(*arguments, *options).code == 2
     batch = wikigr("ask", "--batch", "-", "--pack", str(physics_pack), "--format", "md", stdin="x\n")

@@ -30,11 +30,30 @@ def test_every_mode_finds_the_article(wikigr: Wikigr, physics_pack: Path, option
     assert document["timings"]["total_ms"] > 0
 
 
-def test_text_output_is_one_heading_and_one_snippet_a_result(wikigr: Wikigr, physics_pack: Path) -> None:
+def test_text_output_is_a_heading_a_snippet_and_an_address_for_each_result(wikigr: Wikigr, physics_pack: Path) -> None:
     lines = wikigr("search", "spin", "--pack", str(physics_pack), "-k", "2").out.splitlines()
-    assert len(lines) == 4
+    assert len(lines) == 6
     assert lines[0].startswith("  1. ")
-    assert lines[2].startswith("  2. ")
+    assert lines[3].startswith("  2. ")
+    assert [lines[2].strip(), lines[5].strip()] == addresses(wikigr, physics_pack, "spin")
+
+
+def addresses(wikigr: Wikigr, pack: Path, question: str) -> list[str]:
+    document = json.loads(wikigr("search", question, "--pack", str(pack), "-k", "2", "--json").out)
+    urls = [result["url"] for result in document["results"]]
+    assert all(re.fullmatch(r"file:///.*/packs/physics/articles/[a-z-]+\.md(#[\w-]+)?", url) for url in urls)
+    return urls
+
+
+def test_a_terminal_opens_a_result_on_a_click(wikigr: Wikigr, physics_pack: Path) -> None:
+    arguments = ("search", "spin", "--pack", str(physics_pack), "-k", "2")
+    shown = in_terminal(*arguments, NO_COLOR="", TERM="xterm-256color").out
+    links = re.findall("\x1b]8;;(.*?)\x1b\\\\", shown)
+    first, second = addresses(wikigr, physics_pack, "spin")
+    # The title and the address of each result, and what ends each link.
+    assert links == [first, "", first, "", second, "", second, ""]
+    for no_color, term in (("", ""), ("", "dumb"), ("", "linux"), ("1", "xterm")):
+        assert "\x1b]8" not in in_terminal(*arguments, NO_COLOR=no_color, TERM=term).out
 
 
 def test_the_document_names_its_pack_and_every_field(wikigr: Wikigr, physics_pack: Path) -> None:
@@ -66,7 +85,7 @@ def test_in_a_terminal_words_of_the_question_stand_out(physics_pack: Path) -> No
     [
         ("csv", "rank,title", ["rank,title", "1,Superconductivity"]),
         ("jsonl", "title,rank", ['{"title": "Superconductivity", "rank": 1}']),
-        ("md", "rank,title", ["| rank | title |", "| --- | --- |", "| 1 | Superconductivity |"]),
+        ("md", "rank,title", ["| rank | title |", "| --- | --- |", "| 1 | [Superconductivity](<ADDRESS>) |"]),
     ],
 )
 def test_fields_in_every_format(
@@ -74,7 +93,8 @@ def test_fields_in_every_format(
 ) -> None:
     arguments = ("search", "superconductivity", "--pack", str(physics_pack), "-k", "1")
     result = wikigr(*arguments, "--format", output_format, "--fields", fields)
-    assert (result.code, result.out.splitlines()) == (0, expected)
+    lines = [re.sub(r"<file://.*>", "<ADDRESS>", line) for line in result.out.splitlines()]
+    assert (result.code, lines) == (0, expected)
     document = json.loads(wikigr(*arguments, "--json", "--fields", fields).out)
     assert [list(row) for row in document["results"]] == [fields.split(",")]
 
@@ -87,7 +107,9 @@ def test_formats_without_fields(wikigr: Wikigr, physics_pack: Path) -> None:
     lines = [json.loads(line) for line in wikigr(*arguments, "--format", "jsonl").out.splitlines()]
     assert lines == document["results"]
     markdown = wikigr(*arguments, "--format", "md").out.splitlines()
-    assert len(markdown) == 4 and markdown[0].startswith("1. Superconductivity › ")
+    assert len(markdown) == 4
+    assert markdown[0].startswith("1. [Superconductivity › ")
+    assert f"](<{document['results'][0]['url']}>)" in markdown[0]
     assert wikigr(*arguments, "--format", "text").out == wikigr(*arguments).out
 
 

@@ -200,6 +200,12 @@ class HtmlDocument:
         node = self.root.css_first("base[href]")
         return (node.attributes.get("href") or "").strip() if node is not None else ""
 
+    def url(self) -> str:
+        """Return the page's canonical address on the web, ``""`` if it does not state an absolute one."""
+        node = self.root.css_first("link[rel=canonical i][href]")
+        href = (node.attributes.get("href") or "").strip() if node is not None else ""
+        return href if href.lower().startswith(("http://", "https://")) else ""
+
     def redirect_target(self) -> str | None:
         """Return the raw URL of a meta refresh whose delay is short enough for a redirect."""
         for node in self.root.css("meta[http-equiv][content]"):

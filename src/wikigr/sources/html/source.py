@@ -119,6 +119,7 @@ class HtmlSource:
             sections=page.sections,
             links=tuple(dict.fromkeys(link for link in links if link is not None)),
             categories=page.categories or _folder_category(record.source_id),
+            url=page.url,
         )
 
     def _known_pages(self) -> Pages:

@@ -48,7 +48,7 @@ class HtmlPage:
     ``infobox`` holds (field, value, href if the value is a link); a cell with several values gives several rows.
     ``link_density`` is the share of the text's characters that belong to links, 0 to 1. ``contents_links`` counts the
     links to other pages in tables of contents, whose text is omitted. ``base`` is the raw URL that ``links`` are
-    relative to, ``""`` for the page's own.
+    relative to, ``""`` for the page's own. ``url`` is the canonical address of the page, ``""`` if it states none.
     """
 
     title: str
@@ -61,6 +61,7 @@ class HtmlPage:
     link_density: float = 0.0
     contents_links: int = 0
     base: str = ""
+    url: str = ""
 
 
 def parse_html(
@@ -88,6 +89,7 @@ def parse_html(
         link_density=walker.link_characters / walker.characters if walker.characters else 0.0,
         contents_links=walker.contents_links,
         base=page.base(),
+        url=page.url(),
     )
 
 

@@ -1,0 +1,117 @@
+"""Read one section or one article for a reader: the text with its place, its neighbors and its links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from wikigr.index.candidate import Section
+from wikigr.names import bare_name, name_key
+from wikigr.pack.open import Pack
+
+LinkKind = Literal["link", "mention"]
+
+
+@dataclass(frozen=True, slots=True)
+class SectionLink:
+    """An article that a section names; ``link`` means that the author linked to it, ``mention`` only the name."""
+
+    title: str
+    kind: LinkKind
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineEntry:
+    """A section in the outline of its article; ``heading_path`` is empty for the lead."""
+
+    section_id: str
+    heading: str
+    heading_path: tuple[str, ...]
+    word_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SectionView:
+    """A section with the sections before and after it, and the articles that it names, in order of title."""
+
+    section: Section
+    heading_path: tuple[str, ...]
+    url: str | None
+    previous: OutlineEntry | None
+    next: OutlineEntry | None
+    links: tuple[SectionLink, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleView:
+    """An article with its outline. ``content`` is the whole text, ``lead`` that of the first section."""
+
+    title: str
+    url: str | None
+    aliases: tuple[str, ...]
+    categories: tuple[str, ...]
+    content: str
+    lead: str
+    outline: tuple[OutlineEntry, ...]
+
+
+def view_section(pack: Pack, section_id: str) -> SectionView:
+    """Return the section ``section_id``; raises ``KeyError`` for an unknown id."""
+    section = pack.sections([section_id])[section_id]
+    outline = _outline(pack, section.title)
+    place = next(n for n, entry in enumerate(outline) if entry.section_id == section_id)
+    return SectionView(
+        section=section,
+        heading_path=outline[place].heading_path,
+        url=pack.urls_of([section_id])[section_id],
+        previous=outline[place - 1] if place else None,
+        next=outline[place + 1] if place + 1 < len(outline) else None,
+        links=_links(pack, section),
+    )
+
+
+def view_article(pack: Pack, title: str) -> ArticleView:
+    """Return the article ``title``, spelled as in the pack; raises ``KeyError`` for an unknown title."""
+    rows = pack.graph.rows(
+        "MATCH (a:Article {title: $title}) RETURN a.content, a.aliases, a.categories", {"title": title}
+    )
+    if not rows:
+        raise KeyError(title)
+    content, aliases, categories = rows[0]
+    outline = _outline(pack, title)
+    first = outline[0].section_id if outline else None
+    return ArticleView(
+        title=title,
+        url=pack.urls_of([first])[first] if first else None,
+        aliases=tuple(aliases or ()),
+        categories=tuple(categories or ()),
+        content=content,
+        lead=pack.sections([first])[first].content if first else "",
+        outline=outline,
+    )
+
+
+def _outline(pack: Pack, title: str) -> tuple[OutlineEntry, ...]:
+    rows = pack.graph.rows(
+        "MATCH (a:Article {title: $title})-[:HAS_SECTION]->(s:Section) "
+        "RETURN s.section_id, s.title, s.heading_path, s.word_count ORDER BY s.position, s.section_id",
+        {"title": title},
+    )
+    return tuple(OutlineEntry(id_, heading or "", tuple(path or ()), words or 0) for id_, heading, path, words in rows)
+
+
+def _links(pack: Pack, section: Section) -> tuple[SectionLink, ...]:
+    """Return the neighbors of the article that the section names; the graph stores links by article."""
+    text = f" {name_key(section.content)} "
+    kinds: dict[str, LinkKind] = {}
+    relations: tuple[tuple[str, LinkKind], ...] = (("MENTIONS", "mention"), ("LINKS_TO", "link"))
+    for relation, kind in relations:
+        rows = pack.graph.rows(
+            f"MATCH (a:Article {{title: $title}})-[:{relation}]->(b:Article) RETURN b.title, b.aliases",
+            {"title": section.title},
+        )
+        for title, aliases in rows:
+            keys = {name_key(name) for name in (title, bare_name(title), *(aliases or ()))} - {""}
+            if any(f" {key} " in text for key in keys):
+                kinds[title] = kind
+    return tuple(SectionLink(title, kinds[title]) for title in sorted(kinds))

@@ -1,0 +1,92 @@
+"""The addresses of sections: the article's web address, or its source file, with the anchor of the section."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from wikigr.errors import UsageError
+from wikigr.graph.engine import Graph
+from wikigr.graph.schema import article_title
+from wikigr.pack.layout import Layout
+from wikigr.pack.source_folder import find_source_file
+from wikigr.sources.anchors import section_anchors
+from wikigr.sources.formats import SourceFormat, format_named
+
+_MAX_URL_LENGTH = 4_096
+# The characters that separate the parts of an address; all others are percent-encoded. ``%`` begins an encoded one.
+_SEPARATORS = "%/:?#[]@!$&'()*+,;=~"
+_FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\s]")
+
+
+def web_address(text: str) -> str | None:
+    """Return untrusted ``text`` as a percent-encoded http or https address, or ``None`` if it is not one."""
+    text = text.strip()
+    if len(text) > _MAX_URL_LENGTH or _FORBIDDEN.search(text):
+        return None
+    try:
+        parts = urlsplit(text)
+        if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
+            return None
+    except ValueError:
+        return None
+    return quote(text, safe=_SEPARATORS)
+
+
+class SectionUrls:
+    """Finds the addresses of the sections of one pack; those of an article are computed once."""
+
+    def __init__(self, graph: Graph, layout: Layout, source_format: str) -> None:
+        self._graph = graph
+        self._layout = layout
+        self._format = _known_format(source_format)
+        self._articles: dict[str, dict[str, str | None]] = {}
+
+    def find(self, section_ids: Iterable[str]) -> dict[str, str | None]:
+        """Return the address of each section; ``None`` where neither a web address nor a source file is known.
+
+        A web address is best, then the source file on this machine (``file://``), then its path relative to the source.
+        """
+        return {section_id: self._of_article(article_title(section_id)).get(section_id) for section_id in section_ids}
+
+    def _of_article(self, title: str) -> dict[str, str | None]:
+        if title not in self._articles:
+            rows = self._graph.rows(
+                "MATCH (a:Article {title: $title})-[:HAS_SECTION]->(s:Section) "
+                "RETURN s.section_id, s.heading_path, coalesce(s.source_id, ''), coalesce(a.url, '') "
+                "ORDER BY s.source_id, s.position",
+                {"title": title},
+            )
+            self._articles[title] = self._addresses(rows)
+        return self._articles[title]
+
+    def _addresses(self, rows: Sequence[Sequence[Any]]) -> dict[str, str | None]:
+        if self._format is None:
+            return {str(section_id): web_address(str(url)) for section_id, _, _, url in rows}
+        by_file: dict[tuple[str, str], list[tuple[str, list[str]]]] = {}
+        for section_id, path, source_id, url in rows:
+            headings = list(map(str, path)) if isinstance(path, list) else []
+            by_file.setdefault((str(source_id), str(url)), []).append((str(section_id), headings))
+        found: dict[str, str | None] = {}
+        for (source_id, url), sections in by_file.items():
+            page = web_address(url) or self._source_file(source_id)
+            anchors = section_anchors(self._format.anchors, [headings for _, headings in sections])
+            for (section_id, _), anchor in zip(sections, anchors, strict=True):
+                found[section_id] = page if page is None or "#" in page or not anchor else f"{page}#{quote(anchor)}"
+        return found
+
+    def _source_file(self, source_id: str) -> str | None:
+        if self._format is None or not self._format.reads_folders or not source_id:
+            return None
+        path = find_source_file(self._layout, source_id, self._format.suffixes)
+        return path.as_uri() if path is not None else quote(source_id)
+
+
+def _known_format(name: str) -> SourceFormat | None:
+    try:
+        return format_named(name)
+    except UsageError:
+        # A pack of a later release, or one that names no format.
+        return None

@@ -1,0 +1,59 @@
+"""The anchors of headings: what follows ``#`` in the address of a section, as each format's renderers make it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+_NOT_IN_SLUG = re.compile(r"[^\w\- ]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """How a heading becomes an anchor. The second of two equal anchors ends in ``separator`` and ``second``."""
+
+    make: Callable[[str], str]
+    separator: str
+    second: int
+
+
+def _slug(heading: str) -> str:
+    return _NOT_IN_SLUG.sub("", heading.lower()).replace(" ", "-")
+
+
+def _wiki_anchor(heading: str) -> str:
+    return "_".join(heading.split())
+
+
+# ``slug`` is the rule of GitHub and of most generators of static sites.
+_RULES = {"slug": _Rule(_slug, "-", 1), "wiki": _Rule(_wiki_anchor, "_", 2)}
+
+
+def section_anchors(rule_name: str, heading_paths: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the anchor of each section of a document, ``""`` for a lead and without a rule (``rule_name`` is ``""``).
+
+    ``heading_paths`` are those of the sections in order. Neighbors with the same path are pieces of one section.
+    """
+    rule = _RULES.get(rule_name)
+    uses: Counter[str] = Counter()
+    previous: tuple[str, ...] = ()
+    anchor = ""
+    for path in map(tuple, heading_paths):
+        if rule is None or not path:
+            anchor = ""
+        elif path != previous:
+            # A heading without text of its own is only in the paths of the sections below it.
+            for heading in path[min(_shared_length(path, previous), len(path) - 1) :]:
+                anchor = rule.make(heading)
+                uses[anchor] += 1
+                if uses[anchor] > 1:
+                    anchor += f"{rule.separator}{uses[anchor] - 2 + rule.second}"
+        previous = path
+        yield anchor
+
+
+def _shared_length(one: Sequence[str], other: Sequence[str]) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -1,0 +1,39 @@
+"""``wikigr open``: read a cited section in the pager or in the browser."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from wikigr_cli import options
+from wikigr_cli.commands.show import Target
+from wikigr_cli.environment import Environment
+
+
+def open(  # noqa: A001 -- the name of the command
+    context: typer.Context,
+    target: Target,
+    pack: Annotated[str | None, options.pack_option("open")] = None,
+    quote: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Highlight this text. Its white space may differ.")
+    ] = None,
+    browser: Annotated[
+        bool, typer.Option("--browser", help="Open the web address or the source file in the browser.")
+    ] = False,
+) -> None:
+    """Open a section or an article of a pack.
+
+    The text is shown in the pager ($PAGER, or less), and printed if standard output is not a terminal.
+    """
+    environment = context.ensure_object(Environment)
+    pack = options.require_pack(pack)
+
+    from wikigr.pack.open import Pack
+    from wikigr_cli.reading import check_quote, open_in_browser, open_in_pager, resolve
+
+    quote = check_quote(quote)
+    with Pack(pack) as opened:
+        title, section_id = resolve(environment, opened, target)
+        opener = open_in_browser if browser else open_in_pager
+        opener(environment, opened, title, section_id, quote)

@@ -1,0 +1,49 @@
+"""``wikigr show``: print a section with its neighbors, or the outline of an article."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from wikigr_cli import options
+from wikigr_cli.environment import Environment
+from wikigr_cli.render.output import print_result
+
+Target = Annotated[
+    str,
+    typer.Argument(
+        metavar="SECTION_ID|TITLE...",
+        help="A section id (Title#3), a title with a heading (Title#Heading), or a title. Case and underscores do not "
+        "matter.",
+    ),
+]
+
+
+def show(
+    context: typer.Context,
+    target: Target,
+    pack: Annotated[str | None, options.pack_option("show")] = None,
+    json_output: options.Json = False,
+) -> None:
+    """Print a section of a pack, or the outline of an article.
+
+    A section is printed with the sections before and after it and the articles that it names; an article with its
+    lead and the ids of its sections.
+    """
+    environment = context.ensure_object(Environment)
+    pack = options.require_pack(pack)
+
+    from wikigr.pack.article_view import view_article, view_section
+    from wikigr.pack.open import Pack
+    from wikigr_cli.reading import resolve
+    from wikigr_cli.render.section import article_document, print_article, print_section, section_document
+
+    with Pack(pack) as opened:
+        title, section_id = resolve(environment, opened, target)
+        if section_id is not None:
+            document = section_document(view_section(opened, section_id), opened.manifest)
+            print_result(environment, document, print_section, as_json=json_output)
+        else:
+            document = article_document(view_article(opened, title), opened.manifest)
+            print_result(environment, document, print_article, as_json=json_output)

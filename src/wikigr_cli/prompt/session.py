@@ -1,0 +1,268 @@
+"""A conversation with packs that stay open: questions, and commands about the last answer. It knows no terminal."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, TypeVar
+
+from wikigr.errors import UsageError, WikigrError
+from wikigr.graph.schema import article_title
+from wikigr_cli.environment import Environment, plain
+from wikigr_cli.linking import find_article
+from wikigr_cli.options import complete_packs, complete_profiles
+from wikigr_cli.packs import open_all
+from wikigr_cli.reading import open_in_browser, open_in_pager, resolve
+from wikigr_cli.render.answer import print_answer, print_explanation
+from wikigr_cli.render.output import print_trace
+from wikigr_cli.render.why import print_why, why_document
+
+if TYPE_CHECKING:
+    from wikigr.answer.answer import Answer
+    from wikigr.answer.citations import Citation
+    from wikigr.llm.client import Claude
+    from wikigr.pack.open import Pack
+    from wikigr.pipeline.pipeline import Pipeline
+    from wikigr.pipeline.profile import Profile
+
+_Found = TypeVar("_Found")
+
+# What begins a command; everything else is a question.
+PREFIX = ":"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """The options of ``wikigr ask`` that apply to every question.
+
+    ``load_profile`` returns the profile of a name with the options of the command line applied; ``connect`` returns the
+    client of its model, if it has one. ``explain`` and ``stream`` are as in ``wikigr ask``.
+    """
+
+    load_profile: Callable[[str], Profile]
+    connect: Callable[[Profile], Claude | None]
+    offline: bool = False
+    explain: bool = False
+    stream: bool = True
+    encoder: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command of the prompt: its name without the prefix, what it takes, and what it does."""
+
+    name: str
+    takes: str
+    help: str
+    run: Callable[[AskSession, str], None]
+
+
+class AskSession:
+    """An open pack, or several as one, with a profile. ``handle`` answers a question or runs a command."""
+
+    def __init__(self, environment: Environment, packs: Sequence[str], profile: str, options: SessionOptions) -> None:
+        """Raises ``PackError`` or ``ProfileError`` if the pack or the profile cannot be opened."""
+        self._environment = environment
+        self._options = options
+        chosen = options.load_profile(profile)
+        self.pack = self._open(packs)
+        self._pipeline = self._connect(chosen, self.pack)
+        self._answer: Answer | None = None
+
+    def close(self) -> None:
+        self.pack.close()
+
+    @property
+    def profile(self) -> str:
+        """The name of the profile."""
+        return self._pipeline.profile.name
+
+    @property
+    def model(self) -> str:
+        """The name of the model that writes the answers, ``""`` if they are quotations."""
+        return self._pipeline.model.model if self._pipeline.model is not None else ""
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """The citations of the last answer."""
+        return self._answer.citations if self._answer is not None else ()
+
+    def handle(self, line: str) -> bool:
+        """Answer the question or run the command in ``line``; return whether the conversation goes on.
+
+        Errors of the library are printed, and the conversation goes on.
+        """
+        line = line.strip()
+        if not line:
+            return True
+        try:
+            if not line.startswith(PREFIX):
+                self._ask(line)
+                return True
+            name, _, argument = line.removeprefix(PREFIX).strip().partition(" ")
+            command = _command(name)
+            if command is QUIT:
+                return False
+            command.run(self, argument.strip())
+        except WikigrError as error:
+            self._environment.report(error)
+        except OSError as error:
+            self._environment.print_error(f"wikigr: {error.strerror or error}")
+        return True
+
+    def _open(self, packs: Sequence[str]) -> Pack:
+        # The encoder loads while the user types.
+        return open_all(self._environment, packs, encoder=self._options.encoder, purpose="queries", preload=True)
+
+    def _connect(self, profile: Profile, pack: Pack) -> Pipeline:
+        from wikigr.pipeline.pipeline import Pipeline
+        from wikigr.reader.options import ReaderOptions
+
+        if profile[ReaderOptions].enabled:
+            pack.start_reader()
+        return Pipeline(profile, pack, model=self._options.connect(profile), offline=self._options.offline)
+
+    def _ask(self, question: str) -> None:
+        environment = self._environment
+        live = self._pipeline.model is not None and self._options.stream
+        answer = self._pipeline.answer(question, on_text=environment.write_text if live else None)
+        self._answer = answer
+        print_trace(environment, answer.trace)
+        print_answer(environment, answer, self.pack, explain=self._options.explain, streamed=live)
+
+    def _last(self) -> Answer:
+        if self._answer is None:
+            raise UsageError("There is no answer yet.", hint="Ask a question first.")
+        return self._answer
+
+    def _why(self, title: str) -> None:
+        from wikigr.pipeline.why import explain_article
+
+        answer = self._last()
+        if title:
+            member, title = self._search_members(lambda member: find_article(self._environment, member, title))
+            title = self.pack.title_of(member, title)
+        else:
+            titles = answer.sources or [item.section.title for item in answer.evidence]
+            if not titles:
+                raise UsageError("Nothing in the pack matches the question.", hint="Give a title: :why TITLE")
+            title = titles[0]
+        print_why(self._environment, why_document(answer, explain_article(answer, title)))
+
+    def _search_members(self, find: Callable[[Pack], _Found]) -> tuple[Pack, _Found]:
+        """Return the first pack in which ``find`` succeeds, and what it finds; raises its first ``UsageError``."""
+        errors: list[UsageError] = []
+        for member in self.pack.members:
+            try:
+                return member, find(member)
+            except UsageError as error:
+                errors.append(error)
+        raise errors[0]
+
+    def _explain(self, argument: str) -> None:
+        del argument
+        print_explanation(self._environment, self._last(), self.pack)
+
+    def _open_citation(self, argument: str) -> None:
+        number, _, place = argument.partition(" ")
+        if not argument:
+            raise UsageError("Which citation?", hint="Example: :open 1, or :open 1 browser")
+        if not number.isdecimal():
+            member, (title, section_id) = self._search_members(
+                lambda member: resolve(self._environment, member, argument)
+            )
+            open_in_pager(self._environment, member, title, section_id, None)
+            return
+        citation = next((c for c in self._last().citations if c.n == int(number)), None)
+        if citation is None:
+            count = len(self._last().citations)
+            raise UsageError(
+                f"The last answer has no citation {plain(number)}.",
+                hint=f"It has {count}." if count else "It cites nothing.",
+            )
+        if place.strip() not in ("", "browser"):
+            raise UsageError(
+                f"A citation cannot be opened in {place.strip()!r}.", hint=f"Example: :open {number} browser"
+            )
+        opener = open_in_browser if place else open_in_pager
+        pack, section_id = self.pack.origin(citation.section_id)
+        opener(self._environment, pack, article_title(section_id), section_id, citation.quote)
+
+    def _change_profile(self, name: str) -> None:
+        if not name:
+            self._list(complete_profiles(""), self.profile)
+            return
+        self._pipeline = self._connect(self._options.load_profile(name), self.pack)
+        self._environment.note(f"Profile {self.profile}.")
+
+    def _change_pack(self, name: str) -> None:
+        if not name:
+            self._list(complete_packs(""), self.pack.manifest.name)
+            return
+        opened = self._open(_split(name))
+        try:
+            pipeline = self._connect(self._pipeline.profile, opened)
+        except BaseException:
+            opened.close()
+            raise
+        self.pack.close()
+        # What the last answer rests on is in the other pack.
+        self.pack, self._pipeline, self._answer = opened, pipeline, None
+        self._environment.note(describe(self.pack))
+
+    def _list(self, names: list[str], current: str) -> None:
+        for name in [*names, *([] if current in names else [current])]:
+            self._environment.print(f"{'*' if name == current else ' '} {name}")
+
+    def _help(self, argument: str) -> None:
+        del argument
+        self._environment.print("Type a question, or a command:")
+        for command in COMMANDS:
+            self._environment.print(f"  {f'{PREFIX}{command.name} {command.takes}':<20}{command.help}", hang=22)
+        self._environment.print("Tab completes, Ctrl-C cancels a question, Ctrl-D leaves.")
+
+    def _quit(self, argument: str) -> None:
+        """Stand in the table; ``handle`` ends the conversation."""
+
+
+QUIT = Command("quit", "", "Leave.", AskSession._quit)
+COMMANDS = (
+    Command("open", "N [browser]", "Read citation N in the pager or the browser; also a section id or a title.",
+            AskSession._open_citation),
+    Command("why", "[TITLE]", "Show what every stage did with an article, by default the first cited one.",
+            AskSession._why),
+    Command("explain", "", "Show the scores of the last answer's candidates and why they were dropped.",
+            AskSession._explain),
+    Command("profile", "[NAME]", "Answer with another profile, or list the profiles.", AskSession._change_profile),
+    Command("pack", "[PACK...]", "Ask another pack, or several, or list the packs.", AskSession._change_pack),
+    Command("help", "", "Show this list.", AskSession._help),
+    QUIT,
+)  # fmt: skip
+
+
+def _split(names: str) -> list[str]:
+    """Split ``names`` as a shell does; raises ``UsageError`` for a quotation that does not end."""
+    try:
+        return shlex.split(names)
+    except ValueError as error:
+        raise UsageError(f"Cannot read {plain(names)}: {error}.", hint="Example: :pack physics") from error
+
+
+def describe(pack: Pack) -> str:
+    """Return the name and the size of a pack in one line."""
+    manifest = pack.manifest
+    counts = f"{manifest.counts['articles']:,} articles, {manifest.counts['sections']:,} sections"
+    return plain(f"{manifest.name} {manifest.version}: {counts}")
+
+
+def _command(name: str) -> Command:
+    found = next((command for command in COMMANDS if command.name == name), None)
+    if found is not None:
+        return found
+    near = get_close_matches(name.lower(), [command.name for command in COMMANDS], n=1)
+    raise UsageError(
+        f"There is no command {PREFIX}{plain(name)}.",
+        hint=f"Did you mean {PREFIX}{near[0]}?" if near else f"{PREFIX}help lists the commands.",
+    )

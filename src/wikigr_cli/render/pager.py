@@ -1,0 +1,52 @@
+"""Show text in the user's pager."""
+
+from __future__ import annotations
+
+import io
+import shlex
+import signal
+import subprocess
+from collections.abc import Callable
+from types import FrameType
+
+from wikigr_cli.environment import Environment
+
+_DEFAULT_PAGER = "less -R"
+
+
+class _Screen(io.StringIO):
+    """Text for a terminal, kept until the pager shows it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def page(environment: Environment, print_text: Callable[[Environment], None]) -> None:
+    """Show what ``print_text`` prints in $PAGER (default: ``less -R``), or print it if stdout is not a terminal.
+
+    A pager that cannot be started is named in a note, and the text is printed instead.
+    """
+    if not environment.stdout.isatty() or environment.variables.get("TERM") in (None, "", "dumb"):
+        print_text(environment)
+        return
+    command = shlex.split(environment.variables.get("PAGER") or _DEFAULT_PAGER)
+    screen = _Screen()
+    variables = {**environment.variables, "COLUMNS": str(environment.width(environment.stdout))}
+    # Not every version of less hides the addresses of links.
+    variables["TERM"] = ""
+    print_text(Environment(environment.stdin, screen, environment.stderr, variables))
+    # As git does: a pager that is less, however it is called, shows colors.
+    own = {"LESS": "R", **environment.variables}
+    # Ctrl-C belongs to the pager. A handler, unlike SIG_IGN, is not inherited by it.
+    before = signal.signal(signal.SIGINT, _do_nothing)
+    try:
+        subprocess.run(command, input=screen.getvalue(), text=True, encoding="utf-8", env=own, check=False)
+    except OSError as error:
+        environment.note(f"Cannot start the pager {command[0]!r}: {error.strerror}. Set PAGER to another one.")
+        print_text(environment)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _do_nothing(number: int, frame: FrameType | None) -> None:
+    del number, frame

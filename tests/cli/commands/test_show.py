@@ -1,0 +1,97 @@
+"""`wikigr show` on the demo pack, and on a pack with hostile text."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from wikigr.graph.engine import Graph
+from wikigr.pack.layout import DATABASE
+
+from ..conftest import Wikigr
+from ..terminal import in_terminal, widest
+
+SECTION = "Louis de Broglie#3"
+
+
+def test_a_section_with_what_surrounds_it(wikigr: Wikigr, physics_pack: Path) -> None:
+    lines = wikigr("show", SECTION, "-p", str(physics_pack)).out.splitlines()
+    assert lines[0] == "Louis de Broglie › Proof and prize"
+    assert lines[1].endswith("/articles/louis-de-broglie.md#proof-and-prize")
+    assert lines[3].startswith("The Davisson–Germer experiment of 1927")
+    assert lines[-3:-1] == ["Previous    Louis de Broglie#2  The thesis", "Next        Louis de Broglie#4  Pilot waves"]
+    assert lines[-1].startswith("Links       ") and "Schrödinger equation" in lines[-1]
+
+
+def test_the_document_of_a_section(wikigr: Wikigr, physics_pack: Path) -> None:
+    document = json.loads(wikigr("show", SECTION, "-p", str(physics_pack), "--json").out)
+    assert list(document) == [
+        "schema_version", "section_id", "title", "section", "heading_path", "source_id", "url", "content", "previous",
+        "next", "links", "pack",
+    ]  # fmt: skip
+    asked = json.loads(wikigr("search", "Davisson Germer", "-p", str(physics_pack), "-k", "50", "--json").out)
+    (same,) = (result for result in asked["results"] if result["section_id"] == SECTION)
+    for key in ("title", "section_id", "section", "source_id", "content", "url"):
+        assert document[key] == same[key]
+    assert document["pack"] == asked["pack"]
+    assert document["next"]["section_id"] == "Louis de Broglie#4"
+
+
+def test_the_outline_of_an_article_leads_to_its_sections(wikigr: Wikigr, physics_pack: Path) -> None:
+    document = json.loads(wikigr("show", "spin", "-p", str(physics_pack), "--json").out)
+    assert list(document) == ["schema_version", "title", "url", "aliases", "categories", "lead", "sections", "pack"]
+    text = wikigr("show", "spin", "-p", str(physics_pack)).out
+    assert document["lead"] in text
+    for section in document["sections"]:
+        assert f"{section['section']}  {section['section_id']}  {section['word_count']} words" in text
+        assert wikigr("show", section["section_id"], "-p", str(physics_pack)).code == 0
+
+
+@pytest.mark.parametrize("target", ["louis_de_broglie#3", "Louis de Broglie#proof and prize", "Louis de Brolie#3"])
+def test_other_spellings_of_a_section(wikigr: Wikigr, physics_pack: Path, target: str) -> None:
+    shown = wikigr("show", target, "-p", str(physics_pack))
+    assert shown.out == wikigr("show", SECTION, "-p", str(physics_pack)).out
+    assert ("using 'Louis de Broglie' instead" in shown.err) == ("Brolie" in target)
+
+
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("Heisenberg uncertainty", "Did you mean"),
+        ("Spin#99", "It has Spin#0 (Introduction)"),
+        ("Spin#Discovry", "Spin#1 (Discovery)"),
+        ("zzzz", "Nothing in the pack is called 'zzzz'"),
+    ],
+)
+def test_what_is_not_there_is_wrong_usage_with_suggestions(
+    wikigr: Wikigr, physics_pack: Path, target: str, says: str
+) -> None:
+    result = wikigr("show", target, "-p", str(physics_pack))
+    assert (result.code, result.out) == (2, "")
+    assert says in result.err
+
+
+def test_it_fits_a_terminal(physics_pack: Path) -> None:
+    for target in (SECTION, "Louis de Broglie"):
+        shown = in_terminal("show", target, "-p", str(physics_pack))
+        assert shown.code == 0 and widest(shown.out) <= 80
+
+
+def test_hostile_text_does_not_drive_the_terminal(physics_pack: Path, tmp_path: Path) -> None:
+    codes = "\x1b[2J\x1b]8;;https://w.example\x1b\\\x07\x9b1m\u202e"
+    pack = shutil.copytree(physics_pack, tmp_path / "p")
+    with Graph(pack / DATABASE, read_only=False) as graph:
+        graph.execute("MATCH (s:Section) SET s.content = s.content + $x, s.title = s.title + $x", {"x": codes})
+        graph.execute(
+            "MATCH (a:Article) SET a.url = 'https://w.example/' + $x, a.content = a.content + $x", {"x": codes}
+        )
+    for target in (SECTION, "spin"):
+        for command, term in (("show", "xterm"), ("open", "")):
+            shown = in_terminal(command, target, "-p", str(pack), NO_COLOR="", TERM=term)
+            ours = re.sub(r"\x1b\[[0-9]m|\x1b\]8;;(?:file://[!-~]*)?\x1b\\", "", shown.out)
+            assert shown.code == 0 and len(ours) > 100
+            assert not set(ours + shown.err) & set("\x1b\x07\x9b\u202e"), shown

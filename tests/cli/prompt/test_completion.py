@@ -1,0 +1,56 @@
+"""What Tab completes at the prompt, for the demo pack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
+
+from wikigr_cli.prompt.completion import AskCompleter
+from wikigr_cli.prompt.session import COMMANDS
+
+from .conftest import Conversation, Converse
+
+
+def completed(talk: Conversation, line: str) -> list[str]:
+    """The lines that Tab can make of ``line``."""
+    found = AskCompleter(talk.session).get_completions(Document(line), CompleteEvent(completion_requested=True))
+    return [line[: len(line) + completion.start_position] + completion.text for completion in found]
+
+
+def test_commands_and_their_arguments(converse: Converse, private: Path) -> None:
+    (private / "data" / "wikigr" / "packs" / "valves").mkdir(parents=True)
+    talk = converse()
+    assert completed(talk, ":") == [f":{command.name}" for command in COMMANDS]
+    assert completed(talk, ":pro") == [":profile"]
+    assert completed(talk, ":profile b") == [":profile baseline"]
+    assert completed(talk, ":pack ") == [":pack valves"]
+    assert completed(talk, ":help ") == []
+    assert completed(talk, ":open ") == []
+    talk.say("Who measured the wavelength of the electron?")
+    assert completed(talk, ":open ") == [":open 1"]
+    assert completed(talk, ":open 1 b") == [":open 1 browser"]
+    assert completed(talk, ":open Louis d") == [":open Louis de Broglie"]
+    assert completed(talk, ":why pauli") == [":why Pauli exclusion principle"]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("In which year was Werner H", ["In which year was Werner Heisenberg"]),
+        ("What is the pauli ex", ["What is the Pauli exclusion principle"]),
+        ("Louis de Bro", ["Louis de Broglie"]),
+        ("What is zzz", []),
+        ("What is s ", []),
+        ("", []),
+    ],
+)
+def test_titles_in_a_question(converse: Converse, line: str, expected: list[str]) -> None:
+    assert completed(converse(), line) == expected
+
+
+def test_the_longest_beginning_of_a_title_counts(converse: Converse) -> None:
+    # "sc" alone would begin "Schrödinger equation".
+    assert completed(converse(), "Explain Compton sc") == ["Explain Compton scattering"]

@@ -1,0 +1,154 @@
+"""The prompt with keys from a pipe, and the real one in a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+from prompt_toolkit.history import InMemoryHistory
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+from tests.llm.server import MessagesServer, never, reply
+
+from wikigr_cli.app import run
+from wikigr_cli.environment import Environment
+from wikigr_cli.prompt.loop import run_prompt
+
+from ..conftest import MAIN
+from ..terminal import Terminal as Screen
+from ..terminal import environment_of, in_terminal, until
+from .conftest import OFFLINE
+
+QUESTION = "Who measured the wavelength of the electron?"
+ANSWER = "The Davisson–Germer experiment of 1927"
+CTRL_C, CTRL_D, UP = "\x03", "\x04", "\x1b[A"
+
+
+def prompted(pack: Path, keys: str, history: InMemoryHistory | None = None) -> tuple[str, str]:
+    """What a prompt prints that gets ``keys``."""
+    environment, out, err = environment_of(80)
+    with create_pipe_input() as pipe:
+        pipe.send_text(keys)
+        run_prompt(
+            environment,
+            str(pack),
+            "enhanced",
+            OFFLINE,
+            terminal=(pipe, DummyOutput()),
+            history=history or InMemoryHistory(),
+        )
+    return out.getvalue(), err.getvalue()
+
+
+def test_questions_until_the_end_of_input(physics_pack: Path, private: Path) -> None:
+    history = InMemoryHistory()
+    out, err = prompted(physics_pack, f"{QUESTION}\r:profile fast\r{CTRL_D}", history)
+    assert out.startswith(in_terminal("ask", QUESTION, "--pack", str(physics_pack), "--offline").out)
+    assert err.startswith("physics 1.0.0: 50 articles, 237 sections. Answers quote the pack. :help")
+    assert err.endswith("Profile fast.\n")
+    assert history.get_strings() == [QUESTION, ":profile fast"]
+
+
+def test_ctrl_c_clears_the_line(physics_pack: Path, private: Path) -> None:
+    out, err = prompted(physics_pack, f"What is spin{CTRL_C}:profile fast\r:quit\r")
+    assert "Spin" not in out and err.endswith("Profile fast.\n")
+
+
+def test_a_line_is_edited(physics_pack: Path, private: Path) -> None:
+    history = InMemoryHistory()
+    prompted(physics_pack, f"profile fasd\x01:\x05\x7ft\r{CTRL_D}", history)
+    assert history.get_strings() == [":profile fast"]
+
+
+class Terminal:
+    """A real ``wikigr`` in a terminal of 80 columns."""
+
+    def __init__(self, pack: Path, *options: str, **variables: str) -> None:
+        own = {"TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", "NO_COLOR": "1", "PAGER": "cat"}
+        self.child: Any = pexpect.spawn(
+            sys.executable,
+            ["-c", MAIN, "ask", "--pack", str(pack), *options],
+            env={**os.environ, **own, **variables},
+            dimensions=(40, 80),
+            encoding="utf-8",
+            timeout=60,
+        )
+        self.waits()
+
+    def waits(self) -> str:
+        """Wait for the prompt; return what came before it."""
+        self.child.expect(r"physics \([a-z]+\)>")
+        return str(self.child.before)
+
+    def says(self, line: str, expected: str) -> None:
+        self.child.send(f"{line}\r")
+        self.child.expect_exact(expected)
+        self.waits()
+
+    def leaves(self) -> int:
+        self.child.send(CTRL_D)
+        self.child.expect(pexpect.EOF)
+        self.child.close()
+        return int(self.child.exitstatus)
+
+
+@pytest.fixture
+def closed() -> Iterator[list[Terminal]]:
+    opened: list[Terminal] = []
+    yield opened
+    for terminal in opened:
+        terminal.child.close(force=True)
+
+
+def test_a_conversation_in_a_terminal(
+    physics_pack: Path, private: Path, no_model: None, closed: list[Terminal]
+) -> None:
+    terminal = Terminal(physics_pack, "--offline")
+    closed.append(terminal)
+    terminal.says(QUESTION, ANSWER)
+    terminal.says(":open 1", "Proof and prize")
+    terminal.says(":why", "The answer quotes it: [1].")
+    terminal.says(":nonsense", "There is no command :nonsense.")
+    assert terminal.leaves() == 0
+    # The next session knows the questions of this one.
+    again = Terminal(physics_pack, "--offline", "--profile", "fast")
+    closed.append(again)
+    for line in (":nonsense", ":why", ":open 1", QUESTION):
+        again.child.send(UP)
+        again.child.expect_exact(line[1:])
+    again.says("", ANSWER)
+    assert again.leaves() == 0
+
+
+def test_ctrl_c_cancels_a_running_question(
+    physics_pack: Path, private: Path, messages_server: MessagesServer, closed: list[Terminal]
+) -> None:
+    messages_server.script(never(), reply("It was measured in 1927."))
+    terminal = Terminal(physics_pack, ANTHROPIC_BASE_URL=messages_server.url, ANTHROPIC_API_KEY="x")
+    closed.append(terminal)
+    terminal.child.send(f"{QUESTION}\r")
+    until(lambda: bool(messages_server.requests))
+    terminal.child.sendintr()
+    terminal.child.expect_exact("Cancelled.")
+    terminal.waits()
+    terminal.says(QUESTION, "It was measured in 1927.")
+    assert terminal.leaves() == 0
+
+
+def at_a_keyboard(*arguments: str) -> tuple[int, str]:
+    """The exit code and the messages of a command whose standard input is a terminal as well."""
+    err = Screen()
+    return run(arguments, Environment(Screen(), Screen(), err, {"COLUMNS": "80"})), err.getvalue()
+
+
+def test_options_that_need_a_question_are_refused(physics_pack: Path, private: Path) -> None:
+    for option in ("--strict", "--json", "--show-prompt"):
+        code, err = at_a_keyboard("ask", "--pack", str(physics_pack), option)
+        assert code == 2 and f"{option} needs a question" in err
+    assert at_a_keyboard("ask", "--pack", str(private / "none"))[0] == 4
+    assert at_a_keyboard("ask")[0] == 2

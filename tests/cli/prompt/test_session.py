@@ -1,0 +1,163 @@
+"""A conversation with the demo pack: questions, and every command of the prompt."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from wikigr.errors import PackError, UsageError
+from wikigr_cli.prompt.session import COMMANDS, AskSession
+
+from ..conftest import Wikigr
+from ..terminal import environment_of, in_terminal, widest
+from .conftest import OFFLINE, Converse
+
+QUESTION = "Who measured the wavelength of the electron?"
+OFF_TOPIC = "Which sauce goes best with grilled asparagus?"
+
+
+def test_a_question_is_answered_as_by_the_command(converse: Converse, physics_pack: Path) -> None:
+    shown = in_terminal("ask", QUESTION, "--pack", str(physics_pack), "--offline")
+    talk = converse()
+    assert talk.say(QUESTION) == (shown.out, shown.err)
+    assert talk.say("  ") == ("", "")
+    # The second question needs nothing of the first one.
+    other = "In which year was Werner Heisenberg born?"
+    assert talk.say(other)[0] == in_terminal("ask", other, "--pack", str(physics_pack), "--offline").out
+
+
+def test_why_is_about_the_last_answer(converse: Converse, physics_pack: Path) -> None:
+    talk = converse()
+    talk.say(QUESTION)
+    for title, argument in (("Louis de Broglie", ""), ("Spin", "spin")):
+        shown = in_terminal("why", QUESTION, title, "--pack", str(physics_pack), "--offline")
+        assert talk.say(f":why {argument}") == (shown.out, "")
+    assert "Did you mean" in talk.say(":why Heisenberg uncertainty")[1]
+    talk.say(OFF_TOPIC)
+    # Without an answer, the best section that was read.
+    assert "stage" in talk.say(":why")[0]
+
+
+def test_explain_shows_what_the_option_shows(converse: Converse) -> None:
+    talk = converse()
+    answer = talk.say(QUESTION)[0]
+    explained = talk.say(":explain")[0]
+    assert "Sections\n" in explained and "Sentences\n" in explained
+    assert "Sections\n" not in answer
+
+
+def test_open_shows_the_quotation_in_the_pager(converse: Converse, tmp_path: Path) -> None:
+    pager = tmp_path / "pager.py"
+    pager.write_text("import sys\nopen('seen', 'w').write(sys.stdin.read())\n")
+    talk = converse(NO_COLOR="", TERM="xterm", PAGER=f"sh -c 'cd {tmp_path}; {sys.executable} pager.py'")
+    talk.say(QUESTION)
+    assert talk.say(":open 1") == ("", "")
+    seen = (tmp_path / "seen").read_text()
+    assert "Louis de Broglie › Proof and prize" in seen
+    assert seen.count("\x1b[7m") >= 1 and seen.split("\x1b[7m")[1].startswith("The Davisson–Germer experiment")
+    assert talk.say(":open spin#1") == ("", "")
+    assert "Spin › Discovery" in (tmp_path / "seen").read_text()
+
+
+def test_open_shows_the_address_in_the_browser(
+    converse: Converse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = tmp_path / "browser.py"
+    browser.write_text(f"import sys\nopen({str(tmp_path / 'url')!r}, 'w').write(sys.argv[1])\n")
+    monkeypatch.setenv("BROWSER", f"{sys.executable} {browser} %s")
+    monkeypatch.setattr("webbrowser._tryorder", None)
+    talk = converse()
+    talk.say(QUESTION)
+    assert "Opened file://" in talk.say(":open 1 browser")[1]
+    assert (tmp_path / "url").read_text() == talk.session.citations[0].url
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (":open 1", "There is no answer yet."),
+        (":why", "There is no answer yet."),
+        (":explain", "There is no answer yet."),
+        (":open", "Which citation?"),
+        (":profle fast", "Did you mean :profile?"),
+        (":zzz", ":help lists the commands."),
+        (":profile fsat", "fast"),
+        (":pack nope", "There is no pack 'nope'"),
+        (":open Heisenberg uncertainty", "Did you mean"),
+        (":", "There is no command :."),
+    ],
+)
+def test_mistakes_are_explained_and_the_conversation_goes_on(converse: Converse, line: str, says: str) -> None:
+    talk = converse()
+    out, err = talk.say(line)
+    assert out == "" and says in err
+    assert talk.session.profile == "enhanced"
+    assert "Davisson–Germer" in talk.say(QUESTION)[0]
+    assert "has no citation 9" in talk.say(":open 9")[1]
+    assert "cannot be opened in 'phone'" in talk.say(":open 1 phone")[1]
+
+
+def test_the_profile_changes(converse: Converse) -> None:
+    talk = converse()
+    talk.say(QUESTION)
+    assert talk.say(":profile fast") == ("", "Profile fast.\n")
+    assert talk.session.profile == "fast"
+    listed = talk.say(":profile")[0]
+    assert "* fast\n" in listed and "  baseline\n" in listed
+    # The last answer stays.
+    assert talk.say(":why")[0].startswith("Louis de Broglie#3") or "Louis de Broglie" in talk.say(":why")[0]
+
+
+def test_the_pack_changes(converse: Converse, letters: Path) -> None:
+    talk = converse()
+    talk.say(QUESTION)
+    assert talk.say(f":pack {letters}") == ("", "letters 1.0.0: 3 articles, 4 sections\n")
+    assert "There is no answer yet." in talk.say(":open 1")[1]
+    assert "Beta is the second letter." in talk.say("What is Beta?")[0]
+    assert "* letters\n" in talk.say(":pack")[0]
+
+
+@pytest.fixture(scope="module")
+def letters(tmp_path_factory: pytest.TempPathFactory, encoder: object) -> Path:
+    from tests.distribution.letters import build_letters
+
+    return build_letters(tmp_path_factory.mktemp("letters") / "letters", encoder)  # type: ignore[arg-type]
+
+
+def test_help_names_every_command_and_fits(converse: Converse) -> None:
+    shown = converse().say(":help")[0]
+    assert [command.name for command in COMMANDS if f":{command.name}" not in shown] == []
+    assert widest(shown) <= 80
+
+
+def test_quit_ends_the_conversation(converse: Converse) -> None:
+    session = converse().session
+    assert not session.handle(":quit")
+    assert session.handle(":help")
+
+
+def test_a_pack_or_profile_that_cannot_be_opened_is_an_error(private: Path, physics_pack: Path) -> None:
+    environment, _, _ = environment_of(80)
+    with pytest.raises(PackError):
+        AskSession(environment, str(private / "none"), "enhanced", OFFLINE)
+    with pytest.raises(UsageError):
+        AskSession(environment, str(physics_pack), "no-such", OFFLINE)
+
+
+def test_a_damaged_pack_is_reported_and_the_conversation_goes_on(
+    converse: Converse, physics_pack: Path, tmp_path: Path
+) -> None:
+    pack = shutil.copytree(physics_pack, tmp_path / "damaged")
+    talk = converse()
+    (pack / "manifest.json").write_text("{}")
+    assert "is not the manifest of a wikigr pack" in talk.say(f":pack {pack}")[1]
+    assert "Davisson–Germer" in talk.say(QUESTION)[0]
+
+
+def test_without_a_terminal_a_question_is_needed(wikigr: Wikigr, physics_pack: Path) -> None:
+    result = wikigr("ask", "--pack", str(physics_pack), stdin=QUESTION)
+    assert (result.code, result.out) == (2, "")
+    assert "--batch" in result.err

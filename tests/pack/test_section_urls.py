@@ -1,0 +1,126 @@
+"""The addresses of sections, in packs built from every kind of source."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from wikigr.embeddings.embedder import Embedder
+from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.pack.open import Pack
+from wikigr.pack.section_urls import web_address
+from wikigr.sources.detect import open_source
+
+NOTE = "# Valve 7\n\nIt is red.\n\n## Opening it\n\nTurn the lever.\n\n## Closing it\n\nTurn it back.\n"
+WIKI = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10">
+<siteinfo><base>https://w.example/wiki/Main_Page</base><case>first-letter</case></siteinfo>
+<page><title>Red lever</title><ns>0</ns><id>1</id><revision><id>2</id><model>wikitext</model>
+<text>It is red.
+== Early use ==
+Turn it.</text></revision></page></mediawiki>"""
+
+
+def build(source: Path, pack: Path, encoder: Embedder) -> Path:
+    build_pack(open_source(source), str(source), pack, encoder, BuildOptions(name="p"))
+    return pack
+
+
+def urls(pack: Path, *section_ids: str) -> list[str | None]:
+    with Pack(pack) as opened:
+        return list(opened.urls_of(section_ids).values())
+
+
+def notes(folder: Path, text: str = NOTE) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "valve 7.md").write_text(text)
+    return folder
+
+
+def test_a_note_is_found_beside_the_pack_wherever_both_are_moved(tmp_path: Path, encoder: Embedder) -> None:
+    pack = build(notes(tmp_path / "old" / "notes"), tmp_path / "old" / "packs" / "valves", encoder)
+    moved = (tmp_path / "old").rename(tmp_path / "new")
+    page = (moved / "notes" / "valve 7.md").as_uri()
+    assert urls(moved / "packs" / "valves", "Valve 7#0", "Valve 7#1") == [page, f"{page}#opening-it"]
+    # Without the source, its path within the source remains. No path of this machine is in the pack's own files.
+    alone = shutil.copytree(moved / "packs" / "valves", tmp_path / "alone")
+    assert urls(alone, "Valve 7#2", "Valve 7#9", "Nothing#0") == ["valve%207.md#closing-it", None, None]
+    assert pack.name == "valves"
+    for file in json.loads((alone / "manifest.json").read_text())["files"]:
+        assert str(tmp_path).encode() not in (alone / file).read_bytes()
+
+
+def test_one_file_is_a_source_too(tmp_path: Path, encoder: Embedder) -> None:
+    note = notes(tmp_path / "notes") / "valve 7.md"
+    assert urls(build(note, tmp_path / "pack", encoder), "Valve 7#0") == [note.as_uri()]
+
+
+def test_the_address_in_the_front_matter_is_better_than_the_file(tmp_path: Path, encoder: Embedder) -> None:
+    source = notes(tmp_path / "notes", f"---\nurl: https://w.example/valve\n---\n{NOTE}")
+    pack = build(source, tmp_path / "pack", encoder)
+    assert urls(pack, "Valve 7#0", "Valve 7#1") == ["https://w.example/valve", "https://w.example/valve#opening-it"]
+
+
+def test_an_address_that_is_not_of_the_web_is_not_used(tmp_path: Path, encoder: Embedder) -> None:
+    source = notes(tmp_path / "notes", f"---\nurl: javascript:alert(1)\n---\n{NOTE}")
+    pack = build(source, tmp_path / "pack", encoder)
+    assert urls(pack, "Valve 7#0") == [(source / "valve 7.md").as_uri()]
+
+
+def test_a_wiki_page_has_its_web_address_and_anchor(tmp_path: Path, encoder: Embedder) -> None:
+    (tmp_path / "dump.xml").write_text(WIKI)
+    pack = build(tmp_path / "dump.xml", tmp_path / "pack", encoder)
+    address = "https://w.example/wiki/Red_lever"
+    assert urls(pack, "Red lever#0", "Red lever#1") == [address, f"{address}#Early_use"]
+
+
+def test_a_page_of_html_has_its_canonical_address(tmp_path: Path, encoder: Embedder) -> None:
+    prose = "<p>" + "The lever of the valve is red and turns in both directions. " * 6 + "</p>"
+    (tmp_path / "site").mkdir()
+    for name, head in {"a": '<link rel="canonical" href="https://w.example/a?x=1&amp;y=2">', "b": ""}.items():
+        page = f"<html><head><title>{name}</title>{head}</head><body>{prose}{name}<h2>Use</h2>{prose}</body></html>"
+        (tmp_path / "site" / f"{name}.html").write_text(page)
+    pack = build(tmp_path / "site", tmp_path / "pack", encoder)
+    assert urls(pack, "a#1", "b#1") == ["https://w.example/a?x=1&y=2", (tmp_path / "site" / "b.html").as_uri()]
+
+
+def test_records_without_an_address_have_none(letters_pack: Path) -> None:
+    assert urls(letters_pack, "Alpha#0", "Alpha#1") == [None, None]
+
+
+def test_a_pack_without_the_record_of_its_source_still_has_paths(tmp_path: Path, encoder: Embedder) -> None:
+    pack = build(notes(tmp_path / "notes"), tmp_path / "pack", encoder)
+    (pack / ".wikigr" / "source").unlink()
+    assert urls(pack, "Valve 7#1") == ["valve%207.md#opening-it"]
+
+
+def test_a_rebuild_from_records_forgets_the_folder(tmp_path: Path, encoder: Embedder) -> None:
+    pack = build(notes(tmp_path / "notes"), tmp_path / "pack", encoder)
+    (tmp_path / "a.jsonl").write_text('{"id": "valve 7.md", "title": "Valve 7", "text": "It is red."}\n')
+    build(tmp_path / "a.jsonl", pack, encoder)
+    assert not (pack / ".wikigr" / "source").exists()
+    assert urls(pack, "Valve 7#0") == [None]
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        (" https://w.example/wiki/Ä b ", None),
+        ("https://w.example/wiki/Äb", "https://w.example/wiki/%C3%84b"),
+        ("https://w.example/a%20b?c=d&e=f#g", "https://w.example/a%20b?c=d&e=f#g"),
+        ('https://w.example/"<x>', "https://w.example/%22%3Cx%3E"),
+        ("https://w.example/\x1b]8;;", None),
+        ("https://w.example/\u0085x", None),
+        ("file:///etc/passwd", None),
+        ("javascript:alert(1)", None),
+        ("//w.example/a", None),
+        ("https://", None),
+        ("http://[", None),
+        ("https://w.example/" + "a" * 5000, None),
+        ("", None),
+    ],
+)
+def test_only_web_addresses_are_addresses(text: str, address: str | None) -> None:
+    assert web_address(text) == address

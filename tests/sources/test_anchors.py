@@ -1,0 +1,34 @@
+"""Anchors of headings, as GitHub and MediaWiki make them."""
+
+from __future__ import annotations
+
+import pytest
+
+from wikigr.sources.anchors import section_anchors
+
+
+@pytest.mark.parametrize(
+    ("heading", "slug", "wiki"),
+    [
+        ("Proof and prize", "proof-and-prize", "Proof_and_prize"),
+        ("C++ & Rust: a 2nd look!", "c--rust-a-2nd-look", "C++_&_Rust:_a_2nd_look!"),
+        ("Schrödinger’s cat", "schrödingers-cat", "Schrödinger’s_cat"),
+        ("snake_case and kebab-case", "snake_case-and-kebab-case", "snake_case_and_kebab-case"),
+    ],
+)
+def test_a_heading_becomes_an_anchor(heading: str, slug: str, wiki: str) -> None:
+    assert list(section_anchors("slug", [[], [heading]])) == ["", slug]
+    assert list(section_anchors("wiki", [[], [heading]])) == ["", wiki]
+    assert list(section_anchors("", [[], [heading]])) == ["", ""]
+
+
+def test_repeated_headings_are_numbered() -> None:
+    paths = [["Linux"], ["Linux", "Usage"], ["macOS"], ["macOS", "Usage"], ["Windows", "Usage"]]
+    assert list(section_anchors("slug", paths)) == ["linux", "usage", "macos", "usage-1", "usage-2"]
+    assert list(section_anchors("wiki", paths)) == ["Linux", "Usage", "macOS", "Usage_2", "Usage_3"]
+
+
+def test_a_heading_without_text_counts_and_the_pieces_of_a_section_share_its_anchor() -> None:
+    # "Usage" without text of its own is above "Options"; then a section in two pieces, and the same heading again.
+    paths = [["Usage", "Options"], ["Notes"], ["Notes"], ["Usage"], ["Notes"]]
+    assert list(section_anchors("slug", paths)) == ["options", "notes", "notes", "usage-1", "notes-1"]
