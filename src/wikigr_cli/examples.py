@@ -5,11 +5,11 @@ from __future__ import annotations
 # Two for each command. They fit into 76 columns.
 EXAMPLES = {
     "": (
-        "wikigr ask Who found the electron --pack packs/physics",
+        "wikigr ask Who proposed matter waves --pack packs/physics",
         "wikigr help pack build",
     ),
     "ask": (
-        'wikigr ask "Who found the electron?" --pack packs/physics',
+        'wikigr ask "Who proposed matter waves?" --pack packs/physics',
         'echo "What is spin?" | wikigr ask - --pack packs/physics --json',
     ),
     "replay": (
@@ -150,5 +150,5 @@ EXAMPLES = {
     "config show": ("wikigr config show", "wikigr config show --origin"),
     "doctor": ("wikigr doctor", "wikigr doctor --json"),
     "help": ("wikigr help", "wikigr help pack build"),
-    "version": ("wikigr version", "wikigr -q version"),
+    "version": ("wikigr version", "wikigr version --json"),
 }

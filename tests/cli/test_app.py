@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from wikigr import __version__
+from wikigr.version import commit
 
 from .conftest import MAIN, Wikigr
 
@@ -48,6 +50,8 @@ def test_help_and_version_are_commands_too(wikigr: Wikigr, capsys: pytest.Captur
     assert capsys.readouterr().out == wikigr("help", "pack", "build").out
     assert wikigr("--version").code == 0
     assert capsys.readouterr().out == wikigr("version").out
+    document = json.loads(wikigr("version", "--json").out)
+    assert document["version"] == __version__ and (document["commit"] or "").startswith(commit() or "")
     unknown = wikigr("help", "pack", "biuld")
     assert unknown.code == 2 and "wikigr pack has no command 'biuld'" in unknown.err and "'build'" in unknown.err
     assert wikigr("help", "ask", "more").code == 2

@@ -133,7 +133,7 @@ def test_the_examples_work(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -
     private = key.private_bytes(serialization.Encoding.PEM, openssh, serialization.NoEncryption())
     (tmp_path / "key").write_bytes(private)
     (tmp_path / "key.pub").write_bytes(key.public_key().public_bytes(serialization.Encoding.OpenSSH, raw))
-    question = ("ask", "Who found the electron?", "--pack", "packs/physics", "--receipt", "answer.json")
+    question = ("ask", "Who proposed matter waves?", "--pack", "packs/physics", "--receipt", "answer.json")
     assert wikigr(*question).code == 0
     (tmp_path / "results.json").write_text(wikigr("search", "spin", "--pack", "packs/physics", "--json").out)
     for example in dict.fromkeys(example for examples in EXAMPLES.values() for example in examples):

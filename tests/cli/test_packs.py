@@ -103,7 +103,7 @@ def test_sources_and_results_name_their_pack(both: Both) -> None:
     assert lines[0].endswith("  letters")
     assert "Beta, letters (" in both("search", OTHER, "-k", "1", "--format", "md").out.replace(" › Introduction", "")
     header, row, *_ = both("search", OTHER, "-k", "1", "--format", "csv").out.splitlines()
-    assert header.endswith(",content,pack")
+    assert header.endswith(",content,url,pack")
     assert row.endswith(",letters")
     assert json.loads(both("search", OTHER, "-k", "1", "--format", "jsonl", "--fields", "title,pack").out) == {
         "title": "Beta",

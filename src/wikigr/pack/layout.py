@@ -48,6 +48,7 @@ _WORK = ".wikigr"
 _NEW = "new"
 _MARKER = "commit"
 _STAGING = "staging.sqlite"
+_SOURCE = "source"
 # The manifest of a pack that is being removed.
 _REMOVED = "removed.json"
 
@@ -116,6 +117,11 @@ class Layout:
     def unfinished(self) -> bool:
         """Return whether a build was interrupted here and can be resumed."""
         return self.staging.exists()
+
+    @property
+    def source_record(self) -> Path:
+        """The record of the folder that the pack was built from (``source_folder``)."""
+        return self.work / _SOURCE
 
     @property
     def removed_manifest(self) -> Path:
@@ -237,7 +243,7 @@ class Layout:
     def drop_work(self) -> None:
         """Remove the working files of builds and of a removal, whose record goes last; other files stay."""
         self.drop_staging()
-        for path in (self.new, self.work / "old", self._marker, self.engine_log):
+        for path in (self.new, self.work / "old", self._marker, self.engine_log, self.source_record):
             _discard(path)
         for lock in ("commit.lock", "build.lock"):
             _discard(self.work / lock)

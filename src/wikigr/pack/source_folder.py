@@ -12,13 +12,12 @@ from pathlib import Path, PurePosixPath
 from wikigr.atomic import write_atomic
 from wikigr.pack.layout import Layout
 
-_RECORD = "source"
 _MAX_PATH_BYTES = 4_096
 
 
 def record_source_folder(layout: Layout, folder: Path | None) -> None:
     """Record the ``folder`` of the source's files; ``None`` removes the record of an earlier build."""
-    path = layout.work / _RECORD
+    path = layout.source_record
     if folder is None:
         path.unlink(missing_ok=True)
         return
@@ -35,7 +34,7 @@ def find_source_file(layout: Layout, source_id: str, suffixes: tuple[str, ...]) 
     if relative.is_absolute() or ".." in relative.parts or not source_id.lower().endswith(suffixes):
         return None
     try:
-        with (layout.work / _RECORD).open("rb") as stream:
+        with layout.source_record.open("rb") as stream:
             recorded = stream.read(_MAX_PATH_BYTES)
         path = (layout.root.resolve() / os.fsdecode(recorded)).resolve() / relative
         return path if path.is_file() else None

@@ -116,7 +116,7 @@ def ask(
     if (question is None) == (batch is None):
         raise UsageError(
             "Give either a question or --batch.",
-            hint='Example: wikigr ask "Who found the electron?" --pack packs/physics',
+            hint='Example: wikigr ask "Who proposed matter waves?" --pack packs/physics',
         )
     printed_as = chosen_format(output_format, json_output=json_output, typed=typed_in(context))
     if batch is not None and printed_as is OutputFormat.MD:
@@ -186,7 +186,7 @@ def _refuse_without_question(context: typer.Context) -> None:
         if parameter.name in _NOT_AT_A_PROMPT and is_typed(parameter.name):
             raise UsageError(
                 f"{parameter.opts[0]} needs a question on the command line, or --batch.",
-                hint='Example: wikigr ask "Who found the electron?" --pack packs/physics',
+                hint='Example: wikigr ask "Who proposed matter waves?" --pack packs/physics',
             )
 
 

@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from wikigr.errors import UsageError
+from wikigr_cli import options
 from wikigr_cli.environment import Environment
+from wikigr_cli.render.output import SCHEMA_VERSION, print_json
 
 
 def help_command(
@@ -34,10 +36,14 @@ def help_command(
     environment.write(f"{chosen.get_help()}\n")
 
 
-def version_command(context: typer.Context) -> None:
+def version_command(context: typer.Context, json_output: options.Json = False) -> None:
     """Print the version and the commit."""
     environment = context.ensure_object(Environment)
 
-    from wikigr.version import version_line
+    from wikigr import __version__
+    from wikigr.version import commit, version_line
 
-    environment.print(version_line())
+    if json_output:
+        print_json(environment, {"schema_version": SCHEMA_VERSION, "version": __version__, "commit": commit()})
+    else:
+        environment.print(version_line())

@@ -52,7 +52,7 @@ def converse(physics_pack: Path, private: Path) -> Iterator[Converse]:
 
     def start(pack: Path = physics_pack, options: SessionOptions = OFFLINE, **variables: str) -> Conversation:
         environment, out, err = environment_of(80, **variables)
-        session = AskSession(environment, str(pack), "enhanced", options)
+        session = AskSession(environment, [str(pack)], "enhanced", options)
         opened.append(session)
         return Conversation(session, environment, out, err)
 

@@ -20,7 +20,9 @@ def completed(talk: Conversation, line: str) -> list[str]:
     return [line[: len(line) + completion.start_position] + completion.text for completion in found]
 
 
-def test_commands_and_their_arguments(converse: Converse, private: Path) -> None:
+def test_commands_and_their_arguments(converse: Converse, private: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A project's own packs would be completed, too.
+    monkeypatch.chdir(private)
     (private / "data" / "wikigr" / "packs" / "valves").mkdir(parents=True)
     talk = converse()
     assert completed(talk, ":") == [f":{command.name}" for command in COMMANDS]

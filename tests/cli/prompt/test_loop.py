@@ -36,7 +36,7 @@ def prompted(pack: Path, keys: str, history: InMemoryHistory | None = None) -> t
         pipe.send_text(keys)
         run_prompt(
             environment,
-            str(pack),
+            [str(pack)],
             "enhanced",
             OFFLINE,
             terminal=(pipe, DummyOutput()),

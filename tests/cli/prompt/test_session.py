@@ -120,6 +120,20 @@ def test_the_pack_changes(converse: Converse, letters: Path) -> None:
     assert "* letters\n" in talk.say(":pack")[0]
 
 
+def test_several_packs_are_asked_as_one(converse: Converse, physics_pack: Path, letters: Path, tmp_path: Path) -> None:
+    talk = converse(TERM="xterm", PAGER=f"sh -c 'cat >{tmp_path / 'seen'}'")
+    said = talk.say(f":pack '{physics_pack}' '{letters}'")
+    assert said[1].endswith("53 articles, 241 sections\n")
+    assert "letters: Beta#" in talk.say("What is Beta?")[0]
+    talk.say(":open 1")
+    assert "Beta is the second letter." in (tmp_path / "seen").read_text()
+    talk.say(":open spin#1")
+    assert "Spin › Discovery" in (tmp_path / "seen").read_text()
+    assert talk.say(":why Beta")[0].startswith("Beta: The answer quotes it")
+    assert "Nothing in the pack is called" in talk.say(":open Heisenberg uncertainty")[1]
+    assert "No closing quotation" in talk.say(":pack 'physics")[1]
+
+
 @pytest.fixture(scope="module")
 def letters(tmp_path_factory: pytest.TempPathFactory, encoder: object) -> Path:
     from tests.distribution.letters import build_letters
@@ -142,9 +156,9 @@ def test_quit_ends_the_conversation(converse: Converse) -> None:
 def test_a_pack_or_profile_that_cannot_be_opened_is_an_error(private: Path, physics_pack: Path) -> None:
     environment, _, _ = environment_of(80)
     with pytest.raises(PackError):
-        AskSession(environment, str(private / "none"), "enhanced", OFFLINE)
+        AskSession(environment, [str(private / "none")], "enhanced", OFFLINE)
     with pytest.raises(UsageError):
-        AskSession(environment, str(physics_pack), "no-such", OFFLINE)
+        AskSession(environment, [str(physics_pack)], "no-such", OFFLINE)
 
 
 def test_a_damaged_pack_is_reported_and_the_conversation_goes_on(
