@@ -16,7 +16,7 @@ from wikigr_cli.options import complete_packs, complete_profiles
 from wikigr_cli.packs import open_all
 from wikigr_cli.reading import open_in_browser, open_in_pager, resolve
 from wikigr_cli.render.answer import print_answer, print_explanation
-from wikigr_cli.render.output import print_trace
+from wikigr_cli.render.output import counted, print_trace
 from wikigr_cli.render.why import print_why, why_document
 
 if TYPE_CHECKING:
@@ -31,6 +31,10 @@ _Found = TypeVar("_Found")
 
 # What begins a command; everything else is a question.
 PREFIX = ":"
+
+
+# What users of other prompts type to leave or to get help; no question is one of these words.
+_WORDS = {"exit": "quit", "q": "quit", "quit": "quit", "help": "help", "?": "help"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,8 @@ class AskSession:
         if not line:
             return True
         try:
+            if line.lower() in _WORDS:
+                line = PREFIX + _WORDS[line.lower()]
             if not line.startswith(PREFIX):
                 self._ask(line)
                 return True
@@ -134,7 +140,7 @@ class AskSession:
 
     def _last(self) -> Answer:
         if self._answer is None:
-            raise UsageError("There is no answer yet.", hint="Ask a question first.")
+            raise UsageError("There is no answer from this pack yet.", hint="Ask a question first.")
         return self._answer
 
     def _why(self, title: str) -> None:
@@ -253,8 +259,9 @@ def _split(names: str) -> list[str]:
 def describe(pack: Pack) -> str:
     """Return the name and the size of a pack in one line."""
     manifest = pack.manifest
-    counts = f"{manifest.counts['articles']:,} articles, {manifest.counts['sections']:,} sections"
-    return plain(f"{manifest.name} {manifest.version}: {counts}")
+    names = ", ".join(f"{member.manifest.name} {member.manifest.version}" for member in pack.members)
+    counts = ", ".join(counted(manifest.counts[kind], kind) for kind in ("articles", "sections"))
+    return plain(f"{names}: {counts}")
 
 
 def _command(name: str) -> Command:

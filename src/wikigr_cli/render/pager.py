@@ -11,7 +11,9 @@ from types import FrameType
 
 from wikigr_cli.environment import Environment
 
-_DEFAULT_PAGER = "less -R"
+_DEFAULT_PAGER = "less"
+# As git does: color, quit if the text fits on the screen, and leave it there afterwards.
+_LESS = "FRX"
 
 
 class _Screen(io.StringIO):
@@ -22,7 +24,7 @@ class _Screen(io.StringIO):
 
 
 def page(environment: Environment, print_text: Callable[[Environment], None]) -> None:
-    """Show what ``print_text`` prints in $PAGER (default: ``less -R``), or print it if stdout is not a terminal.
+    """Show what ``print_text`` prints in $PAGER (default: ``less``), or print it if stdout is not a terminal.
 
     A pager that cannot be started is named in a note, and the text is printed instead.
     """
@@ -35,8 +37,7 @@ def page(environment: Environment, print_text: Callable[[Environment], None]) ->
     # Not every version of less hides the addresses of links.
     variables["TERM"] = ""
     print_text(Environment(environment.stdin, screen, environment.stderr, variables))
-    # As git does: a pager that is less, however it is called, shows colors.
-    own = {"LESS": "R", **environment.variables}
+    own = {"LESS": _LESS, **environment.variables}
     # Ctrl-C belongs to the pager. A handler, unlike SIG_IGN, is not inherited by it.
     before = signal.signal(signal.SIGINT, _do_nothing)
     try:

@@ -78,9 +78,9 @@ def test_open_shows_the_address_in_the_browser(
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        (":open 1", "There is no answer yet."),
-        (":why", "There is no answer yet."),
-        (":explain", "There is no answer yet."),
+        (":open 1", "There is no answer from this pack yet."),
+        (":why", "There is no answer from this pack yet."),
+        (":explain", "There is no answer from this pack yet."),
         (":open", "Which citation?"),
         (":profle fast", "Did you mean :profile?"),
         (":zzz", ":help lists the commands."),
@@ -115,7 +115,7 @@ def test_the_pack_changes(converse: Converse, letters: Path) -> None:
     talk = converse()
     talk.say(QUESTION)
     assert talk.say(f":pack {letters}") == ("", "letters 1.0.0: 3 articles, 4 sections\n")
-    assert "There is no answer yet." in talk.say(":open 1")[1]
+    assert "There is no answer from this pack yet." in talk.say(":open 1")[1]
     assert "Beta is the second letter." in talk.say("What is Beta?")[0]
     assert "* letters\n" in talk.say(":pack")[0]
 
@@ -147,10 +147,15 @@ def test_help_names_every_command_and_fits(converse: Converse) -> None:
     assert widest(shown) <= 80
 
 
-def test_quit_ends_the_conversation(converse: Converse) -> None:
-    session = converse().session
-    assert not session.handle(":quit")
-    assert session.handle(":help")
+@pytest.mark.parametrize("line", [":quit", "exit", "quit", "Q"])
+def test_quit_ends_the_conversation(converse: Converse, line: str) -> None:
+    assert not converse().session.handle(line)
+
+
+def test_help_needs_no_prefix(converse: Converse) -> None:
+    talk = converse()
+    assert talk.say("help") == talk.say("?") == talk.say(":help")
+    assert "Ctrl-D leaves" in talk.say("help")[0]
 
 
 def test_a_pack_or_profile_that_cannot_be_opened_is_an_error(private: Path, physics_pack: Path) -> None:
