@@ -6,7 +6,6 @@ import gc
 import logging
 import os
 import sys
-import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,11 +14,11 @@ from typing import Annotated
 
 import typer
 
-from wikigr.errors import WikigrError
 from wikigr_cli.command_class import options_of, takes_words
 from wikigr_cli.command_table import HELP_OPTIONS, CommandTable, print_help
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed
-from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus, exit_status
+from wikigr_cli.error_report import report_error
+from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
 from wikigr_cli.option_table import OPTIONS
 from wikigr_cli.settings import read_defaults
 
@@ -98,39 +97,12 @@ def run(arguments: Sequence[str], environment: Environment) -> int:
         return ExitStatus.INTERRUPTED
     except (OutputClosed, BrokenPipeError):
         return ExitStatus.OK
-    except WikigrError as error:
-        _print_traceback(environment, error)
-        environment.report(error)
-        return exit_status(error)
-    except MemoryError as error:
-        _print_traceback(environment, error)
-        environment.print_error("wikigr: There is not enough memory.")
-        environment.print_error("Free some, or raise the limit of this process (ulimit -v), then run it again.")
-        return ExitStatus.RUNTIME
-    except OSError as error:
-        # A full disk or a missing permission: the system's message says it best.
-        _print_traceback(environment, error)
-        environment.print_error(f"wikigr: {error.strerror or error}" + _file_name(error))
-        return ExitStatus.RUNTIME
     except Exception as error:  # noqa: BLE001 -- turns an unexpected exception into a message
         usage = _usage_error(error)
         if usage is not None:
             environment.print_error(usage)
             return ExitStatus.USAGE
-        # A bug. Python would exit with 1, which scripts read as a failed check.
-        _print_traceback(environment, error)
-        environment.print_error(f"wikigr: a bug: {type(error).__name__}: {error}")
-        environment.print_error("Run it again with --debug to see where, and please report it.")
-        return ExitStatus.RUNTIME
-
-
-def _print_traceback(environment: Environment, error: Exception) -> None:
-    if environment.debug:
-        environment.print_error("".join(traceback.format_exception(error)), overflow="keep")
-
-
-def _file_name(error: OSError) -> str:
-    return f": {error.filename}" if error.filename is not None else ""
+        return report_error(environment, error)
 
 
 def _usage_error(error: Exception) -> str | None:

@@ -41,6 +41,7 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         try:
+            _refuse_second_pack(self, ctx, args)
             rest = super().parse_args(ctx, args)
             _note_old_variables(self, ctx)
         finally:
@@ -241,6 +242,23 @@ def _accept_old_spellings(command: Any, path: tuple[str, ...]) -> None:
     by_name = {long_name(option): option for option in options_of(command)}
     renamed = OLD_SPELLINGS.get(" ".join(path), {})
     command.params += [OldSpelling(old, by_name[new]) for old, new in renamed.items()]
+
+
+def _refuse_second_pack(command: Command, ctx: Any, args: Sequence[str]) -> None:
+    """Raise ``UsageError`` if ``--pack`` is repeated for a command that takes one pack.
+
+    Of other options the last one counts, so that an alias in a shell can be overridden.
+    """
+    packs = [option for option in options_of(command) if long_name(option) == "pack" and not option.multiple]
+    if not packs or ctx.resilient_parsing:
+        return
+    _, _, given = command.make_parser(ctx).parse_args(args=list(args))
+    if sum(parameter is packs[0] for parameter in given) > 1:
+        name = " ".join(command.path)
+        raise UsageError(
+            f"`{name}` takes one pack, but --pack is given more than once.",
+            hint="`ask` and `search` take several.",
+        )
 
 
 def _note_old_variables(command: Command, ctx: Any) -> None:

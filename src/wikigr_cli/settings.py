@@ -18,8 +18,8 @@ from wikigr.settings import SettingsFile, settings_files
 from wikigr_cli.command_class import long_name, options_of
 from wikigr_cli.option_table import GLOBAL, OLD_SPELLINGS, OPTIONS
 
-# Options of the command line alone, which a settings file cannot set.
-_COMMAND_LINE_ONLY = {"help", "version", "install-completion", "show-completion"}
+# Options of the command line alone, which a settings file cannot set: nobody else's file answers a confirmation.
+_COMMAND_LINE_ONLY = {"help", "version", "install-completion", "show-completion", "yes"}
 _SHARED = sorted(OPTIONS.keys() - _COMMAND_LINE_ONLY)
 
 CommandPath = tuple[str, ...]
@@ -131,8 +131,8 @@ def _read_section(file: _File, values: Any, root: Any, path: CommandPath, note: 
         if name not in options and name in old:
             note(f"wikigr: {file.path}: {section} {name} is now {old[name]}; the old name will be removed.")
             name = old[name]
-        if name not in options:
-            raise _unknown(file, section, key, list(options))
+        if name not in options or name in _COMMAND_LINE_ONLY:
+            raise _unknown(file, section, key, sorted(options.keys() - _COMMAND_LINE_ONLY))
         is_list = isinstance(value, list) and options[name].multiple
         values_of = value if is_list else [value]
         if any(isinstance(item, Mapping | list) for item in values_of):

@@ -281,3 +281,14 @@ def test_a_pack_is_removed_by_name_only(wikigr: Wikigr, physics_pack: Path, monk
     refused = wikigr("pack", "remove")
     assert refused.code == 2 and "No pack was given" in refused.err and "WIKIGR_PACK" not in refused.err
     assert wikigr("pack", "remove", "--yes", "--pack", "physics").code == 0
+
+
+def test_a_second_pack_is_refused_where_one_is_taken(wikigr: Wikigr) -> None:
+    takes_one = 0
+    for path, name, option in options():
+        if name == "pack":
+            told = wikigr(*path.split(), "--pack", "a", "-p", "b")
+            assert told.code != 0
+            assert ("takes one pack" in told.err) is not option.multiple, path
+            takes_one += not option.multiple
+    assert takes_one > 15

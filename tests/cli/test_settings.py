@@ -30,6 +30,8 @@ def test_a_broken_settings_file_is_wrong_configuration(wikigr: Wikigr, tmp_path:
         ("aks: {pack: x}", "Did you mean 'ask'?"),
         ("pack: {build: 5}", "mapping"),
         ("1: x", "no command or option 1"),
+        ('"yes": true', "no command or option 'yes'"),
+        ('pack remove: {"yes": true}', "no command or option 'yes'"),
         ("pakc: x", "Did you mean 'pack'?"),
         ("pack buidl: {jobs: 1}", "Did you mean 'build'?"),
         ("pack: {buidl: {jobs: 1}}", "Did you mean 'build'?"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
@@ -27,4 +28,23 @@ def open_history(environment: Environment) -> History:
     except OSError as error:
         environment.note(f"The questions are not kept: {error.strerror} ({folder / _NAME}).")
         return InMemoryHistory()
-    return FileHistory(str(path))
+    return _UserHistory(environment, path)
+
+
+class _UserHistory(FileHistory):
+    """A history that goes on in memory when the disk is full."""
+
+    def __init__(self, environment: Environment, path: Path) -> None:
+        super().__init__(str(path))
+        self._environment = environment
+        self._path = path
+        self._is_kept = True
+
+    def store_string(self, string: str) -> None:
+        if not self._is_kept:
+            return
+        try:
+            super().store_string(string)
+        except OSError as error:
+            self._is_kept = False
+            self._environment.note(f"The questions are not kept: {error.strerror} ({self._path}).")

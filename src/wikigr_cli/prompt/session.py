@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeVar
 
-from wikigr.errors import UsageError, WikigrError
+from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
-from wikigr_cli.environment import Environment, plain
+from wikigr_cli.environment import Environment, Interrupted, OutputClosed, plain
+from wikigr_cli.error_report import report_error
 from wikigr_cli.linking import find_article
 from wikigr_cli.options import complete_packs, complete_profiles
 from wikigr_cli.packs import open_all
 from wikigr_cli.reading import open_in_browser, open_in_pager, resolve
 from wikigr_cli.render.answer import print_answer, print_explanation
-from wikigr_cli.render.output import counted, print_trace
+from wikigr_cli.render.output import counted, one_line, print_trace
 from wikigr_cli.render.why import print_why, why_document
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class AskSession:
     def handle(self, line: str) -> bool:
         """Answer the question or run the command in ``line``; return whether the conversation goes on.
 
-        Errors of the library are printed, and the conversation goes on.
+        Errors are printed, and the conversation goes on.
         """
         line = line.strip()
         if not line:
@@ -112,10 +113,10 @@ class AskSession:
             if command is QUIT:
                 return False
             command.run(self, argument.strip())
-        except WikigrError as error:
-            self._environment.report(error)
-        except OSError as error:
-            self._environment.print_error(f"wikigr: {error.strerror or error}")
+        except (Interrupted, OutputClosed, BrokenPipeError):
+            raise
+        except Exception as error:  # noqa: BLE001 -- one failed question does not close the packs
+            report_error(self._environment, error)
         return True
 
     def _open(self, packs: Sequence[str]) -> Pack:
@@ -181,11 +182,11 @@ class AskSession:
             )
             open_in_pager(self._environment, member, title, section_id, None)
             return
-        citation = next((c for c in self._last().citations if c.n == int(number)), None)
+        citation = next((c for c in self._last().citations if str(c.n) == number), None)
         if citation is None:
             count = len(self._last().citations)
             raise UsageError(
-                f"The last answer has no citation {plain(number)}.",
+                f"The last answer has no citation {one_line(number, 12)}.",
                 hint=f"It has {count}." if count else "It cites nothing.",
             )
         if place.strip() not in ("", "browser"):

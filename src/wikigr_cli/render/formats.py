@@ -13,7 +13,7 @@ from typing import Any
 
 from wikigr.errors import UsageError
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.links import shown_address
+from wikigr_cli.render.links import linked_address
 
 # Also a source file, or its path, with an anchor, but no other scheme, such as javascript.
 _ADDRESS = re.compile(r"(?:https?|file)://[^<>\n]+|[^<>\n:]+")
@@ -104,7 +104,7 @@ def markdown_link(text: str, url: object) -> str:
     """Return a Markdown link, or the text alone if ``url`` is not an address."""
     if not isinstance(url, str) or not _ADDRESS.fullmatch(url):
         return markdown(text)
-    return f"[{markdown(text)}](<{shown_address(url)}>)"
+    return f"[{markdown(text)}](<{linked_address(url)}>)"
 
 
 def _cell(value: object) -> str:

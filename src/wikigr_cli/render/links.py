@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 _FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\s]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 # The separators of an address, and ``%``, which begins an encoded character.
 _KEPT = "%/:?#[]@!$&'()*+,;=~"
 
@@ -29,10 +30,18 @@ def openable(url: str | None) -> str | None:
 
 def shown_address(url: str) -> str:
     """Return ``url`` for a reader: a file in the working directory as a path that terminals can open."""
+    return _CONTROL.sub("�", unquote(linked_address(url))) if _is_here(url) else url
+
+
+def linked_address(url: str) -> str:
+    """Return ``url`` for a link in a document: a file in the working directory as a percent-encoded relative path."""
+    if not _is_here(url):
+        return url
     parts = urlsplit(url)
-    if parts.scheme != "file":
-        return url
-    path = Path(unquote(parts.path))
-    if not path.is_relative_to(Path.cwd()):
-        return url
-    return f"{path.relative_to(Path.cwd())}{'#' if parts.fragment else ''}{unquote(parts.fragment)}"
+    relative = Path(unquote(parts.path)).relative_to(Path.cwd())
+    return f"{quote(str(relative))}{'#' if parts.fragment else ''}{parts.fragment}"
+
+
+def _is_here(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme == "file" and Path(unquote(parts.path)).is_relative_to(Path.cwd())

@@ -31,7 +31,7 @@ def page(environment: Environment, print_text: Callable[[Environment], None]) ->
     if not environment.stdout.isatty() or environment.variables.get("TERM") in (None, "", "dumb"):
         print_text(environment)
         return
-    command = shlex.split(environment.variables.get("PAGER") or _DEFAULT_PAGER)
+    command = _pager(environment)
     screen = _Screen()
     variables = {**environment.variables, "COLUMNS": str(environment.width(environment.stdout))}
     # Not every version of less hides the addresses of links.
@@ -47,6 +47,16 @@ def page(environment: Environment, print_text: Callable[[Environment], None]) ->
         print_text(environment)
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _pager(environment: Environment) -> list[str]:
+    """Return the command of the user's pager, or the default one if $PAGER is no command."""
+    given = environment.variables.get("PAGER", "")
+    try:
+        return shlex.split(given) or [_DEFAULT_PAGER]
+    except ValueError as error:
+        environment.note(f"Cannot read PAGER ({given}): {error}. Using {_DEFAULT_PAGER}.")
+        return [_DEFAULT_PAGER]
 
 
 def _do_nothing(number: int, frame: FrameType | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from urllib.parse import unquote
@@ -75,6 +76,19 @@ def test_a_pager_that_does_not_start_is_named_and_the_text_is_printed(physics_pa
     assert shown.code == 0
     assert "Cannot start the pager 'no-such-pager'" in shown.err
     assert "Davisson–Germer" in shown.out
+
+
+@pytest.mark.parametrize(("pager", "note"), [('less "', "Cannot read PAGER"), ("   ", "")])
+def test_a_pager_that_is_no_command_is_replaced(
+    physics_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pager: str, note: str
+) -> None:
+    less = tmp_path / "less"
+    less.write_text(f"#!/bin/sh\ncat >{tmp_path / 'seen'}\n")
+    less.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    shown = in_terminal("open", SECTION, "-p", str(physics_pack), TERM="xterm", PAGER=pager, PATH=os.environ["PATH"])
+    assert (shown.code, note in shown.err) == (0, True)
+    assert QUOTE in (tmp_path / "seen").read_text()
 
 
 def test_the_browser_gets_the_source_file(wikigr: Wikigr, physics_pack: Path, browser: Path) -> None:

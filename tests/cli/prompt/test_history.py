@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+import signal
 from pathlib import Path
 
 from prompt_toolkit.history import InMemoryHistory
@@ -37,3 +39,21 @@ def test_a_link_is_not_followed(private: Path, tmp_path: Path) -> None:
     environment, _, _ = environment_of(80)
     assert isinstance(open_history(environment), InMemoryHistory)
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_on_a_full_disk_the_history_goes_on_in_memory(private: Path) -> None:
+    environment, _, err = environment_of(80)
+    history = open_history(environment)
+    history.append_string("kept")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        history.append_string("lost")
+        history.append_string("lost, too")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert err.getvalue().count("The questions are not kept: File too large") == 1
+    assert history.get_strings() == ["kept", "lost", "lost, too"]
+    assert "lost" not in (private / "state" / "wikigr" / "ask_history").read_text()

@@ -97,6 +97,7 @@ def test_mistakes_are_explained_and_the_conversation_goes_on(converse: Converse,
     assert talk.session.profile == "enhanced"
     assert "Davisson–Germer" in talk.say(QUESTION)[0]
     assert "has no citation 9" in talk.say(":open 9")[1]
+    assert "has no citation 111" in talk.say(f":open {'1' * 5000}")[1]
     assert "cannot be opened in 'phone'" in talk.say(":open 1 phone")[1]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wikigr_cli.render.links import openable, shown_address
+from wikigr_cli.render.links import linked_address, openable, shown_address
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,11 @@ def test_a_file_in_the_working_directory_is_shown_as_a_path(tmp_path: Path, monk
     assert shown_address(page) == "notes/valve 7é.md"
     assert shown_address("file:///elsewhere/a.md#x") == "file:///elsewhere/a.md#x"
     assert shown_address("https://w.example/a#b") == "https://w.example/a#b"
+
+
+def test_a_link_in_a_document_stays_encoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (tmp_path / "notes" / "a>b (1)#q\n.md").as_uri()
+    assert linked_address(f"{page}#opening-it") == "notes/a%3Eb%20%281%29%23q%0A.md#opening-it"
+    assert "\n" not in shown_address(page)
+    assert linked_address("https://w.example/a#b") == "https://w.example/a#b"
