@@ -61,34 +61,6 @@ def _path_to_type(path: Path) -> str:
     return str(path) if len(path.parts) > 1 else f"./{path}"
 
 
-def pack_option(command: str) -> Any:
-    """Return ``--pack`` for ``command``, whose own environment variable precedes WIKIGR_PACK."""
-    return typer.Option(
-        "--pack",
-        "-p",
-        metavar="PACK",
-        envvar=[f"WIKIGR_{command.upper()}_PACK", "WIKIGR_PACK"],
-        show_envvar=False,
-        help="The pack: a folder, a .db file or a name from `wikigr pack list`.",
-        callback=note_ambiguous_pack,
-        autocompletion=complete_packs,
-    )
-
-
-def packs_option(command: str) -> Any:
-    """Return ``--pack`` for ``command`` as an option that can be repeated; see ``pack_option``."""
-    return typer.Option(
-        "--pack",
-        "-p",
-        metavar="PACK",
-        envvar=[f"WIKIGR_{command.upper()}_PACK", "WIKIGR_PACK"],
-        show_envvar=False,
-        callback=_name_packs,
-        help="The pack: a folder, a .db file or a name from `wikigr pack list`. Repeatable.",
-        autocompletion=complete_packs,
-    )
-
-
 def _name_packs(context: typer.Context, parameter: typer.CallbackParam, values: list[str]) -> list[str]:
     """Return the packs; a variable is split as PATH is. Click splits it at spaces, which folders may contain."""
     source = context.get_parameter_source(parameter.name or "")
@@ -129,6 +101,29 @@ def check_version(version: str | None) -> str | None:
     return version
 
 
+# Its variables are set with those of every option, see ``command_class``.
+PackName = Annotated[
+    str | None,
+    typer.Option(
+        "--pack",
+        "-p",
+        metavar="PACK",
+        help="The pack: a folder, a .db file or a name from `wikigr pack list`.",
+        callback=note_ambiguous_pack,
+        autocompletion=complete_packs,
+    ),
+]
+PackNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pack",
+        "-p",
+        metavar="PACK",
+        help="The pack: a folder, a .db file or a name from `wikigr pack list`. Repeatable.",
+        callback=_name_packs,
+        autocompletion=complete_packs,
+    ),
+]
 QUESTION_HELP = "The question; it needs no quotes unless the shell would change it. - reads standard input."
 Question = Annotated[str | None, typer.Argument(metavar="QUESTION...", help=QUESTION_HELP, show_default=False)]
 PackArgument = Annotated[

@@ -42,7 +42,7 @@ _NO_KEY = (
 def ask(
     context: typer.Context,
     question: options.Question = None,
-    pack: Annotated[list[str] | None, options.packs_option("ask")] = None,
+    pack: options.PackNames = None,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     model: Annotated[
         str | None,

@@ -14,7 +14,7 @@ from wikigr_cli.environment import Environment
 def open(  # noqa: A001 -- the name of the command
     context: typer.Context,
     target: Target,
-    pack: Annotated[str | None, options.pack_option("open")] = None,
+    pack: options.PackName = None,
     quote: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Highlight this text. Its white space may differ.")
     ] = None,

@@ -17,7 +17,7 @@ from wikigr_cli.render.receipt import print_count, print_replay, print_summary, 
 def replay(
     context: typer.Context,
     receipt: Annotated[Path, typer.Argument(metavar="FILE", help="A file written by `wikigr ask --receipt FILE`.")],
-    pack: Annotated[str | None, options.pack_option("replay")] = None,
+    pack: options.PackName = None,
     json_output: options.Json = False,
 ) -> None:
     """Check whether an answer still holds, using its receipt.

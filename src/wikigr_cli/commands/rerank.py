@@ -28,7 +28,7 @@ def rerank(
             "list of {title, score, content?}.",
         ),
     ] = "-",
-    pack: Annotated[str | None, options.pack_option("rerank")] = None,
+    pack: options.PackName = None,
     method: Annotated[
         str,
         typer.Option(

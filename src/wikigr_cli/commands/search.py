@@ -33,7 +33,7 @@ class Fusion(StrEnum):
 def search(
     context: typer.Context,
     question: options.Question = None,
-    pack: Annotated[list[str] | None, options.packs_option("search")] = None,
+    pack: options.PackNames = None,
     top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=1000, help="The maximum number of sections.")] = 10,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     mode: Annotated[

@@ -23,7 +23,7 @@ Target = Annotated[
 def show(
     context: typer.Context,
     target: Target,
-    pack: Annotated[str | None, options.pack_option("show")] = None,
+    pack: options.PackName = None,
     json_output: options.Json = False,
 ) -> None:
     """Print a section of a pack, or the outline of an article.

@@ -19,7 +19,7 @@ def why(
         str,
         typer.Argument(metavar="TITLE", help="The expected article, in quotes. Case and underscores do not matter."),
     ],
-    pack: Annotated[str | None, options.pack_option("why")] = None,
+    pack: options.PackName = None,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     section: Annotated[
         str | None, typer.Option(metavar="S", help="Follow only this section: a heading or a section id.")

@@ -15,7 +15,7 @@ from wikigr_cli.render.output import SCHEMA_VERSION, print_json
 
 def calibrate(
     context: typer.Context,
-    pack: Annotated[str | None, options.pack_option("eval_calibrate")] = None,
+    pack: options.PackName = None,
     questions: Questions = None,
     split: Split = "dev",
     profile: options.ProfileName = options.DEFAULT_PROFILE,

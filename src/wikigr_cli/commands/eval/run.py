@@ -33,7 +33,7 @@ class JudgeKind(StrEnum):
 
 def run(
     context: typer.Context,
-    pack: Annotated[str | None, options.pack_option("eval_run")] = None,
+    pack: options.PackName = None,
     questions: Questions = None,
     profiles: Annotated[
         list[str] | None,

@@ -18,7 +18,7 @@ from wikigr_cli.render.output import SCHEMA_VERSION, counted, print_json
 def validate(
     context: typer.Context,
     questions: Annotated[Path, typer.Argument(metavar="QUESTIONS", help="A file of gold questions.")],
-    pack: Annotated[str | None, options.pack_option("eval_validate")] = None,
+    pack: options.PackName = None,
     split: Split = None,
     json_output: options.Json = False,
 ) -> None:

@@ -25,7 +25,7 @@ def cypher(
     query: Annotated[
         str, typer.Argument(metavar="QUERY|-", help="A read-only query, or - to read it from standard input.")
     ],
-    pack: Annotated[str | None, options.pack_option("graph_cypher")] = None,
+    pack: options.PackName = None,
     limit: Annotated[int, typer.Option("--top-k", "-k", min=1, max=100_000, help="The maximum number of rows.")] = 100,
     timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Interrupt the query after this time.")] = 10.0,
     json_output: options.Json = False,
@@ -72,7 +72,7 @@ def cypher(
 
 def schema(
     context: typer.Context,
-    pack: Annotated[str | None, options.pack_option("graph_schema")] = None,
+    pack: options.PackName = None,
     most: Annotated[
         int, typer.Option("--top-k", "-k", min=0, help="The maximum number of the pack's relations to list.")
     ] = 30,

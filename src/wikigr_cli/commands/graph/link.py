@@ -16,7 +16,7 @@ from wikigr_cli.render.output import print_result
 def link(
     context: typer.Context,
     question: Question,
-    pack: Annotated[str | None, options.pack_option("graph_link")] = None,
+    pack: options.PackName = None,
     fuzzy: Annotated[bool, typer.Option("--fuzzy/--no-fuzzy", help="Also match capitalized names with a typo.")] = True,
     semantic: Annotated[
         int, typer.Option(metavar="N", min=0, max=1000, help="Add the N articles whose vectors are nearest.")

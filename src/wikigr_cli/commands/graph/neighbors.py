@@ -29,7 +29,7 @@ def neighbors(
     name: Annotated[
         str, typer.Argument(metavar="NAME...", help="An article or entity. Case and underscores do not matter.")
     ],
-    pack: Annotated[str | None, options.pack_option("graph_neighbors")] = None,
+    pack: options.PackName = None,
     relation: Annotated[
         str | None,
         typer.Option(metavar="R", help="Show only LINKS_TO, MENTIONS, HAS_ENTITY or this relation of the pack."),

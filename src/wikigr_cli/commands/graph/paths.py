@@ -21,7 +21,7 @@ def paths(
     end: Annotated[
         str | None, typer.Argument(metavar="[B]", help="The last article or entity; optional with --metapath.")
     ] = None,
-    pack: Annotated[str | None, options.pack_option("graph_paths")] = None,
+    pack: options.PackName = None,
     metapath: Annotated[
         str | None,
         typer.Option(metavar="STEPS", help='Follow these relations: "director -> born_in". ~R follows R backward.'),

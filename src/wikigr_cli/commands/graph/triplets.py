@@ -23,7 +23,7 @@ from wikigr_cli.render.output import print_result
 def triplets(
     context: typer.Context,
     question: Question,
-    pack: Annotated[str | None, options.pack_option("graph_triplets")] = None,
+    pack: options.PackName = None,
     sources: Annotated[
         list[str] | None,
         typer.Option("--start", metavar="NAME", help="Start from this article or entity. Repeatable."),

@@ -18,7 +18,7 @@ _MIN_SIMILARITY = 75
 
 def top(
     context: typer.Context,
-    pack: Annotated[str | None, options.pack_option("pagerank_top")] = None,
+    pack: options.PackName = None,
     top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, help="The maximum number of articles.")] = 10,
     json_output: options.Json = False,
 ) -> None:
@@ -33,7 +33,7 @@ def top(
 def show(
     context: typer.Context,
     title: Annotated[str, typer.Argument(metavar="TITLE...", help="The article. Case and underscores do not matter.")],
-    pack: Annotated[str | None, options.pack_option("pagerank_show")] = None,
+    pack: options.PackName = None,
     json_output: options.Json = False,
 ) -> None:
     """Show the PageRank of an article and its rank among all articles."""
