@@ -49,6 +49,13 @@ def test_an_empty_file_has_no_values(tmp_path: Path, user_file: Path) -> None:
     ("content", "message"),
     [
         (b"ask: {profile: fast\n", "line 2"),
+        (
+            b"a: [1\nb: 2\n",
+            r": expected ',' or '\]', but got ':' in line 2, column 2 "
+            r"\(while parsing a flow sequence from line 1, column 4\)\.$",
+        ),
+        (b"a: 1\n  b: 2\n", r": mapping values are not allowed here in line 2, column 4\.$"),
+        (b"\na: \xff\n", r": invalid UTF-8 in line 2 \(0xff\)\.$"),
         (b"- ask\n", "must contain a mapping"),
         (b"ask: \xff\n", "Cannot read the settings file"),
     ],

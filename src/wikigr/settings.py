@@ -10,6 +10,7 @@ from typing import Any
 import platformdirs
 
 from wikigr.errors import UsageError
+from wikigr.read_errors import describe_read_error
 
 PROJECT_FILE = "wikigr.yaml"
 # The key of a settings file whose value, if it is text, names the default pack of every command.
@@ -86,7 +87,7 @@ def _read(path: Path) -> SettingsFile:
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise UsageError(f"Cannot read the settings file {path}: {' '.join(str(error).split())}.") from error
+        raise UsageError(f"Cannot read the settings file {path}: {describe_read_error(error)}.") from error
     if values is None:
         values = {}
     if not isinstance(values, dict):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -14,13 +15,14 @@ from typing import Annotated
 
 import typer
 
+from wikigr.suggestions import nearest
 from wikigr_cli.command_class import options_of, takes_words
 from wikigr_cli.command_table import HELP_OPTIONS, CommandTable, print_help
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed
 from wikigr_cli.error_report import report_error
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
 from wikigr_cli.option_table import OPTIONS
-from wikigr_cli.settings import read_defaults
+from wikigr_cli.settings import place_of, read_defaults
 
 _SILENT = logging.NullHandler()
 # A mistake in a settings file does not keep these from working.
@@ -114,10 +116,30 @@ def _usage_error(error: Exception) -> str | None:
     option = getattr(error, "option_name", None)
     if context is not None and hasattr(error, "possibilities"):
         return "\n".join(_unknown_option(context, str(option), error.possibilities or ()))
-    lines = [f"wikigr: {show()}"]
+    message = _settings_mistake(context, error) or str(show())
+    lines = [f"wikigr: {message}{_meant_choice(error)}"]
     if context is not None:
         lines.append(f"Try '{context.command_path} --help'.")
     return "\n".join(lines)
+
+
+def _settings_mistake(context: typer.Context | None, error: Exception) -> str | None:
+    """Return the message for a wrong value that a settings file gives an option, or ``None``."""
+    parameter = getattr(error, "param", None)
+    source = context.get_parameter_source(parameter.name) if context is not None and parameter is not None else None
+    if context is None or parameter is None or source is None or source.name != "DEFAULT_MAP":
+        return None
+    path: tuple[str, ...] = getattr(context.command, "path", ())
+    return f"{place_of(Path.cwd(), context.find_root().command, path, parameter)}: {getattr(error, 'message', error)}"
+
+
+def _meant_choice(error: Exception) -> str:
+    """Return a suggestion, after a space, if the error is about a value that is not one of the choices."""
+    choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", ())
+    # Click does not keep the value.
+    given = re.match(r"'(.*)' is not one of ", str(getattr(error, "message", "")))
+    near = nearest(given[1], map(str, choices)) if given else None
+    return f" Did you mean {near!r}?" if near else ""
 
 
 def _unknown_option(context: typer.Context, option: str, near: Sequence[str]) -> Iterator[str]:

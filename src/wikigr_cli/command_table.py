@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
 import typer
 
+from wikigr.errors import UsageError
 from wikigr_cli.command_class import Command, Group, prepare
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import EXIT_CODES_HELP
@@ -100,3 +102,11 @@ class CommandTable(Group):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands = _Commands()  # type: ignore[assignment]  # click only reads it
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        word = args[0]
+        if word not in self.commands and (" " in word or word.endswith("?")):
+            raise UsageError(
+                f"No such command {word!r}.", hint=f"To ask a question: wikigr ask {shlex.quote(' '.join(args))}"
+            )
+        return super().resolve_command(ctx, args)

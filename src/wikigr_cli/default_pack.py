@@ -17,6 +17,7 @@ from wikigr.atomic import write_atomic
 from wikigr.errors import PackError, UsageError
 from wikigr.pack.layout import Layout, installed_name
 from wikigr.pack.locate import Place, find_pack, packs_named
+from wikigr.read_errors import describe_read_error
 from wikigr.settings import DEFAULT_PACK_KEY, PROJECT_FILE, config_folder, default_pack_in, settings_files
 
 VARIABLE = "WIKIGR_PACK"
@@ -136,7 +137,7 @@ def _read(path: Path) -> tuple[str, dict[str, Any], tuple[Any, Any] | None]:
         values = yaml.safe_load(text)
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise UsageError(f"Cannot read the settings file {path}: {' '.join(str(error).split())}.") from error
+        raise UsageError(f"Cannot read the settings file {path}: {describe_read_error(error)}.") from error
     if root is None:
         return text, {}, None
     if not isinstance(values, dict):

@@ -65,6 +65,16 @@ def read_defaults(folder: Path, root: Any, command: str | None, note: Callable[[
     return defaults
 
 
+def place_of(folder: Path, root: Any, path: CommandPath, option: Any) -> str:
+    """Return the file and the key that set ``option`` of the command at ``path``; the file must have it."""
+    name = long_name(option)
+    for file in (_checked(found, root, lambda _: None) for found in settings_files(folder)):
+        if file.find(path, name) is not None:
+            is_own = name in file.commands.get(path, {})
+            return f"{file.path}: {' '.join((*path, name)) if is_own else name}"
+    return name
+
+
 def effective_settings(folder: Path, root: Any) -> list[dict[str, Any]]:
     """Return every option of every command with its value and origin, as they apply without flags in ``folder``."""
     files = [_checked(file, root, lambda _: None) for file in settings_files(folder)]

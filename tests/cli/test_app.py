@@ -28,6 +28,21 @@ def test_a_misspelled_command_gets_a_suggestion(wikigr: Wikigr) -> None:
     assert "ask" in result.err
 
 
+@pytest.mark.parametrize("words", [("what is spin",), ("spin?",)])
+def test_a_question_without_a_command_is_told_the_command(wikigr: Wikigr, words: tuple[str, ...]) -> None:
+    result = wikigr(*words)
+    assert result.code == 2
+    assert f"No such command {words[0]!r}." in result.err
+    assert f"To ask a question: wikigr ask '{words[0]}'" in result.err
+
+
+def test_a_wrong_choice_gets_a_suggestion(wikigr: Wikigr) -> None:
+    result = wikigr("search", "x", "--format", "markdown", "--pack", "p")
+    assert result.code == 2
+    assert "'markdown' is not one of 'text', 'json', 'jsonl', 'md', 'csv'. Did you mean 'md'?" in result.err
+    assert "Did you mean" not in wikigr("search", "x", "--format", "zzz", "--pack", "p").err
+
+
 def test_a_misspelled_option_gets_a_suggestion(wikigr: Wikigr) -> None:
     assert "No such option: --pakc. Did you mean --pack?" in wikigr("ask", "x", "--pakc", "y").err
     # An old spelling is not suggested.

@@ -47,6 +47,22 @@ def test_mistakes_in_a_settings_file_are_named(wikigr: Wikigr, tmp_path: Path, t
     assert message in result.err
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("top_k: abc", "wikigr.yaml: top-k: 'abc' is not a valid"),
+        ("search:\n  top_k: abc", "wikigr.yaml: search top-k: 'abc' is not a valid"),
+        ("search: {format: markdown}", "wikigr.yaml: search format: 'markdown' is not one of"),
+    ],
+)
+def test_a_wrong_value_names_the_file_and_the_key(wikigr: Wikigr, tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "wikigr.yaml").write_text(text)
+    result = wikigr("search", "x", "--pack", "p")
+    assert result.code == 2
+    assert message in result.err
+    assert "Invalid value for '--top-k'" in wikigr("search", "x", "--pack", "p", "--top-k", "y").err
+
+
 def test_config_show_says_where_each_value_comes_from(
     wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,6 +56,15 @@ def test_an_unknown_name_lists_the_formats() -> None:
         format_named("pdf")
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"), [("md", "markdown"), ("txt", "text"), ("wiki", "mediawiki"), ("RDFF", "rdf"), ("docx", None)]
+)
+def test_an_unknown_name_gets_a_suggestion(name: str, meant: str | None) -> None:
+    with pytest.raises(UsageError) as caught:
+        format_named(name)
+    assert caught.value.hint == (f"Did you mean {meant!r}?" if meant else None)
+
+
 def test_the_reference_lists_every_format() -> None:
     page = (DOCS / "reference/formats.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(FORMAT_NAMES)

@@ -36,6 +36,7 @@ from wikigr.sources.article import Source
 from wikigr.sources.file_states import FileState, file_states
 from wikigr.sources.formats import FORMATS, LinkTarget, format_named
 from wikigr.sources.streams import STDIN
+from wikigr.sources.unread import UnreadFiles, unread_files
 
 if TYPE_CHECKING:
     from wikigr.ingest.extraction import ExtractionReport, Extractor
@@ -68,7 +69,10 @@ class BadRecord:
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """The result of a build. ``lost_links`` counts hyperlinks without a target in the pack."""
+    """The result of a build. ``lost_links`` counts hyperlinks without a target in the pack.
+
+    ``not_read`` are the files of the source's folder that have another format.
+    """
 
     manifest: Manifest
     skipped: Mapping[str, int]
@@ -77,6 +81,7 @@ class BuildReport:
     reused: int
     bad_records: tuple[BadRecord, ...]
     extraction: ExtractionReport | None = None
+    not_read: tuple[UnreadFiles, ...] = ()
 
 
 class Review(Protocol):
@@ -199,7 +204,8 @@ class _Build:
         layout.replace_parts()
         record_source_folder(layout, self._source_folder())
         self.drop_staging(extractor)
-        return BuildReport(manifest, skipped, lost_links, embedded, reused, bad, extraction)
+        not_read = () if self.location == STDIN else unread_files(self.location, self.source.format)
+        return BuildReport(manifest, skipped, lost_links, embedded, reused, bad, extraction, not_read)
 
     def drop_staging(self, extractor: Extractor | None) -> None:
         """Remove the working files, but keep replies that an interrupted build with ``--extract`` has paid for."""

@@ -158,7 +158,7 @@ def read_manifest(path: Path) -> Manifest:
             raise PackError(f"The manifest {path} has {size:,} bytes, too many to be valid.", hint=_REBUILD)
         content = path.read_bytes()
     except OSError as error:
-        raise PackError(f"Cannot read the manifest {path}: {error}.", hint=_REBUILD) from error
+        raise PackError(f"Cannot read the manifest {path}: {error.strerror or error}.", hint=_REBUILD) from error
     return parse_manifest(content, f"The manifest {path}")
 
 

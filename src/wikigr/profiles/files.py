@@ -14,6 +14,7 @@ from typing import Any, get_type_hints
 from wikigr.errors import UsageError
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.names import SUFFIXES, is_users_own, profile_folders, profile_names
+from wikigr.read_errors import describe_read_error
 from wikigr.settings import overlay
 
 DEFAULT_PROFILE = "enhanced"
@@ -119,7 +120,7 @@ def _read(path: Path) -> _File:
         finally:
             loader.dispose()
     except (OSError, UnicodeDecodeError, yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ProfileError(f"The profile {path} cannot be read: {' '.join(str(error).split())}.") from error
+        raise ProfileError(f"The profile {path} cannot be read: {describe_read_error(error)}.") from error
     if not isinstance(values, dict):
         raise ProfileError(f"{path}:1: a profile is a mapping of keys to values, not {type(values).__name__}.")
     file = _File(path, values, dict(_lines(root, (), path)))

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from wikigr.errors import UsageError
+from wikigr.suggestions import nearest
 
 if TYPE_CHECKING:
     from wikigr.sources.article import Source
@@ -228,8 +228,9 @@ def format_named(name: str) -> SourceFormat:
     for row in FORMATS:
         if row.name == name:
             return row
-    near = get_close_matches(name.lower(), FORMAT_NAMES, n=1)
+    by_suffix = (row.name for row in FORMATS if f".{name.lower()}" in row.suffixes)
+    near = next(by_suffix, None) or nearest(name, FORMAT_NAMES)
     raise UsageError(
         f"There is no source format {name!r}. Formats: {', '.join(FORMAT_NAMES)}.",
-        hint=f"Did you mean {near[0]!r}?" if near else None,
+        hint=f"Did you mean {near!r}?" if near else None,
     )

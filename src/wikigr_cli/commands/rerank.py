@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wikigr.errors import UsageError
+from wikigr.read_errors import describe_read_error
 from wikigr_cli import options
 from wikigr_cli.environment import Environment, strict_utf8
 from wikigr_cli.render.output import SCHEMA_VERSION, print_json_line, print_result, print_trace
@@ -120,7 +121,7 @@ def _read(location: str, environment: Environment) -> tuple[list[dict[str, Any]]
     try:
         text = strict_utf8(environment.stdin).read() if location == "-" else Path(location).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"Cannot read the results from {name}: {error}.") from error
+        raise UsageError(f"Cannot read the results from {name}: {describe_read_error(error)}.") from error
     text = text.removeprefix("\ufeff")
     if not text.strip():
         raise UsageError(f"{name} holds no results.", hint="Example: wikigr search spin --json | wikigr rerank")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wikigr.sources.formats import format_named
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted
 
@@ -14,6 +16,11 @@ if TYPE_CHECKING:
     from wikigr.ingest.extraction import ExtractionReport
     from wikigr.pack.layout import Layout
     from wikigr.pack.manifest import Manifest
+
+
+# Files that are not read are all named up to this number.
+_MAX_NAMED = 3
+_MAX_SUFFIXES = 8
 
 
 def build_document(report: BuildReport, folder: Path) -> dict[str, Any]:
@@ -26,6 +33,7 @@ def build_document(report: BuildReport, folder: Path) -> dict[str, Any]:
         "counts": dict(report.manifest.counts),
         "skipped": dict(report.skipped),
         "bad_records": [asdict(bad) for bad in report.bad_records],
+        "not_read": [asdict(files) for files in report.not_read],
         "links_to_nowhere": report.lost_links,
         "embedded": report.embedded,
         "reused": report.reused,
@@ -53,6 +61,7 @@ def print_build(environment: Environment, document: Document) -> None:
     """Print a finished build: the pack on stdout, what was left out on stderr."""
     for bad in document["bad_records"]:
         environment.note(f"Left out {bad['where']}: {bad['reason']}")
+    _print_not_read(environment, document["not_read"])
     for reason, count in document["skipped"].items():
         environment.note(f"Skipped {count:,}: {reason}")
     if document["links_to_nowhere"]:
@@ -69,6 +78,28 @@ def print_build(environment: Environment, document: Document) -> None:
         f"{document['reused']:,} reused",
         style="dim",
     )
+
+
+def _print_not_read(environment: Environment, not_read: Sequence[Document]) -> None:
+    """Print one line about the files of other formats, with a few names, and one about those that no format has."""
+    documents = [row for row in not_read if row["format"]]
+    count = sum(row["files"] for row in documents)
+    if count:
+        examples = [name for row in documents for name in row["examples"]]
+        named = ", ".join(examples)
+        if count > _MAX_NAMED:
+            named = "; ".join(f"{row['files']:,} {row['suffix']}, such as {row['examples'][0]}" for row in documents)
+        other = "file of another format" if count == 1 else "files of other formats"
+        hint = "--source-format chooses another one"
+        if not any(format_named(row["format"]).reads_folders for row in documents):
+            hint = "give the file itself instead of its folder to read it"
+        environment.note(f"Not read: {count:,} {other} ({named}); {hint}.")
+    unknown = [row for row in not_read if not row["format"]]
+    count = sum(row["files"] for row in unknown)
+    if count:
+        listed = ", ".join(f"{row['files']:,} {row['suffix'] or 'without a suffix'}" for row in unknown[:_MAX_SUFFIXES])
+        more = ", …" if len(unknown) > _MAX_SUFFIXES else ""
+        environment.note(f"Not read: {counted(count, 'files')} that no format reads ({listed}{more}).")
 
 
 def _print_extraction(environment: Environment, extraction: Document) -> None:

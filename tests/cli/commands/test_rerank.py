@@ -149,6 +149,14 @@ def test_malformed_results_are_reported(wikigr: Wikigr, physics_pack: Path, text
     assert says in result.err
 
 
+def test_a_missing_file_is_named_once(wikigr: Wikigr) -> None:
+    result = wikigr("rerank", "none.json", "--pack", "p")
+    assert (result.code, result.err) == (
+        2,
+        "wikigr: Cannot read the results from none.json: No such file or directory.\n",
+    )
+
+
 @pytest.mark.parametrize("weights", [("--alpha", "0.5", "--beta", "0.6"), ("--alpha", "1"), ("--beta", "-1")])
 def test_bad_weights_are_wrong_usage(wikigr: Wikigr, physics_pack: Path, found: str, weights: tuple[str, ...]) -> None:
     result = wikigr("rerank", "--pack", str(physics_pack), *weights, stdin=found)

@@ -77,7 +77,7 @@ def test_rules_are_not_headings(text: str) -> None:
 def test_the_title_is_a_heading_at_the_top_or_the_name_of_the_file(tmp_path: Path) -> None:
     files = {
         "pump.txt": "\nThe Pump\n--------\ntext",
-        "a/valve.text": "text\n\nNot the title\n-------------\ntext",
+        "a/valve.text": "text.\n\nNot the title\n-------------\ntext",
         "b/valve.txt": "text",
     }
     source = TextSource(write(tmp_path, files))
@@ -87,6 +87,45 @@ def test_the_title_is_a_heading_at_the_top_or_the_name_of_the_file(tmp_path: Pat
         ("valve (b/valve.txt)", "b/valve.txt", ()),
         ("The Pump", "pump.txt", ("pump",)),
     ]
+
+
+def test_a_short_first_line_above_a_blank_one_is_the_title_and_not_text(tmp_path: Path) -> None:
+    source = TextSource(write(tmp_path, {"grocery.txt": f"\nTelescope  maintenance\n\n\n{PROSE}"}))
+    (item,) = (item for record in source.records() for item in source.parse(record))
+    assert isinstance(item, SourceArticle)
+    assert (item.title, item.aliases) == ("Telescope maintenance", ("grocery",))
+    assert [section.text for section in item.sections] == [" ".join(PROSE.split())]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "It rains.",
+        '"Does it rain?"',
+        "Dear Ann,",
+        "Buy these:",
+        "- salt",
+        "1. Salt",
+        "salt     3       kg",
+        "    pump()",
+        "-----",
+        "word " * 17,
+        "It rains\non the pump",
+    ],
+)
+def test_other_first_lines_are_text(tmp_path: Path, first: str) -> None:
+    source = TextSource(write(tmp_path, {"note.txt": f"{first}\n\n{PROSE}"}))
+    (item,) = (item for record in source.records() for item in source.parse(record))
+    assert isinstance(item, SourceArticle)
+    assert item.title == "note"
+    assert first == "-----" or item.sections[0].text.lstrip().startswith(first.split()[0])
+
+
+def test_a_file_of_one_line_is_text(tmp_path: Path) -> None:
+    source = TextSource(write(tmp_path, {"note.txt": "Telescope maintenance\n\n"}))
+    (item,) = (item for record in source.records() for item in source.parse(record))
+    assert isinstance(item, SourceArticle)
+    assert (item.title, item.sections[0].text) == ("note", "Telescope maintenance")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,10 @@ _MIN_WRAP_WIDTH = 40
 # A line was wrapped if the next word would have made it longer than this share of the longest line of its paragraph.
 _FULL_LINE = 0.8
 _ITEM = re.compile(r"\s*(?:[-*+•‣·o]|\(?(?:\d{1,3}|[A-Za-z])[.)])\s+\S")
+# A first line that is longer than this is text, not a title.
+_MAX_TITLE_LENGTH = 80
+# The end of a sentence or of a part of one, which may be quoted or in parentheses.
+_SENTENCE_END = re.compile(r"[.!?…:;,][\"'”’»)\]]*$")
 # Columns of a table, but not two spaces after a sentence.
 _COLUMNS = re.compile(r"[^.!?:\s](?: {3,}|\t)\S| \| ")
 
@@ -24,20 +28,25 @@ _COLUMNS = re.compile(r"[^.!?:\s](?: {3,}|\t)\S| \| ")
 class TextSource(NoteFolder):
     """Plain text files below a folder, or one file; the path relative to the folder is the ``source_id``.
 
-    An underlined heading at the top is the title, otherwise the file's name is. Other underlined headings begin
-    sections. Wrapped paragraphs are joined to one line; lists, tables and indented blocks keep their lines.
+    The title is an underlined heading at the top or a short first line before a blank one, otherwise the file's name.
+    Other underlined headings begin sections. Wrapped paragraphs are joined to one line; lists, tables and indented
+    blocks keep their lines.
     """
 
     format = "text"
     kind = "text"
 
     def scan_names(self, source_id: str, data: bytes) -> NoteNames:
-        title = _title(decode_lines(source_id, data))
+        lines = decode_lines(source_id, data)
+        title = _heading_on_top(lines) or _first_line_title(lines)
         return NoteNames(title, title)
 
     def parse_note(self, record: NoteRecord) -> NoteText:
         lines = decode_lines(record.source_id, record.data)
-        writer = PlainTextWriter(_title(lines) or record.title)
+        heading_on_top = _heading_on_top(lines)
+        if not heading_on_top and _first_line_title(lines):
+            lines = lines[_first_line(lines) + 1 :]
+        writer = PlainTextWriter(heading_on_top or record.title)
         common_indent = _common_indent(lines)
         start = 0
         for heading in find_headings(lines):
@@ -48,12 +57,29 @@ class TextSource(NoteFolder):
         return NoteText(writer.sections())
 
 
-def _title(lines: Sequence[str]) -> str:
-    """Return the heading that begins the text, or ``""``."""
+def _heading_on_top(lines: Sequence[str]) -> str:
+    """Return the underlined heading that begins the text, or ``""``."""
     first = next(find_headings(lines), None)
     if first is None or any(line.strip() for line in lines[: first.start]):
         return ""
     return collapse_spaces(first.text)
+
+
+def _first_line_title(lines: Sequence[str]) -> str:
+    """Return the first line if it is short, no sentence, no item of a list and above a blank line; otherwise ``""``."""
+    first = _first_line(lines)
+    if not any(map(str.strip, lines[first + 1 :])) or lines[first + 1].strip():
+        return ""
+    line = lines[first].rstrip()
+    title = collapse_spaces(line)
+    is_text = line[:1].isspace() or _ITEM.match(line) or _COLUMNS.search(line) or _SENTENCE_END.search(line)
+    has_word = any(map(str.isalnum, title))
+    return title if has_word and not is_text and len(title) <= _MAX_TITLE_LENGTH else ""
+
+
+def _first_line(lines: Sequence[str]) -> int:
+    """Return the position of the first line that is not blank."""
+    return next((position for position, line in enumerate(lines) if line.strip()), len(lines))
 
 
 def _common_indent(lines: Sequence[str]) -> int:

@@ -165,6 +165,32 @@ def test_notes_of_several_kinds_answer_questions(wikigr: Wikigr, tmp_path: Path)
         assert answer in wikigr("ask", question, "--pack", "p", "--offline").out
 
 
+def test_files_that_are_not_read_are_counted_and_named(wikigr: Wikigr, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "pump.md").write_text("# Pump\n\nThe pump is made of steel.\n")
+    (notes / "tank.md").write_text("# Tank\n\nThe tank holds water.\n")
+    build = ("pack", "build", "notes", "-o", "p")
+    assert "Not read" not in wikigr(*build).err
+    (notes / "graph.csv").write_text("a,b,c\n")
+    assert "Not read: 1 file of another format (graph.csv); give the file itself instead" in wikigr(*build).err
+    (notes / "graph.csv").unlink()
+    for name in ("cryo.html.gz", "a.docx", "b.docx", "c.png", "README.rst"):
+        (notes / name).write_bytes(b"x")
+    noted = wikigr(*build, "--source-format", "markdown").err
+    assert "Not read: 1 file of another format (cryo.html.gz); --source-format chooses another one.\n" in noted
+    assert "Not read: 3 files that no format reads (2 .docx, 1 .png).\n" in noted
+    assert wikigr("-q", *build, "--source-format", "markdown").err == ""
+    for number in range(4):
+        (notes / f"{number}.rst").write_text("text")
+    built = json.loads(wikigr(*build, "--source-format", "markdown", "--json").out)
+    assert [(row["suffix"], row["files"]) for row in built["not_read"]] == [
+        (".rst", 4), (".docx", 2), (".html.gz", 1), (".png", 1),
+    ]  # fmt: skip
+    noted = wikigr(*build, "--source-format", "markdown").err
+    assert "Not read: 5 files of other formats (4 .rst, such as 0.rst; 1 .html.gz, such as cryo.html.gz);" in noted
+
+
 @pytest.mark.parametrize("version", ["old", "0.1", "v1.0.0", "1.0/../../zz", ""])
 def test_an_invalid_version_is_refused(wikigr: Wikigr, tmp_path: Path, version: str) -> None:
     (tmp_path / "notes.jsonl").write_text('{"id": "a", "title": "Alpha", "text": "Alpha is a letter."}\n')
