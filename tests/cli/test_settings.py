@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from .conftest import Wikigr
+from .terminal import in_terminal
 
 ROOT = Path(__file__).parents[2]
 
@@ -70,12 +71,37 @@ def test_config_show_says_where_each_value_comes_from(
     (tmp_path / "config" / "wikigr").mkdir(parents=True)
     (tmp_path / "config" / "wikigr" / "config.yaml").write_text("search:\n  top-k: 9\n  mode: dense\n")
     monkeypatch.setenv("WIKIGR_PACK", "here")
-    lines = wikigr("config", "show", "--origin").out.splitlines()
+    lines = wikigr("config", "show", "--origin", "--all").out.splitlines()
     found = {line.split(" = ")[0]: line for line in lines}
     assert "7" in found["search --top-k"] and "wikigr.yaml" in found["search --top-k"]
     assert "dense" in found["search --mode"] and "config.yaml" in found["search --mode"]
     assert "here" in found["search --pack"] and "WIKIGR_PACK" in found["search --pack"]
     assert "enhanced" in found["search --profile"] and "default" in found["search --profile"]
+
+
+def test_config_show_prints_what_something_sets(
+    wikigr: Wikigr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "a-folder-with-a-name-that-is-long-enough-to-fill-a-line"
+    (folder / "deep").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    (folder / "wikigr.yaml").write_text("pack: physics\nseed: 3\nsearch:\n  top-k: 7\n")
+    rows = json.loads(wikigr("config", "show", "--json").out)["settings"]
+    packs = [row for row in rows if row["option"] == "pack" and row["value"] == "physics"]
+    assert len(packs) > 5
+    defaults = [row for row in rows if row["origin"] == "default"]
+    told = wikigr("config", "show", "--origin").out.splitlines()
+    file = folder / "wikigr.yaml"
+    assert told[0] == f"{'pack = physics':<32}{file} (top level), for {len(packs)} commands"
+    assert f"{'search --top-k = 7':<32}{file}" in told
+    assert told[-1] == f"{len(defaults)} options have their default; --all shows them."
+    # No line for an option that has its default.
+    assert len(told) == 1 + 1 + 1 + sum(row["option"] == "seed" and row["value"] == 3 for row in rows)
+    assert wikigr("config", "show").out.splitlines()[0] == f"{'pack = physics':<32}for {len(packs)} commands"
+    assert len(wikigr("config", "show", "--all").out.splitlines()) == len(rows)
+    shown = in_terminal("config", "show", "--origin", columns=80).out.splitlines()
+    assert shown[0] == "pack = physics" and shown[1].startswith("    ")
+    assert f"for {len(packs)} commands" in "".join(shown[1:4])
 
 
 def origins(wikigr: Wikigr) -> dict[str, tuple[object, str]]:

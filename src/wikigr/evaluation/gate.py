@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from wikigr.errors import UsageError
 from wikigr.evaluation.comparison import Comparison, compare, means_by_question, overall
 from wikigr.evaluation.judge import ERROR, JUDGED, NO_JUDGE
 from wikigr.evaluation.metrics import METRICS, known_metric
-from wikigr.evaluation.run import Run
+from wikigr.evaluation.run import RUN, Run
 from wikigr.evaluation.samples import RunError, Sample
 from wikigr.evaluation.statistics.paired import PairedResult, Verdict
 from wikigr.evaluation.statistics.wording import TOO_FEW_CHANGED, in_points, interval_in_points, p_value, points
@@ -294,6 +295,11 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
 
 def read_baseline(path: Path) -> Baseline:
     """Read a blessed baseline; raise ``UsageError`` if the file is not one."""
+    if (path / RUN).is_file():
+        raise UsageError(
+            f"{path} is a run, not a blessed baseline.",
+            hint=f"Make a baseline of it: wikigr eval bless {shlex.quote(str(path))} -o baseline.json",
+        )
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         if values.pop("schema_version") != SCHEMA_VERSION:
@@ -308,4 +314,7 @@ def read_baseline(path: Path) -> Baseline:
                     raise ValueError(f"{metric} of {question!r} is {value!r} and not from 0 to 1")
         return Baseline(**values)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise UsageError(f"Cannot use the baseline {path}: {error}.", hint="Make one: wikigr eval bless RUN") from error
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(
+            f"Cannot use the baseline {path}: {reason}.", hint="Make one: wikigr eval bless RUN -o baseline.json"
+        ) from error

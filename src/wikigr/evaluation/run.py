@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from wikigr import __version__
+from wikigr.errors import UsageError
 from wikigr.evaluation.samples import RunError
 
 RUN = "run.json"
@@ -104,7 +105,10 @@ def versions() -> dict[str, str]:
 
 
 def read_run(folder: Path) -> Run:
-    """Return the run stored in ``folder``; raise ``RunError`` if it is missing, damaged or of another version."""
+    """Return the run stored in ``folder``; raise ``UsageError`` if there is none.
+
+    Raises ``RunError`` if it is damaged or of another version.
+    """
     path = folder / RUN
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
@@ -119,8 +123,8 @@ def read_run(folder: Path) -> Run:
             run = replace(run, subject=list(run.profiles)[-1])
         _check(run)
         return run
-    except FileNotFoundError as error:
-        raise RunError(
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise UsageError(
             f"{folder} does not contain a run.", hint="Make one: wikigr eval run --pack PACK -o FOLDER"
         ) from error
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:

@@ -62,7 +62,7 @@ def store_questions(folder: Path, questions: Sequence[GoldQuestion]) -> None:
 
 
 def load_run(folder: Path) -> StoredRun:
-    """Read the folder of a run; raise ``RunError`` if a part is missing or damaged."""
+    """Read the folder of a run; raise ``UsageError`` if it has no run, ``RunError`` if a part of it is bad."""
     run = read_run(folder)
     try:
         questions = json.loads((folder / QUESTIONS).read_text(encoding="utf-8"))

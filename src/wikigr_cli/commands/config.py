@@ -18,15 +18,19 @@ from wikigr_cli.settings import effective_settings
 def show(
     context: typer.Context,
     origin: Annotated[bool, typer.Option("--origin", help="Also show where each value comes from.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", help="Also show the options that have their default.")] = False,
     json_output: options.Json = False,
 ) -> None:
-    """Print the value that each option has without a flag: from the environment, a settings file or its default."""
+    """Print the options that the environment or a settings file sets, with their values.
+
+    --all also prints the options that have their default; --json always contains them.
+    """
     environment = context.ensure_object(Environment)
     rows = effective_settings(Path.cwd(), context.find_root().command)
     if json_output:
         print_json(environment, {"schema_version": SCHEMA_VERSION, "settings": rows})
     else:
-        print_settings(environment, rows, origin=origin)
+        print_settings(environment, rows, origin=origin, show_all=show_all)
 
 
 app = group("Show the effective settings.", {"show": show})

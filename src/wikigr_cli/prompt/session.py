@@ -18,6 +18,7 @@ from wikigr_cli.packs import open_all
 from wikigr_cli.reading import open_in_browser, open_in_pager, resolve
 from wikigr_cli.render.answer import print_answer, print_explanation
 from wikigr_cli.render.output import counted, one_line, print_trace
+from wikigr_cli.render.pager import page
 from wikigr_cli.render.why import print_why, why_document
 
 if TYPE_CHECKING:
@@ -170,7 +171,8 @@ class AskSession:
 
     def _explain(self, argument: str) -> None:
         del argument
-        print_explanation(self._environment, self._last(), self.pack)
+        answer = self._last()
+        page(self._environment, lambda shown: print_explanation(shown, answer, self.pack))
 
     def _open_citation(self, argument: str) -> None:
         number, _, place = argument.partition(" ")

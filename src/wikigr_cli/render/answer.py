@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 # ``--explain`` prints this many dropped candidates and sentences; the JSON has all.
 _MAX_DROPPED = 20
 _MAX_SENTENCES = 12
+# The maximum length of a printed sentence, in characters.
+_SENTENCE_LENGTH = 100
 
 
 def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> dict[str, Any]:
@@ -230,6 +232,8 @@ def _usage(answer: Answer) -> str:
 
 
 def _print_explanation(environment: Environment, explain: Document) -> None:
+    from wikigr.index.snippets import make_snippet
+
     environment.print()
     environment.print("Stages", style="bold")
     for line in stage_lines(explain["stages"]):
@@ -261,7 +265,9 @@ def _print_explanation(environment: Environment, explain: Document) -> None:
             parts = f"margin {sentence['margin']:.2f}, {parts}"
         place = f"{_place_of(sentence)} [{sentence['start']}:{sentence['end']}]"
         environment.print(f" {mark} {sentence['score']:.3f}  {place}  {parts}", hang=10)
-        environment.print(f"          {' '.join(sentence['text'].split())[:100]}", style="dim")
+        # Without words to look for, a snippet is the beginning of the text.
+        beginning = make_snippet(sentence["text"], {}, _SENTENCE_LENGTH).text
+        environment.print(f"          {beginning}", style="dim")
 
 
 def _place_of(fields: Document) -> str:

@@ -62,8 +62,11 @@ def failures(environment: Environment, document: Mapping[str, Any]) -> None:
         environment.print(plain(judged))
 
 
-def compare(environment: Environment, document: Mapping[str, Any]) -> None:
-    """Print the comparison of two runs: which they are, which way a difference points, the verdict and the figures."""
+def compare(environment: Environment, document: Mapping[str, Any], *, show_all: bool) -> None:
+    """Print the comparison of two runs: which they are, which way a difference points, the verdict and the figures.
+
+    The figures are those of the primary metric and of the metrics that differ; ``show_all``: of all metrics.
+    """
     from wikigr.evaluation.reports.text import headline
 
     caveats(environment, document["caveats"])
@@ -79,7 +82,18 @@ def compare(environment: Environment, document: Mapping[str, Any]) -> None:
     notices(environment, document["notices"])
     environment.print()
     environment.print(plain(headline(document)), style="bold")
-    comparison(environment, document)
+    results = document["results"]
+    shown = [r for r in results if show_all or r["metric"] == document["primary"] or _differs(r)]
+    comparison(environment, {**document, "results": shown})
+    if len(shown) < len(results):
+        count = len(results) - len(shown)
+        verb, what = ("does", "it") if count == 1 else ("do", "them")
+        environment.print(f"{counted(count, 'metrics')} {verb} not differ; --all shows {what}.", style="dim")
+
+
+def _differs(result: Mapping[str, Any]) -> bool:
+    """Return whether any question has another value; differences of questions can cancel out in the mean."""
+    return bool(result["difference"] or result["wins"] or result["losses"])
 
 
 def _side(side: Mapping[str, Any]) -> str:
@@ -94,13 +108,12 @@ def _side(side: Mapping[str, Any]) -> str:
 
 def comparison(environment: Environment, document: Mapping[str, Any]) -> None:
     """Print one comparison, with the minimal detectable effect of the primary metric."""
-    from wikigr.evaluation.reports.text import comparison_rows
+    from wikigr.evaluation.reports.text import comparison_rows, detectable
 
     print_table(environment, *comparison_rows(document, compact=True))
     result = next((r for r in document["results"] if r["metric"] == document["primary"]), None)
     if result is not None and result["mde"]:
-        effect = f"a difference in {document['primary']} of {result['mde']:.3f}"
-        environment.print(f"This many questions detect {effect} with 80% power.", style="dim")
+        environment.print(detectable(result), style="dim")
     if document["unpaired"]:
         environment.print(f"Answered by one side only: {counted(document['unpaired'], 'questions')}.", style="yellow")
 

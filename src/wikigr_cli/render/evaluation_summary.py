@@ -37,16 +37,12 @@ def summary(environment: Environment, document: Mapping[str, Any]) -> None:
 
 
 def _print_verdict(environment: Environment, comparison: Mapping[str, Any]) -> None:
-    from wikigr.evaluation.reports.text import headline
-    from wikigr.evaluation.statistics.wording import in_points
+    from wikigr.evaluation.reports.text import detectable, headline
 
     environment.print(plain(headline(comparison)), style="bold")
     result = _primary_result(comparison)
     if result is not None and result["verdict"] == "inconclusive" and result["mde"]:
-        environment.print(
-            f"This many questions detect a difference of {in_points(result['mde'])} or more with 80% power.",
-            style="dim",
-        )
+        environment.print(detectable(result), style="dim")
 
 
 def _print_verdicts(environment: Environment, document: Mapping[str, Any]) -> None:

@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from wikigr_cli.environment import Environment, plain
-from wikigr_cli.render.output import SCHEMA_VERSION, Document
+from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted
+from wikigr_cli.render.wrapping import cells
 
 if TYPE_CHECKING:
     from wikigr.embeddings.prepared import PreparedModel
@@ -15,14 +16,50 @@ if TYPE_CHECKING:
 
 # YAML breaks a line after the word that reaches this column.
 _YAML_WIDTH = 68
+_DEFAULT = "default"
+# The column of the origins of settings.
+_ORIGIN_COLUMN = 32
+# A value that more commands share is printed with their number instead of their names.
+_MAX_NAMED = 2
 
 
-def print_settings(environment: Environment, rows: Sequence[Document], *, origin: bool) -> None:
-    """Print the effective settings, one per line, with their origins if ``origin``."""
+def print_settings(environment: Environment, rows: Sequence[Document], *, origin: bool, show_all: bool) -> None:
+    """Print the settings that something sets (``show_all``: all), with their origins if ``origin``."""
+    if show_all:
+        for row in rows:
+            line = f"{row['command']} --{row['option']} = {_setting_value(row)}"
+            environment.print(f"{line:<60} {row['origin']}" if origin else line.rstrip(), hang=4)
+        return
+    shared: dict[tuple[str, str, str], list[str]] = {}
     for row in rows:
-        value = "" if row["value"] is None else plain(str(row["value"]))
-        line = f"{row['command']} --{row['option']} = {value}"
-        environment.print(f"{line:<60} {row['origin']}" if origin else line.rstrip(), hang=4)
+        if row["origin"] != _DEFAULT:
+            shared.setdefault((row["option"], _setting_value(row), row["origin"]), []).append(row["command"])
+    for (option, value, place), commands in shared.items():
+        if len(commands) > _MAX_NAMED:
+            line, reach = f"{option} = {value}", f"for {counted(len(commands), 'commands')}"
+            _print_setting(environment, line, f"{plain(place)}, {reach}" if origin else reach)
+        else:
+            for command in commands:
+                _print_setting(environment, f"{command} --{option} = {value}", plain(place) if origin else "")
+    defaults = sum(row["origin"] == _DEFAULT for row in rows)
+    verb, what = ("has its", "it") if defaults == 1 else ("have their", "them")
+    if defaults:
+        environment.print(f"{counted(defaults, 'options')} {verb} default; --all shows {what}.", style="dim")
+
+
+def _setting_value(row: Document) -> str:
+    return "" if row["value"] is None else plain(str(row["value"]))
+
+
+def _print_setting(environment: Environment, line: str, note: str) -> None:
+    """Print a setting with ``note`` beside it, or below it in a terminal that is too narrow for both."""
+    beside = f"{line}{' ' * max(_ORIGIN_COLUMN - cells(line), 2)}{note}".rstrip()
+    width = environment.width(environment.stdout)
+    if width is None or cells(beside) <= width:
+        environment.print(beside)
+        return
+    environment.print(line, hang=4)
+    environment.print(f"    {note}", hang=4)
 
 
 def print_profiles(environment: Environment, document: Document) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -47,6 +48,23 @@ def test_explain_shows_what_the_option_shows(converse: Converse) -> None:
     explained = talk.say(":explain")[0]
     assert "Sections\n" in explained and "Sentences\n" in explained
     assert "Sections\n" not in answer
+
+
+def test_explain_opens_the_pager_and_cuts_sentences_between_words(
+    converse: Converse, tmp_path: Path, physics_pack: Path
+) -> None:
+    talk = converse(TERM="xterm", COLUMNS="200", PAGER=f"sh -c 'cat > {tmp_path / 'seen'}'")
+    talk.say(QUESTION)
+    assert talk.say(":explain") == ("", "")
+    seen = (tmp_path / "seen").read_text()
+    assert "Sections\n" in seen and "Sentences\n" in seen
+    texts = [line.strip() for line in seen.split("Sentences\n")[1].splitlines()[1::2]]
+    longer = [line for line in texts if line.endswith(" …")]
+    assert longer and all(len(line) <= 100 for line in texts)
+    document = in_terminal("ask", QUESTION, "--pack", str(physics_pack), "--offline", "--explain", "--json").out
+    whole = [" ".join(sentence["text"].split()) for sentence in json.loads(document)["explain"]["sentences"]]
+    # The blank before the ellipsis follows a whole word.
+    assert all(any(text.startswith(line.removesuffix("…")) for text in whole) for line in longer)
 
 
 def test_open_shows_the_quotation_in_the_pager(converse: Converse, tmp_path: Path) -> None:

@@ -288,12 +288,15 @@ def test_every_metric_that_applies_is_shown_within_80_columns() -> None:
 def test_a_comparison_has_its_verdict_on_the_same_line() -> None:
     found = [Sample(name, f"a{n}", 0, metrics={"citation_precision": float(n % 7 > 0), "accuracy": float(n > wrong)})
              for name, wrong in (("one", 400), ("two", 0)) for n in range(1000)]  # fmt: skip
-    text = printed(document(found))
+    made = document(found)
+    text = printed(made)
     compared = text[text.index("two is better than one") :]
     row = next(line for line in compared.splitlines() if line.startswith("accuracy *"))
     assert len(row) <= 80
     assert row.split()[2] == "+0.400" and row.split()[-2:] == ["400/600/0", "improved"]
-    assert "This many questions detect a difference in accuracy of 0.0" in compared
+    result = next(r for r in made["comparisons"][0]["results"] if r["metric"] == "accuracy")
+    points = f"{100 * result['mde']:.1f} points"
+    assert f"This many questions detect a difference of {points} or more with 80% power." in compared
 
 
 def test_a_primary_metric_that_applies_to_nothing_is_no_crash() -> None:

@@ -242,6 +242,11 @@ def headline(comparison: Mapping[str, Any]) -> str:
     return f"{verdict}: {figures}{f' {TOO_FEW_CHANGED}' if is_open else ''}"
 
 
+def detectable(result: Mapping[str, Any]) -> str:
+    """Return a sentence about the minimal detectable effect of a compared metric."""
+    return f"This many questions detect a difference of {in_points(result['mde'])} or more with 80% power."
+
+
 def judge_line(document: Document) -> str | None:
     """Return one line about the judge, or None for a run without a judge."""
     judge = document["judge"]

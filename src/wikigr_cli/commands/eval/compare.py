@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,11 +29,13 @@ def compare(
     force: Annotated[
         bool, typer.Option("--force", help="Compare runs even over different questions or packs, and say so.")
     ] = False,
+    show_all: Annotated[bool, typer.Option("--all", help="Also print the metrics that do not differ.")] = False,
     json_output: Json = False,
 ) -> None:
     """Compare one profile of two runs over the same questions.
 
-    The first run is the base: a positive difference means that the other run has the higher value.
+    The first run is the base: a positive difference means that the other run has the higher value. It prints the
+    verdict, the primary metric and the metrics that differ; --all prints every metric.
     """
     environment = context.ensure_object(Environment)
 
@@ -41,6 +44,11 @@ def compare(
     from wikigr.evaluation.stored_run import load_run
 
     one, other = load_run(first), load_run(second)
+    if first.resolve() == second.resolve():
+        raise UsageError(
+            f"{first} and {second} are the same run.",
+            hint=f"Compare the profiles of one run: wikigr eval report {shlex.quote(str(first))}",
+        )
     caveats = check_comparable(one, other, force=force)
     left, right = options.profile_of(one, profile), options.profile_of(other, profile)
     primary, margin = options.deciding(one, primary, margin)
@@ -64,7 +72,7 @@ def compare(
     if json_output:
         print_json(environment, document)
     else:
-        render_evaluation.compare(environment, document)
+        render_evaluation.compare(environment, document, show_all=show_all)
 
 
 def check_comparable(one: StoredRun, other: StoredRun, *, force: bool) -> list[str]:

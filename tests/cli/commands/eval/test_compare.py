@@ -36,3 +36,30 @@ def test_runs_over_other_questions_refuse_to_be_compared(run: Run, wikigr: Wikig
         assert "with --force" not in wikigr("eval", command, "one", "two").out
     found = json.loads(wikigr("eval", "flips", "one", "three", "--force", "--json").out)
     assert found["caveats"] == ["the question sets differ"]
+
+
+def test_a_run_is_not_compared_with_itself(run: Run, wikigr: Wikigr, tmp_path: Path) -> None:
+    run("one", "--profile", "enhanced")
+    refused = wikigr("eval", "compare", "one", str(tmp_path / "one"))
+    assert (refused.code, refused.out) == (2, "")
+    assert "are the same run." in refused.err and "wikigr eval report one" in refused.err
+
+
+def test_only_the_metrics_that_differ_are_printed(run: Run, wikigr: Wikigr) -> None:
+    run("one", "--profile", "enhanced")
+    run("two", "--profile", "fast")
+    results = json.loads(wikigr("eval", "compare", "one", "two", "--json").out)["results"]
+    differing = [r["metric"] for r in results if r["wins"] or r["losses"]]
+    assert 0 < len(differing) < len(results)
+    expected = [r["metric"] for r in results if r["metric"] == "accuracy" or r["metric"] in differing]
+
+    def printed_metrics(*options: str) -> list[str]:
+        lines = wikigr("eval", "compare", "one", "two", *options).out.splitlines()
+        names = {r["metric"] for r in results}
+        return [line.split()[0] for line in lines if line.split()[:1] and line.split()[0] in names]
+
+    assert printed_metrics() == expected
+    assert printed_metrics("--all") == [r["metric"] for r in results]
+    told = wikigr("eval", "compare", "one", "two").out
+    assert f"{len(results) - len(expected)} metrics do not differ; --all shows them." in told
+    assert "do not differ" not in wikigr("eval", "compare", "one", "two", "--all").out

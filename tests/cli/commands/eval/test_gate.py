@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -208,8 +209,24 @@ class TestGate:
         result = wikigr("eval", "gate", "good", *options)
         assert (result.code, says in result.err) == (code, True), result.err
 
-    def test_a_run_that_is_missing_or_damaged_is_code_3(self, blessed: Path, wikigr: Wikigr, tmp_path: Path) -> None:
-        assert wikigr("eval", "gate", "nowhere", "--min", "accuracy=0").code == 3
+    def test_a_run_is_no_baseline(self, blessed: Path, wikigr: Wikigr, tmp_path: Path) -> None:
+        (tmp_path / "good").rename(tmp_path / "a good one")
+        refused = wikigr("eval", "gate", "a good one", "--baseline", "a good one")
+        assert (refused.code, "a good one is a run, not a blessed baseline." in refused.err) == (2, True)
+        command = "wikigr eval bless 'a good one' -o baseline.json"
+        assert command in refused.err
+        assert wikigr(*shlex.split(command)[1:]).code == 0
+        assert wikigr("eval", "gate", "a good one", "--baseline", "baseline.json").code == 0
+
+    @pytest.mark.parametrize("folder", ["nowhere", "baseline.json"])
+    def test_a_run_that_is_missing_is_code_2_like_a_missing_baseline(
+        self, blessed: Path, wikigr: Wikigr, folder: str
+    ) -> None:
+        (blessed.parent / "baseline.json").touch()
+        missing = wikigr("eval", "gate", folder, "--min", "accuracy=0")
+        assert (missing.code, f"{folder} does not contain a run." in missing.err) == (2, True)
+
+    def test_a_run_that_is_damaged_is_code_3(self, blessed: Path, wikigr: Wikigr, tmp_path: Path) -> None:
         path = tmp_path / "good" / "samples.jsonl"
         path.write_text("{}\n" + path.read_text())
         damaged = wikigr("eval", "gate", "good", "--min", "accuracy=0")
