@@ -15,8 +15,8 @@ from typing import Any
 
 from wikigr.atomic import write_atomic
 from wikigr.errors import PackError, UsageError
-from wikigr.pack.layout import Layout, installed_name
-from wikigr.pack.locate import Place, find_pack, packs_named
+from wikigr.pack.layout import Layout, installed_name, installed_packs
+from wikigr.pack.locate import Place, find_pack, holds_pack, is_pack_name, packs_named, project_packs
 from wikigr.settings import DEFAULT_PACK_KEY, PROJECT_FILE, config_folder, default_pack_in, settings_files
 
 VARIABLE = "WIKIGR_PACK"
@@ -42,10 +42,27 @@ class DefaultPack:
         named = packs_named(self.pack)
         return named[0].path if named else root
 
-    def folder(self) -> str:
-        """Return the real path of the pack's folder, which may not exist or not contain a pack any more."""
+    def folder(self) -> str | None:
+        """Return the real path of the pack's folder wherever the setting applies, or ``None`` if there is no pack.
+
+        A name in the user's file refers to an installed pack, whatever the working directory contains, and one in a
+        project's file to an installed pack or a pack of the project. The pack may be damaged.
+        """
+        if self.file is None or Path(self.pack).name != self.pack:
+            path = self._damaged() or self.path()
+            return os.path.realpath(path) if path is not None else None
+        if is_pack_name(self.pack) and os.path.lexists(installed_packs() / self.pack):
+            return os.path.realpath(installed_packs() / self.pack)
+        project = project_packs() if self.file != user_file() else None
+        if project is not None and holds_pack(project / self.pack):
+            return os.path.realpath(project / self.pack)
+        return None
+
+    def _damaged(self) -> Path | None:
+        """Return the folder that the setting refers to, even if only the rest of a pack is there."""
         named = packs_named(self.pack)
-        return os.path.realpath(named[0].path if named else self.path() or self.pack)
+        path = named[0].path if named else Path(self.pack)
+        return path if holds_pack(path) else None
 
 
 def default_packs(variables: Mapping[str, str]) -> list[DefaultPack]:

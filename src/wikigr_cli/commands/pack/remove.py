@@ -126,11 +126,16 @@ def _confirm(environment: Environment, lines: Sequence[str], defaults: Sequence[
 
 
 def _unset(environment: Environment, defaults: Sequence[DefaultPack]) -> list[str]:
-    """Remove the settings that made the removed pack the default; return the files from which they were removed."""
+    """Remove the settings that made the removed pack the default; return the files from which they were removed.
+
+    A setting stays if it refers to another pack of the same name now.
+    """
     from wikigr_cli.default_pack import VARIABLE, unset_default
 
     changed = []
     for default in defaults:
+        if default.folder() is not None:
+            continue
         if default.file is None:
             environment.note(f"{VARIABLE} still names it.")
             continue

@@ -75,6 +75,28 @@ def test_the_default_pack_is_unset(wikigr: Wikigr, pack: Path, tmp_path: Path, m
     assert (project.read_text(), user.read_text()) == ("# ours\nask: {strict: true}\n", "")
 
 
+def test_the_setting_stays_while_the_default_pack_exists(
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert wikigr("pack", "install", str(physics_pack), "--name", "phys2").code == 0
+    assert wikigr("pack", "use", "phys2").code == 0
+    user = tmp_path / "config" / "wikigr" / "config.yaml"
+    shutil.copytree(physics_pack, tmp_path / "elsewhere" / "phys2")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    done = wikigr("pack", "remove", "phys2", "--yes", "--json")
+    assert (done.code, json.loads(done.out)["path"], json.loads(done.out)["unset"]) == (0, "phys2", [])
+    assert user.read_text() == "pack: phys2\n"
+    # The name in the project's file refers to the project's pack when the installed one is gone.
+    shutil.copytree(physics_pack, tmp_path / "elsewhere" / "packs" / "phys2")
+    Path("wikigr.yaml").write_text("pack: phys2\n")
+    assert json.loads(wikigr("pack", "remove", "phys2", "--yes", "--json").out)["unset"] == [str(user)]
+    assert Path("wikigr.yaml").read_text() == "pack: phys2\n"
+    # In the folder packs, too, the name is the one in the project's file.
+    monkeypatch.chdir("packs")
+    assert wikigr("pack", "remove", "phys2", "--yes").code == 0
+    assert Path("../wikigr.yaml").read_text() == ""
+
+
 def test_an_interrupted_removal_is_listed_and_can_be_finished(wikigr: Wikigr, pack: Path) -> None:
     (pack / ".wikigr").mkdir(exist_ok=True)
     (pack / "manifest.json").rename(pack / ".wikigr" / "removed.json")
@@ -106,6 +128,7 @@ def test_an_installed_pack_is_removed_with_its_versions(wikigr: Wikigr, physics_
 def test_an_installed_pack_whose_version_is_missing_or_damaged_is_removed(wikigr: Wikigr, physics_pack: Path) -> None:
     for damage in ("missing", "no manifest"):
         assert wikigr("pack", "install", str(physics_pack)).code == 0
+        assert wikigr("pack", "use", "physics").code == 0
         version = (installed_packs() / "physics").resolve()
         if damage == "missing":
             shutil.rmtree(version)
@@ -113,6 +136,7 @@ def test_an_installed_pack_whose_version_is_missing_or_damaged_is_removed(wikigr
             (version / "manifest.json").unlink()
         assert wikigr("pack", "remove", "physics", "--yes").code == 0, damage
         assert not (installed_packs() / "physics").is_symlink()
+        assert wikigr("pack", "use").out == "There is no default pack.\n", damage
 
 
 def test_a_link_put_there_by_hand_is_not_followed(wikigr: Wikigr, pack: Path, tmp_path: Path) -> None:
