@@ -117,7 +117,8 @@ def write_default(path: Path, pack: str) -> None:
     newline = "\r\n" if "\r\n" in text else "\n"
     if node is not None:
         start, end = node[1].start_mark.index, node[1].end_mark.index
-        changed = text[:start] + _scalar(pack) + text[end:]
+        # A key without a value ends at its colon.
+        changed = text[:start] + (" " if start == end else "") + _scalar(pack) + text[end:]
     else:
         changed = text + (newline if text and not text.endswith("\n") else "") + line + newline
     _replace(path, changed, {**values, DEFAULT_PACK_KEY: pack}, f"Write this line into it: {line}")
@@ -159,7 +160,23 @@ def _read(path: Path) -> tuple[str, dict[str, Any], tuple[Any, Any] | None]:
     if not isinstance(values, dict):
         raise UsageError(f"The settings file {path} must contain a mapping of commands to options.")
     pairs = [pair for pair in root.value if pair[0].value == DEFAULT_PACK_KEY]
-    return text, values, pairs[0] if pairs and isinstance(values[DEFAULT_PACK_KEY], str) else None
+    if len(pairs) > 1:
+        lines = " and ".join(str(pair[0].start_mark.line + 1) for pair in pairs)
+        raise UsageError(
+            f"{path} has the key {DEFAULT_PACK_KEY!r} more than once, in the lines {lines}.",
+            hint="Delete all but one of them.",
+        )
+    if not pairs or isinstance(values[DEFAULT_PACK_KEY], Mapping):
+        return text, values, None
+    value = pairs[0][1]
+    if isinstance(values[DEFAULT_PACK_KEY], list) and not (
+        value.flow_style and value.start_mark.line == value.end_mark.line
+    ):
+        raise UsageError(
+            f"{path} names several default packs on several lines, so it cannot be changed safely.",
+            hint=f"Write the packs on one line: {DEFAULT_PACK_KEY}: [A, B]",
+        )
+    return text, values, pairs[0]
 
 
 def _scalar(pack: str) -> str:
