@@ -17,9 +17,11 @@ from wikigr.atomic import write_atomic
 from wikigr.errors import PackError, UsageError
 from wikigr.pack.layout import Layout, installed_name, installed_packs
 from wikigr.pack.locate import Place, find_pack, holds_pack, is_pack_name, packs_named, project_packs
-from wikigr.settings import DEFAULT_PACK_KEY, PROJECT_FILE, config_folder, default_pack_in, settings_files
+from wikigr.settings import DEFAULT_PACK_KEY, PROJECT_FILE, config_folder, default_packs_in, settings_files
+from wikigr_cli.option_table import PACK_VARIABLE
+from wikigr_cli.options import packs_of_variable
 
-VARIABLE = "WIKIGR_PACK"
+VARIABLE = PACK_VARIABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +69,16 @@ class DefaultPack:
 
 def default_packs(variables: Mapping[str, str]) -> list[DefaultPack]:
     """Return the default packs that are set for the working directory, in the order of precedence."""
-    found = [DefaultPack(variables[VARIABLE], None)] if variables.get(VARIABLE) else []
+    found = [DefaultPack(pack, None) for pack in packs_of_variable(variables.get(VARIABLE, ""))]
     for file in settings_files(Path.cwd()):
-        pack = default_pack_in(file)
-        if pack is not None:
-            found.append(DefaultPack(pack, file.path))
+        found += [DefaultPack(pack, file.path) for pack in default_packs_in(file)]
     return found
+
+
+def applying_packs(variables: Mapping[str, str]) -> list[DefaultPack]:
+    """Return the default packs of the setting that applies in the working directory; usually there is one."""
+    packs = default_packs(variables)
+    return [pack for pack in packs if pack.file == packs[0].file]
 
 
 def user_file() -> Path:
@@ -93,14 +99,19 @@ def project_file() -> Path:
 def portable_name(layout: Layout, *, project: bool) -> str:
     """Return how the settings file of the user, or of the ``project``, names a pack.
 
-    That is its name if the name refers to this pack wherever the file applies, otherwise its absolute path.
+    That is its name if the name refers to this pack wherever the file applies. Otherwise it is its absolute path, or
+    its path relative to the project's file if it is in the project.
     """
     installed = installed_name(layout.root)
     named = packs_named(installed or Path(os.path.realpath(layout.root)).name)
     allowed = (Place.INSTALLED, Place.PROJECT) if project else (Place.INSTALLED,)
     if named and named[0].place in allowed and os.path.realpath(named[0].path) == os.path.realpath(layout.root):
         return named[0].name
-    return os.path.realpath(layout.root)
+    path, folder = Path(os.path.realpath(layout.root)), project_file().parent
+    if not project or not path.is_relative_to(folder):
+        return str(path)
+    relative = path.relative_to(folder).as_posix()
+    return relative if "/" in relative or relative == "." else f"./{relative}"
 
 
 def write_default(path: Path, pack: str) -> None:

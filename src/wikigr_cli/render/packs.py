@@ -30,10 +30,9 @@ _MAX_NAMED = 8
 _AGES = ((60, 1, "s"), (60, 60, "min"), (24, 3600, "h"), (60, 86400, "days"))
 
 
-def list_document(packs: Sequence[ListedPack], default: DefaultPack | None) -> dict[str, Any]:
+def list_document(packs: Sequence[ListedPack], defaults: Sequence[DefaultPack]) -> dict[str, Any]:
     """Return what ``wikigr pack list --json`` prints."""
-    path = default.path() if default is not None else None
-    folder = path.resolve() if path is not None else None
+    folders = {path.resolve() for default in defaults if (path := default.path()) is not None}
     rows = [
         {
             "schema_version": SCHEMA_VERSION,
@@ -42,7 +41,7 @@ def list_document(packs: Sequence[ListedPack], default: DefaultPack | None) -> d
             "installed_as": pack.installed_as,
             "given_as": pack.given_as,
             "size": pack.size,
-            "default": pack.path.resolve() == folder,
+            "default": pack.path.resolve() in folders,
         }
         for pack in packs
         if pack.manifest is not None and not pack.problem
@@ -54,7 +53,8 @@ def list_document(packs: Sequence[ListedPack], default: DefaultPack | None) -> d
         "schema_version": SCHEMA_VERSION,
         "packs": rows,
         "unusable": unusable,
-        "default": _default_fields(default) if default is not None else None,
+        "default": _default_fields(defaults[0]) if defaults else None,
+        "defaults": [_default_fields(default) for default in defaults],
     }
 
 
@@ -74,14 +74,22 @@ def print_list(environment: Environment, document: Document, *, folders: Sequenc
         environment.print(f"cannot be used: {plain(pack['problem'])}", hang=2)
     if not rows and not document["unusable"]:
         environment.note(f"No packs in {' or '.join(map(str, folders))}.")
-    default = document["default"]
-    if default is None:
+    for default in document["defaults"]:
+        if default["path"] is None:
+            environment.note(f"The default pack {default['pack']!r} does not exist ({default['origin']}).")
+    _print_defaults(environment, document)
+
+
+def _print_defaults(environment: Environment, document: Document) -> None:
+    """Say where the default packs that exist are set, and name them if none of them is in the list."""
+    defaults = [default for default in document["defaults"] if default["path"] is not None]
+    if not defaults:
         return
-    if default["path"] is None:
-        environment.note(f"The default pack {default['pack']!r} does not exist ({default['origin']}).")
-    elif any(pack["default"] for pack in document["packs"]):
-        environment.note(f"* the default pack, from {default['origin']}")
-    else:
+    if any(pack["default"] for pack in document["packs"]):
+        what = "a default pack" if defaults[1:] else "the default pack"
+        environment.note(f"* {what}, from {defaults[0]['origin']}")
+        return
+    for default in defaults:
         environment.note(f"The default pack is {default['path']}, from {default['origin']}.")
 
 
@@ -146,10 +154,11 @@ def age_text(created: str, now: datetime) -> str:
     return created[:10]
 
 
-def default_document(default: DefaultPack | None, *, changed: bool) -> dict[str, Any]:
+def default_document(defaults: Sequence[DefaultPack], *, changed: bool) -> dict[str, Any]:
     """Return what ``wikigr pack use --json`` prints."""
-    fields = _default_fields(default) if default is not None else {"pack": None, "origin": None, "path": None}
-    return {"schema_version": SCHEMA_VERSION, **fields, "changed": changed}
+    fields = [_default_fields(default) for default in defaults]
+    first = fields[0] if fields else {"pack": None, "origin": None, "path": None}
+    return {"schema_version": SCHEMA_VERSION, **first, "defaults": fields, "changed": changed}
 
 
 def print_default(environment: Environment, document: Document) -> None:
@@ -158,10 +167,12 @@ def print_default(environment: Environment, document: Document) -> None:
         environment.print("There is no default pack.")
         environment.note("Choose one: wikigr pack use NAME")
         return
-    environment.print(plain(document["pack"]), style="bold", end="")
-    environment.print(" is the default pack.")
-    if document["path"] != document["pack"]:
-        environment.print(f"  {'path':<7} {plain(document['path'] or 'there is no such pack')}", overflow="keep")
+    several = len(document["defaults"]) > 1
+    for default in document["defaults"]:
+        environment.print(plain(default["pack"]), style="bold", end="")
+        environment.print(f" is {'a' if several else 'the'} default pack.")
+        if default["path"] != default["pack"]:
+            environment.print(f"  {'path':<7} {plain(default['path'] or 'there is no such pack')}", overflow="keep")
     environment.print(f"  {'set in':<7} {plain(document['origin'])}", overflow="keep")
 
 
