@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wikigr_cli.environment import Environment, plain
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted
+from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted, one_line
 from wikigr_cli.render.wrapping import cells, cut
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ _OPTIONAL = (4, 3, 2, 1)
 # Columns that a cut path keeps at least.
 _MIN_PATH_WIDTH = 10
 _KILO = 1000
+# The longest name or path that a line shows; the system allows no longer paths.
+_MAX_PATH = 4096
 # Files that a line names.
 _MAX_NAMED = 8
 # The largest age in a unit, the seconds of the unit, and its name; older packs show their date.
@@ -70,13 +72,13 @@ def print_list(environment: Environment, document: Document, *, folders: Sequenc
         marks = [pack["default"] for pack in document["packs"]]
         _print_table(environment, rows, marks if any(marks) else None)
     for pack in document["unusable"]:
-        environment.print(f"{plain(pack['given_as'])}  ", style="yellow", end="")
-        environment.print(f"cannot be used: {plain(pack['problem'])}", hang=2)
+        environment.print(f"{_shown(pack['given_as'])}  ", style="yellow", end="")
+        environment.print(f"cannot be used: {_shown(pack['problem'])}", hang=2)
     if not rows and not document["unusable"]:
         environment.note(f"No packs in {' or '.join(map(str, folders))}.")
     for default in document["defaults"]:
         if default["path"] is None:
-            environment.note(f"The default pack {default['pack']!r} does not exist ({default['origin']}).")
+            environment.note(f"The default pack {default['pack']!r} does not exist ({_shown(default['origin'])}).")
     _print_defaults(environment, document)
 
 
@@ -87,22 +89,27 @@ def _print_defaults(environment: Environment, document: Document) -> None:
         return
     if any(pack["default"] for pack in document["packs"]):
         what = "a default pack" if defaults[1:] else "the default pack"
-        environment.note(f"* {what}, from {defaults[0]['origin']}")
+        environment.note(f"* {what}, from {_shown(defaults[0]['origin'])}")
         return
     for default in defaults:
-        environment.note(f"The default pack is {default['path']}, from {default['origin']}.")
+        environment.note(f"The default pack is {_shown(default['path'])}, from {_shown(default['origin'])}.")
 
 
 def _row(pack: Document, now: datetime) -> tuple[str, ...]:
     used, own = pack["given_as"], pack["name"]
     return (
-        plain(used if Path(used).name in (own, "") else f"{used} ({own})"),
+        _shown(used if Path(used).name in (own, "") else f"{used} ({own})"),
         f"{pack['counts']['articles']:,}",
         size_text(pack["size"]),
         plain(age_text(pack["created"], now)),
         plain(pack["encoder"]["model_id"].rpartition("/")[2]),
-        plain(pack["path"]),
+        _shown(pack["path"]),
     )
+
+
+def _shown(text: object) -> str:
+    """Return a name or a path on one line: it may contain line breaks, tabs and control characters."""
+    return one_line(str(text), _MAX_PATH)
 
 
 def _print_table(environment: Environment, rows: Sequence[tuple[str, ...]], marks: Sequence[bool] | None) -> None:
@@ -179,19 +186,21 @@ def print_default(environment: Environment, document: Document) -> None:
 def describe_removal(pack: str, plan: RemovalPlan) -> list[str]:
     """Return the lines that say what the removal of a pack's folder would delete and keep."""
     folder = plan.layout.root
-    lines = [f"The pack {pack} in {folder}: {counted(len(plan.files), 'files')}, {size_text(plan.size)}."]
+    lines = [
+        f"The pack {_shown(pack)} in {_shown(folder)}: {counted(len(plan.files), 'files')}, {size_text(plan.size)}."
+    ]
     return [*lines, kept_note(folder, plan.kept, "kept")] if plan.kept else lines
 
 
 def kept_note(folder: Path, kept: Sequence[str], verb: str) -> str:
     """Return the note about the files in a pack's folder that do not belong to the pack."""
     more = len(kept) - _MAX_NAMED
-    named = ", ".join(kept[:_MAX_NAMED]) + (f" and {more:,} more" if more > 0 else "")
-    return f"Not part of the pack, so {verb} in {folder}: {named}"
+    named = ", ".join(map(_shown, kept[:_MAX_NAMED])) + (f" and {more:,} more" if more > 0 else "")
+    return f"Not part of the pack, so {verb} in {_shown(folder)}: {named}"
 
 
 def print_removed(environment: Environment, document: Document) -> None:
     """Print the name of a removed pack, where it was, and what is left in its folder."""
-    environment.print(f"{plain(document['removed'])} was removed.")
+    environment.print(f"{_shown(document['removed'])} was removed.")
     if document["kept"]:
         environment.note(kept_note(Path(document["path"]), document["kept"], "still"))

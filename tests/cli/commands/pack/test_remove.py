@@ -97,6 +97,41 @@ def test_the_setting_stays_while_the_default_pack_exists(
     assert Path("../wikigr.yaml").read_text() == ""
 
 
+def test_one_of_several_default_packs_does_not_unset_the_others(wikigr: Wikigr, pack: Path, tmp_path: Path) -> None:
+    shutil.copytree(pack, tmp_path / "packs" / "other")
+    (tmp_path / "wikigr.yaml").write_text("pack: [physics, other]\n")
+    done = wikigr("pack", "remove", "physics", "--yes")
+    assert (done.code, "still names it among the default packs" in done.err) == (0, True)
+    assert (tmp_path / "wikigr.yaml").read_text() == "pack: [physics, other]\n"
+
+
+def test_a_built_pack_is_removed_with_the_record_of_its_source(wikigr: Wikigr, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "Spin.md").write_text("# Spin\n\nSpin is an intrinsic form of angular momentum.\n")
+    build = ("pack", "build", "notes", "-o", "built", "--description", "Spin", "--license", "CC0-1.0")
+    assert wikigr(*build).code == 0
+    assert (tmp_path / "built" / ".wikigr" / "source").exists()
+    assert wikigr("pack", "remove", "built", "--yes").code == 0
+    assert not (tmp_path / "built").exists()
+    assert wikigr(*build).code == 0
+    (tmp_path / "built" / ".wikigr" / "mine.txt").write_text("mine")
+    assert "kept in built: .wikigr/mine.txt" in answer("n\n", "pack", "remove", "built").err
+    done = wikigr("pack", "remove", "built", "--yes", "--json")
+    assert json.loads(done.out)["kept"] == [".wikigr/mine.txt"]
+    left = [path for path in (tmp_path / "built").rglob("*") if path.is_file()]
+    assert left == [tmp_path / "built" / ".wikigr" / "mine.txt"]
+
+
+def test_a_path_with_a_line_break_stays_on_its_line(wikigr: Wikigr, pack: Path, tmp_path: Path) -> None:
+    odd = "a\n\tb"
+    pack.rename(tmp_path / "packs" / odd)
+    (tmp_path / "packs" / odd / "my\nnotes").write_text("mine")
+    shown = answer("n\n", "pack", "remove", f"packs/{odd}").err
+    assert "The pack packs/a b in packs/a b: " in shown and "my notes" in shown
+    listed = wikigr("pack", "list").out.splitlines()
+    assert [line.split("  ")[0] for line in listed] == ["name", "a b (physics)"]
+
+
 def test_an_interrupted_removal_is_listed_and_can_be_finished(wikigr: Wikigr, pack: Path) -> None:
     (pack / ".wikigr").mkdir(exist_ok=True)
     (pack / "manifest.json").rename(pack / ".wikigr" / "removed.json")
