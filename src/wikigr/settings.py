@@ -61,10 +61,26 @@ class SettingsFile:
     values: Mapping[str, Any]
 
 
-def default_pack_in(file: SettingsFile) -> str | None:
-    """Return the default pack that a settings file names; a mapping under the same key has the options of a group."""
-    pack = file.values.get(DEFAULT_PACK_KEY)
-    return pack if isinstance(pack, str) else None
+def default_packs_in(file: SettingsFile) -> list[str]:
+    """Return the default packs that a settings file names; a mapping under the same key has the options of a group."""
+    value = file.values.get(DEFAULT_PACK_KEY)
+    if value is None or isinstance(value, Mapping):
+        return []
+    return [str(pack) for pack in packs_of(value if isinstance(value, list) else [value], file.path)]
+
+
+def packs_of(value: Any, file: Path) -> Any:
+    """Return a pack, or a list of packs, of the settings file ``file`` as the working directory refers to it.
+
+    A path is relative to the file's folder, and ``~`` is the home folder. Text without a slash is a name.
+    """
+    if isinstance(value, list):
+        return [packs_of(pack, file) for pack in value]
+    if not isinstance(value, str) or ("/" not in value and value not in (".", "..")):
+        return value
+    if value.startswith("~/"):
+        return str(Path(value).expanduser())
+    return value if file.parent == Path.cwd() else str(file.parent / value)
 
 
 def settings_files(start: Path) -> Iterator[SettingsFile]:

@@ -15,12 +15,14 @@ from typing import Any
 
 from wikigr.atomic import write_atomic
 from wikigr.errors import PackError, UsageError
-from wikigr.pack.layout import Layout, installed_name
-from wikigr.pack.locate import Place, find_pack, packs_named
+from wikigr.pack.layout import Layout, installed_name, installed_packs
+from wikigr.pack.locate import Place, find_pack, holds_pack, is_pack_name, packs_named, project_packs
 from wikigr.read_errors import describe_read_error
-from wikigr.settings import DEFAULT_PACK_KEY, PROJECT_FILE, config_folder, default_pack_in, settings_files
+from wikigr.settings import DEFAULT_PACK_KEY, PROJECT_FILE, config_folder, default_packs_in, settings_files
+from wikigr_cli.option_table import PACK_VARIABLE
+from wikigr_cli.options import packs_of_variable
 
-VARIABLE = "WIKIGR_PACK"
+VARIABLE = PACK_VARIABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +45,41 @@ class DefaultPack:
         named = packs_named(self.pack)
         return named[0].path if named else root
 
-    def folder(self) -> str:
-        """Return the real path of the pack's folder, which may not exist or not contain a pack any more."""
+    def folder(self) -> str | None:
+        """Return the real path of the pack's folder wherever the setting applies, or ``None`` if there is no pack.
+
+        A name in the user's file refers to an installed pack, whatever the working directory contains, and one in a
+        project's file to an installed pack or a pack of the project. The pack may be damaged.
+        """
+        if self.file is None or Path(self.pack).name != self.pack:
+            path = self._damaged() or self.path()
+            return os.path.realpath(path) if path is not None else None
+        if is_pack_name(self.pack) and os.path.lexists(installed_packs() / self.pack):
+            return os.path.realpath(installed_packs() / self.pack)
+        project = project_packs() if self.file != user_file() else None
+        if project is not None and holds_pack(project / self.pack):
+            return os.path.realpath(project / self.pack)
+        return None
+
+    def _damaged(self) -> Path | None:
+        """Return the folder that the setting refers to, even if only the rest of a pack is there."""
         named = packs_named(self.pack)
-        return os.path.realpath(named[0].path if named else self.path() or self.pack)
+        path = named[0].path if named else Path(self.pack)
+        return path if holds_pack(path) else None
 
 
 def default_packs(variables: Mapping[str, str]) -> list[DefaultPack]:
     """Return the default packs that are set for the working directory, in the order of precedence."""
-    found = [DefaultPack(variables[VARIABLE], None)] if variables.get(VARIABLE) else []
+    found = [DefaultPack(pack, None) for pack in packs_of_variable(variables.get(VARIABLE, ""))]
     for file in settings_files(Path.cwd()):
-        pack = default_pack_in(file)
-        if pack is not None:
-            found.append(DefaultPack(pack, file.path))
+        found += [DefaultPack(pack, file.path) for pack in default_packs_in(file)]
     return found
+
+
+def applying_packs(variables: Mapping[str, str]) -> list[DefaultPack]:
+    """Return the default packs of the setting that applies in the working directory; usually there is one."""
+    packs = default_packs(variables)
+    return [pack for pack in packs if pack.file == packs[0].file]
 
 
 def user_file() -> Path:
@@ -77,14 +100,19 @@ def project_file() -> Path:
 def portable_name(layout: Layout, *, project: bool) -> str:
     """Return how the settings file of the user, or of the ``project``, names a pack.
 
-    That is its name if the name refers to this pack wherever the file applies, otherwise its absolute path.
+    That is its name if the name refers to this pack wherever the file applies. Otherwise it is its absolute path, or
+    its path relative to the project's file if it is in the project.
     """
     installed = installed_name(layout.root)
     named = packs_named(installed or Path(os.path.realpath(layout.root)).name)
     allowed = (Place.INSTALLED, Place.PROJECT) if project else (Place.INSTALLED,)
     if named and named[0].place in allowed and os.path.realpath(named[0].path) == os.path.realpath(layout.root):
         return named[0].name
-    return os.path.realpath(layout.root)
+    path, folder = Path(os.path.realpath(layout.root)), project_file().parent
+    if not project or not path.is_relative_to(folder):
+        return str(path)
+    relative = path.relative_to(folder).as_posix()
+    return relative if "/" in relative or relative == "." else f"./{relative}"
 
 
 def write_default(path: Path, pack: str) -> None:
@@ -101,7 +129,8 @@ def write_default(path: Path, pack: str) -> None:
     newline = "\r\n" if "\r\n" in text else "\n"
     if node is not None:
         start, end = node[1].start_mark.index, node[1].end_mark.index
-        changed = text[:start] + _scalar(pack) + text[end:]
+        # A key without a value ends at its colon.
+        changed = text[:start] + (" " if start == end else "") + _scalar(pack) + text[end:]
     else:
         changed = text + (newline if text and not text.endswith("\n") else "") + line + newline
     _replace(path, changed, {**values, DEFAULT_PACK_KEY: pack}, f"Write this line into it: {line}")
@@ -143,7 +172,23 @@ def _read(path: Path) -> tuple[str, dict[str, Any], tuple[Any, Any] | None]:
     if not isinstance(values, dict):
         raise UsageError(f"The settings file {path} must contain a mapping of commands to options.")
     pairs = [pair for pair in root.value if pair[0].value == DEFAULT_PACK_KEY]
-    return text, values, pairs[0] if pairs and isinstance(values[DEFAULT_PACK_KEY], str) else None
+    if len(pairs) > 1:
+        lines = " and ".join(str(pair[0].start_mark.line + 1) for pair in pairs)
+        raise UsageError(
+            f"{path} has the key {DEFAULT_PACK_KEY!r} more than once, in the lines {lines}.",
+            hint="Delete all but one of them.",
+        )
+    if not pairs or isinstance(values[DEFAULT_PACK_KEY], Mapping):
+        return text, values, None
+    value = pairs[0][1]
+    if isinstance(values[DEFAULT_PACK_KEY], list) and not (
+        value.flow_style and value.start_mark.line == value.end_mark.line
+    ):
+        raise UsageError(
+            f"{path} names several default packs on several lines, so it cannot be changed safely.",
+            hint=f"Write the packs on one line: {DEFAULT_PACK_KEY}: [A, B]",
+        )
+    return text, values, pairs[0]
 
 
 def _scalar(pack: str) -> str:

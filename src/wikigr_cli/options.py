@@ -66,9 +66,18 @@ def _name_packs(context: typer.Context, parameter: typer.CallbackParam, values: 
     source = context.get_parameter_source(parameter.name or "")
     raw = parameter.resolve_envvar_value(context)
     if source is not None and source.name == "ENVIRONMENT" and raw is not None:
-        values = [part for part in raw.split(os.pathsep) if part]
+        values = packs_of_variable(raw)
     note_ambiguous_pack(context, values)
     return values
+
+
+def packs_of_variable(value: str) -> list[str]:
+    """Return the packs that a variable names: it is split as PATH is, unless the whole value is a pack."""
+    from wikigr.pack.locate import packs_named
+
+    if os.pathsep not in value or os.path.lexists(value) or packs_named(value):
+        return [value] if value else []
+    return [part for part in value.split(os.pathsep) if part]
 
 
 def require_packs(packs: list[str] | None) -> list[str]:

@@ -10,11 +10,12 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from wikigr.errors import UsageError
-from wikigr.settings import SettingsFile, settings_files
+from wikigr.settings import SettingsFile, packs_of, settings_files
 from wikigr_cli.command_class import long_name, options_of
 from wikigr_cli.option_table import GLOBAL, OLD_SPELLINGS, OPTIONS
 
@@ -37,10 +38,12 @@ class _File:
         """Return the value of an option of the command at ``path`` and its origin, or ``None`` if there is none."""
         own = self.commands.get(path, {})
         if option in own:
-            return own[option], str(self.path)
-        if option in self.shared and " ".join(path) not in OPTIONS[option].own:
-            return self.shared[option], f"{self.path} (top level)"
-        return None
+            value, origin = own[option], str(self.path)
+        elif option in self.shared and " ".join(path) not in OPTIONS[option].own:
+            value, origin = self.shared[option], f"{self.path} (top level)"
+        else:
+            return None
+        return packs_of(value, self.path) if option == "pack" else value, origin
 
 
 def read_defaults(folder: Path, root: Any, command: str | None, note: Callable[[str], None]) -> dict[str, Any]:
@@ -168,8 +171,13 @@ def _as_given(option: Any, path: CommandPath, value: Any, origin: str) -> Any:
     if option.multiple:
         return value if isinstance(value, list) else [value]
     if isinstance(value, list):
-        raise UsageError(f"{origin}: {long_name(option)} must be a single value for `wikigr {' '.join(path)}`.")
+        # Click calls it only if the command needs the value, so another command of the group still works.
+        return partial(_refuse_list, f"{origin}: {long_name(option)} must be a single value for", " ".join(path))
     return value
+
+
+def _refuse_list(problem: str, command: str) -> Any:
+    raise UsageError(f"{problem} `wikigr {command}`.")
 
 
 def _commands(command: Any, path: CommandPath) -> Iterator[tuple[CommandPath, Any]]:

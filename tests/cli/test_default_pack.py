@@ -54,6 +54,13 @@ def test_only_the_value_changes_and_comments_stay(file: Path) -> None:
         ("pack: 'old'\nask: {}\n", "pack: new\nask: {}\n"),
         ("pack:\n  old\nask: {}\n", "pack:\n  new\nask: {}\n"),
         ("{pack: old, ask: {}}\n", "{pack: new, ask: {}}\n"),
+        ("pack:\nask: {}\n", "pack: new\nask: {}\n"),
+        ("pack:", "pack: new"),
+        ("pack:  # none yet\nask: {}\n", "pack: new  # none yet\nask: {}\n"),
+        ("pack: null  # none yet\n", "pack: new  # none yet\n"),
+        ("pack: ~\n", "pack: new\n"),
+        ("pack: 2024 # a year\n", "pack: new # a year\n"),
+        ("pack: [a, b]  # two\n", "pack: new  # two\n"),
     ],
 )
 def test_files_of_every_form_are_kept(file: Path, before: str, after: str) -> None:
@@ -71,6 +78,32 @@ def test_a_file_that_cannot_be_changed_safely_is_left_alone(file: Path, text: st
             change(file)
         assert "line" in (caught.value.hint or "")
     assert file.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("pack: a\nask: {}\npack: b\n", "more than once, in the lines 1 and 3"),
+        ("pack:\npack build: {jobs: 2}\npack:\n", "more than once"),
+        ("pack:\n  - a\n  - b\n# The end.\n", "on several lines"),
+    ],
+)
+def test_an_ambiguous_or_long_value_is_left_to_the_user(file: Path, text: str, reason: str) -> None:
+    save(file, text)
+    for change in (unset_default, lambda path: write_default(path, "new")):
+        with pytest.raises(UsageError, match=reason):
+            change(file)
+    assert file.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("pack:\nask: {}\n", "ask: {}\n"), ("pack: 2024 # a year\n", "# a year\n"), ("pack: [a]\n", "")],
+)
+def test_a_value_of_every_type_is_removed(file: Path, before: str, after: str) -> None:
+    save(file, before)
+    assert unset_default(file)
+    assert file.read_text() == after
 
 
 def test_the_options_of_the_group_pack_are_not_replaced(file: Path) -> None:

@@ -45,7 +45,7 @@ def test_files_of_the_user_stay(pack: Path) -> None:
         (pack / name).parent.mkdir(exist_ok=True)
         (pack / name).write_text("mine")
     kept = remove_pack(Layout(pack)).kept
-    assert kept == ("articles/", "few_shot_examples.json", "lexical/", "notes.md")
+    assert kept == (".wikigr/mine", "articles/", "few_shot_examples.json", "lexical/", "notes.md")
     assert everything(pack) == {
         "notes.md", "articles", "articles/a.md", "lexical", "lexical/mine.txt", "few_shot_examples.json", ".wikigr",
         ".wikigr/mine",
@@ -132,6 +132,48 @@ def kill_later(event, arguments):
 sys.addaudithook(kill_later)
 remove_pack(Layout(Path(sys.argv[1])))
 """
+
+
+_FAILING = """
+import sys
+from pathlib import Path
+from wikigr.errors import BuildError
+from wikigr.pack.layout import Layout
+from wikigr.pack.remove import remove_pack
+left = 2
+def fail_later(event, arguments):
+    global left
+    if event == "os.remove":
+        left -= 1
+        if left == 0:
+            raise OSError(5, "Input/output error", arguments[0])
+sys.addaudithook(fail_later)
+try:
+    remove_pack(Layout(Path(sys.argv[1])))
+except BuildError as error:
+    print(error.message)
+"""
+
+
+def test_a_removal_that_fails_says_that_the_pack_is_partly_removed(pack: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", _FAILING, str(pack)], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("The pack is only partly removed; run the same command again. Input/output error: ")
+    assert Layout(pack).half_removed()
+    remove_pack(Layout(pack))
+    assert not pack.exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_is_not_writable_keeps_the_whole_pack(pack: Path) -> None:
+    before = everything(pack)
+    (pack / "lexical").chmod(0o500)
+    with pytest.raises(BuildError, match="lexical is not writable"):
+        remove_pack(Layout(pack))
+    assert everything(pack) >= before
+    assert Layout(pack).exists()
+    (pack / "lexical").chmod(0o700)
+    remove_pack(Layout(pack))
+    assert not pack.exists()
 
 
 def test_a_kill_at_any_moment_leaves_a_whole_pack_or_none(pack: Path, tmp_path: Path) -> None:

@@ -51,6 +51,9 @@ _STAGING = "staging.sqlite"
 _SOURCE = "source"
 # The manifest of a pack that is being removed.
 _REMOVED = "removed.json"
+_ENGINE_LOG = "engine.log"
+# The locks go last.
+_WORKING_FILES = (_NEW, "old", _MARKER, _ENGINE_LOG, _SOURCE, "commit.lock", "build.lock")
 
 
 def installed_packs() -> Path:
@@ -93,7 +96,7 @@ class Layout:
     @property
     def engine_log(self) -> Path:
         """The output of the database engine during a build."""
-        return self.work / "engine.log"
+        return self.work / _ENGINE_LOG
 
     @property
     def _marker(self) -> Path:
@@ -243,11 +246,15 @@ class Layout:
     def drop_work(self) -> None:
         """Remove the working files of builds and of a removal, whose record goes last; other files stay."""
         self.drop_staging()
-        for path in (self.new, self.work / "old", self._marker, self.engine_log, self.source_record):
-            _discard(path)
-        for lock in ("commit.lock", "build.lock"):
-            _discard(self.work / lock)
+        for name in _WORKING_FILES:
+            _discard(self.work / name)
         self.removed_manifest.unlink(missing_ok=True)
+
+    def others_in_work(self) -> list[str]:
+        """Return the names of what the user put into the folder of the working files."""
+        entries = self.work.iterdir() if self.work.is_dir() else ()
+        names = {entry.name for entry in entries if not entry.name.startswith(_STAGING)}
+        return sorted(names - {*_WORKING_FILES, _REMOVED})
 
     def drop_staging(self) -> None:
         """Remove the staging files of a finished or abandoned build."""

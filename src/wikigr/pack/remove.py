@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from wikigr.errors import PackError, UsageError
+from wikigr.errors import BuildError, PackError, UsageError
 from wikigr.pack.layout import (
     INDEX_FILES,
     LEXICAL,
@@ -74,24 +75,44 @@ def plan_removal(layout: Layout) -> RemovalPlan:
 def remove_pack(layout: Layout) -> RemovalPlan:
     """Remove the pack and return what was removed; its folder goes too if it is empty then.
 
-    Raises like ``plan_removal``, ``BuildError`` while a build is running there or the folder cannot be written, and
-    ``OSError``. After an interruption, call it again.
+    Raises like ``plan_removal``, ``BuildError`` while a build is running there or a folder cannot be written or
+    the pack was only partly removed, and ``OSError``. After an interruption, call it again.
     """
     plan_removal(layout)
     with layout.building(replaced=()):
         plan = plan_removal(layout)
+        _require_writable(plan)
         if not layout.half_removed():
             (layout.root / MANIFEST).rename(layout.removed_manifest)
             sync(layout.work)
             sync(layout.root)
-        for name in plan.files:
-            (layout.root / name).unlink(missing_ok=True)
-        for folder in plan.folders:
-            _remove_if_empty(folder)
-        layout.drop_work()
-        _remove_if_empty(layout.work)
-    _remove_if_empty(layout.root)
+        try:
+            for name in plan.files:
+                (layout.root / name).unlink(missing_ok=True)
+            for folder in plan.folders:
+                _remove_if_empty(folder)
+            layout.drop_work()
+            _remove_if_empty(layout.work)
+        except OSError as error:
+            raise BuildError(
+                f"The pack is only partly removed; run the same command again. {error.strerror}: {error.filename}."
+            ) from error
+    # An empty folder may stay where its parent is not writable.
+    with suppress(PermissionError):
+        _remove_if_empty(layout.root)
     return plan
+
+
+def _require_writable(plan: RemovalPlan) -> None:
+    """Raise ``BuildError`` unless every folder that the removal changes is writable."""
+    root = plan.layout.root
+    folders = {root, plan.layout.work, *((root / name).parent for name in plan.files), *plan.folders}
+    for folder in sorted(folders):
+        if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
+            raise BuildError(
+                f"Nothing was removed, because the folder {readable_path(folder)} is not writable.",
+                hint="Make it writable, then run the same command again.",
+            )
 
 
 def _pack_files(layout: Layout, manifest: Path) -> Iterator[str]:
@@ -126,7 +147,10 @@ def _has_link(root: Path, path: Path) -> bool:
 def _kept(layout: Layout, removed: set[str], folders: set[Path]) -> Iterator[str]:
     """Yield the entries of the pack's folder other than the pack's ``folders`` and ``removed`` files."""
     for entry in sorted(layout.root.iterdir()):
-        if entry == layout.work or entry.name in removed:
+        if entry == layout.work:
+            yield from (f"{entry.name}/{name}" for name in layout.others_in_work())
+            continue
+        if entry.name in removed:
             continue
         if not entry.is_dir() or entry.is_symlink():
             yield entry.name

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wikigr_cli.environment import Environment, plain
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted
+from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted, one_line
 from wikigr_cli.render.wrapping import cells, cut
 
 if TYPE_CHECKING:
@@ -24,16 +24,17 @@ _OPTIONAL = (4, 3, 2, 1)
 # Columns that a cut path keeps at least.
 _MIN_PATH_WIDTH = 10
 _KILO = 1000
+# The longest name or path that a line shows; the system allows no longer paths.
+_MAX_PATH = 4096
 # Files that a line names.
 _MAX_NAMED = 8
 # The largest age in a unit, the seconds of the unit, and its name; older packs show their date.
 _AGES = ((60, 1, "s"), (60, 60, "min"), (24, 3600, "h"), (60, 86400, "days"))
 
 
-def list_document(packs: Sequence[ListedPack], default: DefaultPack | None) -> dict[str, Any]:
+def list_document(packs: Sequence[ListedPack], defaults: Sequence[DefaultPack]) -> dict[str, Any]:
     """Return what ``wikigr pack list --json`` prints."""
-    path = default.path() if default is not None else None
-    folder = path.resolve() if path is not None else None
+    folders = {path.resolve() for default in defaults if (path := default.path()) is not None}
     rows = [
         {
             "schema_version": SCHEMA_VERSION,
@@ -42,7 +43,7 @@ def list_document(packs: Sequence[ListedPack], default: DefaultPack | None) -> d
             "installed_as": pack.installed_as,
             "given_as": pack.given_as,
             "size": pack.size,
-            "default": pack.path.resolve() == folder,
+            "default": pack.path.resolve() in folders,
         }
         for pack in packs
         if pack.manifest is not None and not pack.problem
@@ -54,7 +55,8 @@ def list_document(packs: Sequence[ListedPack], default: DefaultPack | None) -> d
         "schema_version": SCHEMA_VERSION,
         "packs": rows,
         "unusable": unusable,
-        "default": _default_fields(default) if default is not None else None,
+        "default": _default_fields(defaults[0]) if defaults else None,
+        "defaults": [_default_fields(default) for default in defaults],
     }
 
 
@@ -70,31 +72,44 @@ def print_list(environment: Environment, document: Document, *, folders: Sequenc
         marks = [pack["default"] for pack in document["packs"]]
         _print_table(environment, rows, marks if any(marks) else None)
     for pack in document["unusable"]:
-        environment.print(f"{plain(pack['given_as'])}  ", style="yellow", end="")
-        environment.print(f"cannot be used: {plain(pack['problem'])}", hang=2)
+        environment.print(f"{_shown(pack['given_as'])}  ", style="yellow", end="")
+        environment.print(f"cannot be used: {_shown(pack['problem'])}", hang=2)
     if not rows and not document["unusable"]:
         environment.note(f"No packs in {' or '.join(map(str, folders))}.")
-    default = document["default"]
-    if default is None:
+    for default in document["defaults"]:
+        if default["path"] is None:
+            environment.note(f"The default pack {default['pack']!r} does not exist ({_shown(default['origin'])}).")
+    _print_defaults(environment, document)
+
+
+def _print_defaults(environment: Environment, document: Document) -> None:
+    """Say where the default packs that exist are set, and name them if none of them is in the list."""
+    defaults = [default for default in document["defaults"] if default["path"] is not None]
+    if not defaults:
         return
-    if default["path"] is None:
-        environment.note(f"The default pack {default['pack']!r} does not exist ({default['origin']}).")
-    elif any(pack["default"] for pack in document["packs"]):
-        environment.note(f"* the default pack, from {default['origin']}")
-    else:
-        environment.note(f"The default pack is {default['path']}, from {default['origin']}.")
+    if any(pack["default"] for pack in document["packs"]):
+        what = "a default pack" if defaults[1:] else "the default pack"
+        environment.note(f"* {what}, from {_shown(defaults[0]['origin'])}")
+        return
+    for default in defaults:
+        environment.note(f"The default pack is {_shown(default['path'])}, from {_shown(default['origin'])}.")
 
 
 def _row(pack: Document, now: datetime) -> tuple[str, ...]:
     used, own = pack["given_as"], pack["name"]
     return (
-        plain(used if Path(used).name in (own, "") else f"{used} ({own})"),
+        _shown(used if Path(used).name in (own, "") else f"{used} ({own})"),
         f"{pack['counts']['articles']:,}",
         size_text(pack["size"]),
         plain(age_text(pack["created"], now)),
         plain(pack["encoder"]["model_id"].rpartition("/")[2]),
-        plain(pack["path"]),
+        _shown(pack["path"]),
     )
+
+
+def _shown(text: object) -> str:
+    """Return a name or a path on one line: it may contain line breaks, tabs and control characters."""
+    return one_line(str(text), _MAX_PATH)
 
 
 def _print_table(environment: Environment, rows: Sequence[tuple[str, ...]], marks: Sequence[bool] | None) -> None:
@@ -146,10 +161,11 @@ def age_text(created: str, now: datetime) -> str:
     return created[:10]
 
 
-def default_document(default: DefaultPack | None, *, changed: bool) -> dict[str, Any]:
+def default_document(defaults: Sequence[DefaultPack], *, changed: bool) -> dict[str, Any]:
     """Return what ``wikigr pack use --json`` prints."""
-    fields = _default_fields(default) if default is not None else {"pack": None, "origin": None, "path": None}
-    return {"schema_version": SCHEMA_VERSION, **fields, "changed": changed}
+    fields = [_default_fields(default) for default in defaults]
+    first = fields[0] if fields else {"pack": None, "origin": None, "path": None}
+    return {"schema_version": SCHEMA_VERSION, **first, "defaults": fields, "changed": changed}
 
 
 def print_default(environment: Environment, document: Document) -> None:
@@ -158,29 +174,33 @@ def print_default(environment: Environment, document: Document) -> None:
         environment.print("There is no default pack.")
         environment.note("Choose one: wikigr pack use NAME")
         return
-    environment.print(plain(document["pack"]), style="bold", end="")
-    environment.print(" is the default pack.")
-    if document["path"] != document["pack"]:
-        environment.print(f"  {'path':<7} {plain(document['path'] or 'there is no such pack')}", overflow="keep")
+    several = len(document["defaults"]) > 1
+    for default in document["defaults"]:
+        environment.print(plain(default["pack"]), style="bold", end="")
+        environment.print(f" is {'a' if several else 'the'} default pack.")
+        if default["path"] != default["pack"]:
+            environment.print(f"  {'path':<7} {plain(default['path'] or 'there is no such pack')}", overflow="keep")
     environment.print(f"  {'set in':<7} {plain(document['origin'])}", overflow="keep")
 
 
 def describe_removal(pack: str, plan: RemovalPlan) -> list[str]:
     """Return the lines that say what the removal of a pack's folder would delete and keep."""
     folder = plan.layout.root
-    lines = [f"The pack {pack} in {folder}: {counted(len(plan.files), 'files')}, {size_text(plan.size)}."]
+    lines = [
+        f"The pack {_shown(pack)} in {_shown(folder)}: {counted(len(plan.files), 'files')}, {size_text(plan.size)}."
+    ]
     return [*lines, kept_note(folder, plan.kept, "kept")] if plan.kept else lines
 
 
 def kept_note(folder: Path, kept: Sequence[str], verb: str) -> str:
     """Return the note about the files in a pack's folder that do not belong to the pack."""
     more = len(kept) - _MAX_NAMED
-    named = ", ".join(kept[:_MAX_NAMED]) + (f" and {more:,} more" if more > 0 else "")
-    return f"Not part of the pack, so {verb} in {folder}: {named}"
+    named = ", ".join(map(_shown, kept[:_MAX_NAMED])) + (f" and {more:,} more" if more > 0 else "")
+    return f"Not part of the pack, so {verb} in {_shown(folder)}: {named}"
 
 
 def print_removed(environment: Environment, document: Document) -> None:
     """Print the name of a removed pack, where it was, and what is left in its folder."""
-    environment.print(f"{plain(document['removed'])} was removed.")
+    environment.print(f"{_shown(document['removed'])} was removed.")
     if document["kept"]:
         environment.note(kept_note(Path(document["path"]), document["kept"], "still"))

@@ -34,12 +34,11 @@ def list_packs(
     from wikigr.pack import listing
     from wikigr.pack.layout import installed_packs
     from wikigr.pack.locate import PACKS, project_packs
-    from wikigr_cli.default_pack import default_packs
+    from wikigr_cli.default_pack import applying_packs
     from wikigr_cli.render.packs import list_document, print_list
 
     if folder is not None and not folder.is_dir():
         raise UsageError(f"{folder} is not a folder.")
     folders = [folder] if folder else [installed_packs(), project_packs() or Path(PACKS)]
-    default = next(iter(default_packs(environment.variables)), None)
-    document = list_document(listing.list_packs(folder), default)
+    document = list_document(listing.list_packs(folder), applying_packs(environment.variables))
     print_result(environment, document, partial(print_list, folders=folders), as_json=json_output)

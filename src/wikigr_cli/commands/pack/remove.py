@@ -12,7 +12,7 @@ import typer
 from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import SCHEMA_VERSION, print_result
+from wikigr_cli.render.output import SCHEMA_VERSION, one_line, print_result
 
 if TYPE_CHECKING:
     from wikigr_cli.default_pack import DefaultPack
@@ -51,7 +51,7 @@ def remove(
     if name is not None:
         from wikigr.distribution.install import remove as remove_installed
 
-        _confirm(environment, [f"The installed pack {name} in {place}."], defaults, yes=yes)
+        _confirm(environment, [f"The installed pack {name} in {one_line(str(place), 4096)}."], defaults, yes=yes)
         remove_installed(name)
     else:
         kept = _remove_folder(environment, pack, place, defaults, yes=yes)
@@ -126,13 +126,22 @@ def _confirm(environment: Environment, lines: Sequence[str], defaults: Sequence[
 
 
 def _unset(environment: Environment, defaults: Sequence[DefaultPack]) -> list[str]:
-    """Remove the settings that made the removed pack the default; return the files from which they were removed."""
-    from wikigr_cli.default_pack import VARIABLE, unset_default
+    """Remove the settings that made the removed pack the default; return the files from which they were removed.
+
+    A setting stays if it refers to another pack of the same name now.
+    """
+    from wikigr_cli.default_pack import VARIABLE, default_packs, unset_default
 
     changed = []
+    files = [default.file for default in default_packs(environment.variables)]
     for default in defaults:
+        if default.folder() is not None:
+            continue
         if default.file is None:
             environment.note(f"{VARIABLE} still names it.")
+            continue
+        if files.count(default.file) > 1:
+            environment.note(f"{default.file} still names it among the default packs.")
             continue
         try:
             unset_default(default.file)

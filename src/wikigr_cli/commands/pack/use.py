@@ -40,7 +40,7 @@ def use(
     from wikigr.pack.locate import find_pack
     from wikigr.pack.manifest import read_manifest
     from wikigr_cli.default_pack import (
-        default_packs,
+        applying_packs,
         portable_name,
         project_file,
         unset_default,
@@ -64,10 +64,12 @@ def use(
     elif unset:
         changed = unset_default(file)
         environment.note(f"Removed from {file}." if changed else f"{file} sets no default pack.")
-    default = next(iter(default_packs(environment.variables)), None)
-    if default is not None and (pack is not None or unset) and not _is_same(default.file, file):
-        environment.note(f"{default.origin} precedes {file}." if pack is not None else "Another setting applies now.")
-    print_result(environment, default_document(default, changed=changed), print_default, as_json=json_output)
+    defaults = applying_packs(environment.variables)
+    if defaults and (pack is not None or unset) and not _is_same(defaults[0].file, file):
+        environment.note(
+            f"{defaults[0].origin} precedes {file}." if pack is not None else "Another setting applies now."
+        )
+    print_result(environment, default_document(defaults, changed=changed), print_default, as_json=json_output)
 
 
 def _is_same(file: Path | None, other: Path) -> bool:

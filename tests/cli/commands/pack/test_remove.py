@@ -75,6 +75,63 @@ def test_the_default_pack_is_unset(wikigr: Wikigr, pack: Path, tmp_path: Path, m
     assert (project.read_text(), user.read_text()) == ("# ours\nask: {strict: true}\n", "")
 
 
+def test_the_setting_stays_while_the_default_pack_exists(
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert wikigr("pack", "install", str(physics_pack), "--name", "phys2").code == 0
+    assert wikigr("pack", "use", "phys2").code == 0
+    user = tmp_path / "config" / "wikigr" / "config.yaml"
+    shutil.copytree(physics_pack, tmp_path / "elsewhere" / "phys2")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    done = wikigr("pack", "remove", "phys2", "--yes", "--json")
+    assert (done.code, json.loads(done.out)["path"], json.loads(done.out)["unset"]) == (0, "phys2", [])
+    assert user.read_text() == "pack: phys2\n"
+    # The name in the project's file refers to the project's pack when the installed one is gone.
+    shutil.copytree(physics_pack, tmp_path / "elsewhere" / "packs" / "phys2")
+    Path("wikigr.yaml").write_text("pack: phys2\n")
+    assert json.loads(wikigr("pack", "remove", "phys2", "--yes", "--json").out)["unset"] == [str(user)]
+    assert Path("wikigr.yaml").read_text() == "pack: phys2\n"
+    # In the folder packs, too, the name is the one in the project's file.
+    monkeypatch.chdir("packs")
+    assert wikigr("pack", "remove", "phys2", "--yes").code == 0
+    assert Path("../wikigr.yaml").read_text() == ""
+
+
+def test_one_of_several_default_packs_does_not_unset_the_others(wikigr: Wikigr, pack: Path, tmp_path: Path) -> None:
+    shutil.copytree(pack, tmp_path / "packs" / "other")
+    (tmp_path / "wikigr.yaml").write_text("pack: [physics, other]\n")
+    done = wikigr("pack", "remove", "physics", "--yes")
+    assert (done.code, "still names it among the default packs" in done.err) == (0, True)
+    assert (tmp_path / "wikigr.yaml").read_text() == "pack: [physics, other]\n"
+
+
+def test_a_built_pack_is_removed_with_the_record_of_its_source(wikigr: Wikigr, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "Spin.md").write_text("# Spin\n\nSpin is an intrinsic form of angular momentum.\n")
+    build = ("pack", "build", "notes", "-o", "built", "--description", "Spin", "--license", "CC0-1.0")
+    assert wikigr(*build).code == 0
+    assert (tmp_path / "built" / ".wikigr" / "source").exists()
+    assert wikigr("pack", "remove", "built", "--yes").code == 0
+    assert not (tmp_path / "built").exists()
+    assert wikigr(*build).code == 0
+    (tmp_path / "built" / ".wikigr" / "mine.txt").write_text("mine")
+    assert "kept in built: .wikigr/mine.txt" in answer("n\n", "pack", "remove", "built").err
+    done = wikigr("pack", "remove", "built", "--yes", "--json")
+    assert json.loads(done.out)["kept"] == [".wikigr/mine.txt"]
+    left = [path for path in (tmp_path / "built").rglob("*") if path.is_file()]
+    assert left == [tmp_path / "built" / ".wikigr" / "mine.txt"]
+
+
+def test_a_path_with_a_line_break_stays_on_its_line(wikigr: Wikigr, pack: Path, tmp_path: Path) -> None:
+    odd = "a\n\tb"
+    pack.rename(tmp_path / "packs" / odd)
+    (tmp_path / "packs" / odd / "my\nnotes").write_text("mine")
+    shown = answer("n\n", "pack", "remove", f"packs/{odd}").err
+    assert "The pack packs/a b in packs/a b: " in shown and "my notes" in shown
+    listed = wikigr("pack", "list").out.splitlines()
+    assert [line.split("  ")[0] for line in listed] == ["name", "a b (physics)"]
+
+
 def test_an_interrupted_removal_is_listed_and_can_be_finished(wikigr: Wikigr, pack: Path) -> None:
     (pack / ".wikigr").mkdir(exist_ok=True)
     (pack / "manifest.json").rename(pack / ".wikigr" / "removed.json")
@@ -106,6 +163,7 @@ def test_an_installed_pack_is_removed_with_its_versions(wikigr: Wikigr, physics_
 def test_an_installed_pack_whose_version_is_missing_or_damaged_is_removed(wikigr: Wikigr, physics_pack: Path) -> None:
     for damage in ("missing", "no manifest"):
         assert wikigr("pack", "install", str(physics_pack)).code == 0
+        assert wikigr("pack", "use", "physics").code == 0
         version = (installed_packs() / "physics").resolve()
         if damage == "missing":
             shutil.rmtree(version)
@@ -113,6 +171,7 @@ def test_an_installed_pack_whose_version_is_missing_or_damaged_is_removed(wikigr
             (version / "manifest.json").unlink()
         assert wikigr("pack", "remove", "physics", "--yes").code == 0, damage
         assert not (installed_packs() / "physics").is_symlink()
+        assert wikigr("pack", "use").out == "There is no default pack.\n", damage
 
 
 def test_a_link_put_there_by_hand_is_not_followed(wikigr: Wikigr, pack: Path, tmp_path: Path) -> None:

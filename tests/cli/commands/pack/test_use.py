@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from wikigr.pack.layout import installed_packs
+from wikigr.settings import cache_folder
 
 from ...conftest import Wikigr
 
@@ -55,7 +57,7 @@ def test_the_file_names_a_pack_by_its_name_only_where_that_refers_to_it(
 ) -> None:
     project = tmp_path / "project"
     pack = shutil.copytree(physics_pack, project / "packs" / "chem")
-    other = shutil.copytree(physics_pack, project / "elsewhere" / "bio")
+    shutil.copytree(physics_pack, project / "elsewhere" / "bio")
     (project / "wikigr.yaml").write_text("# ours\nsearch:\n  top-k: 3\n")
     (project / "src").mkdir()
     monkeypatch.chdir(project / "src")
@@ -66,9 +68,82 @@ def test_the_file_names_a_pack_by_its_name_only_where_that_refers_to_it(
     assert (project / "wikigr.yaml").read_text() == "# ours\nsearch:\n  top-k: 3\npack: chem\n"
     assert wikigr("search", "spin", "--json").code == 0
     assert wikigr("pack", "use", "../elsewhere/bio", "--project").code == 0
-    assert (project / "wikigr.yaml").read_text() == f"# ours\nsearch:\n  top-k: 3\npack: {other}\n"
+    assert (project / "wikigr.yaml").read_text() == "# ours\nsearch:\n  top-k: 3\npack: elsewhere/bio\n"
+    assert wikigr("search", "spin").code == 0
     hidden = wikigr("pack", "use", "chem")
     assert f"{project / 'wikigr.yaml'} precedes {user_file}." in hidden.err
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "pack: packs/chem",
+        "pack: ./packs/chem",
+        "search: {pack: [packs/chem, ~/bio]}",
+        "pack: ~/bio",
+        "pack: ~/bio/pack.db",
+    ],
+)
+def test_a_path_in_a_settings_file_is_relative_to_the_file(
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: str
+) -> None:
+    # The encoders are in the cache below the real home folder.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache_folder().parent))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    shutil.copytree(physics_pack, tmp_path / "home" / "bio")
+    project = tmp_path / "project"
+    shutil.copytree(physics_pack, project / "packs" / "chem")
+    (project / "wikigr.yaml").write_text(f"{settings}\n")
+    (project / "src").mkdir()
+    for folder in (project, project / "src"):
+        monkeypatch.chdir(folder)
+        assert wikigr("search", "spin").code == 0
+        used = json.loads(wikigr("pack", "use", "--json").out)
+        assert (used["path"] is None) == settings.startswith("search:")
+
+
+def test_a_pack_beside_the_settings_file_is_named_as_a_path(
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(physics_pack, tmp_path / "project" / "bio")
+    (tmp_path / "project" / "wikigr.yaml").write_text("")
+    monkeypatch.chdir(tmp_path / "project" / "bio")
+    assert wikigr("pack", "use", ".", "--project").code == 0
+    assert Path("../wikigr.yaml").read_text() == "pack: ./bio\n"
+    assert wikigr("search", "spin").code == 0
+
+
+def test_several_default_packs_are_the_same_for_every_command(
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("chem", "bio"):
+        shutil.copytree(physics_pack, tmp_path / "packs" / name)
+    (tmp_path / "wikigr.yaml").write_text("pack: [chem, packs/bio]  # two\n")
+    for variable in ("", f"packs/chem{os.pathsep}bio"):
+        monkeypatch.setenv("WIKIGR_PACK", variable)
+        assert wikigr("search", "spin").code == 0
+        listed = wikigr("pack", "list")
+        assert [line[:6] for line in listed.out.splitlines()] == ["  name", "* bio ", "* chem"]
+        assert "* a default pack, from " in listed.err and "exist" not in listed.err
+        shown = wikigr("pack", "use")
+        assert (shown.code, shown.out.count("is a default pack.")) == (0, 2)
+        paths = [default["path"] for default in json.loads(wikigr("pack", "use", "--json").out)["defaults"]]
+        assert paths == ["packs/chem", "packs/bio"]
+    monkeypatch.delenv("WIKIGR_PACK")
+    refused = wikigr("pack", "info")
+    assert (refused.code, "pack must be a single value for `wikigr pack info`" in refused.err) == (2, True)
+    assert wikigr("pack", "use", "chem", "--project").code == 0
+    assert (tmp_path / "wikigr.yaml").read_text() == "pack: chem  # two\n"
+
+
+def test_a_variable_that_is_one_pack_is_not_split(
+    wikigr: Wikigr, physics_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = shutil.copytree(physics_pack, tmp_path / f"a{os.pathsep}b")
+    monkeypatch.setenv("WIKIGR_PACK", str(folder))
+    for command in (("search", "spin"), ("pack", "info")):
+        assert wikigr(*command).code == 0, command
+    assert json.loads(wikigr("pack", "use", "--json").out)["path"] == str(folder)
 
 
 def test_only_a_pack_that_can_be_read_becomes_the_default(
