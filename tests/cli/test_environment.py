@@ -67,14 +67,14 @@ def test_stdin_is_utf8_in_every_locale(wikigr: Wikigr, physics_pack: Path, encod
     document = json.loads(out)
     assert (code, document["question"]) == (0, "Who was Schrödinger 🐈?")
     assert document["results"]
-    for arguments, stdin in (
-        (batch, b"\xff\xfe bad utf\n"),
-        (("rerank", "--json", *pack), b'[{"title": "\xff", "score": 1}]'),
-        (("graph", "cypher", "-", *pack), b"MATCH (a:Article) RETURN '\xff' LIMIT 1"),
+    for arguments, stdin, reason in (
+        (batch, b"\xff\xfe bad utf\n", b"invalid start byte"),
+        (("rerank", "--json", *pack), b'[{"title": "\xff", "score": 1}]', b"invalid UTF-8 in line 1 (0xff)"),
+        (("graph", "cypher", "-", *pack), b"MATCH (a:Article) RETURN '\xff' LIMIT 1", b"invalid start byte"),
     ):
         code, out, err = in_encoding(encoding, *arguments, stdin=stdin)
         assert (code, out) == (2, b"")
-        assert b"standard input" in err and b"invalid start byte" in err
+        assert b"standard input" in err and reason in err
 
 
 def test_a_process_in_a_locale_without_utf8(physics_pack: Path) -> None:
