@@ -18,6 +18,9 @@ from wikigr.retrieval.rerankers.cross_encoder import as_probability
 if TYPE_CHECKING:
     from wikigr.reader.reader import Reader
 
+# Returns the places of names in a text: characters ``(start, end)``.
+FindNames = Callable[[str], Iterable[tuple[int, int]]]
+
 
 def read_sentences(
     reader: Reader,
@@ -25,13 +28,13 @@ def read_sentences(
     evidence: Sequence[Evidence],
     sentences: Sequence[SentenceScore],
     options: ReaderOptions,
-    find_names: Callable[[str], Iterable[tuple[int, int]]] | None = None,
+    find_names: FindNames | None = None,
 ) -> list[SentenceScore]:
     """Return ``sentences`` of ``evidence`` in the order of how well they answer, with the reader's spans.
 
     The first sections of the evidence are read, and before them the leads that the question asks for. The sentences of
-    the others follow in their order. ``find_names`` returns the places of names in a sentence, each of which is read as
-    an answer as well.
+    the others follow in their order. Each name that ``find_names`` finds in a sentence is
+    read as an answer as well.
     """
     leads = [item.section for item in evidence if not item.section.position and asks_lead(question, item.section.title)]
     ranked = {section.section_id: section for section in (*leads, *(item.section for item in evidence))}

@@ -89,8 +89,11 @@ class GraphIndex:
         qualifiers, aliases, names of entities, and the ids of entities without a name.
         """
         wanted = _hash(key)
-        begin = int(np.searchsorted(self.name_hashes, wanted, side="left"))
-        end = int(np.searchsorted(self.name_hashes, wanted, side="right"))
+        begin = int(self.name_hashes.searchsorted(wanted))
+        # Most of what is looked up in a text is no name.
+        if begin == len(self.name_hashes) or self.name_hashes[begin] != wanted:
+            return []
+        end = int(self.name_hashes.searchsorted(wanted, side="right"))
         return [int(number) for number in self.name_nodes[begin:end]]
 
     def named_any(self, keys: Sequence[str]) -> list[int]:

@@ -1,8 +1,8 @@
-"""Personalized PageRank over a pack's links, mentions and triples, computed near its seeds only.
+"""Personalized PageRank over a pack's links, mentions and triples, which follows only the edges near its seeds.
 
 Haveliwala 2002, "Topic-Sensitive PageRank". Gutiérrez et al. 2024 (HippoRAG) rank passages with it for questions that
 span several articles. Andersen, Chung and Lang 2006, "Local Graph Partitioning using PageRank Vectors", approximate it
-by forward push, whose cost does not depend on the size of the graph.
+by forward push, so that the number of edges followed does not depend on the size of the graph.
 """
 
 from __future__ import annotations
@@ -43,13 +43,14 @@ def personalized_pagerank(
         mass = residual[active]
         residual[active] = 0.0
         weights[active] += restart * mass
-        starts, neighbors = _neighbors(index, active)
+        counts = index.degrees_of(active)
+        starts, neighbors = _neighbors(index, active, counts)
         pull = 1.0 / np.sqrt(index.degrees_of(neighbors))
-        linked = index.degrees_of(active) > 0
+        linked = counts > 0
         spread = np.zeros(len(active))
         if len(neighbors):
             spread[linked] = (1.0 - restart) * mass[linked] / np.add.reduceat(pull, starts[linked])
-        arriving = pull * np.repeat(spread, index.degrees_of(active))
+        arriving = pull * np.repeat(spread, counts)
         residual += np.bincount(neighbors, weights=arriving, minlength=len(index))
         reached = np.zeros(len(index), dtype=np.bool_)
         reached[neighbors] = True
@@ -59,9 +60,10 @@ def personalized_pagerank(
     return weights / highest
 
 
-def _neighbors(index: GraphIndex, nodes: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the neighbors of ``nodes``, one node after the other, and the place where those of each begin."""
-    counts = index.degrees_of(nodes)
+def _neighbors(
+    index: GraphIndex, nodes: NDArray[np.intp], counts: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return where the neighbors of each of ``nodes`` begin, which have ``counts`` of them, and all neighbors."""
     starts = np.cumsum(counts) - counts
     places = np.arange(counts.sum()) + np.repeat(index.indptr[nodes] - starts, counts)
     return starts, index.indices[places]

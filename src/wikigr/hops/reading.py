@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from wikigr.answer.abstention import answer_words, assess
-from wikigr.answer.reading import read_sentences, score_sentence
+from wikigr.answer.reading import FindNames, read_sentences, score_sentence
 from wikigr.answer.sentences import SentenceScore, order_sentences, rank_sentences
 from wikigr.index.candidate import Candidate, Section
 from wikigr.names import bare_name
@@ -40,7 +39,9 @@ class Reading:
     answers: tuple[Hop, ...]
 
 
-def read_question(question: str, resources: Resources, reader: Reader, options: ReaderOptions, limit: int) -> Reading:
+def read_question(
+    question: str, resources: Resources, reader: Reader, options: ReaderOptions, find_names: FindNames, limit: int
+) -> Reading:
     """Retrieve and read for ``question``.
 
     Returns at most ``limit`` different answers, none of which the question itself contains: the best span of each
@@ -49,9 +50,7 @@ def read_question(question: str, resources: Resources, reader: Reader, options: 
     assert resources.search is not None
     state = resources.search(question)
     sentences = rank_sentences(state.evidence, state.question, None)
-    sentences = read_sentences(
-        reader, state.question, state.evidence, sentences, options, partial(_known_names, resources)
-    )
+    sentences = read_sentences(reader, state.question, state.evidence, sentences, options, find_names)
     confidence = assess(state.evidence, sentences, resources.pack.manifest.thresholds, reader.calibration).value
     read = _with_names([sentence for sentence in sentences if sentence.span is not None], reader.calibration)
     answers: list[Hop] = []
@@ -69,7 +68,7 @@ def read_question(question: str, resources: Resources, reader: Reader, options: 
     return Reading(state.candidates, tuple(answers))
 
 
-def _known_names(resources: Resources, text: str) -> list[tuple[int, int]]:
+def known_names(resources: Resources, text: str) -> list[tuple[int, int]]:
     """Return the places of names of the pack in ``text``: what a question describes is often one of them."""
     return list(dict.fromkeys((link.start, link.end) for link in resources.linker.link_question(text, fuzzy=False)))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 from wikigr.hops.chain_search import Search, search_chains
 from wikigr.hops.options import HopsOptions
-from wikigr.hops.reading import read_question
+from wikigr.hops.reading import known_names, read_question
 from wikigr.index.candidate import HOPS, RELEVANCE, Candidate, section_ids
 from wikigr.index.lexical import stems
 from wikigr.question.comparison import compare, decompose_choice
@@ -53,7 +53,9 @@ class Hops(RetrievalStage[HopsOptions]):
         except NoReaderError as error:
             self.resources.skip_without_reader(record, error)
             return state
-        read = partial(read_question, resources=self.resources, reader=reader, options=reading)
+        # Several questions find the same sentences.
+        find_names = cache(partial(known_names, self.resources))
+        read = partial(read_question, resources=self.resources, reader=reader, options=reading, find_names=find_names)
         found = search_chains(comparison, decompositions, read, self.options, pack.clock)
         candidates = rank_by_searches(state.candidates, found.searches, found.chains)
         record.scored = len(found.searches)
@@ -62,9 +64,9 @@ class Hops(RetrievalStage[HopsOptions]):
         record.notes["chains"] = [f"{chain} ({chain.strength:.2f})" for chain in found.chains]
         record.notes["out_of_questions"] = found.out_of_questions
         if found.out_of_time:
-            # Another machine, or the same one when it is less busy, may find another answer.
-            record.degraded = True
-            record.warning = f"Not all hops were tried: the limit of {self.options.seconds:g} s (hops.seconds) passed."
+            record.run_out_of_time(
+                f"Not all hops were tried: the limit of {self.options.seconds:g} s (hops.seconds) passed."
+            )
         return replace(state, candidates=tuple(candidates), chains=found.chains)
 
     def _said_by_one(self, state: State) -> bool:

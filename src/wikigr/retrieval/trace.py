@@ -27,8 +27,8 @@ class StageRecord:
 
     ``ranking`` holds the ids of the sections that it ranked or kept, best first; ``absent`` is why a section without a
     reason in ``dropped`` is not among them, if the stage knows a more specific reason than its row in the table of
-    stages. ``warning`` is a message for the user; ``degraded`` means that the stage failed and was skipped; ``nested``
-    that it is part of the stage before it.
+    stages. ``warning`` is a message for the user; ``degraded`` means that the stage failed and was skipped, or ended
+    early; ``nested`` that it is part of the stage before it.
     """
 
     stage: str
@@ -47,6 +47,11 @@ class StageRecord:
         self.degraded = True
         self.warning = " ".join(str(cause).split())
         _log.warning("The stage %s failed and was skipped: %s", self.stage, self.warning)
+
+    def run_out_of_time(self, warning: str) -> None:
+        """Record that this stage ended early: the same machine when it is less busy may find another answer."""
+        self.degraded = True
+        self.warning = warning
 
 
 @dataclass(slots=True)

@@ -64,9 +64,7 @@ class RelationPaths(RetrievalStage[RelationPathsOptions]):
             for pack, search in self._searches.items()
         }
         if any(result.out_of_time for result in results.values()):
-            # Another machine, or the same one when it is less busy, may find another answer.
-            record.degraded = True
-            record.warning = f"Not all paths were tried: the limit of {_MAX_SECONDS:g} s passed."
+            record.run_out_of_time(f"Not all paths were tried: the limit of {_MAX_SECONDS:g} s passed.")
         pack = max(results, key=lambda pack: results[pack].paths[0].explained if results[pack].paths else -1.0)
         search, found = self._searches[pack], results[pack].paths
         record.scored = len(found)
