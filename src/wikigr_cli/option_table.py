@@ -67,6 +67,7 @@ OPTIONS = {
         ),
         OptionRow("mode", RETRIEVAL, "Rank by vectors, by BM25 or by both."),
         OptionRow("fusion", RETRIEVAL, "How two rankings are fused."),
+        OptionRow("exact", RETRIEVAL, "Compare the question with every vector."),
         OptionRow("method", RETRIEVAL, "How to rerank."),
         OptionRow("alpha", RETRIEVAL, "The weight of the given score."),
         OptionRow("beta", RETRIEVAL, "The weight of PageRank."),

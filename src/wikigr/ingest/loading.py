@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,13 +15,14 @@ from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.graph.engine import Graph
 from wikigr.graph.link_graph import LinkGraph
 from wikigr.graph.schema import ddl
-from wikigr.index.dense import create_vector_index, load_vector_extension
+from wikigr.index.dense import MIN_QUANTIZED_SECTIONS, create_vector_index, load_vector_extension
 from wikigr.index.lexical import LexicalWriter
+from wikigr.index.quantized import QuantizedWriter
 from wikigr.ingest.entities import RENAMED, derive_entities
 from wikigr.ingest.linking import aliases_of
 from wikigr.ingest.staging import Staging, batches
 from wikigr.pack.digest import ARTICLE_PAGE, ENTITY_PAGE, digest_rows
-from wikigr.pack.layout import DATABASE, LEXICAL
+from wikigr.pack.layout import DATABASE, LEXICAL, VECTORS
 from wikigr.progress import Progress
 from wikigr.text import word_count
 
@@ -65,27 +67,32 @@ def load(staging_path: Path, folder: Path, identity: EncoderIdentity, progress: 
     """Write the database and the lexical index of the pack staged at ``staging_path`` into ``folder``."""
     staging = Staging(staging_path)
     try:
-        loaded = load_database(staging, folder / DATABASE, identity, progress)
+        loaded = load_database(staging, folder, identity, progress)
         load_lexical(staging, folder / LEXICAL, progress)
         return loaded
     finally:
         staging.close()
 
 
-def load_database(staging: Staging, path: Path, identity: EncoderIdentity, progress: Progress) -> Loaded:
-    """Write the database at ``path``, which must not exist, in order of title."""
+def load_database(staging: Staging, folder: Path, identity: EncoderIdentity, progress: Progress) -> Loaded:
+    """Write the database into ``folder``, in order of title, and for a large pack its quantized vectors."""
     sections = staging.count("section")
+    is_large = sections >= MIN_QUANTIZED_SECTIONS
     progress.start("loading", sections, "sections")
     # Not closed if something fails, because closing may hang (see ``wikigr.isolation``).
-    graph = Graph(path, read_only=False)
+    graph = Graph(folder / DATABASE, read_only=False)
     for statement in ddl(identity.dimension):
         graph.execute(statement)
     articles, aliases = _load_articles(graph, staging)
-    _load_sections(graph, staging, identity.dimension, progress)
+    with ExitStack() as stack:
+        quantized = None
+        if is_large:
+            quantized = stack.enter_context(QuantizedWriter(folder / VECTORS, sections, identity.dimension))
+        _load_sections(graph, staging, identity.dimension, quantized, progress)
     links = _load_edges(graph, staging, "LINKS_TO", "link")
     mentions = _load_edges(graph, staging, "MENTIONS", "mention")
     entities, triples = _load_facts(graph, staging, progress)
-    vector_index = _try_vector_index(graph)
+    vector_index = not is_large and _try_vector_index(graph)
     graph.execute("CHECKPOINT")
     graph.close()
     counts = Counts(articles, sections, links, mentions, aliases, entities, triples)
@@ -185,7 +192,9 @@ def _load_articles(graph: Graph, staging: Staging) -> tuple[int, int]:
     return articles, aliases
 
 
-def _load_sections(graph: Graph, staging: Staging, dimension: int, progress: Progress) -> None:
+def _load_sections(
+    graph: Graph, staging: Staging, dimension: int, quantized: QuantizedWriter | None, progress: Progress
+) -> None:
     rows = staging.rows(
         "SELECT a.title, s.section_id, s.title, s.heading_path, s.content, v.value, s.position, s.start, s.end, "
         "s.source_id FROM section s JOIN article a ON a.id = s.article JOIN vector v ON v.hash = s.hash "
@@ -214,6 +223,8 @@ def _load_sections(graph: Graph, staging: Staging, dimension: int, progress: Pro
                 }
             ),
         )
+        if quantized is not None:
+            quantized.add(ids, flat.reshape(len(ids), dimension))
         graph.copy("HAS_SECTION", pa.table({"from": articles, "to": ids, "position": positions}))
         progress.advance(len(batch))
 

@@ -88,7 +88,7 @@ def is_pack_file(name: str) -> bool:
     if not _PLAIN_NAME.fullmatch(name) or len(name) > _MAX_NAME_LENGTH:
         return False
     first, _, rest = name.partition("/")
-    if first in (layout.LEXICAL, layout.ENCODER):
+    if first in (layout.LEXICAL, layout.VECTORS, layout.ENCODER):
         return bool(rest)
     return name in EXTRAS or (name in layout.PARTS and name != layout.MANIFEST)
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.errors import EncoderMismatchError, ModelError, PackError, WikigrError
 from wikigr.graph.engine import Graph
-from wikigr.index import dense
 from wikigr.index.candidate import Hit, Section
+from wikigr.index.dense import DenseIndex, DenseMethod
 from wikigr.index.lexical import LexicalIndex
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
@@ -84,14 +84,17 @@ class Pack:
                 self._start_encoder()
             self.graph = graph or Graph(self.layout.part(parts.DATABASE), read_only=read_only)
             self.lexical = lexical or LexicalIndex(self.layout.part(parts.LEXICAL))
-        self.uses_vector_index = self.manifest.vector_index and dense.load_vector_extension(self.graph)
+            self.dense = DenseIndex(
+                self.graph,
+                self.layout.part(parts.VECTORS),
+                self.manifest.counts["sections"],
+                self.manifest.encoder.dimension,
+                has_vector_index=self.manifest.vector_index,
+            )
         self.preloads = preload
         if preload:
-            self._read_vectors()
-
-    def _read_vectors(self) -> None:
-        """Read the vectors from disk while the encoder and NumPy load in another thread."""
-        self._search([1.0] * self.manifest.encoder.dimension, 1)
+            # While the encoder loads in another thread.
+            self.dense.read_ahead()
 
     def _start_encoder(self) -> Future[Embedder]:
         if self._models_from is not None:
@@ -187,13 +190,19 @@ class Pack:
         """Return the time in seconds of the clock for timings; tests override it."""
         return time.perf_counter()
 
-    def nearest(self, query: Vectors, limit: int) -> list[Hit]:
-        """Return the ``limit`` sections nearest to ``query`` (float32, shape ``(d,)``) by cosine similarity."""
-        return self._search(query.tolist(), limit)
+    def nearest(self, query: Vectors, limit: int, *, exact: bool = False) -> list[Hit]:
+        """Return the ``limit`` sections nearest to ``query`` by cosine similarity, see ``DenseIndex.nearest``."""
+        return self.dense.nearest(query, limit, exact=exact)
 
-    def _search(self, query: Sequence[float], limit: int) -> list[Hit]:
-        search = dense.index_search if self.uses_vector_index else dense.exact_search
-        return search(self.graph, query, limit)
+    @property
+    def dense_method(self) -> DenseMethod:
+        """How ``nearest`` compares vectors."""
+        return self.dense.method
+
+    @property
+    def dense_warning(self) -> str:
+        """Why vectors are compared in a slower way than they could be, or an empty string."""
+        return self.dense.warning
 
     def sections(self, section_ids: Sequence[str]) -> dict[str, Section]:
         """Return the stored sections with these ids, by id; unknown ids are omitted."""
