@@ -131,10 +131,10 @@ def test_a_truncated_or_missing_file_is_refused(tmp_path: Path, name: str, kept:
     "header",
     [
         "[]", "{}", "null", "not JSON", "[" * 2000, '{"version": 1}',
-        '{"version": 2, "sections": 300, "dimension": 96, "signs_crc": 0}',
-        '{"version": 1, "sections": -1, "dimension": 96, "signs_crc": 0}',
-        '{"version": 1, "sections": 1e9, "dimension": 96, "signs_crc": 0}',
-        '{"version": 1, "sections": 300, "dimension": 96, "signs_crc": 0, "x": 1}',
+        '{"version": 2, "sections": 300, "dimension": 96, "signs_sum": 0}',
+        '{"version": 1, "sections": -1, "dimension": 96, "signs_sum": 0}',
+        '{"version": 1, "sections": 1e9, "dimension": 96, "signs_sum": 0}',
+        '{"version": 1, "sections": 300, "dimension": 96, "signs_sum": 0, "x": 1}',
     ],
 )  # fmt: skip
 def test_a_hostile_header_is_refused(tmp_path: Path, header: str) -> None:

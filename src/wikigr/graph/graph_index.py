@@ -7,16 +7,12 @@ neighbors if a link, a mention or a triple connects them in either direction.
 from __future__ import annotations
 
 import hashlib
-import math
-import zipfile
-import zlib
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +21,7 @@ from wikigr.errors import PackError
 from wikigr.graph.engine import Graph
 from wikigr.graph.link_graph import read_edges
 from wikigr.graph.neighborhood import Kind, Node
+from wikigr.graph.stored_arrays import UNREADABLE, TooLargeError, load_arrays, save_arrays
 from wikigr.names import bare_name, name_key
 from wikigr.text import fold
 
@@ -139,41 +136,25 @@ class GraphIndex:
 
     def save(self, path: Path) -> None:
         """Write the index to ``path``; the same graph gives the same bytes."""
-        np.savez(
+        save_arrays(
             path,
-            version=np.array(_VERSION),
-            digest=np.array(self.digest),
-            articles=np.array(self.articles),
-            text=np.frombuffer(self.text, dtype=np.uint8),
-            ends=self.ends,
-            indptr=self.indptr,
-            indices=self.indices,
-            name_hashes=self.name_hashes,
-            name_nodes=self.name_nodes,
+            {
+                "version": np.array(_VERSION),
+                "digest": np.array(self.digest),
+                "articles": np.array(self.articles),
+                "text": np.frombuffer(self.text, dtype=np.uint8),
+                **{name: getattr(self, name) for name in _DTYPES},
+            },
         )
 
 
-# The errors that the zip and npy readers raise on damaged files.
-_UNREADABLE = (
-    *(OSError, EOFError, ValueError, KeyError, TypeError, RuntimeError),
-    *(OverflowError, MemoryError, zipfile.BadZipFile, zlib.error),
-)
-# The first bytes of every member in format 1.0 of NumPy, the one that ``save`` uses for these arrays.
-_NPY_VERSION = (1, 0)
-
-
 def load_graph_index(path: Path, max_nodes: int | None = None) -> GraphIndex:
-    """Return the index stored at ``path``; raises ``GraphIndexError``.
+    """Return the index stored at ``path``, memory-mapped; raises ``GraphIndexError``.
 
-    An index with more than ``max_nodes`` nodes is refused. Memory use is bounded by the size of the file, because its
-    members must be uncompressed and as large as their headers say; this is checked before any of them is read.
+    An index with more than ``max_nodes`` nodes is refused.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            shapes = {name: _shape(archive, name) for name in _MEMBERS}
-            if max_nodes is not None and math.prod(shapes["indptr"]) - 1 > max_nodes:
-                raise GraphIndexError(f"The graph index {path} has more nodes than the pack.")
-            arrays = {name: _read(archive, name) for name in shapes}
+        arrays = load_arrays(path, _MEMBERS, {} if max_nodes is None else {"indptr": max_nodes + 1})
         version = int(arrays.pop("version"))
         if version != _VERSION:
             raise GraphIndexError(f"The graph index {path} has version {version}, not {_VERSION}.")
@@ -183,32 +164,13 @@ def load_graph_index(path: Path, max_nodes: int | None = None) -> GraphIndex:
             text=arrays.pop("text").tobytes(),
             **arrays,
         )
-    except _UNREADABLE as error:
+    except TooLargeError as error:
+        raise GraphIndexError(f"The graph index {path} has more nodes than the pack.") from error
+    except UNREADABLE as error:
         raise GraphIndexError(f"Cannot read the graph index {path}: {' '.join(str(error).split())}.") from error
     if not _is_valid(index):
         raise GraphIndexError(f"The graph index {path} is damaged.")
     return index
-
-
-def _shape(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:
-    """Return the shape of an array from its header; raises ``ValueError`` unless its member has exactly that size."""
-    member = archive.getinfo(f"{name}.npy")
-    if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
-        raise ValueError(f"its array {name} is compressed")
-    with archive.open(member) as file:
-        if np.lib.format.read_magic(file) != _NPY_VERSION:
-            raise ValueError(f"its array {name} has another format")
-        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-        # Pickled objects have no fixed size; reading them fails because pickles are not allowed.
-        if not dtype.hasobject and file.tell() + math.prod(shape) * dtype.itemsize != member.file_size:
-            raise ValueError(f"its array {name} does not have the size in its header")
-    return tuple(shape)
-
-
-def _read(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    with archive.open(f"{name}.npy") as file:
-        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
-    return array
 
 
 def _is_valid(index: GraphIndex) -> bool:
