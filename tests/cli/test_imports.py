@@ -11,7 +11,7 @@ import pytest
 HEAVY = set(
     """numpy onnxruntime onnx tokenizers torch sentence_transformers real_ladybug tantivy pyarrow scipy anthropic mwxml
     mwparserfromhell libzim pyoxigraph lxml selectolax markdown_it pydantic yaml rich nupunkt rapidfuzz
-    ahocorasick prompt_toolkit""".split()
+    ahocorasick_rs prompt_toolkit""".split()
 )
 PROGRAM = """
 import sys

@@ -32,6 +32,10 @@ _EDGE_PAGE = 100_000
 # Sections copied at a time, about a second of work. It divides SECTION_PAGE, so a page consists of whole copies.
 _SECTIONS_PER_COPY = 2_000
 
+# Bytes of Arrow data in one transaction. Every commit rewrites the last rows of a table (up to 131,072), so that
+# committing each copy takes quadratic time; until the commit, the engine holds several times the data in memory.
+_TRANSACTION_BYTES = 24 << 20
+
 _STRINGS = pa.list_(pa.string())
 
 _ENTITIES = "SELECT id, name, type, aliases FROM entity ORDER BY id"
@@ -63,6 +67,27 @@ class Loaded:
     vector_index: bool
 
 
+class _Transactions:
+    """Copies tables into a database in transactions of limited size. ``commit`` ends the last one."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._bytes = 0
+
+    def copy(self, table: str, rows: pa.Table) -> None:
+        if not self._bytes:
+            self._graph.execute("BEGIN TRANSACTION")
+        self._graph.copy(table, rows)
+        self._bytes += rows.nbytes
+        if self._bytes >= _TRANSACTION_BYTES:
+            self.commit()
+
+    def commit(self) -> None:
+        if self._bytes:
+            self._graph.execute("COMMIT")
+            self._bytes = 0
+
+
 def load(staging_path: Path, folder: Path, identity: EncoderIdentity, progress: Progress) -> Loaded:
     """Write the database and the lexical index of the pack staged at ``staging_path`` into ``folder``."""
     staging = Staging(staging_path)
@@ -83,15 +108,17 @@ def load_database(staging: Staging, folder: Path, identity: EncoderIdentity, pro
     graph = Graph(folder / DATABASE, read_only=False)
     for statement in ddl(identity.dimension):
         graph.execute(statement)
-    articles, aliases = _load_articles(graph, staging)
+    database = _Transactions(graph)
+    articles, aliases = _load_articles(database, staging)
     with ExitStack() as stack:
         quantized = None
         if is_large:
             quantized = stack.enter_context(QuantizedWriter(folder / VECTORS, sections, identity.dimension))
-        _load_sections(graph, staging, identity.dimension, quantized, progress)
-    links = _load_edges(graph, staging, "LINKS_TO", "link")
-    mentions = _load_edges(graph, staging, "MENTIONS", "mention")
-    entities, triples = _load_facts(graph, staging, progress)
+        _load_sections(database, staging, identity.dimension, quantized, progress)
+    links = _load_edges(database, staging, "LINKS_TO", "link")
+    mentions = _load_edges(database, staging, "MENTIONS", "mention")
+    entities, triples = _load_facts(database, staging, progress)
+    database.commit()
     vector_index = not is_large and _try_vector_index(graph)
     graph.execute("CHECKPOINT")
     graph.close()
@@ -165,14 +192,14 @@ def article_links(staging: Staging, table: Literal["link", "mention"] = "link") 
     return LinkGraph(titles, flat[0::2], flat[1::2])
 
 
-def _load_articles(graph: Graph, staging: Staging) -> tuple[int, int]:
+def _load_articles(database: _Transactions, staging: Staging) -> tuple[int, int]:
     rows = staging.rows("SELECT id, title, categories, word_count, content, url, revision FROM article ORDER BY title")
     articles = aliases = 0
     for batch in batches(rows, ARTICLE_PAGE):
         ids, titles, categories, counts, contents, urls, revisions = zip(*batch, strict=True)
         lists = [[str(c) for c in json.loads(stored)] for stored in categories]
         names = [aliases_of(staging, number) for number in ids]
-        graph.copy(
+        database.copy(
             "Article",
             pa.table(
                 {
@@ -193,7 +220,7 @@ def _load_articles(graph: Graph, staging: Staging) -> tuple[int, int]:
 
 
 def _load_sections(
-    graph: Graph, staging: Staging, dimension: int, quantized: QuantizedWriter | None, progress: Progress
+    database: _Transactions, staging: Staging, dimension: int, quantized: QuantizedWriter | None, progress: Progress
 ) -> None:
     rows = staging.rows(
         "SELECT a.title, s.section_id, s.title, s.heading_path, s.content, v.value, s.position, s.start, s.end, "
@@ -204,7 +231,7 @@ def _load_sections(
         articles, ids, titles, paths, contents, vectors, positions, starts, ends, sources = zip(*batch, strict=True)
         headings = [json.loads(path) for path in paths]
         flat = np.frombuffer(b"".join(vectors), dtype=np.float32)
-        graph.copy(
+        database.copy(
             "Section",
             pa.table(
                 {
@@ -225,7 +252,7 @@ def _load_sections(
         )
         if quantized is not None:
             quantized.add(ids, flat.reshape(len(ids), dimension))
-        graph.copy("HAS_SECTION", pa.table({"from": articles, "to": ids, "position": positions}))
+        database.copy("HAS_SECTION", pa.table({"from": articles, "to": ids, "position": positions}))
         progress.advance(len(batch))
 
 
@@ -236,29 +263,29 @@ def _edge_query(table: str) -> str:
     )
 
 
-def _load_edges(graph: Graph, staging: Staging, relation: str, table: str) -> int:
+def _load_edges(database: _Transactions, staging: Staging, relation: str, table: str) -> int:
     loaded = 0
     for batch in batches(staging.rows(_edge_query(table)), _EDGE_PAGE):
         sources, targets = zip(*batch, strict=True)
-        graph.copy(relation, pa.table({"from": sources, "to": targets}))
+        database.copy(relation, pa.table({"from": sources, "to": targets}))
         loaded += len(batch)
     return loaded
 
 
-def _load_facts(graph: Graph, staging: Staging, progress: Progress) -> tuple[int, int]:
+def _load_facts(database: _Transactions, staging: Staging, progress: Progress) -> tuple[int, int]:
     """Load the entities and the facts between them; return the number of each."""
     for name in derive_entities(staging):
         progress.note(f"The relation {name!r} is stored as {name + RENAMED!r}: the graph has a table of that name.")
     for batch in batches(staging.rows(_ENTITIES), ENTITY_PAGE):
         ids, names, kinds, lists = zip(*batch, strict=True)
         aliases = pa.array([json.loads(stored) for stored in lists], type=_STRINGS)
-        graph.copy("Entity", pa.table({"entity_id": ids, "name": names, "type": kinds, "aliases": aliases}))
+        database.copy("Entity", pa.table({"entity_id": ids, "name": names, "type": kinds, "aliases": aliases}))
     for batch in batches(staging.rows(_OWNED), _EDGE_PAGE):
         articles, ids = zip(*batch, strict=True)
-        graph.copy("HAS_ENTITY", pa.table({"from": articles, "to": ids}))
+        database.copy("HAS_ENTITY", pa.table({"from": articles, "to": ids}))
     for batch in batches(staging.rows(_FACTS), _EDGE_PAGE):
         subjects, objects, relations, evidence = zip(*batch, strict=True)
-        graph.copy(
+        database.copy(
             "RELATED_TO",
             pa.table({"from": subjects, "to": objects, "relation": relations, "section_id": evidence}),
         )
