@@ -7,12 +7,14 @@ neighbors if a link, a mention or a triple connects them in either direction.
 from __future__ import annotations
 
 import hashlib
+from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import itemgetter
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +36,10 @@ _EDGES = (
 
 _DTYPES = {"ends": "int64", "indptr": "int64", "indices": "int32", "name_hashes": "uint64", "name_nodes": "int32"}
 _MEMBERS = ("version", "digest", "articles", "text", *_DTYPES)
+
+# Rows of a table read at a time, and edges sorted at a time.
+_ROWS = 10_000
+_EDGES_PER_RANGE = 2_000_000
 
 # Increment it when the meaning of an array changes.
 _VERSION = 1
@@ -216,71 +222,132 @@ EdgeReader = Callable[[Graph, str, str, str], tuple[NDArray[np.int32], NDArray[n
 
 def index_graph(graph: Graph, digest: str, read: EdgeReader = read_edges) -> GraphIndex:
     """Build the index of a pack's graph; ``digest`` is the pack's content digest. Raises ``QueryError``."""
-    articles = sorted(graph.rows("MATCH (a:Article) RETURN a.title, offset(id(a)), a.aliases"), key=itemgetter(0))
-    rows = graph.rows("MATCH (e:Entity) RETURN e.entity_id, offset(id(e)), e.name, e.type, e.aliases")
+    articles, entities = _Nodes(), _Nodes()
+    for offset, title, aliases in _rows(graph, "Article", "n.title, n.aliases"):
+        articles.add(offset, title, title, aliases)
+    titles = articles.sorted_places()
     by_fold: dict[str, int] = {}
-    for number, (title, *_) in enumerate(articles):
-        by_fold.setdefault(fold(title), number)
-    entities = sorted((row for row in rows if row[0] not in by_fold and row[3] != "value"), key=itemgetter(0))
-    # Maps from row offsets in the two tables to node numbers; -1 for rows that are not nodes.
-    places = {row[0]: len(articles) + i for i, row in enumerate(entities)} | by_fold
+    for number, place in enumerate(titles.tolist()):
+        by_fold.setdefault(fold(articles.keys[place]), number)
+    others = array("q")  # offsets of entities that are not nodes themselves, with the number of their article or -1
+    for offset, key, name, kind, aliases in _rows(graph, "Entity", "n.entity_id, n.name, n.type, n.aliases"):
+        if key in by_fold or kind == "value":
+            others.extend((offset, by_fold.get(key, -1)))
+        else:
+            entities.add(offset, key, name or "", aliases)
+    del by_fold
+    ordered = ((articles, titles, 0), (entities, entities.sorted_places(), len(titles)))
+    nodes = sum(len(places) for _, places, _ in ordered)
+    rest = np.array(others, dtype=np.int64).reshape(-1, 2)
     numbers = {
-        "Article": _numbers((offset, number) for number, (_, offset, _) in enumerate(articles)),
-        "Entity": _numbers((row[1], places.get(row[0], -1)) for row in rows),
+        table: _numbers(
+            np.concatenate([np.array(known.offsets, dtype=np.int64)[places], extra[:, 0]]),
+            np.concatenate([np.arange(first, first + len(places)), extra[:, 1]]),
+        )
+        for table, (known, places, first), extra in zip(("Article", "Entity"), ordered, (rest[:0], rest), strict=True)
     }
+    text, ends = bytearray(), array("q")
+    hashes, hashed = [], []
+    for known, places, first in ordered:
+        for place in places.tolist():
+            for part in (known.keys[place], known.names[place]):
+                text += part.encode("utf-8", "replace")
+                ends.append(len(text))
+        number_at = np.empty(len(places), dtype=np.int32)
+        number_at[places] = np.arange(first, first + len(places))
+        hashes.append(np.array(known.hashes, dtype=np.uint64))
+        hashed.append(number_at[np.array(known.hashed, dtype=np.int64)])
+    del articles, entities, ordered, known
+    name_hashes, name_nodes = np.concatenate(hashes), np.concatenate(hashed)
+    by_hash = np.lexsort((name_nodes, name_hashes))
+
     edges = []
     for source, relation, target in _EDGES:
         sources, targets = read(graph, source, relation, target)
         edges.append((numbers[source][sources], numbers[target][targets]))
-    indptr, indices = _adjacency(len(articles) + len(entities), edges)
-
-    named = [(title, title, aliases) for title, _, aliases in articles]
-    named += [(key, name or "", aliases) for key, _, name, _, aliases in entities]
-    text = bytearray()
-    text_ends = []
-    for key, name, _ in named:
-        for part in (key, name):
-            text += part.encode("utf-8", "replace")
-            text_ends.append(len(text))
-    names = sorted(
-        (_hash(key), number)
-        for number, (own, name, aliases) in enumerate(named)
-        for key in _keys((name or own, bare_name(name or own), *(aliases or ())))
-    )
+        del sources, targets
+    indptr, indices = _adjacency(nodes, edges)
     return GraphIndex(
         digest=digest,
-        articles=len(articles),
+        articles=len(titles),
         text=bytes(text),
-        ends=np.array(text_ends, dtype=np.int64),
+        ends=np.array(ends, dtype=np.int64),
         indptr=indptr,
         indices=indices,
-        name_hashes=np.array([hashed for hashed, _ in names], dtype=np.uint64),
-        name_nodes=np.array([number for _, number in names], dtype=np.int32),
+        name_hashes=name_hashes[by_hash],
+        name_nodes=name_nodes[by_hash],
     )
 
 
-def _numbers(pairs: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
-    """Return an array that maps offsets to numbers, from ``(offset, number)`` pairs."""
-    known = list(pairs)
-    numbers = np.full(1 + max((offset for offset, _ in known), default=-1), -1, dtype=np.int64)
-    for offset, number in known:
-        numbers[offset] = number
-    return numbers
+class _Nodes:
+    """The nodes of one table in the order in which they are read, with the hashes of their names."""
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+        self.names: list[str] = []
+        self.offsets = array("q")
+        self.hashes = array("Q")
+        self.hashed = array("q")  # the place of the node that has each of the hashes
+
+    def add(self, offset: int, key: str, name: str, aliases: Sequence[str] | None) -> None:
+        known_as = name or key
+        for found in _keys((known_as, bare_name(known_as), *(aliases or ()))):
+            self.hashes.append(int(_hash(found)))
+            self.hashed.append(len(self.keys))
+        self.keys.append(key)
+        self.names.append(name)
+        self.offsets.append(offset)
+
+    def sorted_places(self) -> NDArray[np.int64]:
+        """Return the places of the nodes in order of their keys."""
+        return np.array(sorted(range(len(self.keys)), key=self.keys.__getitem__), dtype=np.int64)
+
+
+def _rows(graph: Graph, table: str, columns: str) -> Iterator[Sequence[Any]]:
+    """Yield the offset and the ``columns`` of each row of a node table, read page by page."""
+    last = graph.rows(f"MATCH (n:{table}) RETURN max(offset(id(n)))")[0][0]
+    query = (
+        f"MATCH (n:{table}) WHERE offset(id(n)) >= $first AND offset(id(n)) < $beyond RETURN offset(id(n)), {columns}"
+    )
+    for first in range(0, 0 if last is None else int(last) + 1, _ROWS):
+        yield from graph.rows(query, {"first": first, "beyond": first + _ROWS})
+
+
+def _numbers(offsets: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return an array that maps offsets to numbers, and other offsets up to the largest one to -1."""
+    found = np.full(1 + int(offsets.max(initial=-1)), -1, dtype=np.int32)
+    found[offsets] = numbers
+    return found
 
 
 def _adjacency(
-    nodes: int, edges: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
+    nodes: int, edges: Sequence[tuple[NDArray[np.int32], NDArray[np.int32]]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return ``indptr`` and ``indices`` of the undirected simple graph of ``edges``; skip edges with negative ends."""
-    sources = np.concatenate([source for source, _ in edges])
-    targets = np.concatenate([target for _, target in edges])
-    kept = (sources >= 0) & (targets >= 0) & (sources != targets)
-    sources, targets = sources[kept], targets[kept]
-    both = np.unique(np.concatenate([sources * nodes + targets, targets * nodes + sources]))
-    rows, columns = np.divmod(both, max(nodes, 1))
+    """Return ``indptr`` and ``indices`` of the undirected simple graph of ``edges``; skip edges with negative ends.
+
+    Memory use: 8 bytes per neighbor, and those of one range of nodes, with about ``_EDGES_PER_RANGE`` edges, as 64-bit
+    keys to be sorted.
+    """
+    degrees = np.zeros(nodes, dtype=np.int64)
+    for pair in edges:
+        for ends in pair:
+            degrees += np.bincount(ends[ends >= 0], minlength=nodes)
+    cuts = np.searchsorted(np.cumsum(degrees), np.arange(0, int(degrees.sum()), _EDGES_PER_RANGE))
+    columns = [np.zeros(0, dtype=np.int32)]
+    counts = np.zeros(nodes, dtype=np.int64)
+    for first, beyond in pairwise(np.unique([0, *cuts.tolist(), nodes]).tolist()):
+        keys = [
+            (source[within] - np.int64(first)) * nodes + target[within]
+            for pair in edges
+            for source, target in (pair, pair[::-1])
+            for within in [(source >= first) & (source < beyond) & (target >= 0) & (source != target)]
+        ]
+        rows, found = np.divmod(np.unique(np.concatenate(keys)), nodes)
+        counts[first:beyond] = np.bincount(rows, minlength=beyond - first)
+        columns.append(found.astype(np.int32))
     indptr = np.zeros(nodes + 1, dtype=np.int64)
-    np.cumsum(np.bincount(rows, minlength=nodes), out=indptr[1:])
-    return indptr, columns.astype(np.int32)
+    np.cumsum(counts, out=indptr[1:])
+    return indptr, np.concatenate(columns)
 
 
 def _keys(names: Iterable[str]) -> list[str]:
