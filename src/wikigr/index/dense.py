@@ -30,8 +30,8 @@ MIN_QUANTIZED_SECTIONS = 20_000
 class DenseIndex:
     """The vectors of a pack. ``warning`` says why they are compared in a slower way than they could be, if so."""
 
-    def __init__(self, graph: Graph, quantized: Path, sections: int, dimension: int, *, has_vector_index: bool) -> None:
-        """Use the vectors in ``graph``, and in the folder ``quantized`` if there is one.
+    def __init__(self, graph: Graph, quantized: Path | None, sections: int, dimension: int, *, has_vector_index: bool) -> None:
+        """Use the vectors in ``graph``, and in the folder ``quantized`` if the pack has quantized vectors.
 
         ``sections``, ``dimension`` and ``has_vector_index`` are what the pack's manifest says.
         """
@@ -39,7 +39,7 @@ class DenseIndex:
         self._dimension = dimension
         self._quantized: QuantizedVectors | None = None
         self.warning = ""
-        if quantized.is_dir():
+        if quantized is not None:
             # NumPy is not imported for small packs before the encoder needs it.
             from wikigr.index.quantized import QuantizedError, QuantizedVectors
 

@@ -75,6 +75,11 @@ class Manifest:
     calibration: Mapping[str, str] = field(default_factory=dict)
     extraction: Mapping[str, str | int] = field(default_factory=dict)
 
+    @property
+    def has_quantized_vectors(self) -> bool:
+        """Whether the pack has the folder ``vectors/``."""
+        return any(name.startswith(f"{layout.VECTORS}/") for name in self.files)
+
     def to_json(self) -> str:
         fields = asdict(self)
         for name in ("calibration", "extraction"):

@@ -86,7 +86,7 @@ class Pack:
             self.lexical = lexical or LexicalIndex(self.layout.part(parts.LEXICAL))
             self.dense = DenseIndex(
                 self.graph,
-                self.layout.part(parts.VECTORS),
+                self.layout.part(parts.VECTORS) if self.manifest.has_quantized_vectors else None,
                 self.manifest.counts["sections"],
                 self.manifest.encoder.dimension,
                 has_vector_index=self.manifest.vector_index,

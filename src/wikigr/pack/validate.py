@@ -150,7 +150,7 @@ def _vectors(pack: Pack, sections: int) -> Iterator[Check]:
     """Check the vectors in the database, and that the quantized ones are made from them."""
     dimension = pack.manifest.encoder.dimension
     quantized = None
-    if any(name.startswith(f"{parts.VECTORS}/") for name in pack.manifest.files):
+    if pack.manifest.has_quantized_vectors:
         try:
             quantized = QuantizedVectors(pack.layout.part(parts.VECTORS), sections, dimension)
         except QuantizedError as error:
