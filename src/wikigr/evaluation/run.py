@@ -22,7 +22,7 @@ PROFILES = "profiles"
 # The entry in ``Run.models`` of a profile whose answers no model writes.
 NO_MODEL = "none"
 SCHEMA_VERSION = 1
-_LIBRARIES = ("numpy", "scipy", "onnxruntime", "real_ladybug", "tantivy", "tokenizers")
+_LIBRARIES = ("numpy", "scipy", "onnxruntime", "real_ladybug", "ladybug", "tantivy", "tokenizers")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.embeddings.weights import DEFAULT_WEIGHTS_SHA256
 from wikigr.graph.engine import Graph, reserved_space
+from wikigr.graph.engine_choice import prepare_engine
 from wikigr.library.joined import JoinedPack
 from wikigr.pack.layout import DATABASE, MANIFEST, Layout
 from wikigr.pack.locate import find_pack
@@ -46,6 +47,8 @@ def open_packs(
         if found.setdefault((manifest.digest, manifest.encoder), (layout, manifest))[0] is not layout:
             repeated.append(location)
     chosen = sorted(found.values(), key=lambda pair: _order(pair[1]))
+    if len(chosen) > 1:
+        prepare_engine(layout.part(DATABASE) for layout, _ in chosen)
     with ExitStack() as stack:
         leads: dict[EncoderIdentity, Pack] = {}
         members = []

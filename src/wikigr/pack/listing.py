@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wikigr.errors import PackError
-from wikigr.pack.layout import MANIFEST, Layout, installed_packs
+from wikigr.graph.engine_choice import choose_engine
+from wikigr.pack.layout import DATABASE, MANIFEST, Layout, installed_packs
 from wikigr.pack.locate import find_pack, holds_pack, named_packs, packs_named
 from wikigr.pack.manifest import Manifest, file_path, read_manifest
 
@@ -67,6 +68,10 @@ def _listed(path: Path) -> ListedPack:
         problem = "The installed version that this name links to is missing." if missing else error.message
         return ListedPack(given_as, path, installed_as, None, 0, problem)
     size, problem = _measure(layout, manifest)
+    try:
+        choose_engine(layout.part(DATABASE))
+    except PackError as error:
+        problem = problem or error.message
     return ListedPack(given_as, path, installed_as, manifest, size, problem)
 
 
