@@ -30,7 +30,9 @@ MIN_QUANTIZED_SECTIONS = 20_000
 class DenseIndex:
     """The vectors of a pack. ``warning`` says why they are compared in a slower way than they could be, if so."""
 
-    def __init__(self, graph: Graph, quantized: Path | None, sections: int, dimension: int, *, has_vector_index: bool) -> None:
+    def __init__(
+        self, graph: Graph, quantized: Path | None, sections: int, dimension: int, *, has_vector_index: bool
+    ) -> None:
         """Use the vectors in ``graph``, and in the folder ``quantized`` if the pack has quantized vectors.
 
         ``sections``, ``dimension`` and ``has_vector_index`` are what the pack's manifest says.
