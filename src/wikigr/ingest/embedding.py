@@ -32,16 +32,18 @@ def reuse_vectors(staging: Staging, database: Path) -> int:
     before = staging.count("vector")
     query = (
         "MATCH (s:Section) WHERE offset(id(s)) >= $first AND offset(id(s)) < $beyond "
-        "RETURN s.article_title, s.heading_path, s.content, s.embedding"
+        "RETURN s.article_title AS title, s.heading_path AS path, s.content AS content, s.embedding AS vector"
     )
     with Graph(database) as graph:
         (sections,) = graph.rows("MATCH (s:Section) RETURN count(s)")[0]
         for first in range(0, sections, _PAGE):
             found: dict[bytes, bytes] = {}
-            for title, path, content, vector in graph.rows(query, {"first": first, "beyond": first + _PAGE}):
+            page = graph.arrow(query, {"first": first, "beyond": first + _PAGE})
+            texts = zip(*(page[name].to_pylist() for name in ("title", "path", "content")), strict=True)
+            vectors = page["vector"].combine_chunks().flatten().to_numpy().reshape(page.num_rows, -1)
+            for (title, path, content), vector in zip(texts, vectors, strict=True):
                 chunk = Chunk("", "", tuple(path), content, 0, 0, 0, "")
-                key = content_hash(chunk.embedding_text(title))
-                found[key] = np.asarray(vector, dtype=np.float32).tobytes()
+                found[content_hash(chunk.embedding_text(title))] = np.asarray(vector, dtype=np.float32).tobytes()
             with staging.transaction():
                 staging.write(
                     "INSERT OR IGNORE INTO vector SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM section WHERE hash = ?1)",
