@@ -14,7 +14,7 @@ from wikigr.errors import BuildError, RecordError, SourceError
 from wikigr.ingest.staging import Staging
 from wikigr.isolation import die_with_parent
 from wikigr.progress import Progress
-from wikigr.sources.article import Redirect, Skipped, Source, SourceArticle, SourceItem
+from wikigr.sources.article import Block, BlockSource, Redirect, Skipped, Source, SourceArticle, SourceItem
 from wikigr.sources.formats import FORMATS
 from wikigr.sources.streams import Line
 
@@ -107,22 +107,26 @@ def _report(parsed: Iterator[Parsed], progress: Progress) -> Iterator[Parsed]:
 
 
 def _parse_all(source: Source, skip: int, jobs: int) -> Iterator[Parsed]:
-    records = islice(source.records(), skip, None)
     if jobs <= 1 or source.format not in _HEAVY:
-        for record in records:
+        for record in islice(source.records(), skip, None):
             yield _parse_one(source, record)
         return
+    parts, skip = _parts(source, skip)
     # Spawned, not forked, because the parent may have threads. The window bounds memory.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_worker, initargs=(source,)) as pool:
         window: deque[Future[list[Parsed]]] = deque()
         try:
-            while chunk := list(islice(records, CHUNK)):
-                window.append(pool.submit(_parse_chunk, chunk))
+            for part in parts:
+                window.append(pool.submit(_parse_part, part))
                 if len(window) >= 4 * jobs:
-                    yield from window.popleft().result()
+                    parsed = window.popleft().result()
+                    yield from parsed[skip:]
+                    skip = 0
             while window:
-                yield from window.popleft().result()
+                parsed = window.popleft().result()
+                yield from parsed[skip:]
+                skip = 0
         except BrokenProcessPool as error:
             raise BuildError(
                 "A parsing process was killed, probably because memory ran out.",
@@ -131,6 +135,23 @@ def _parse_all(source: Source, skip: int, jobs: int) -> Iterator[Parsed]:
         finally:
             for future in window:
                 future.cancel()
+
+
+# What a parsing process gets: a block, which it reads itself, or records.
+Part = Block | list[Any]
+
+
+def _parts(source: Source, skip: int) -> tuple[Iterator[Part], int]:
+    """Return the parts of ``source`` after the first ``skip`` records, and how many records of the first to skip."""
+    blocks = source.blocks() if isinstance(source, BlockSource) else ()
+    if not blocks:
+        records = islice(source.records(), skip, None)
+        return iter(lambda: list(islice(records, CHUNK)), []), 0
+    first = 0
+    while first < len(blocks) and blocks[first].records <= skip:
+        skip -= blocks[first].records
+        first += 1
+    return iter(blocks[first:]), skip
 
 
 _source: Source | None = None
@@ -142,9 +163,10 @@ def _begin_worker(source: Source) -> None:
     die_with_parent()
 
 
-def _parse_chunk(records: list[Any]) -> list[Parsed]:
+def _parse_part(part: Part) -> list[Parsed]:
     if _source is None:
         raise SourceError("The parsing process has no source.")
+    records = _source.read_block(part) if isinstance(part, Block) and isinstance(_source, BlockSource) else part
     return [_parse_one(_source, record) for record in records]
 
 

@@ -28,9 +28,9 @@ from wikigr.pack.open import BUNDLED_HINT, Pack
 from wikigr.reader.prepared import reader_in
 
 _REBUILD = "Build the pack again with `wikigr pack build`."
-# Rows per query: vectors, and articles with the text of all their sections.
-_VECTORS = 20_000
-_ARTICLES = 100
+# Rows per query: vectors, and articles with the text of all their sections. Every query passes over all offsets.
+_VECTORS = 8_000
+_ARTICLES = 1_000
 # Vectors are stored as float32 with norm 1; encoders that run in bf16 stay well within this tolerance.
 _NORM_TOLERANCE = 1e-2
 

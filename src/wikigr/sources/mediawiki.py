@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 from urllib.parse import quote
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
@@ -16,13 +16,17 @@ from mwxml.element_iterator import ElementIterator, EventPointer
 from mwxml.errors import MalformedXML
 
 from wikigr.errors import RecordError, SourceError
-from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
+from wikigr.sources import multistream
+from wikigr.sources.article import Block, Redirect, Skipped, SourceArticle, SourceItem
 from wikigr.sources.streams import open_bytes
 from wikigr.sources.wikitext.page import WikiSite, parse_wikitext
 
 _REDIRECT = re.compile(r"\s*#\s*redirect(?:ion)?\s*:?\s*\[\[([^\]|\n]+)", re.IGNORECASE)
 _TEXT_MODELS = (None, "wikitext")
 _DISAMBIGUATION_SUFFIX = "(disambiguation)"
+
+# mwxml raises all but the first two when a required element is missing, empty or not a number.
+_MALFORMED = (ParseError, MalformedXML, AssertionError, TypeError, ValueError, AttributeError)
 
 _READ_BYTES = 1 << 20
 # MediaWiki stores at most 16 MiB of text per revision; anything far larger is broken or hostile.
@@ -59,6 +63,7 @@ class MediaWikiSource:
 
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
+        self._head: bytes | None = None
 
     def records(self) -> Iterator[WikiRecord]:
         """Yield one record per page, in the order of the export.
@@ -69,16 +74,35 @@ class MediaWikiSource:
         pages = 0
         try:
             with open_bytes(self.path) as stream:
-                for record in self._read(stream):
+                for record in self._read(iter(lambda: stream.read(_READ_BYTES), b"")):
                     yield record
                     pages += 1
         except SourceError as error:
             raise SourceError(f"{error.message} {_progress(pages)}", hint=error.hint) from error
-        except (ParseError, MalformedXML) as error:
-            raise self._malformed(error, pages) from error
-        except (AssertionError, TypeError, ValueError, AttributeError) as error:
-            # mwxml raises these when a required element is missing, empty or not a number.
-            raise self._malformed(error, pages) from error
+        except _MALFORMED as error:
+            raise self._malformed(error, _progress(pages)) from error
+
+    def blocks(self) -> list[Block]:
+        """Return the blocks of a multistream dump, if its index is next to it; raises ``SourceError``."""
+        index = multistream.index_of(self.path)
+        return [] if index is None else multistream.read_index(index, self.path)
+
+    def read_block(self, block: Block) -> Iterator[WikiRecord]:
+        """Yield one record per page of ``block``; raises ``SourceError`` like ``records``."""
+        place = f"It is in the part of the dump from byte {block.start:,} to {block.end:,}."
+        pages = 0
+        try:
+            if self._head is None:
+                self._head = multistream.read_head(self.path)
+            for record in self._read(multistream.read_export(self.path, block, self._head)):
+                yield record
+                pages += 1
+        except _MALFORMED as error:
+            raise self._malformed(error, place) from error
+        if pages != block.records:
+            raise SourceError(
+                f"{self.path} has {pages:,} pages where its index has {block.records:,}. {place}", hint=multistream.HINT
+            )
 
     def parse(self, record: WikiRecord) -> Iterator[SourceItem]:
         """Turn one page into an article or a redirect; raises ``RecordError`` where the parser fails."""
@@ -112,8 +136,8 @@ class MediaWikiSource:
                 triples=page.triples,
             )
 
-    def _read(self, stream: BinaryIO) -> Iterator[WikiRecord]:
-        pointer = EventPointer(self._events(stream))
+    def _read(self, export: Iterator[bytes]) -> Iterator[WikiRecord]:
+        pointer = EventPointer(self._events(export))
         _, element = next(pointer)
         root = ElementIterator(element, pointer)
         if root.tag != "mediawiki":
@@ -136,12 +160,12 @@ class MediaWikiSource:
             # mwxml empties the pages it has read but keeps them in the tree, which would grow with the dump.
             root.element.clear()
 
-    def _events(self, stream: BinaryIO) -> Iterator[tuple[str, Element]]:
+    def _events(self, export: Iterator[bytes]) -> Iterator[tuple[str, Element]]:
         """Yield the start and end events; raises ``SourceError`` when an element is larger than any real one."""
         parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
         depth = size = tags = 0
         # The parser rescans an unfinished tag with every chunk, so chunks are large.
-        while data := stream.read(_READ_BYTES):
+        for data in export:
             parser.feed(data)
             size += len(data)
             for event, element in cast(Iterator[tuple[str, Element]], parser.read_events()):
@@ -159,7 +183,7 @@ class MediaWikiSource:
         parser.close()
         yield from cast(Iterator[tuple[str, Element]], parser.read_events())
 
-    def _malformed(self, error: Exception, pages: int) -> SourceError:
+    def _malformed(self, error: Exception, place: str) -> SourceError:
         if isinstance(error, ParseError):
             reason = str(error)
             if "no element found" in reason or "unclosed token" in reason:
@@ -169,7 +193,7 @@ class MediaWikiSource:
         else:
             reason = str(error) or "a required element is missing"
         return SourceError(
-            f"Cannot read {self.path} as a MediaWiki export: {reason}. {_progress(pages)}",
+            f"Cannot read {self.path} as a MediaWiki export: {reason}. {place}",
             hint="Download or copy the file again and compare its size.",
         )
 
