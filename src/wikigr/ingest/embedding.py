@@ -20,8 +20,8 @@ WINDOW = 512
 # Texts encoded between two reports of progress, for each core: about a second of work.
 _TEXTS_PER_CORE = 16
 
-# Sections of the existing pack read at a time: a vector of 384 Python numbers takes 25 KB. Every page is a pass over all
-# offsets, so smaller ones take longer.
+# Sections of the existing pack read at a time: a vector of 384 Python numbers takes 25 KB. Every page is a pass over
+# all offsets, so smaller ones take longer.
 _PAGE = 8_000
 
 
