@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from wikigr.answer.answer import Answer
@@ -37,7 +37,7 @@ class ServedPack:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What every page needs: the packs and the profiles to choose from.
+    """What every page needs: the packs and the profiles to choose from, and the ``profile`` that is chosen at first.
 
     A model writes the answers of the profiles in ``writing``. ``max_question`` is the length of a question in
     characters.
@@ -45,6 +45,7 @@ class Site:
 
     packs: tuple[ServedPack, ...]
     profiles: tuple[str, ...]
+    profile: str
     writing: frozenset[str]
     max_question: int
 
@@ -180,6 +181,7 @@ class Pages:
         return pack.label if len(self._site.packs) > 1 else ""
 
     def _render(self, page: str, asked: Asked, heading: str, **values: Any) -> str:
+        asked = replace(asked, profile=asked.profile or self._site.profile)
         return render(page, site=self._site, page=page, asked=asked, heading=heading, **values)
 
 

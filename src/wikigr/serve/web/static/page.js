@@ -95,7 +95,11 @@ if (live) {
   const written = document.getElementById("written");
   const state = document.getElementById("state");
   const events = new EventSource(live.dataset.events);
-  events.addEventListener("text", (event) => written.append(JSON.parse(event.data)));
+  events.addEventListener("stage", (event) => (state.textContent = `Searching: ${JSON.parse(event.data)} …`));
+  events.addEventListener("text", (event) => {
+    state.textContent = "The model is writing …";
+    written.append(JSON.parse(event.data));
+  });
   events.addEventListener("answer", (event) => {
     events.close();
     // The server rendered and escaped this part of the page, as it does without a script.
