@@ -40,6 +40,10 @@ def article_document(view: ArticleView, pack: Manifest) -> ArticleDocument:
         "categories": list(view.categories),
         "lead": view.lead,
         "sections": [_entry_document(entry) for entry in view.outline],
+        "content": view.content,
+        "links": [{"title": link.title, "kind": link.kind} for link in view.links],
+        "backlinks": [{"title": link.title, "kind": link.kind} for link in view.backlinks],
+        "pagerank": view.pagerank,
         "pack": pack_document(pack),
     }
 

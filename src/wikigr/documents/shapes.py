@@ -188,7 +188,7 @@ class OutlineShape(TypedDict):
 
 
 class LinkShape(TypedDict):
-    """An article that a section names: ``link`` by the author, or a ``mention``."""
+    """Another article: ``link`` by the author, or a ``mention``."""
 
     title: str
     kind: str
@@ -212,7 +212,7 @@ class SectionDocument(TypedDict):
 
 
 class ArticleDocument(TypedDict):
-    """An article: its lead and the outline of its sections."""
+    """An article: its text, the outline of its sections, and the articles that it names and that name it."""
 
     schema_version: int
     title: str
@@ -221,6 +221,10 @@ class ArticleDocument(TypedDict):
     categories: list[str]
     lead: str
     sections: list[OutlineShape]
+    content: str
+    links: list[LinkShape]
+    backlinks: list[LinkShape]
+    pagerank: float | None
     pack: PackShape
 
 
@@ -302,3 +306,41 @@ class WhyDocument(TypedDict):
     abstained: bool
     degraded: bool
     warnings: list[str]
+
+
+class ListedShape(TypedDict):
+    """A pack in a list; ``given_as`` is the name by which requests choose it."""
+
+    schema_version: int
+    path: str
+    name: str
+    version: str
+    description: str
+    license: str
+    created: str
+    source: dict[str, Any]
+    counts: dict[str, int]
+    encoder: dict[str, Any]
+    digest: str
+    installed_as: str | None
+    given_as: str
+    size: int
+    default: bool
+
+
+class UnusableShape(TypedDict):
+    """A pack that cannot be used, and why."""
+
+    given_as: str
+    path: str
+    problem: str
+
+
+class PacksDocument(TypedDict):
+    """The packs of a server."""
+
+    schema_version: int
+    packs: list[ListedShape]
+    unusable: list[UnusableShape]
+    default: dict[str, Any] | None
+    defaults: list[dict[str, Any]]
