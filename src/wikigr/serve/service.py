@@ -57,7 +57,7 @@ class Service:
 
     def __init__(self, packs: ServedPacks, workers: Workers) -> None:
         self.packs = packs
-        self._workers = workers
+        self.workers = workers
 
     async def ask(
         self,
@@ -77,7 +77,7 @@ class Service:
                 answer = pipeline.answer(question, on_text=task.on_text, trace=Trace(on_stage=task.on_stage))
                 return answer_document(answer, pipeline, explain=explain)
 
-        return await self._workers.run(run, task)
+        return await self.workers.run(run, task)
 
     async def search(
         self,
@@ -99,7 +99,7 @@ class Service:
                 found = pipeline.search(question, top_k=top_k, trace=trace)
                 return search_document(question, found, trace, pipeline.profile.name, session.pack)
 
-        return await self._workers.run(run, task)
+        return await self.workers.run(run, task)
 
     async def section(self, section_id: str, *, pack: str | None = None) -> SectionDocument:
         """Return a section: by its id (``Title#3``) or by a title with a heading (``Title#Heading``)."""
@@ -203,11 +203,11 @@ class Service:
                 answer = pipeline.answer(question, trace=Trace(on_stage=task.on_stage))
                 return why_document(answer, explain_article(answer, expected, section_id))
 
-        return await self._workers.run(run, task)
+        return await self.workers.run(run, task)
 
     async def list_packs(self) -> dict[str, Any]:
         """Return the packs of the server, in the form of ``wikigr pack list``."""
-        return await self._workers.run(lambda _: self._list_packs())
+        return await self.workers.run(lambda _: self._list_packs())
 
     def _list_packs(self) -> dict[str, Any]:
         rows: list[dict[str, Any]] = []
@@ -236,14 +236,14 @@ class Service:
                 rows = session.pack.graph.rows(query, {"beginning": beginning.lower(), "limit": limit})
                 return [str(title) for (title,) in rows]
 
-        return await self._workers.run(run)
+        return await self.workers.run(run)
 
     async def _look_up(self, pack: str | None, find: Callable[[Pack], _Found]) -> _Found:
         def run(_: Task) -> _Found:
             with self.packs.session(pack) as session:
                 return _first(session.pack, find)
 
-        return await self._workers.run(run)
+        return await self.workers.run(run)
 
 
 def _first(pack: Pack, find: Callable[[Pack], _Found]) -> _Found:

@@ -9,12 +9,10 @@ from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
-from wikigr.serve.packs import ServedPacks, Session
-from wikigr.serve.service import MAX_HOPS, MAX_NAME_CHARS, MAX_QUESTION_CHARS, NotFoundError
-from wikigr.serve.workers import BusyError, Task, TimeLimitError, Workers
 
 from wikigr.answer.answer import Answer
 from wikigr.errors import PackError, UsageError, WikigrError
@@ -26,6 +24,9 @@ from wikigr.pipeline.graph_queries import find_paths
 from wikigr.pipeline.target import find_article
 from wikigr.retrieval.entity_linking import open_linker
 from wikigr.retrieval.trace import Trace
+from wikigr.serve.api import error_status
+from wikigr.serve.packs import ServedPacks, Session
+from wikigr.serve.service import MAX_HOPS, MAX_NAME_CHARS, MAX_QUESTION_CHARS, NotFoundError, Service
 from wikigr.serve.web.addresses import article_address
 from wikigr.serve.web.answer_page import ArticleLink, link_to
 from wikigr.serve.web.article_page import Quotation
@@ -34,6 +35,7 @@ from wikigr.serve.web.recent_answers import RecentAnswers
 from wikigr.serve.web.rendering import harmless
 from wikigr.serve.web.run_pages import find_run, list_runs, report_of
 from wikigr.serve.web.static_files import static_routes
+from wikigr.serve.workers import BusyError, Task, TimeLimitError, Workers
 from wikigr.text import scrub
 
 # Articles of a path in one picture.
@@ -48,14 +50,23 @@ _REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts"
 )
-# The status of a page about an error: the first class that fits.
-_PROBLEMS = (
-    (NotFoundError, 404, "Not found"),
-    (UsageError, 400, "This cannot be answered"),
-    (PackError, 503, "The pack cannot be read"),
-    (BusyError, 503, "The server is busy"),
-    (TimeLimitError, 504, "This took too long"),
-    (WikigrError, 502, "Something failed"),
+# Paths whose clients expect no pages.
+_MACHINES = ("/api/", "/mcp")
+# What a browser calls pages of other sites, among them other ports of this machine.
+_STRANGERS = ("cross-site", "same-site")
+# A page with a report in a frame.
+_FRAME_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; frame-src 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+# The headings of pages about errors: the first class that fits.
+_HEADINGS = (
+    (NotFoundError, "Not found"),
+    (UsageError, "This cannot be answered"),
+    (PackError, "The pack cannot be read"),
+    (BusyError, "The server is busy"),
+    (TimeLimitError, "This took too long"),
+    (WikigrError, "Something failed"),
 )
 
 _Page = Callable[[Request, Task], Response]
@@ -70,11 +81,13 @@ class NoArticleError(NotFoundError):
 
 
 class WebPage:
-    """Answers browsers from ``packs`` in the threads of ``workers``, and shows the evaluation runs in ``runs``."""
+    """Answers browsers from ``packs``, and shows the evaluation runs in the folder ``runs``.
 
-    def __init__(self, packs: ServedPacks, workers: Workers, runs: Path) -> None:
+    Its routes belong to an application of ``serve.app``, in whose threads the pages are made.
+    """
+
+    def __init__(self, packs: ServedPacks, runs: Path) -> None:
         self._packs = packs
-        self._workers = workers
         self._runs = runs
         self._answers = RecentAnswers()
 
@@ -91,7 +104,12 @@ class WebPage:
             "/runs/report": self._report,
         }
         routes = [Route(path, self._endpoint(page)) for path, page in pages.items()]
-        return [*routes, Route("/ask/events", self._events), *static_routes()]
+        return [
+            *routes,
+            Route("/ask/events", self._events),
+            *static_routes(),
+            Route("/{path:path}", self._endpoint(_miss)),
+        ]
 
     def _endpoint(self, page: _Page) -> Callable[[Request], Awaitable[Response]]:
         def run(request: Request, task: Task) -> Response:
@@ -102,7 +120,7 @@ class WebPage:
 
         async def respond(request: Request) -> Response:
             try:
-                return await self._workers.run(partial(run, request))
+                return await _workers(request).run(partial(run, request))
             except (BusyError, TimeLimitError) as error:
                 # The packs are not read here: that would block the event loop.
                 return _problem(Pages(self._site(self._named_only())), error)
@@ -147,7 +165,7 @@ class WebPage:
                 return self._pages().answer_part(asked, found, session.pack)
 
         async def send() -> AsyncIterator[str]:
-            done = asyncio.ensure_future(self._workers.run(answer, task))
+            done = asyncio.ensure_future(_workers(request).run(answer, task))
             done.add_done_callback(lambda _: events.put_nowait(("end", "")))
             try:
                 while (event := await events.get())[0] != "end":
@@ -228,11 +246,14 @@ class WebPage:
         name = request.query_params.get("run")
         if name is None:
             return HTMLResponse(pages.runs(list_runs(self._runs), str(self._runs)))
-        return HTMLResponse(pages.run(self._find_run(name).name))
+        html = pages.run(self._find_run(name).name)
+        return HTMLResponse(html, headers={"Content-Security-Policy": _FRAME_POLICY})
 
     def _report(self, request: Request, task: Task) -> Response:
         run = self._find_run(request.query_params.get("run", ""))
-        return HTMLResponse(report_of(run), headers={"Content-Security-Policy": _REPORT_POLICY})
+        return HTMLResponse(
+            report_of(run), headers={"Content-Security-Policy": _REPORT_POLICY, "X-Frame-Options": "SAMEORIGIN"}
+        )
 
     def _find_run(self, name: str) -> Path:
         try:
@@ -276,7 +297,7 @@ class WebPage:
 
         The user must send the form here instead, so that no other site spends the budget.
         """
-        return request.headers.get("sec-fetch-site") == "cross-site" and self._writes(profile)
+        return request.headers.get("sec-fetch-site") in _STRANGERS and self._writes(profile)
 
     def _pages(self) -> Pages:
         try:
@@ -295,10 +316,21 @@ class WebPage:
         return Site(packs, profiles, self._packs.profile, frozenset(filter(self._writes, profiles)), MAX_QUESTION_CHARS)
 
 
+def _workers(request: Request) -> Workers:
+    service: Service = request.app.state.service
+    return service.workers
+
+
 def _problem(pages: Pages, error: WikigrError) -> Response:
-    _, status, heading = next(row for row in _PROBLEMS if isinstance(error, row[0]))
+    heading = next(heading for kind, heading in _HEADINGS if isinstance(error, kind))
     suggestions = error.suggestions if isinstance(error, NoArticleError) else ()
-    return HTMLResponse(pages.error(heading, error, suggestions), status)
+    return HTMLResponse(pages.error(heading, error, suggestions), error_status(error))
+
+
+def _miss(request: Request, task: Task) -> Response:
+    if request.url.path.startswith(_MACHINES):
+        raise HTTPException(404)
+    raise NotFoundError("There is no page with this address.")
 
 
 def _event(kind: str, value: str) -> str:

@@ -49,12 +49,16 @@ class SectionRow:
 
 @dataclass(frozen=True, slots=True)
 class SentenceRow:
-    """A sentence that was considered, with the short answer that the reader found in it marked."""
+    """A sentence that was considered, with the short answer that the reader found in it marked.
+
+    ``score`` is the probability that it answers the question if it ``was_read``, else its score by the other features.
+    """
 
     text: tuple[Run, ...]
     title: str
     href: str
     score: float
+    was_read: bool
     parts: tuple[tuple[str, float], ...]
     cited: bool
 
@@ -139,6 +143,7 @@ def _sentence_rows(answer: Answer, pack: Pack) -> list[SentenceRow]:
                 title=title,
                 href=quote_address(member.label, title, section_id, sentence.start, sentence.end),
                 score=sentence.score,
+                was_read=sentence.answer_score is not None,
                 parts=tuple(sentence.parts().items()),
                 cited=(sentence.section.section_id, sentence.start) in cited,
             )
