@@ -49,29 +49,32 @@ def run_app(app: Starlette, listener: socket.socket, *, on_ready: Callable[[], N
 
     ``on_ready`` is called when the first client can connect. Raises ``WikigrError`` if the application cannot start.
     """
-    config = uvicorn.Config(
-        app,
-        log_level="error",
-        access_log=False,
-        http="h11",
-        ws="none",
-        lifespan="on",
-        server_header=False,
-        proxy_headers=False,
-        h11_max_incomplete_event_size=32 << 10,
-        timeout_keep_alive=15,
-        timeout_graceful_shutdown=GRACE,
-    )
-    server = _Server(config, app, on_ready)
+    server = AppServer(app, on_ready)
     asyncio.run(server.serve(sockets=[listener]))
     if not server.started:
         raise WikigrError("The server could not start.")
 
 
-class _Server(uvicorn.Server):
-    """Ends the streams of clients when it is told to stop, and then returns instead of raising the signal again."""
+class AppServer(uvicorn.Server):
+    """Serves an application made by ``create_app``.
 
-    def __init__(self, config: uvicorn.Config, app: Starlette, on_ready: Callable[[], None]) -> None:
+    When it is told to stop, it ends the streams of clients, answers the requests under way and returns.
+    """
+
+    def __init__(self, app: Starlette, on_ready: Callable[[], None]) -> None:
+        config = uvicorn.Config(
+            app,
+            log_level="error",
+            access_log=False,
+            http="h11",
+            ws="none",
+            lifespan="on",
+            server_header=False,
+            proxy_headers=False,
+            h11_max_incomplete_event_size=32 << 10,
+            timeout_keep_alive=15,
+            timeout_graceful_shutdown=GRACE,
+        )
         super().__init__(config)
         self._app = app
         self._on_ready = on_ready

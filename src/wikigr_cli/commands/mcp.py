@@ -6,7 +6,9 @@ import os
 import shutil
 import sys
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Annotated
 
 import typer
@@ -56,6 +58,8 @@ def mcp(
     from wikigr_cli.serving import open_served, require_extra
 
     require_extra("mcp")
+    # The protocol takes longer to import than the packs to open.
+    Thread(target=import_module, args=("wikigr.serve.mcp.stdio",), daemon=True).start()
     served = open_served(environment, packs, profile, offline=offline)
 
     from wikigr.serve.app import THREADS, TIME_LIMIT, WAITING
