@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from wikigr.errors import PackError, WikigrError
 from wikigr.serve.api import api_routes, error_response
+from wikigr.serve.mcp.http import McpEndpoint
 from wikigr.serve.packs import ServedPacks
 from wikigr.serve.security import HEALTH, Security
 from wikigr.serve.service import Service
@@ -43,12 +44,14 @@ def create_app(
     """
     workers = Workers(threads=threads, waiting=waiting, time_limit=time_limit)
     service = Service(packs, workers)
+    endpoint = McpEndpoint(service)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             stack.callback(packs.close)
             stack.callback(workers.close)
+            await stack.enter_async_context(endpoint.run())
             yield
 
     async def health(request: Request) -> Response:
@@ -58,12 +61,13 @@ def create_app(
         return JSONResponse({"status": "ok", "packs": len(packs.names)})
 
     app = Starlette(
-        routes=[Route(HEALTH, health), *api_routes(service), *pages],
+        routes=[Route(HEALTH, health), *api_routes(service), Route("/mcp", endpoint), *pages],
         middleware=[Middleware(Security, host=host, token=token)],
         exception_handlers={HTTPException: _on_http_error, WikigrError: _on_error, 500: _on_crash},
         lifespan=lifespan,
     )
     app.state.service = service
+    app.state.mcp = endpoint
     return app
 
 

@@ -13,6 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from wikigr.documents.pack import SCHEMA_VERSION
 from wikigr.errors import UsageError
 
 MAX_BODY_BYTES = 64 << 10
@@ -210,4 +211,4 @@ def _same(given: str, token: str) -> bool:
 
 
 def _error(status: int, message: str, hint: str | None = None) -> Response:
-    return JSONResponse({"error": message, "hint": hint}, status_code=status)
+    return JSONResponse({"schema_version": SCHEMA_VERSION, "error": message, "hint": hint}, status_code=status)
