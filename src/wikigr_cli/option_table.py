@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-INPUT, RETRIEVAL, MODEL, BUILD, CHECKS, OUTPUT, GLOBAL = HEADINGS = (
+INPUT, RETRIEVAL, MODEL, BUILD, CHECKS, SERVER, OUTPUT, GLOBAL = HEADINGS = (
     "Input",
     "Retrieval",
     "Model and cost",
     "Building",
     "Checks",
+    "Server",
     "Output",
     "Global options",
 )
@@ -126,6 +127,11 @@ OPTIONS = {
         OptionRow("baseline", CHECKS, "The blessed run that must not be better."),
         OptionRow("fail-on", CHECKS, "The verdict that fails the gate."),
         OptionRow("max-errors", CHECKS, "The share of samples that may fail."),
+        OptionRow("host", SERVER, "The address at which to listen."),
+        OptionRow("port", SERVER, "The port at which to listen."),
+        OptionRow("token", SERVER, "The secret that clients must send."),
+        OptionRow("open", SERVER, "Open the address in the browser."),
+        OptionRow("print-config", SERVER, "Print the settings of an assistant."),
         OptionRow("output", OUTPUT, "The file or folder to write.", "-o"),
         OptionRow("format", OUTPUT, "The output format."),
         OptionRow("json", OUTPUT, "Print one JSON document."),

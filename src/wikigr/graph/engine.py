@@ -43,7 +43,7 @@ class MemoryLimitError(WikigrError):
 
 
 class Graph:
-    """A database and a connection to it.
+    """A database and a connection to it, for one thread at a time; ``connect`` gives another thread its own.
 
     ``engine`` names the module, and by default is the result of ``choose_engine``. The tests of the vector index use
     ``kuzu``, which has the same interface.
@@ -110,9 +110,18 @@ class Graph:
                     return graph
         raise TypeError(f"conn must be a LadybugDB Connection, not {type(connection).__name__}")
 
+    def connect(self) -> Graph:
+        """Return another connection to the same database, for another thread; close it before this graph."""
+        module = import_engine(self.engine)
+        graph = Graph.__new__(Graph)
+        graph._use(module, module.Connection(self.connection.database), None)
+        graph._owns_connection = True
+        return graph
+
     def _use(self, module: ModuleType, connection: Any, database: Any) -> None:
         self.connection = connection
         self._database = database  # None if the caller owns it
+        self._owns_connection = database is not None
         self._prepare = module.PreparedStatement
         self._plans: dict[str, Any] = {}
         self.engine = module.__name__
@@ -177,8 +186,9 @@ class Graph:
     def close(self) -> None:
         """Close the connection and the database, unless the caller owns them."""
         self._plans.clear()
-        if self._database is not None:
+        if self._owns_connection:
             self.connection.close()
+        if self._database is not None:
             self._database.close()
 
     def __enter__(self) -> Self:

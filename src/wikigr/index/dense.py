@@ -6,6 +6,7 @@ where the engine's extension is available may have its vector index instead.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -77,6 +78,12 @@ class DenseIndex:
                 self._lose_quantized(error)
         search = index_search if self._uses_vector_index and not exact else exact_search
         return search(self._graph, query.tolist(), limit)
+
+    def connect(self, graph: Graph) -> DenseIndex:
+        """Return these vectors with the connection ``graph``, for another thread."""
+        twin = copy.copy(self)
+        twin._graph = graph
+        return twin
 
     def read_ahead(self) -> None:
         """Read from disk what a search compares with a question."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import time
 from collections import Counter
@@ -210,6 +211,12 @@ class JoinedPack(Pack):
             return []
         number, own_title = self._owners[title]
         return self._members[number].headings(own_title)
+
+    def connect(self) -> JoinedPack:
+        twin = copy.copy(self)
+        twin._models_from = self._models_from or self
+        twin._members = tuple(member.connect() for member in self._members)
+        return twin
 
     def close(self) -> None:
         for member in self._members:

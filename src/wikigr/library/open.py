@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -30,9 +30,16 @@ class Opened:
 
 
 def open_packs(
-    locations: Sequence[str], *, encoder: str | None = None, purpose: Purpose = "query", preload: bool = False
+    locations: Sequence[str],
+    *,
+    encoder: str | None = None,
+    purpose: Purpose = "query",
+    preload: bool = False,
+    models_from: Mapping[EncoderIdentity, Pack] | None = None,
 ) -> Opened:
     """Open the packs at ``locations`` as one; the arguments are those of ``Pack``.
+
+    ``models_from`` are open packs by their encoder, whose models are used instead of loading them again.
 
     The same content with the same encoder counts once, wherever it is. The result does not depend on the order of
     ``locations``. Raises ``PackError`` if any of them is missing, damaged or has another
@@ -50,7 +57,7 @@ def open_packs(
     if len(chosen) > 1:
         prepare_engine(layout.part(DATABASE) for layout, _ in chosen)
     with ExitStack() as stack:
-        leads: dict[EncoderIdentity, Pack] = {}
+        leads = dict(models_from or {})
         members = []
         for layout, manifest in chosen:
             lead = leads.get(manifest.encoder)
@@ -60,7 +67,7 @@ def open_packs(
                     encoder=encoder,
                     purpose=purpose,
                     preload=preload,
-                    graph=_open_graph(layout) if len(chosen) > 1 else None,
+                    graph=_open_graph(layout),
                     models_from=lead,
                 )
             )

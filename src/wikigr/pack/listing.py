@@ -44,7 +44,7 @@ def list_packs(folder: Path | None = None) -> list[ListedPack]:
         paths = [Path()] if holds_pack(Path()) else []
         paths += [pack.path for pack in named_packs() if not paths or not pack.path.samefile(paths[0])]
         paths += _broken_links()
-    return [_listed(path) for path in paths]
+    return [list_pack(path) for path in paths]
 
 
 def _broken_links() -> Iterator[Path]:
@@ -55,10 +55,11 @@ def _broken_links() -> Iterator[Path]:
             yield entry
 
 
-def _listed(path: Path) -> ListedPack:
+def list_pack(path: Path, *, given_as: str | None = None) -> ListedPack:
+    """Return the pack at ``path`` as it is listed; ``given_as`` replaces the name or the path."""
     named = packs_named(path.name)
     is_named = bool(named) and os.path.realpath(named[0].path) == os.path.realpath(path)
-    given_as = path.name if is_named else str(path)
+    given_as = given_as or (path.name if is_named else str(path))
     installed_as = path.name if path.parent.resolve() == installed_packs().resolve() else None
     try:
         layout = find_pack(path)

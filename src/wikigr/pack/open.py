@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -238,6 +239,17 @@ class Pack:
         self.graph_index_warning = f"{cause} It was rebuilt in memory; `wikigr pack build` stores one in the pack."
         return index_graph(self.graph, self.manifest.digest)
 
+    @cached_property
+    def pagerank(self) -> Mapping[str, float]:
+        """The PageRank of every article by title, or nothing if the pack has none of this content."""
+        from wikigr.graph.pagerank_cache import PageRankCacheError, read_pack_cache
+
+        try:
+            cache = read_pack_cache(self.layout.part(parts.PAGERANK), self.manifest.counts["articles"])
+        except PageRankCacheError:
+            return {}
+        return cache.scores if cache.fits(self.manifest.digest, self.manifest.counts) else {}
+
     def find_title(self, name: str) -> str | None:
         """Return the title that matches ``name``, ignoring case, underscores and Unicode form, or ``None``."""
         if self._titles is None:
@@ -250,6 +262,19 @@ class Pack:
         found = "MATCH (a:Article {title: $title})-[:HAS_SECTION]->(s:Section)"
         rows = self.graph.rows(f"{found} RETURN s.title, s.position ORDER BY s.position", {"title": title})
         return [heading for heading, _ in rows]
+
+    def connect(self) -> Pack:
+        """Return this pack with a database connection of its own, for another thread; close it before this one.
+
+        Everything that no thread changes is shared: the database, the index, the models and the graph as arrays.
+        """
+        twin = copy.copy(self)
+        twin._models_from = self._models_from or self
+        twin.graph = self.graph.connect()
+        twin.dense = self.dense.connect(twin.graph)
+        # It reads with the connection, and keeps what it has read.
+        twin.__dict__.pop("_urls", None)
+        return twin
 
     def close(self) -> None:
         self.graph.close()

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wikigr.documents.answer import answer_document
 from wikigr.errors import UsageError, WikigrError
 from wikigr.settings import is_first_time
 from wikigr_cli import options
 from wikigr_cli.environment import Environment, OutputClosed, typed_in
 from wikigr_cli.exit_codes import ExitStatus
-from wikigr_cli.render.answer import answer_document, print_answer, print_answer_markdown
+from wikigr_cli.render.answer import print_answer, print_answer_markdown
 from wikigr_cli.render.formats import AnswerFormat, OutputFormat, chosen_format
 from wikigr_cli.render.output import print_json, print_json_line, print_trace
 

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wikigr.documents.search import search_document
 from wikigr.errors import UsageError, WikigrError
 from wikigr_cli import options
 from wikigr_cli.environment import Environment, typed_in
 from wikigr_cli.render.formats import OutputFormat, chosen_fields, chosen_format
 from wikigr_cli.render.output import print_json_line, print_trace
-from wikigr_cli.render.search import FIELDS, PACK, print_search, search_document, search_fields
+from wikigr_cli.render.search import FIELDS, PACK, print_search, search_fields
 
 if TYPE_CHECKING:
+    from wikigr.documents.shapes import SearchDocument
     from wikigr.embeddings.loader import Purpose
     from wikigr.pipeline.profile import Profile
 
@@ -98,7 +100,7 @@ def search(
         model = connect(chosen) if retrieval.multi_query and not offline else None
         pipeline = Pipeline(chosen, opened, model=model, offline=offline)
 
-        def run(text: str) -> dict[str, object]:
+        def run(text: str) -> SearchDocument:
             trace = Trace()
             evidence = pipeline.search(text, top_k=top_k, trace=trace)
             print_trace(environment, trace)
