@@ -31,7 +31,7 @@ def is_mapped(array: np.ndarray) -> bool:
 
 
 def test_arrays_are_mapped_and_aligned(path: Path) -> None:
-    loaded = load_arrays(path, list(ARRAYS), {})
+    loaded = load_arrays(path, list(ARRAYS), (), {})
     for name, array in ARRAYS.items():
         np.testing.assert_array_equal(loaded[name], array)
         assert loaded[name].dtype == array.dtype
@@ -50,14 +50,14 @@ def test_numpy_reads_the_file_and_its_bytes_do_not_depend_on_the_time(path: Path
 
 def test_a_file_of_numpy_is_read_into_memory(tmp_path: Path) -> None:
     np.savez(tmp_path / "numpy.npz", **ARRAYS)  # type: ignore[arg-type]
-    loaded = load_arrays(tmp_path / "numpy.npz", list(ARRAYS), {})
+    loaded = load_arrays(tmp_path / "numpy.npz", list(ARRAYS), (), {})
     np.testing.assert_array_equal(loaded["table"], ARRAYS["table"])
     assert loaded["table"].flags.writeable
 
 
 def test_a_larger_array_than_allowed_is_refused(path: Path) -> None:
     with pytest.raises(TooLargeError, match="numbers has more than 1,000 elements"):
-        load_arrays(path, list(ARRAYS), {"numbers": 1000})
+        load_arrays(path, list(ARRAYS), (), {"numbers": 1000})
 
 
 def test_a_changed_number_is_found(path: Path) -> None:
@@ -65,13 +65,13 @@ def test_a_changed_number_is_found(path: Path) -> None:
     place = content.index(np.int32(500).tobytes() + np.int32(501).tobytes())
     path.write_bytes(content[:place] + np.int32(502).tobytes() + content[place + 4 :])
     with pytest.raises(ValueError, match="numbers has changed"):
-        load_arrays(path, list(ARRAYS), {})
+        load_arrays(path, list(ARRAYS), (), {})
 
 
 def test_sums_of_other_arrays_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", **ARRAYS, sums=np.zeros(2, dtype=np.uint64))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="sums belong to other arrays"):
-        load_arrays(tmp_path / "a.npz", list(ARRAYS), {})
+        load_arrays(tmp_path / "a.npz", list(ARRAYS), (), {})
 
 
 def test_a_local_header_that_points_elsewhere_is_found(path: Path) -> None:
@@ -82,4 +82,4 @@ def test_a_local_header_that_points_elsewhere_is_found(path: Path) -> None:
         content[begin + 28 : begin + 30] = length.to_bytes(2, "little")
         path.write_bytes(content)
         with pytest.raises(UNREADABLE):
-            load_arrays(path, list(ARRAYS), {})
+            load_arrays(path, list(ARRAYS), (), {})

@@ -23,6 +23,7 @@ from wikigr.errors import PackError
 from wikigr.graph.engine import Graph
 from wikigr.graph.link_graph import read_edges
 from wikigr.graph.neighborhood import Kind, Node
+from wikigr.graph.spellings import Spellings, spell
 from wikigr.graph.stored_arrays import UNREADABLE, TooLargeError, load_arrays, save_arrays
 from wikigr.names import bare_name, name_key
 from wikigr.text import fold
@@ -36,6 +37,13 @@ _EDGES = (
 
 _DTYPES = {"ends": "int64", "indptr": "int64", "indices": "int32", "name_hashes": "uint64", "name_nodes": "int32"}
 _MEMBERS = ("version", "digest", "articles", "text", *_DTYPES)
+# Files of earlier versions have no spellings.
+_SPELLINGS = {
+    "spelling_nodes": "int32",
+    "spelling_lengths": "uint16",
+    "spelling_letters": "uint64",
+    "spelling_last_words": "uint32",
+}
 
 # Rows of a table read at a time, and edges sorted at a time.
 _ROWS = 10_000
@@ -68,6 +76,7 @@ class GraphIndex:
     indices: NDArray[np.int32]
     name_hashes: NDArray[np.uint64]
     name_nodes: NDArray[np.int32]
+    stored_spellings: Spellings | None = None
 
     def __len__(self) -> int:
         """Return the number of nodes."""
@@ -124,6 +133,15 @@ class GraphIndex:
         return number if number < end and self._key(number) == wanted else None
 
     @cached_property
+    def spellings(self) -> Spellings:
+        """The spellings of all names; computed from the names if the index was stored without them."""
+        return spell(self.names) if self.stored_spellings is None else self.stored_spellings
+
+    def name_of(self, number: int) -> str:
+        """Return the name of the node ``number``, which may be empty."""
+        return self.text[self.ends.item(2 * number) : self.ends.item(2 * number + 1)].decode()
+
+    @cached_property
     def names(self) -> list[str]:
         """The name of every node, by number."""
         ends = [0, *self.ends.tolist()]
@@ -137,8 +155,15 @@ class GraphIndex:
     def equals(self, other: GraphIndex) -> bool:
         """Return whether ``other`` has the same content."""
         return (self.digest, self.articles, self.text) == (other.digest, other.articles, other.text) and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in _DTYPES
+            np.array_equal(mine, theirs)
+            for mine, theirs in zip(self._arrays().values(), other._arrays().values(), strict=True)
         )
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        return {
+            **{name: getattr(self, name) for name in _DTYPES},
+            **{name: getattr(self.spellings, name.removeprefix("spelling_")) for name in _SPELLINGS},
+        }
 
     def save(self, path: Path) -> None:
         """Write the index to ``path``; the same graph gives the same bytes."""
@@ -149,7 +174,7 @@ class GraphIndex:
                 "digest": np.array(self.digest),
                 "articles": np.array(self.articles),
                 "text": np.frombuffer(self.text, dtype=np.uint8),
-                **{name: getattr(self, name) for name in _DTYPES},
+                **self._arrays(),
             },
         )
 
@@ -160,7 +185,7 @@ def load_graph_index(path: Path, max_nodes: int | None = None) -> GraphIndex:
     An index with more than ``max_nodes`` nodes is refused.
     """
     try:
-        arrays = load_arrays(path, _MEMBERS, {} if max_nodes is None else {"indptr": max_nodes + 1})
+        arrays = load_arrays(path, _MEMBERS, tuple(_SPELLINGS), {} if max_nodes is None else {"indptr": max_nodes + 1})
         version = int(arrays.pop("version"))
         if version != _VERSION:
             raise GraphIndexError(f"The graph index {path} has version {version}, not {_VERSION}.")
@@ -168,6 +193,7 @@ def load_graph_index(path: Path, max_nodes: int | None = None) -> GraphIndex:
             digest=str(arrays.pop("digest")),
             articles=int(arrays.pop("articles")),
             text=arrays.pop("text").tobytes(),
+            stored_spellings=_spellings_in(arrays),
             **arrays,
         )
     except TooLargeError as error:
@@ -177,6 +203,12 @@ def load_graph_index(path: Path, max_nodes: int | None = None) -> GraphIndex:
     if not _is_valid(index):
         raise GraphIndexError(f"The graph index {path} is damaged.")
     return index
+
+
+def _spellings_in(arrays: dict[str, NDArray[Any]]) -> Spellings | None:
+    """Remove the arrays of the spellings from ``arrays`` and return them, if all are there."""
+    found = [arrays.pop(name, None) for name in _SPELLINGS]
+    return None if any(array is None for array in found) else Spellings(*found)  # type: ignore[arg-type]
 
 
 def _is_valid(index: GraphIndex) -> bool:
@@ -195,6 +227,16 @@ def _is_valid(index: GraphIndex) -> bool:
         and len(index.name_hashes) == len(index.name_nodes)
         and _within(index.indices, nodes)
         and _within(index.name_nodes, nodes)
+        and (index.stored_spellings is None or _are_valid(index.stored_spellings, nodes))
+    )
+
+
+def _are_valid(spellings: Spellings, nodes: int) -> bool:
+    arrays = [getattr(spellings, name.removeprefix("spelling_")) for name in _SPELLINGS]
+    return (
+        [array.dtype for array in arrays] == list(_SPELLINGS.values())
+        and all(array.shape == (len(spellings.nodes),) for array in arrays)
+        and _within(spellings.nodes, nodes)
     )
 
 
@@ -257,6 +299,7 @@ def index_graph(graph: Graph, digest: str, read: EdgeReader = read_edges) -> Gra
         number_at[places] = np.arange(first, first + len(places))
         hashes.append(np.array(known.hashes, dtype=np.uint64))
         hashed.append(number_at[np.array(known.hashed, dtype=np.int64)])
+    spellings = spell(known.names[place] for known, places, _ in ordered for place in places.tolist())
     del articles, entities, ordered, known
     name_hashes, name_nodes = np.concatenate(hashes), np.concatenate(hashed)
     by_hash = np.lexsort((name_nodes, name_hashes))
@@ -276,6 +319,7 @@ def index_graph(graph: Graph, digest: str, read: EdgeReader = read_edges) -> Gra
         indices=indices,
         name_hashes=name_hashes[by_hash],
         name_nodes=name_nodes[by_hash],
+        stored_spellings=spellings,
     )
 
 

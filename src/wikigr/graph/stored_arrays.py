@@ -54,19 +54,23 @@ def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
                 np.lib.format.write_array(file, array, version=_NPY_VERSION, allow_pickle=False)
 
 
-def load_arrays(path: Path, names: Sequence[str], limits: Mapping[str, int]) -> dict[str, NDArray[Any]]:
-    """Return the arrays with these ``names``, read-only; raises one of ``UNREADABLE`` when the file is damaged.
+def load_arrays(
+    path: Path, required: Sequence[str], optional: Sequence[str], limits: Mapping[str, int]
+) -> dict[str, NDArray[Any]]:
+    """Return the arrays with these names, read-only; those that are ``optional`` only if the file has them.
 
-    An array with more elements than its limit in ``limits`` raises ``TooLargeError``. Memory use is bounded by the size
-    of the file, because members must be uncompressed and as large as their headers say; that is checked before any is
-    read.
+    Raises one of ``UNREADABLE`` when the file is damaged, and ``TooLargeError`` when an array has more elements than its
+    limit in ``limits``. Memory use is bounded by the size of the file, because members must be uncompressed and as large
+    as their headers say; that is checked before any is read.
     """
     with zipfile.ZipFile(path) as archive:
+        stored = set(archive.namelist())
+        names = [*required, *(name for name in optional if f"{name}.npy" in stored)]
         shapes = {name: _shape(archive, name) for name in names}
         for name, limit in limits.items():
             if math.prod(shapes[name]) > limit:
                 raise TooLargeError(f"its array {name} has more than {limit:,} elements")
-        if f"{_SUMS}.npy" not in archive.namelist():
+        if f"{_SUMS}.npy" not in stored:
             return {name: _read(archive, name) for name in names}
         _shape(archive, _SUMS)
         sums = _read(archive, _SUMS)

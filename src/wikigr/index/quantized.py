@@ -12,13 +12,15 @@ Files of the folder ``vectors/``, in order of article title and position:
 - ``rows.npy``: per section its vector (float16), the end of its id in ``ids.npy``, and the checksums of both
 - ``ids.npy``: the section ids in UTF-8, one after the other
 
-Both large files are memory-mapped, so a search reads the signs and the rows of its candidates. Checksums are compared
-whenever something is read for the first time: a damaged file never changes a ranking unnoticed.
+The signs are memory-mapped, and a search reads the rows of its candidates only. Everything that it reads is compared
+with a checksum: a damaged file never changes a ranking unnoticed.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import weakref
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
@@ -75,7 +77,12 @@ class QuantizedVectors:
             raise QuantizedError(f"The quantized vectors in {folder} belong to other content.")
         words = -(-dimension // 64)
         self._signs = self._map(SIGNS, np.dtype("<u8"), (words, sections))
-        self._rows = self._map(ROWS, _row_type(dimension), (sections,))
+        rows = self._map(ROWS, _row_type(dimension), (sections,))
+        self._row_type = rows.dtype
+        # Rows are read one by one: every access to a mapped page would map its neighbors as well, 64 KB for 784 bytes.
+        self._first_row = (folder / ROWS).stat().st_size - rows.nbytes
+        self._file = os.open(folder / ROWS, os.O_RDONLY)
+        weakref.finalize(self, os.close, self._file)
         self._ids = self._map(IDS, np.dtype("u1"), None)
 
     def _map(self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...] | None) -> NDArray[Any]:
@@ -106,7 +113,7 @@ class QuantizedVectors:
         are damaged.
         """
         numbers = self._nearest_signs(query, max(_MIN_RESCORED, _RESCORED * limit))
-        rows = self._rows[numbers]
+        rows = self._read_rows(numbers.tolist())
         if (_checksums(rows["vector"]) != rows["vector_sum"]).any():
             raise self._damaged()
         scores = rows["vector"].astype(np.float32) @ query
@@ -114,7 +121,8 @@ class QuantizedVectors:
             # Sections that tie with the last one are kept, because their ids decide.
             kept = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
             numbers, scores = numbers[kept], scores[kept]
-        hits = [Hit(self._id(number), score) for number, score in zip(numbers.tolist(), scores.tolist(), strict=True)]
+        ids = self._read_ids(numbers.tolist())
+        hits = [Hit(section_id, score) for section_id, score in zip(ids, scores.tolist(), strict=True)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.section_id))[:limit]
 
     def read_ahead(self) -> None:
@@ -148,24 +156,36 @@ class QuantizedVectors:
             raise self._damaged()
         return self._signs
 
-    def _id(self, number: int) -> str:
-        begin = int(self._rows["end"][number - 1]) if number else 0
-        text = self._ids[begin : int(self._rows["end"][number])].tobytes() if begin >= 0 else b""
-        if zlib.crc32(text) != int(self._rows["id_crc"][number]):
+    def _read_rows(self, numbers: Sequence[int]) -> NDArray[Any]:
+        size, first = self._row_type.itemsize, self._first_row
+        content = b"".join([os.pread(self._file, size, first + size * number) for number in numbers])
+        if len(content) != size * len(numbers):
             raise self._damaged()
-        return text.decode("utf-8", "replace")
+        return np.frombuffer(content, self._row_type)
+
+    def _read_ids(self, numbers: Sequence[int]) -> list[str]:
+        # The id of a section begins where that of the section before it ends.
+        before = self._read_rows([number - 1 for number in numbers if number])["end"].tolist()
+        begins = [before.pop(0) if number else 0 for number in numbers]
+        ids = []
+        for begin, row in zip(begins, self._read_rows(numbers), strict=True):
+            text = self._ids[begin : int(row["end"])].tobytes() if begin >= 0 else b""
+            if zlib.crc32(text) != int(row["id_crc"]):
+                raise self._damaged()
+            ids.append(text.decode("utf-8", "replace"))
+        return ids
 
     def holds(self, first: int, section_ids: Sequence[str], vectors: Vectors) -> bool:
         """Return whether the sections from number ``first`` on have these ids and ``vectors`` (float32, ``(n, d)``)."""
         if first + len(section_ids) > len(self):
             return False
-        begin = int(self._rows["end"][first - 1]) if first else 0
+        begin = int(self._read_rows([first - 1])["end"][0]) if first else 0
         texts = _encoded(section_ids)
         wanted = _rows(texts, vectors, begin)
-        page = slice(first, first + len(section_ids))
+        page = range(first, first + len(section_ids))
         return (
-            self._rows[page].tobytes() == wanted.tobytes()
-            and np.array_equal(self._signs[:, page], _signs(vectors))
+            self._read_rows(page).tobytes() == wanted.tobytes()
+            and np.array_equal(self._signs[:, first : first + len(section_ids)], _signs(vectors))
             and begin >= 0
             and self._ids[begin : begin + sum(map(len, texts))].tobytes() == b"".join(texts)
         )
