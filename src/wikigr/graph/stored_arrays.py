@@ -59,9 +59,9 @@ def load_arrays(
 ) -> dict[str, NDArray[Any]]:
     """Return the arrays with these names, read-only; those that are ``optional`` only if the file has them.
 
-    Raises one of ``UNREADABLE`` when the file is damaged, and ``TooLargeError`` when an array has more elements than its
-    limit in ``limits``. Memory use is bounded by the size of the file, because members must be uncompressed and as large
-    as their headers say; that is checked before any is read.
+    Raises one of ``UNREADABLE`` when the file is damaged, and ``TooLargeError`` when an array has more elements than
+    its limit in ``limits``. Memory use is bounded by the size of the file, because members must be uncompressed and as
+    large as their headers say; that is checked before any is read.
     """
     with zipfile.ZipFile(path) as archive:
         stored = set(archive.namelist())
