@@ -68,24 +68,33 @@ class Loaded:
 
 
 class _Transactions:
-    """Copies tables into a database in transactions of limited size. ``commit`` ends the last one."""
+    """Copies tables into the database at ``path`` in transactions of limited size.
 
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
+    The database is closed and opened again after each, because the engine keeps memory for every row that it has
+    written: 2 kB for a section.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self._bytes = 0
+        self.graph = Graph(path, read_only=False)
 
     def copy(self, table: str, rows: pa.Table) -> None:
         if not self._bytes:
-            self._graph.execute("BEGIN TRANSACTION")
-        self._graph.copy(table, rows)
+            self.graph.execute("BEGIN TRANSACTION")
+        self.graph.copy(table, rows)
         self._bytes += rows.nbytes
         if self._bytes >= _TRANSACTION_BYTES:
             self.commit()
 
     def commit(self) -> None:
+        """Commit what was copied since the last transaction; call it after the last copy."""
         if self._bytes:
-            self._graph.execute("COMMIT")
+            self.graph.execute("COMMIT")
+            self.graph.execute("CHECKPOINT")  # leaves nothing to write for closing, which hangs if the disk is full
+            self.graph.close()
             self._bytes = 0
+            self.graph = Graph(self._path, read_only=False)
 
 
 def load(staging_path: Path, folder: Path, identity: EncoderIdentity, progress: Progress) -> Loaded:
@@ -105,10 +114,9 @@ def load_database(staging: Staging, folder: Path, identity: EncoderIdentity, pro
     is_large = sections >= MIN_QUANTIZED_SECTIONS
     progress.start("loading", sections, "sections")
     # Not closed if something fails, because closing may hang (see ``wikigr.isolation``).
-    graph = Graph(folder / DATABASE, read_only=False)
+    database = _Transactions(folder / DATABASE)
     for statement in ddl(identity.dimension):
-        graph.execute(statement)
-    database = _Transactions(graph)
+        database.graph.execute(statement)
     articles, aliases = _load_articles(database, staging)
     with ExitStack() as stack:
         quantized = None
@@ -119,6 +127,7 @@ def load_database(staging: Staging, folder: Path, identity: EncoderIdentity, pro
     mentions = _load_edges(database, staging, "MENTIONS", "mention")
     entities, triples = _load_facts(database, staging, progress)
     database.commit()
+    graph = database.graph
     vector_index = not is_large and _try_vector_index(graph)
     graph.execute("CHECKPOINT")
     graph.close()
