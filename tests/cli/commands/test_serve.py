@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import shlex
 import signal
 import socket
@@ -108,7 +107,7 @@ def test_the_settings_of_assistants(wikigr: Wikigr, physics_pack: Path, monkeypa
     options = ("--pack", physics_pack.name, "--profile", "fast", "--offline", "--print-config")
     for client in ("claude-desktop", "cursor"):
         entry = json.loads(wikigr("mcp", *options, client).out)["mcpServers"]["wikigr"]
-        assert entry["args"] == expected and os.path.basename(entry["command"]) == "wikigr"
+        assert entry["args"] == expected and Path(entry["command"]).name == "wikigr"
     entry = json.loads(wikigr("mcp", *options, "vscode").out)["servers"]["wikigr"]
     assert entry["type"] == "stdio" and entry["args"] == expected
     words = shlex.split(wikigr("mcp", *options, "claude-code").out)
