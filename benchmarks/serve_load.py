@@ -3,8 +3,9 @@
     python benchmarks/serve_load.py --pack packs/physics --seconds 60
 
 Each part starts its own server: with the profile ``enhanced``, with the same without the reader and the hops that it
-reads, and, with ``--update``, while ``wikigr pack update`` replaces a copy of the pack underneath. Memory is the resident
-set of the server, at a quarter of the time and at the end. On a busy machine, look at the processor time of a question.
+reads, and, with ``--update``, while ``wikigr pack update`` replaces a copy of the pack underneath. Memory is the
+resident set of the server, at a quarter of the time and at the end. On a busy machine, look at the processor time of a
+question.
 """
 
 from __future__ import annotations
