@@ -130,7 +130,7 @@ OPTIONS = {
         OptionRow("host", SERVER, "The address at which to listen."),
         OptionRow("port", SERVER, "The port at which to listen."),
         OptionRow("token", SERVER, "The secret that clients must send."),
-        OptionRow("open", SERVER, "Open the address in the browser."),
+        OptionRow("open", SERVER, "Open the address of the server in the browser."),
         OptionRow("print-config", SERVER, "Print the settings of an assistant."),
         OptionRow("output", OUTPUT, "The file or folder to write.", "-o"),
         OptionRow("format", OUTPUT, "The output format."),

@@ -224,7 +224,7 @@ def test_a_model_that_fails_is_a_tool_error(
 
 
 def test_long_texts_are_read_in_parts(tmp_path: Path, build: Build) -> None:
-    words = " ".join(f"word{number}" for number in range(6_000))
+    words = " ".join(f"word{number}" for number in range(1_800))
     pack = build(tmp_path / "long", [("Long", f"# Words\n{words}."), ("Other", "See Long.")])
 
     async def use(server: Running) -> None:
@@ -329,3 +329,7 @@ def test_malformed_lines_over_stdio(physics_pack: Path) -> None:
     assert answers[1]["result"]["serverInfo"]["name"] == "wikigr"
     assert answers[2]["error"]["code"] == -32601 and answers[3]["error"]["code"] == -32602
     assert answers[5]["result"]["structuredContent"]["packs"][0]["pack"] == "physics"
+
+
+def _call(number: int, parameters: bytes) -> bytes:
+    return b'{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": %s}' % (number, parameters)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import shutil
 import socket
 import sys
 import threading
@@ -143,8 +145,16 @@ _PARTS = (
 )
 
 
-def _fuzz(server: Running, count: int) -> None:
-    """Send ``count`` requests with hostile names; no file is opened for them, and none crashes the server."""
+def _fuzz(server: Running, count: int, folder: Path) -> None:
+    """Send ``count`` requests with hostile names; no file is opened for them, and none crashes the server.
+
+    Some name a real profile and a real pack in ``folder``, which a lookup in the file system would find.
+    """
+    profile, pack = folder / "fuzzmark.yaml", folder / "fuzzmark"
+    profile.write_text("extends: fast\n")
+    shutil.copytree(server.packs.location("physics"), pack)
+    real = [str(path) for path in (profile, pack, pack / "pack.db", pack / "manifest.json")]
+    real += [os.path.relpath(path) for path in real] + [f"file://{path}" for path in real]
     if not _OPENED.watching:
         sys.addaudithook(_OPENED)
     seeded = random.Random(20)
@@ -154,6 +164,7 @@ def _fuzz(server: Running, count: int) -> None:
     try:
         for _ in range(count):
             name = "fuzzmark" + "".join(seeded.choices(_PARTS, k=seeded.randint(1, 5)))[:1200]
+            name = seeded.choice(real) if seeded.random() < 0.3 else name
             raw = quote(name.encode("utf-8", "surrogatepass"), safe=seeded.choice(("", "/", "/.\\%")))
             path = seeded.choice(
                 (
@@ -187,13 +198,13 @@ def _get(port: int, path: str) -> bytes:
     return answer
 
 
-def test_hostile_names_reach_no_file(physics: Running) -> None:
-    _fuzz(physics, 300)
+def test_hostile_names_reach_no_file(physics: Running, tmp_path: Path) -> None:
+    _fuzz(physics, 300, tmp_path)
 
 
 @pytest.mark.trust
-def test_ten_thousand_hostile_names_reach_no_file(physics: Running) -> None:
-    _fuzz(physics, 10_000)
+def test_ten_thousand_hostile_names_reach_no_file(physics: Running, tmp_path: Path) -> None:
+    _fuzz(physics, 10_000, tmp_path)
 
 
 def test_slow_clients_do_not_block_others(physics: Running) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -21,7 +22,7 @@ from wikigr.serve.service import Service
 from wikigr.serve.workers import Workers
 
 # Threads for questions, questions that wait for one, and seconds until a client is told that it takes too long.
-THREADS = 4
+THREADS = max(4, os.cpu_count() or 1)
 WAITING = 64
 TIME_LIMIT = 120.0
 
