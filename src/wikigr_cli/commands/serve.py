@@ -25,7 +25,7 @@ def serve(
     offline: options.Offline = False,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the address in the browser.")] = False,
 ) -> None:
-    """Serve packs over HTTP: a JSON API under /api, and the Model Context Protocol (MCP) at /mcp.
+    """Serve packs over HTTP: a web page, a JSON API under /api, and the Model Context Protocol (MCP) at /mcp.
 
     The packs stay open, so an answer takes a fraction of the time of `wikigr ask`. A pack that is replaced, as by
     `wikigr pack update`, is opened again. Ctrl-C stops the server after the requests under way. Needs the extra
@@ -45,7 +45,9 @@ def serve(
     with listen(host, port) as listener:
         served = open_served(environment, packs, profile, offline=offline)
 
+        from wikigr.evaluation.run import RUNS
         from wikigr.serve.app import create_app
+        from wikigr.serve.web.routes import WebPage
 
         shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
         address = f"http://{shown}:{listener.getsockname()[1]}/"
@@ -62,5 +64,6 @@ def serve(
 
                 webbrowser.open(address)
 
-        run_app(create_app(served, host=host, token=token), listener, on_ready=ready)
+        pages = WebPage(served, RUNS).routes()
+        run_app(create_app(served, host=host, token=token, pages=pages), listener, on_ready=ready)
     environment.note("Stopped.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from wikigr.serve.web.graph_layout import Link, lay_out
@@ -18,8 +18,14 @@ def graphs(draw_: st.DrawFn) -> tuple[int, list[Link]]:
     return count, [Link(a, b, length) for a, b, length in draw_(st.lists(ends, max_size=60)) if a != b]
 
 
+STAR = [Link(0, n, 1.0) for n in range(1, 26)]
+EVERY = [Link(a, b, 1.0) for a, b in combinations(range(26), 2)]
+
+
 @given(graphs())
-@settings(max_examples=30)
+@example((26, STAR))
+@example((26, EVERY))
+@settings(max_examples=20)
 def test_labels_do_not_overlap(graph: tuple[int, list[Link]]) -> None:
     count, links = graph
     sizes = [(60.0 + 11 * (n % 7), 40.0 + 16 * (n % 2)) for n in range(count)]

@@ -49,7 +49,10 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class ArticleSection:
-    """A section with its text; the lead has ``level`` 0. ``outside`` is its place on the web, if it is known."""
+    """A section with its text; the lead has ``level`` 0. ``outside`` is its place on the web, if it is known.
+
+    ``heading`` is empty if the section continues the one before it, as in an article that was divided into passages.
+    """
 
     anchor: str
     section_id: str
@@ -116,6 +119,8 @@ def article_page(
     """
     view = view_article(pack, title)
     ids = [entry.section_id for entry in view.outline]
+    paths = [entry.heading_path for entry in view.outline]
+    headed = [n for n, path in enumerate(paths) if n == 0 or path != paths[n - 1]]
     begin = ids.index(section_id) // SECTIONS_PER_PAGE * SECTIONS_PER_PAGE if section_id in ids else 0
     shown = view.outline[begin : begin + SECTIONS_PER_PAGE]
     neighborhood, ranks = Neighborhood(pack.graph), ranks_of(pack)
@@ -142,10 +147,17 @@ def article_page(
         categories=view.categories[:_MAX_LISTED_NAMES],
         words=word_count(view.content),
         rank=ranks.of(title),
-        outline=tuple(_heading(pack, title, entry, begin, end, n) for n, entry in enumerate(view.outline)),
+        outline=tuple(_heading(pack, title, view.outline[n], begin, end, n) for n in headed),
         sections=tuple(
-            _section(entry, stored[entry.section_id].content, outside[entry.section_id], names, quotation)
-            for entry in shown
+            _section(
+                entry,
+                entry.heading if n in headed else "",
+                stored[entry.section_id].content,
+                outside[entry.section_id],
+                names,
+                quotation,
+            )
+            for n, entry in enumerate(shown, start=begin)
         ),
         earlier=article_address(pack.label, title, ids[begin - 1]) if begin else "",
         later=article_address(pack.label, title, ids[end]) if end < len(ids) else "",
@@ -167,7 +179,12 @@ def _heading(pack: Pack, title: str, entry: OutlineEntry, begin: int, end: int, 
 
 
 def _section(
-    entry: OutlineEntry, text: str, outside: str | None, names: Mapping[str, str], quotation: Quotation | None
+    entry: OutlineEntry,
+    heading: str,
+    text: str,
+    outside: str | None,
+    names: Mapping[str, str],
+    quotation: Quotation | None,
 ) -> ArticleSection:
     marks: tuple[Mark, ...] = ()
     if quotation is not None and quotation.section_id == entry.section_id:
@@ -175,7 +192,7 @@ def _section(
     return ArticleSection(
         anchor=section_anchor(entry.section_id),
         section_id=entry.section_id,
-        heading=entry.heading,
+        heading=heading,
         level=len(entry.heading_path),
         text=divide(text, marks, find_names(text, names)),
         outside=outside_address(outside),

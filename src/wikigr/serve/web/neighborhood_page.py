@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from wikigr.graph.neighborhood import Edge, Neighborhood, Node
 from wikigr.pack.open import Pack
@@ -16,6 +16,8 @@ _MAX_NODES = 26
 # Neighbors of each article of a path in the picture.
 _MAX_AROUND = 5
 _MAX_EDGES = 1_000
+# Lines from each neighbor to other neighbors: where everything is connected, they would hide the rest.
+_MAX_BACKGROUND = 2
 # Nodes that are listed below the picture, which may show fewer.
 _MAX_LISTED = 100
 
@@ -195,17 +197,20 @@ def _line(number: Mapping[Node, int], edges: Sequence[Edge], length: float, *, i
 
 
 def _background(pack: Pack, shown: Sequence[Node], drawn: Collection[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the pairs of shown nodes that are connected in any way, without those that are drawn already."""
+    """Return pairs of shown nodes that are connected in any way, without those that are ``drawn`` already.
+
+    Each node is connected with the first few of the others.
+    """
     index = pack.graph_index
     numbers = {index.number_of_node(node): n for n, node in enumerate(shown)}
-    found = set()
+    found: set[tuple[int, int]] = set()
     for number, n in numbers.items():
         if number is None:
             continue
-        for neighbor in index.indices[index.indptr[number] : index.indptr[number + 1]].tolist():
-            other = numbers.get(neighbor)
-            if other is not None and n < other and (n, other) not in drawn:
-                found.add((n, other))
+        neighbors = index.indices[index.indptr[number] : index.indptr[number + 1]].tolist()
+        others = sorted(numbers[neighbor] for neighbor in neighbors if neighbor in numbers)
+        pairs = ((min(n, other), max(n, other)) for other in others)
+        found.update(islice((pair for pair in pairs if pair not in drawn), _MAX_BACKGROUND))
     return sorted(found)
 
 
