@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import multiprocessing
 import os
 import sys
@@ -26,6 +27,8 @@ settings.load_profile("repeatable")
 kuzu = import_engine()
 ROOT = Path(__file__).parent.parent
 Links = Sequence[tuple[str, str]]
+# Its modules import packages of the extra `test-web`.
+collect_ignore = [] if importlib.util.find_spec("playwright") else ["web"]
 
 
 def pytest_configure() -> None:
