@@ -21,6 +21,8 @@ from wikigr.graph.pagerank_cache import PageRankCache, Parameters, write_cache
 from wikigr.ingest import embedding, loading
 from wikigr.ingest.calibration import calibrate_min_relevance
 from wikigr.ingest.chunking import chunk_all
+from wikigr.ingest.engines.engine import Engine
+from wikigr.ingest.engines.local import LocalEngine
 from wikigr.ingest.entity_resolution import clear_extracted
 from wikigr.ingest.linking import link_all
 from wikigr.ingest.reading import read_source
@@ -111,20 +113,22 @@ def build_pack(
     progress: Progress | None = None,
     review: Review | None = None,
     extractor: Extractor | None = None,
+    engine: Engine | None = None,
 ) -> BuildReport:
     """Build a pack from ``source`` (read from ``location``) in the folder ``destination``.
 
     ``bundle`` is the folder of a prepared encoder to copy into the pack, with its reader if there is one. ``extractor``
-    extracts entities and relations from the text. An existing pack remains untouched until the last step. Raises
-    ``SourceError``, ``BuildError`` or ``ModelError``, with an ``extractor`` also ``LlmError``, and whatever ``review``
-    raises.
+    extracts entities and relations from the text. ``engine`` runs the costly stages, by default on this machine. An
+    existing pack remains untouched until the last step. Raises ``SourceError``, ``BuildError`` or ``ModelError``, with
+    an ``extractor`` also ``LlmError``, and whatever ``review`` raises.
     """
     layout = Layout(destination)
     with layout.building(), ExitStack() as stack:
         try:
             staging = Staging(layout.staging, fresh=not options.resume)
             stack.callback(staging.close)
-            build = _Build(staging, layout, source, location, encoder, options, progress or Silent())
+            engine = engine or LocalEngine(options.jobs)
+            build = _Build(staging, layout, source, location, encoder, options, progress or Silent(), engine)
             return build.run(bundle, review, extractor)
         except ReviewStopped:
             build.drop_staging(extractor)
@@ -147,12 +151,13 @@ class _Build:
     encoder: Embedder
     options: BuildOptions
     progress: Progress
+    engine: Engine
 
     def run(self, bundle: Path | None, review: Review | None, extractor: Extractor | None) -> BuildReport:
         staging, layout, encoder, progress = self.staging, self.layout, self.encoder, self.progress
         self._read()
         chunk_all(staging, progress)
-        lost_links = link_all(staging, progress, by_id=self.source.format not in _TITLE_LINKS_ONLY)
+        lost_links = link_all(staging, progress, self.engine, by_id=self.source.format not in _TITLE_LINKS_ONLY)
         extraction = None
         if extractor is not None:
             extraction = extractor.extract(staging, progress)
@@ -161,7 +166,7 @@ class _Build:
         if review is not None:
             review.staged(staging)
         reused = self._reuse()
-        embedded = embedding.embed_all(staging, encoder, progress)
+        embedded = embedding.embed_all(staging, encoder, progress, self.engine)
 
         layout.clear_new()
         loaded: loading.Loaded = run_isolated(
@@ -228,9 +233,9 @@ class _Build:
                 self.source,
                 self.staging,
                 limit=self.options.limit,
-                jobs=self.options.jobs,
                 keep_going=self.options.keep_going,
                 progress=self.progress,
+                engine=self.engine,
             )
         except SourceError as error:
             self._require_unchanged(before, error)

@@ -1,0 +1,41 @@
+"""The protocol of the engines, which run the costly stages of a build: parsing, finding mentions and encoding.
+
+Every engine calls the same functions (``parse_record``, ``find_targets``, ``encode_texts``), and one writer in the
+process of the build stages what they return. The content of a pack therefore does not depend on the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Protocol
+
+from wikigr.embeddings.embedder import Embedder, Vectors
+from wikigr.errors import RecordError
+from wikigr.sources.article import Source, SourceItem
+
+if TYPE_CHECKING:
+    from wikigr.ingest.mentions import NameMatcher
+
+# The place of a record (``""`` outside line-based formats), and its items or its error.
+Parsed = tuple[str, list[SourceItem] | RecordError]
+
+
+class Engine(Protocol):
+    """Runs the stages whose cost grows with the text, on this machine or on several."""
+
+    def parse(self, source: Source, skip: int) -> Iterator[Parsed]:
+        """Yield the parsed records of ``source`` in order, without the first ``skip``."""
+        ...
+
+    def find_mentions(
+        self, matcher: NameMatcher, articles: Iterable[tuple[int, str]]
+    ) -> Iterator[tuple[int, list[int]]]:
+        """Yield the number of each article and the numbers of those that its text mentions, in any order."""
+        ...
+
+    def encode(self, encoder: Embedder, texts: Iterable[tuple[bytes, str]]) -> Iterator[tuple[list[bytes], Vectors]]:
+        """Encode ``texts``, each with its key; yield keys and their vectors, in any order.
+
+        Raises ``ModelError`` if the encoder fails or returns vectors that are not finite.
+        """
+        ...
