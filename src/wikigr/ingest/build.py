@@ -128,6 +128,8 @@ def build_pack(
             staging = Staging(layout.staging, fresh=not options.resume)
             stack.callback(staging.close)
             engine = engine or LocalEngine(options.jobs)
+            if not options.resume:
+                engine.discard()
             build = _Build(staging, layout, source, location, encoder, options, progress or Silent(), engine)
             return build.run(bundle, review, extractor)
         except ReviewStopped:
@@ -214,6 +216,7 @@ class _Build:
 
     def drop_staging(self, extractor: Extractor | None) -> None:
         """Remove the working files, but keep replies that an interrupted build with ``--extract`` has paid for."""
+        self.engine.discard()
         replies, usd = self.staging.paid_replies()
         if extractor is not None or not (replies or usd):
             self.layout.drop_staging()

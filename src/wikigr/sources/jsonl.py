@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
+from wikigr.sources.blocks import Block, block_bytes
 from wikigr.sources.streams import MAX_LINE_BYTES as MAX_LINE_BYTES
-from wikigr.sources.streams import STDIN, TOO_LONG, Line, describe_invalid_utf8, open_bytes, read_lines
+from wikigr.sources.streams import (
+    STDIN,
+    TOO_LONG,
+    Line,
+    describe_invalid_utf8,
+    is_compressed,
+    open_bytes,
+    read_lines,
+)
 from wikigr.text import fold
 
 _HEADING = re.compile(r" {0,3}+(?P<marks>#{1,6}+)[ \t]++(?P<text>.+)")
@@ -48,6 +59,30 @@ class JsonlSource:
             name = "Standard input" if self.path == STDIN else str(self.path)
             raise SourceError(f"{name} has no records.")
 
+    def blocks(self) -> list[Block] | None:
+        """Return blocks of whole lines, or ``None`` if the input is compressed or is not a regular file.
+
+        Reads the file once to count its lines, which messages and the ids of records without ``id`` contain.
+        """
+        if self.path == STDIN or not Path(self.path).is_file() or is_compressed(self.path):
+            return None
+        try:
+            with Path(self.path).open("rb") as stream:
+                return _blocks_of_lines(str(Path(self.path).absolute()), stream)
+        except OSError as error:
+            raise SourceError(f"Cannot read {self.path}: {error.strerror or error}.") from error
+
+    def block_records(self, block: Block) -> Iterator[JsonlRecord]:
+        try:
+            with Path(block.path).open("rb") as stream:
+                stream.seek(block.start)
+                lines = io.BytesIO(stream.read(block.end - block.start))
+        except OSError as error:
+            raise SourceError(f"Cannot read {block.path}: {error.strerror or error}.") from error
+        for record in read_lines(lines, self.path, block.first_line):
+            if record.is_too_long or record.data.strip():
+                yield record
+
     def parse(self, record: JsonlRecord) -> Iterator[SourceItem]:
         """Turn one line into an article; raises ``RecordError`` with the file and the line number."""
         where = record.where or f"line {record.line}"
@@ -69,6 +104,21 @@ class JsonlSource:
             aliases=_texts(fields, "aliases", where),
             url=_text(fields, "url", where) if fields.get("url") is not None else "",
         )
+
+
+def _blocks_of_lines(path: str, stream: BinaryIO) -> list[Block] | None:
+    """Return blocks of whole lines, or ``None`` if a line is too long to hold it in memory."""
+    wanted = block_bytes(os.fstat(stream.fileno()).st_size)
+    blocks: list[Block] = []
+    start, lines = 0, 0
+    while data := stream.read(wanted):
+        rest = stream.readline(MAX_LINE_BYTES)
+        if len(rest) == MAX_LINE_BYTES and not rest.endswith(b"\n"):
+            return None
+        end = start + len(data) + len(rest)
+        blocks.append(Block(path, start, end, lines + 1))
+        start, lines = end, lines + data.count(b"\n") + rest.count(b"\n")
+    return blocks
 
 
 def split_sections(text: str, title: str) -> tuple[SourceSection, ...]:

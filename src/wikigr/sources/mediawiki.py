@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import io
+import mmap
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +21,8 @@ from mwxml.errors import MalformedXML
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
-from wikigr.sources.streams import open_bytes
+from wikigr.sources.blocks import Block, block_bytes
+from wikigr.sources.streams import decompressed, open_bytes
 from wikigr.sources.wikitext.page import WikiSite, parse_wikitext
 
 _REDIRECT = re.compile(r"\s*#\s*redirect(?:ion)?\s*:?\s*\[\[([^\]|\n]+)", re.IGNORECASE)
@@ -29,6 +34,14 @@ _READ_BYTES = 1 << 20
 _MAX_ELEMENT_MIB = 64
 _MAX_TAGS = 1_000_000
 _PAGE_DEPTH = 2
+
+# The beginning of a bzip2 stream and of its first block, or of a stream without blocks.
+_STREAM = re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")
+# The header, at least one with pages, and the end.
+_MIN_STREAMS = 3
+# Enough of a stream for its first characters: a bzip2 block is decompressed as a whole.
+_HEAD_BYTES = 1 << 20
+_END = b"</mediawiki>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +79,44 @@ class MediaWikiSource:
         Raises ``SourceError`` when the file is missing, truncated, damaged, not a MediaWiki export or not UTF-8, the
         only encoding that MediaWiki writes.
         """
+        with open_bytes(self.path) as stream:
+            yield from self._checked(stream)
+
+    def blocks(self) -> list[Block] | None:
+        """Return blocks of whole pages of a multistream dump; ``None`` for any other file.
+
+        Such a dump is a sequence of bzip2 streams: the header, some pages each, and the end. They are found by their
+        first bytes, so the index of the dump is not needed.
+        """
+        if not self.path.is_file():
+            return None
+        try:
+            with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                return _blocks_of_streams(str(self.path.absolute()), data)
+        except (OSError, ValueError) as error:  # an empty file cannot be mapped
+            raise SourceError(f"Cannot read {self.path}: {error}.") from error
+
+    def block_records(self, block: Block) -> Iterator[WikiRecord]:
+        """Yield one record per page of the block; raises as ``records`` does."""
+        try:
+            with Path(block.path).open("rb") as file:
+                is_last = block.end == os.fstat(file.fileno()).st_size
+                header = file.read(block.header) if block.start else b""
+                file.seek(block.start)
+                streams = file.read(block.end - block.start)
+        except OSError as error:
+            raise SourceError(f"Cannot read {self.path}: {error.strerror or error}.") from error
+        end = b"" if is_last else bz2.compress(_END)
+        with decompressed(io.BytesIO(header + streams + end), str(self.path)) as stream:
+            yield from self._checked(stream)
+
+    def _checked(self, stream: BinaryIO) -> Iterator[WikiRecord]:
+        """Yield the records of ``stream``; errors say how many pages were read before them."""
         pages = 0
         try:
-            with open_bytes(self.path) as stream:
-                for record in self._read(stream):
-                    yield record
-                    pages += 1
+            for record in self._read(stream):
+                yield record
+                pages += 1
         except SourceError as error:
             raise SourceError(f"{error.message} {_progress(pages)}", hint=error.hint) from error
         except (ParseError, MalformedXML) as error:
@@ -172,6 +217,27 @@ class MediaWikiSource:
             f"Cannot read {self.path} as a MediaWiki export: {reason}. {_progress(pages)}",
             hint="Download or copy the file again and compare its size.",
         )
+
+
+def _blocks_of_streams(path: str, data: mmap.mmap) -> list[Block] | None:
+    starts = [match.start() for match in _STREAM.finditer(data)]
+    if len(starts) < _MIN_STREAMS or starts[0] != 0:
+        return None
+    wanted = block_bytes(len(data))
+    edges = [0]
+    for start in starts[1:]:
+        if start - edges[-1] >= wanted:
+            # Other programs write several streams too, but end them anywhere.
+            if (
+                not bz2.BZ2Decompressor()
+                .decompress(data[start : start + _HEAD_BYTES], 64)
+                .lstrip()
+                .startswith(b"<page>")
+            ):
+                return None
+            edges.append(start)
+    ends = [*edges[1:], len(data)]
+    return [Block(path, start, end, header=starts[1]) for start, end in zip(edges, ends, strict=True)]
 
 
 def _progress(pages: int) -> str:

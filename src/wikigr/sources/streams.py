@@ -44,6 +44,16 @@ _COMPRESSIONS: tuple[tuple[bytes, str, Callable[[BinaryIO], IO[bytes]]], ...] = 
 )
 
 
+def is_compressed(path: Path | str) -> bool:
+    """Return whether the file has a compression that ``open_bytes`` knows; raises ``SourceError`` if it is missing."""
+    try:
+        with Path(path).open("rb") as stream:
+            head = stream.read(_MAX_MAGIC_LENGTH)
+    except OSError as error:
+        raise SourceError(f"Cannot read {path}: {error.strerror or error}.") from error
+    return any(head.startswith(magic) for magic, _, _ in _COMPRESSIONS)
+
+
 @contextmanager
 def open_bytes(location: Path | str) -> Iterator[BinaryIO]:
     """Open a file, or standard input for ``"-"``, and decompress gzip, bzip2 and xz while reading.
@@ -138,12 +148,13 @@ class Line(NamedTuple):
     where: str = ""
 
 
-def read_lines(stream: BinaryIO, location: Path | str) -> Iterator[Line]:
+def read_lines(stream: BinaryIO, location: Path | str, first: int = 1) -> Iterator[Line]:
     """Yield every line of ``stream`` without its line end (LF or CRLF); a byte order mark is dropped.
 
-    At most one line is held in memory. ``location`` is where the stream comes from.
+    At most one line is held in memory. ``location`` is where the stream comes from, and ``first`` is the number of its
+    first line.
     """
-    number = 0
+    number = first - 1
     while line := stream.readline(MAX_LINE_BYTES + 1):
         number += 1
         if number == 1:

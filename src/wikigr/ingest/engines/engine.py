@@ -39,3 +39,7 @@ class Engine(Protocol):
         Raises ``ModelError`` if the encoder fails or returns vectors that are not finite.
         """
         ...
+
+    def discard(self) -> None:
+        """Remove the engine's working files of this build, if it has any."""
+        ...

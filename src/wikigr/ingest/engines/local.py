@@ -56,6 +56,9 @@ class LocalEngine:
         while batch := list(islice(remaining, _TEXTS_PER_CORE * available_cores())):
             yield [key for key, _ in batch], encode_texts(encoder, [text for _, text in batch])
 
+    def discard(self) -> None:
+        pass
+
 
 def _parse_in_processes(source: Source, records: Iterator[Any], jobs: int) -> Iterator[Parsed]:
     # Spawned, not forked, because the parent may have threads. The window bounds memory.
