@@ -15,7 +15,7 @@ QUESTION ?= When and where was Werner Heisenberg born?
 TORCH_INDEX ?=
 TORCH := torch==2.13.0 $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: demo eval test test-lowest test-trust test-llm fuzz lint lint-workflows types check bench docs locked lock audit \
+.PHONY: demo eval test test-lowest test-trust test-llm test-ray fuzz lint lint-workflows types check bench docs locked lock audit \
 	dist sbom hooks clean
 
 # Build the demo pack and ask it a question.
@@ -28,13 +28,15 @@ demo: .venv/.installed
 # Run the tests that need neither a network nor a language model, in under five minutes on two cores.
 test: .venv/.test
 	$(BIN)/wikigr model prepare $(MODEL)
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore=tests/trust -m "not llm and not trust"
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore=tests/trust --ignore=tests/ray \
+		-m "not llm and not ray and not trust"
 
 # Run the same tests with the lowest version of every direct dependency that pyproject.toml allows. Use Python 3.11:
 # some of those versions have no wheels for later ones.
 test-lowest: .venv-lowest/.installed
 	$(LOWEST)/wikigr model prepare $(MODEL)
-	$(LOWEST)/python -m pytest --numprocesses auto --dist loadfile --ignore=tests/trust -m "not llm and not trust"
+	$(LOWEST)/python -m pytest --numprocesses auto --dist loadfile --ignore=tests/trust --ignore=tests/ray \
+		-m "not llm and not ray and not trust"
 
 # Run the attacks, injected faults and load tests, and print a table of what was tried; takes about fifteen minutes.
 # Without atheris, which has no wheels for some platforms, the coverage-guided fuzzing is skipped.
@@ -57,6 +59,11 @@ fuzz: .venv/.test
 test-llm: .venv/.llm
 	$(BIN)/wikigr model prepare $(MODEL)
 	$(BIN)/python -m pytest -m llm tests/llm
+
+# Test builds and evaluations on real Ray clusters, whose nodes are processes on this machine; takes about ten minutes.
+test-ray: .venv/.ray
+	$(BIN)/wikigr model prepare $(MODEL)
+	$(BIN)/python -m pytest -m ray tests/ray
 
 # Check style, format and the layers of the architecture.
 lint: .venv/.lint
@@ -159,6 +166,10 @@ clean:
 
 .venv/.llm: .venv/.test
 	$(PIP) -e '.[llm]'
+	touch $@
+
+.venv/.ray: .venv/.test
+	$(PIP) -e '.[ray]'
 	touch $@
 
 .venv/.lint: .venv/.test

@@ -225,7 +225,7 @@ def _blocks_of_streams(path: str, data: mmap.mmap) -> list[Block] | None:
         return None
     wanted = block_bytes(len(data))
     edges = [0]
-    for start in starts[1:]:
+    for start in starts[1:-1]:
         if start - edges[-1] >= wanted:
             # Other programs write several streams too, but end them anywhere.
             if (
