@@ -2,9 +2,9 @@
 
     python benchmarks/ray_build.py [SOURCE] [--limit N] [--rounds 1]
 
-Without SOURCE, builds from generated text. Each round alternates the builds, and ratios are of the same round. Every node
-is a Ray node with one CPU, as a process on this machine, and this process may use one CPU too; the machine needs as many
-cores as the largest cluster has nodes. All builds must have the same digest. Needs the extra ``ray``.
+Without SOURCE, builds from generated text. Each round alternates the builds, and ratios are of the same round. Nodes
+are processes on this machine, which should have at least two cores and nothing else to do. All builds must have the
+same digest. Needs the extra ``ray``.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -73,9 +74,8 @@ class Cluster:
         Also raises it for a node with another version of wikigr, or without it.
         """
         import cloudpickle
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
         import ray
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         nodes = sorted(
             (node["NodeManagerHostname"], node["NodeID"])
@@ -173,9 +173,9 @@ class Cluster:
     def _rows(self, worker: Worker, tasks: Sequence[int], gpus: float) -> Iterator[dict[str, Any]]:
         if not tasks:
             return
-        import ray.data
-
         import ray
+        import ray.data
+        from ray.util.annotations import RayDeprecationWarning
 
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
@@ -191,14 +191,18 @@ class Cluster:
         )
         with _as_cluster_error():
             rows = ray.data.from_items([{"task": task} for task in tasks], override_num_blocks=len(tasks))
-            yield from rows.map(
-                _Runner,
-                fn_constructor_args=(worker,),
-                compute=pool,
-                num_cpus=1,
-                num_gpus=gpus or None,
-                ray_remote_args_fn=_limit_retries,
-            ).iter_rows()
+            with warnings.catch_warnings():
+                # Ray 2.60 has announced the end of this argument, but has no other way to limit retries.
+                warnings.simplefilter("ignore", RayDeprecationWarning)
+                done = rows.map(
+                    _Runner,
+                    fn_constructor_args=(worker,),
+                    compute=pool,
+                    num_cpus=1,
+                    num_gpus=gpus or None,
+                    ray_remote_args_fn=_limit_retries,
+                )
+            yield from done.iter_rows()
 
 
 def _limit_retries() -> dict[str, Any]:
@@ -250,9 +254,8 @@ def connect(address: str | None = None, workers: int | None = None) -> Iterator[
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
-        import ray.data
-
         import ray
+        import ray.data
     except ImportError as error:
         raise UsageError(f"Cannot import Ray: {error}.", hint="pip install 'wikigr[ray]'") from error
     options: dict[str, Any] = {"address": "local", "num_cpus": workers, "include_dashboard": False}

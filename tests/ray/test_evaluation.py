@@ -35,7 +35,7 @@ def test_a_cluster_gives_the_samples_of_one_process(
     evaluate(evaluation, tmp_path / "one")
     cluster = make_cluster()
     add_worker(cluster)
-    advanced = []
+    advanced: list[int] = []
     with connect(cluster.address) as joined:
         evaluate(evaluation, tmp_path / "two", cluster=joined, advance=advanced.append)
     assert len(samples(tmp_path / "one")) == 40

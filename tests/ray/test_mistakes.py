@@ -16,6 +16,7 @@ from wikigr import __version__
 from wikigr.cluster import ClusterError, connect
 from wikigr.embeddings.embedder import Embedder
 
+FULL_DISK = {"automatic_object_spilling_enabled": False, "local_fs_capacity_threshold": 0.0}
 MakeCluster = Callable[..., Any]
 
 
@@ -82,10 +83,10 @@ def test_a_full_object_store(make_cluster: MakeCluster, source: Path, tmp_path: 
     import ray
 
     # When memory is full, Ray goes on on the disk, until the disk is nearly full. Here it always is.
-    cluster = make_cluster(_system_config={"local_fs_capacity_threshold": 0.0, "oom_grace_period_s": 1})
+    cluster = make_cluster(_system_config={**FULL_DISK, "oom_grace_period_s": 1})
     ray.init(address=cluster.address, namespace="hog", log_to_driver=False)
     hog = ray.remote(num_cpus=0)(_Hog).options(name="hog", lifetime="detached").remote()
-    assert ray.get(hog.fill.remote()) > 0
+    assert ray.get(hog.fill.remote())
     ray.shutdown()
     with pytest.raises(ClusterError, match=r"The object store of .* is full") as caught:
         build_on(cluster.address, source, tmp_path / "pack", encoder, Recorder())
@@ -93,18 +94,21 @@ def test_a_full_object_store(make_cluster: MakeCluster, source: Path, tmp_path: 
 
 
 class _Hog:
-    """Fills the object store of its node."""
+    """Fills the object store of its node and keeps it full."""
 
-    def fill(self) -> int:
-        from ray.exceptions import ObjectStoreFullError
+    def __init__(self) -> None:
+        self._kept: list[object] = []
 
+    def fill(self) -> bool:
         import ray
+        from ray.exceptions import ObjectStoreFullError, OutOfDiskError
 
-        self._kept = []
         for size in (8 << 20, 1 << 20, 1 << 17, 1 << 14):
-            while True:
+            for _ in range(20):
                 try:
                     self._kept.append(ray.put(np.zeros(size, dtype=np.uint8)))
-                except ObjectStoreFullError:
+                except (ObjectStoreFullError, OutOfDiskError):
                     break
-        return len(self._kept)
+            else:
+                return False
+        return True

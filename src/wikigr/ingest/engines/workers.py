@@ -98,7 +98,6 @@ class MentionFinder:
 
     def __call__(self, task: int) -> str:
         import pyarrow as pa
-
         import ray
 
         if self._loaded is None:
