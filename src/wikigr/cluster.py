@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import socket
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,8 +16,6 @@ from wikigr.errors import UsageError, WikigrError
 
 # A task that fails is run again after all others, and then once more.
 _ATTEMPTS = 3
-# A process that dies with a task takes it along. After this many deaths, the task itself is the probable cause.
-_DEATHS_PER_TASK = 5
 # Tasks that wait at each worker, so that it has work while its last result is collected. More would unbalance the end.
 _TASKS_PER_WORKER = 2
 
@@ -175,7 +172,6 @@ class Cluster:
             return
         import ray
         import ray.data
-        from ray.util.annotations import RayDeprecationWarning
 
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
@@ -191,22 +187,10 @@ class Cluster:
         )
         with _as_cluster_error():
             rows = ray.data.from_items([{"task": task} for task in tasks], override_num_blocks=len(tasks))
-            with warnings.catch_warnings():
-                # Ray 2.60 has announced the end of this argument, but has no other way to limit retries.
-                warnings.simplefilter("ignore", RayDeprecationWarning)
-                done = rows.map(
-                    _Runner,
-                    fn_constructor_args=(worker,),
-                    compute=pool,
-                    num_cpus=1,
-                    num_gpus=gpus or None,
-                    ray_remote_args_fn=_limit_retries,
-                )
-            yield from done.iter_rows()
-
-
-def _limit_retries() -> dict[str, Any]:
-    return {"max_task_retries": _DEATHS_PER_TASK}
+            # Ray runs a task again whose process died, without limit: a lost node fails several attempts in a second.
+            yield from rows.map(
+                _Runner, fn_constructor_args=(worker,), compute=pool, num_cpus=1, num_gpus=gpus or None
+            ).iter_rows()
 
 
 class _Runner:

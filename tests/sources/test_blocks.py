@@ -42,7 +42,7 @@ def multistream(path: Path, pages: int, per_stream: int) -> MediaWikiSource:
 
 
 # The header forms a block of its own at most, and the end never does.
-@pytest.mark.parametrize(("least", "blocks_found"), [(1, 15), (400, 8), (1 << 20, 1)])
+@pytest.mark.parametrize(("least", "blocks_found"), [(1, 15), (1_000, 7), (1 << 20, 1)])
 def test_a_multistream_dump_is_split_at_its_streams(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, least: int, blocks_found: int
 ) -> None:

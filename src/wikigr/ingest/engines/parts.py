@@ -17,6 +17,9 @@ from wikigr.pack.layout import Layout
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# Neither keys nor vectors nor texts repeat, so dictionaries would only be larger.
+_FORMAT: dict[str, Any] = {"use_dictionary": False, "compression": "zstd"}
+
 
 @dataclass(frozen=True, slots=True)
 class PartStore:
@@ -35,11 +38,11 @@ class PartStore:
             filesystem, path = self._place(name)
             if filesystem.type_name != "local":
                 # A file in object storage appears when it is complete.
-                pq.write_table(table, path, filesystem=filesystem)
+                pq.write_table(table, path, filesystem=filesystem, **_FORMAT)
                 return
             filesystem.create_dir(str(Path(path).parent))
             partial = f"{path}.{uuid.uuid4().hex}"
-            pq.write_table(table, partial, filesystem=filesystem)
+            pq.write_table(table, partial, filesystem=filesystem, **_FORMAT)
             filesystem.move(partial, path)
 
     def read(self, name: str) -> pa.Table:
