@@ -15,8 +15,8 @@ QUESTION ?= When and where was Werner Heisenberg born?
 TORCH_INDEX ?=
 TORCH := torch==2.13.0 $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: demo eval test test-lowest test-trust test-llm test-ray fuzz lint lint-workflows types check bench docs locked lock audit \
-	dist sbom hooks clean
+.PHONY: demo eval test test-lowest test-ladybug test-trust test-llm test-ray test-web fuzz lint lint-workflows types check bench \
+	docs locked lock audit dist sbom hooks clean
 
 # Build the demo pack and ask it a question.
 demo: .venv/.installed
@@ -25,18 +25,26 @@ demo: .venv/.installed
 		--description "Quantum physics and its history" --license CC-BY-4.0
 	$(BIN)/wikigr ask "$(QUESTION)" --pack packs/physics
 
+# The tests without those of targets of their own.
+SUITE := --numprocesses auto --dist loadfile --ignore=tests/ray --ignore=tests/trust --ignore=tests/web \
+	-m "not llm and not ray and not trust and not web"
+
 # Run the tests that need neither a network nor a language model, in under five minutes on two cores.
 test: .venv/.test
 	$(BIN)/wikigr model prepare $(MODEL)
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --ignore=tests/trust --ignore=tests/ray \
-		-m "not llm and not ray and not trust"
+	$(BIN)/python -m pytest $(SUITE)
 
 # Run the same tests with the lowest version of every direct dependency that pyproject.toml allows. Use Python 3.11:
 # some of those versions have no wheels for later ones.
 test-lowest: .venv-lowest/.installed
 	$(LOWEST)/wikigr model prepare $(MODEL)
-	$(LOWEST)/python -m pytest --numprocesses auto --dist loadfile --ignore=tests/trust --ignore=tests/ray \
-		-m "not llm and not ray and not trust"
+	$(LOWEST)/python -m pytest $(SUITE)
+
+# Run the same tests on the database engine of the extra `ladybug`.
+test-ladybug: .venv/.test
+	$(BIN)/wikigr model prepare $(MODEL)
+	$(PIP) -e '.[ladybug]'
+	WIKIGR_DATABASE_ENGINE=ladybug $(BIN)/python -m pytest $(SUITE)
 
 # Run the attacks, injected faults and load tests, and print a table of what was tried; takes about fifteen minutes.
 # Without atheris, which has no wheels for some platforms, the coverage-guided fuzzing is skipped.
@@ -64,6 +72,11 @@ test-llm: .venv/.llm
 test-ray: .venv/.ray
 	$(BIN)/wikigr model prepare $(MODEL)
 	$(BIN)/python -m pytest -m ray tests/ray
+
+# Test the pages in a real Chromium, which must be installed (such as with `apt-get install chromium`).
+test-web: .venv/.web
+	$(BIN)/wikigr model prepare $(MODEL)
+	$(BIN)/python -m pytest -m web tests/web
 
 # Check style, format and the layers of the architecture.
 lint: .venv/.lint
@@ -109,7 +122,7 @@ locked: .venv/bin/python
 # Update the lock file from pyproject.toml. Use Python 3.11, the lowest supported version: later versions leave out
 # packages that only 3.11 needs.
 lock: .venv/.lock-tools
-	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --unsafe-package torch --extra models --extra test --extra lint \
+	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --unsafe-package torch --extra models --extra serve --extra test --extra lint \
 		--no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements/ci.txt pyproject.toml
 
 # Check the locked packages for known vulnerabilities; needs a network, because it asks PyPI's advisory service.
@@ -161,7 +174,7 @@ clean:
 
 .venv/.test: .venv/.installed
 	$(PIP) $(TORCH)
-	$(PIP) -e '.[models,test]'
+	$(PIP) -e '.[models,serve,test]'
 	touch $@
 
 .venv/.llm: .venv/.test
@@ -170,6 +183,10 @@ clean:
 
 .venv/.ray: .venv/.test
 	$(PIP) -e '.[ray]'
+	touch $@
+
+.venv/.web: .venv/.test
+	$(PIP) -e '.[test-web]'
 	touch $@
 
 .venv/.lint: .venv/.test
@@ -182,5 +199,5 @@ clean:
 
 .venv-lowest/.installed: .venv-lowest/bin/python pyproject.toml
 	$(LOWEST)/python -m pip install --quiet --disable-pip-version-check uv $(TORCH)
-	$(LOWEST)/uv pip install --quiet --python $(LOWEST)/python --resolution lowest-direct -e '.[models,test]'
+	$(LOWEST)/uv pip install --quiet --python $(LOWEST)/python --resolution lowest-direct -e '.[models,serve,test]'
 	touch $@

@@ -16,12 +16,13 @@ _SYLLABLES = [c + v for c in "bcdfghklmnprstvz" for v in ("a", "e", "i", "o", "u
 
 
 class GeneratedSource:
-    """Articles of ``per_article`` sections with ``words`` words each, linked to their neighbors."""
+    """Articles of ``per_article`` sections with ``words`` words each, linked to ``links`` others."""
 
     format = "generated"
 
-    def __init__(self, articles: int, *, per_article: int = 5, words: int = 40, seed: int = 0) -> None:
-        self._articles, self._per_article, self._words, self._seed = articles, per_article, words, seed
+    def __init__(self, articles: int, *, per_article: int = 5, words: int = 40, links: int = 3, seed: int = 0) -> None:
+        self._articles, self._per_article, self._words, self._links = articles, per_article, words, links
+        self._seed = seed
         shuffled = random.Random(seed)
         self._vocabulary = ["".join(shuffled.choices(_SYLLABLES, k=shuffled.randint(1, 4))) for _ in range(20_000)]
 
@@ -41,7 +42,8 @@ class GeneratedSource:
             SourceSection((f"Part {n}",), _sentences(chosen[n * self._words : (n + 1) * self._words]))
             for n in range(self._per_article)
         )
-        links = tuple(f"Article {(number + step) % self._articles}" for step in (1, 7, 31))
+        # Some articles are linked by many others, as in an encyclopedia.
+        links = tuple(f"Article {int(self._articles * draw.random() ** 3)}" for _ in range(self._links))
         return SourceArticle(f"Article {number}", str(number), sections, links=links)
 
 

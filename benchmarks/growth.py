@@ -1,11 +1,14 @@
 """Measure how costs grow with a pack: build, size, cold and warm questions, and memory.
 
-    python benchmarks/growth.py [--sections 10000 100000] [--questions 200] [--batch 10000]
+    python benchmarks/growth.py [--sections 10000 100000 1000000] [--synthetic 1000000] [--questions 200]
+                                [--batch 10000] [--keep]
 
 Each run rebuilds the packs of generated text in benchmarks/.data, each in a separate process whose peak memory is
-measured. "Cold" is the median of whole ``wikigr ask`` processes; "warm" questions share one process. Finally,
-``wikigr ask --batch`` answers ``--batch`` questions on the smallest pack while its memory is read every half second.
-The slope is a linear fit to the second half of the readings, which excludes caches that fill once.
+measured; --keep uses those of the run before. A pack has an article with twenty links for every four sections. From
+--synthetic sections on, the vectors are random instead of the encoder's, because encoding takes hours and nothing else
+depends on the values. "Cold" is the median of whole ``wikigr ask`` processes; "warm" questions share one process.
+Finally, ``wikigr ask --batch`` answers ``--batch`` questions on the smallest pack while its memory is read every half
+second. The slope is a linear fit to the second half of the readings, which excludes caches that fill once.
 """
 
 from __future__ import annotations
@@ -21,32 +24,51 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 from cold_ask import timed
 from generated import GeneratedSource
 
+from wikigr.embeddings.embedder import EncoderIdentity, Vectors
+
 HERE = Path(__file__).parent
 WIKIGR = str(Path(sys.executable).parent / "wikigr")
 WORDS = 20
 
+PER_ARTICLE = 4
+LINKS = 20
+AT_ONCE = 16
+
 BUILD = """
-import sys
-sys.path.insert(0, sys.argv[3])
+import json, sys, time
+sys.path.insert(0, sys.argv[1])
 from pathlib import Path
+from growth import LINKS, PER_ARTICLE, WORDS, RandomEncoder
 from generated import GeneratedSource
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
 
 class Progress:
-    def start(self, stage, total, unit, *, done=0): pass
+    begun = []
+    def start(self, stage, total, unit, *, done=0): self.begun.append((stage, time.perf_counter()))
     def advance(self, count): pass
     def note(self, message): pass
 
-source = GeneratedSource(int(sys.argv[2]) // 5, words=int(sys.argv[4]))
-folder = Path(sys.argv[1])
-build_pack(source, "-", folder, open_encoder(DEFAULT_MODEL, purpose="bulk"), BuildOptions(name=folder.name))
+folder, sections, synthetic = Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+source = GeneratedSource(sections // PER_ARTICLE, per_article=PER_ARTICLE, words=WORDS, links=LINKS)
+encoder = open_encoder(DEFAULT_MODEL, purpose="bulk")
+if sections >= synthetic:
+    encoder = RandomEncoder(encoder.identity)
+progress = Progress()
+build_pack(source, "-", folder, encoder, BuildOptions(name=folder.name), progress=progress)
+stages = {}
+for (stage, begun), (_, ended) in zip(progress.begun, [*progress.begun[1:], ("", time.perf_counter())]):
+    stages[stage] = stages.get(stage, 0.0) + ended - begun
+Path(sys.argv[5]).write_text(json.dumps(stages))
 """
 
 WARM = """
@@ -68,40 +90,66 @@ print(json.dumps(taken))
 """
 
 
+class RandomEncoder:
+    """Returns a random unit vector for each text, always the same one."""
+
+    def __init__(self, identity: EncoderIdentity) -> None:
+        self.identity = identity
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        vectors = np.empty((len(texts), self.identity.dimension), dtype=np.float32)
+        for row, text in zip(vectors, texts, strict=True):
+            np.random.default_rng(zlib.crc32(text.encode())).standard_normal(dtype=np.float32, out=row)
+        normed: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return normed
+
+
 def questions(count: int, articles: int, seed: int = 1) -> list[str]:
     """Return questions made of words that occur in the text."""
-    source, draw = GeneratedSource(articles, words=WORDS), random.Random(seed)
+    source, draw = GeneratedSource(articles, per_article=PER_ARTICLE, words=WORDS, links=LINKS), random.Random(seed)
     made = []
     for _ in range(count):
         article = source.article(draw.randrange(articles))
-        words = article.sections[draw.randrange(5)].text.replace(".", "").split()
+        words = article.sections[draw.randrange(PER_ARTICLE)].text.replace(".", "").split()
         made.append(f"What is {' '.join(draw.sample(words, 4)).lower()}?")
     return made
 
 
-def measure(sections: int, asked: int) -> dict[str, float]:
+def measure(sections: int, asked: int, synthetic: int, *, keep: bool) -> dict[str, float]:
     """Build a pack of ``sections`` sections and return its measurements by name."""
-    folder = HERE / ".data" / f"growth-{sections}"
-    shutil.rmtree(folder, ignore_errors=True)
-    built, build_mb = timed([sys.executable, "-c", BUILD, str(folder), str(sections), str(HERE), str(WORDS)])
-    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
-    ask = [WIKIGR, "ask", questions(1, sections // 5)[0], "--pack", str(folder), "--offline"]
-    timed(ask)
-    cold = [timed(ask) for _ in range(7)]
+    folder, figures = HERE / ".data" / f"growth-{sections}", {}
+    stages = folder.with_suffix(".json")
+    if not (keep and stages.is_file()):
+        shutil.rmtree(folder, ignore_errors=True)
+        stages.unlink(missing_ok=True)
+        arguments = [str(HERE), str(folder), str(sections), str(synthetic), str(stages)]
+        built, peak = timed([sys.executable, "-c", BUILD, *arguments])
+        stages.write_text(json.dumps({**json.loads(stages.read_text()), "": built, "peak": peak}))
+    seconds = json.loads(stages.read_text())
+    figures["build, s"], figures["build, peak MB"] = seconds.pop(""), seconds.pop("peak")
+    figures |= {f"  {stage}, s": value for stage, value in seconds.items()}
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    figures["size, MB"], figures["bytes per section"] = size / 1e6, size / sections
+    articles = sections // PER_ARTICLE
+    asks = [[WIKIGR, "ask", text, "--pack", str(folder), "--offline"] for text in questions(AT_ONCE, articles)]
+    timed(asks[0])
+    cold = [timed(asks[0]) for _ in range(7)]
+    begun = time.perf_counter()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(timed, asks))
+    at_once = time.perf_counter() - begun
     done = subprocess.run(
         [sys.executable, "-c", WARM, str(folder)],
-        input=json.dumps(questions(asked, sections // 5)),
+        input=json.dumps(questions(asked, articles)),
         capture_output=True,
         text=True,
         check=True,
     )
     warm = json.loads(done.stdout)
-    return {
-        "build, s": built,
-        "build, peak MB": build_mb,
-        "size, MB": size,
+    return figures | {
         "cold ask, s": statistics.median(wall for wall, _ in cold),
         "cold ask, peak MB": statistics.median(peak for _, peak in cold),
+        f"{AT_ONCE} cold asks at once, s": at_once,
         "warm p50, ms": float(np.percentile(warm, 50)),
         "warm p95, ms": float(np.percentile(warm, 95)),
     }
@@ -150,19 +198,24 @@ def _resident_mb(pid: int) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sections", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--sections", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--synthetic", type=int, default=1_000_000)
+    parser.add_argument("--keep", action="store_true")
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--batch", type=int, default=10_000)
     options = parser.parse_args()
-    columns = {sections: measure(sections, options.questions) for sections in options.sections}
+    columns = {
+        sections: measure(sections, options.questions, options.synthetic, keep=options.keep)
+        for sections in options.sections
+    }
     first, last = options.sections[0], options.sections[-1]
-    print(f"{'sections':<20}" + "".join(f"{sections:>12,}" for sections in columns) + f"{'growth':>10}")
+    print(f"{'sections':<28}" + "".join(f"{sections:>12,}" for sections in columns) + f"{'growth':>10}")
     for name in columns[first]:
         cells = "".join(f"{figures[name]:>12.3g}" for figures in columns.values())
-        print(f"{name:<20}{cells}{columns[last][name] / columns[first][name]:>9.1f}×")
+        print(f"{name:<28}{cells}{columns[last][name] / columns[first][name]:>9.1f}×")
     if options.batch:
         pack = HERE / ".data" / f"growth-{first}"
-        seconds, memory, slope = batch_memory(pack, options.batch, first // 5)
+        seconds, memory, slope = batch_memory(pack, options.batch, first // PER_ARTICLE)
         print(
             f"--batch {options.batch:,}: {seconds:.0f} s, {options.batch / seconds:.1f} per second, {memory:.0f} MB at "
             f"the end, {slope:+.2f} kB per question"

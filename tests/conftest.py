@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import multiprocessing
 import os
 import sys
@@ -11,19 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import real_ladybug as kuzu
 from hypothesis import settings
 from tests.llm.plugin import messages_server, no_model  # noqa: F401
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import ModelError
+from wikigr.graph.engine_choice import import_engine
 
 # The same examples in every run, so that CI is deterministic.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
+# The engine of all tests: the default, or that of WIKIGR_DATABASE_ENGINE (`make test-ladybug`).
+kuzu = import_engine()
 ROOT = Path(__file__).parent.parent
 Links = Sequence[tuple[str, str]]
+# Its modules import packages of the extra `test-web`.
+collect_ignore = [] if importlib.util.find_spec("playwright") else ["web"]
 
 
 def pytest_configure() -> None:
@@ -59,7 +64,7 @@ def _fork_builds() -> Iterator[None]:
         yield
         return
     processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["wikigr.ingest.loading", "real_ladybug", "pandas", "pyarrow.pandas_compat"])
+    processes.set_forkserver_preload(["wikigr.ingest.loading", kuzu.__name__, "pandas", "pyarrow.pandas_compat"])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("wikigr.isolation.PROCESSES", processes)
         yield

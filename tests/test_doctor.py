@@ -10,6 +10,7 @@ from wikigr import doctor
 from wikigr.checks import Check
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.models import find_prepared
+from wikigr.graph.engine_choice import import_engine
 from wikigr.reader.adapter import AdapterDescription
 from wikigr.sandbox.process import find_walls
 from wikigr.sandbox.walls import Walls
@@ -23,7 +24,9 @@ def test_a_machine_that_runs_these_tests_is_ready(encoder: Embedder) -> None:
     checks = by_name(doctor.diagnose({}))
     assert all(check.passed or not check.required for check in checks.values())
     assert checks["encoder"].detail == f"{encoder.identity.model_id}, {encoder.identity.dimension} dimensions"
-    assert checks["LadybugDB"].detail.startswith("0.15.3")
+    module = import_engine()
+    expected = f"{module.version} ({module.__name__}), storage {module.storage_version}"
+    assert checks["LadybugDB"].detail == expected
 
 
 def test_the_walls_of_the_sandbox_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

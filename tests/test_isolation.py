@@ -87,10 +87,12 @@ def test_a_load_that_fails_does_not_wait_for_the_engine_to_close(
     monkeypatch.setattr(loading, "Graph", Watched)
     staging = Staging(tmp_path / "staging")
     with pytest.raises(QueryError):
-        loading.load_database(staging, tmp_path / "pack.db", EncoderIdentity("none", -1, ""), Silent())
+        loading.load_database(staging, tmp_path, EncoderIdentity("none", -1, ""), Silent())
     assert closed == []
-    loading.load_database(staging, tmp_path / "other.db", EncoderIdentity("one", 1, ""), Silent())
-    assert closed == [tmp_path / "other.db"]
+    other = tmp_path / "other"
+    other.mkdir()
+    loading.load_database(staging, other, EncoderIdentity("one", 1, ""), Silent())
+    assert closed == [other / "pack.db"]
     staging.close()
 
 

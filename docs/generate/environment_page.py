@@ -15,6 +15,10 @@ ENVIRONMENT = [
     ("WIKIGR_QUIET, WIKIGR_VERBOSE, WIKIGR_DEBUG", "The global options."),
     ("ANTHROPIC_API_KEY", "Lets Claude write answers. The key is sent to that server only."),
     ("ANTHROPIC_BASE_URL", "Another server that implements the Messages API, such as llama.cpp or Ollama."),
+    (
+        "WIKIGR_DATABASE_ENGINE",
+        "real_ladybug (default) or ladybug: the engine of new packs, see [packs](pack-format.md#database-engines).",
+    ),
     ("WIKIGR_KEY_PASSPHRASE", "Decrypts the private key of wikigr pack export --sign."),
     ("NO_COLOR, FORCE_COLOR, TERM", "Turn color on or off. A pipe gets no color by default."),
     ("XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_CACHE_HOME, XDG_STATE_HOME", "The parents of the folders of wikigr."),

@@ -22,6 +22,7 @@ def diagnose(variables: Mapping[str, str]) -> list[Check]:
     checks: list[Callable[[], Check]] = [
         _python,
         _engine,
+        _newer_engine,
         _vector_extension,
         _lexical,
         _sandbox,
@@ -60,17 +61,35 @@ def _python() -> Check:
 
 
 def _engine() -> Check:
-    from wikigr.graph.engine import Graph, MemoryLimitError
+    from wikigr.graph.engine import Graph
 
     with tempfile.TemporaryDirectory() as folder:
         try:
             with Graph(Path(folder) / "probe.db", read_only=False) as graph:
                 answer = graph.rows("RETURN 6 * 7")[0][0]
-                return Check("LadybugDB", answer == 42, f"{graph.version}, storage {graph.storage_version}")
-        except MemoryLimitError as error:
+                return Check(
+                    "LadybugDB", answer == 42, f"{graph.version} ({graph.engine}), storage {graph.storage_version}"
+                )
+        except WikigrError as error:
             return Check("LadybugDB", False, error.message, error.hint or "")
-        except (ImportError, WikigrError) as error:
-            return Check("LadybugDB", False, str(error), "Install it: pip install real_ladybug==0.15.3")
+        except ImportError as error:
+            return Check("LadybugDB", False, str(error), "Install it again: pip install real_ladybug==0.15.3")
+
+
+def _newer_engine() -> Check:
+    from wikigr.graph.engine_choice import STORAGE_VERSIONS, is_installed
+
+    installed = is_installed("ladybug")
+    storage = STORAGE_VERSIONS["ladybug"]
+    return Check(
+        "ladybug",
+        installed,
+        f"installed: opens packs with storage {storage}, and builds them with WIKIGR_DATABASE_ENGINE=ladybug"
+        if installed
+        else f"not installed: packs with storage {storage} cannot be opened",
+        "For packs that were built with it: pip install 'wikigr[ladybug]'",
+        required=False,
+    )
 
 
 def _vector_extension() -> Check:

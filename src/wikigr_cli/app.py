@@ -177,9 +177,10 @@ def _skip_unused_parts() -> None:
     """
     gc.set_threshold(100_000, 50, 50)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    absent = ModuleType("real_ladybug.async_connection")
-    vars(absent)["AsyncConnection"] = None
-    sys.modules.setdefault(absent.__name__, absent)
+    for engine in ("real_ladybug", "ladybug"):
+        absent = ModuleType(f"{engine}.async_connection")
+        vars(absent)["AsyncConnection"] = None
+        sys.modules.setdefault(absent.__name__, absent)
 
 
 def _fill_closed_streams() -> None:

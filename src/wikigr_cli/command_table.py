@@ -29,6 +29,8 @@ _MODULES = {
     "pagerank": "pagerank",
     "profile": "profile",
     "eval": "eval",
+    "serve": "serve",
+    "mcp": "mcp",
     "model": "model",
     "config": "config",
     "doctor": "doctor",

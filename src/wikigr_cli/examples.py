@@ -144,6 +144,14 @@ EXAMPLES = {
         "wikigr eval validate packs/physics/eval/questions.jsonl",
         "wikigr eval validate packs/physics/eval/questions.jsonl -p packs/physics",
     ),
+    "serve": (
+        "wikigr serve --pack packs/physics --open",
+        "wikigr serve --pack packs/physics --host 0.0.0.0 --token $SECRET",
+    ),
+    "mcp": (
+        "wikigr mcp --pack packs/physics --print-config claude-code",
+        "wikigr mcp --pack packs/physics --print-config cursor",
+    ),
     "model": ("wikigr model prepare",),
     "model prepare": ("wikigr model prepare", "wikigr model prepare --json"),
     "config": ("wikigr config show --origin",),

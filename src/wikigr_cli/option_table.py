@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-INPUT, RETRIEVAL, MODEL, BUILD, CHECKS, OUTPUT, GLOBAL = HEADINGS = (
+INPUT, RETRIEVAL, MODEL, BUILD, CHECKS, SERVER, OUTPUT, GLOBAL = HEADINGS = (
     "Input",
     "Retrieval",
     "Model and cost",
     "Building",
     "Checks",
+    "Server",
     "Output",
     "Global options",
 )
@@ -67,6 +68,7 @@ OPTIONS = {
         ),
         OptionRow("mode", RETRIEVAL, "Rank by vectors, by BM25 or by both."),
         OptionRow("fusion", RETRIEVAL, "How two rankings are fused."),
+        OptionRow("exact", RETRIEVAL, "Compare the question with every vector."),
         OptionRow("method", RETRIEVAL, "How to rerank."),
         OptionRow("alpha", RETRIEVAL, "The weight of the given score."),
         OptionRow("beta", RETRIEVAL, "The weight of PageRank."),
@@ -129,6 +131,11 @@ OPTIONS = {
         OptionRow("baseline", CHECKS, "The blessed run that must not be better."),
         OptionRow("fail-on", CHECKS, "The verdict that fails the gate."),
         OptionRow("max-errors", CHECKS, "The share of samples that may fail."),
+        OptionRow("host", SERVER, "The address at which to listen."),
+        OptionRow("port", SERVER, "The port at which to listen."),
+        OptionRow("token", SERVER, "The secret that clients must send."),
+        OptionRow("open", SERVER, "Open the address of the server in the browser."),
+        OptionRow("print-config", SERVER, "Print the settings of an assistant."),
         OptionRow("output", OUTPUT, "The file or folder to write.", "-o"),
         OptionRow("format", OUTPUT, "The output format."),
         OptionRow("json", OUTPUT, "Print one JSON document."),

@@ -212,6 +212,10 @@ ProfileName = Annotated[
 Offline = Annotated[
     bool, typer.Option("--offline", help="Call no model and download nothing. Nothing leaves this machine.")
 ]
+Exact = Annotated[
+    bool,
+    typer.Option("--exact", help="Compare the question with every vector, even if the pack has quantized vectors."),
+]
 KeepGoing = Annotated[bool, typer.Option("--keep-going", help="Skip unreadable records instead of stopping.")]
 Trust = Annotated[
     list[str] | None,

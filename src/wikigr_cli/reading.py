@@ -1,4 +1,4 @@
-"""Find the section or article that a user names, and open it in the pager or in the browser."""
+"""Open a section or an article in the pager or in the browser."""
 
 from __future__ import annotations
 
@@ -6,35 +6,18 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote as percent_encode
 from urllib.parse import urlsplit
 
+from wikigr.documents.reading import section_document
 from wikigr.errors import UsageError, WikigrError
 from wikigr_cli.environment import Environment, plain
-from wikigr_cli.linking import find_article
 from wikigr_cli.render.links import openable
 from wikigr_cli.render.pager import page
-from wikigr_cli.render.section import find_quote, print_section, print_whole_article, section_document
+from wikigr_cli.render.section import find_quote, print_section, print_whole_article
 
 if TYPE_CHECKING:
     from wikigr.pack.open import Pack
 
 # Words at either end of a quotation by which a browser finds it.
 _FRAGMENT_WORDS = 4
-
-
-def resolve(environment: Environment, pack: Pack, target: str) -> tuple[str, str | None]:
-    """Return the title and, if ``target`` names a section, the section id.
-
-    ``target`` is a section id (``Title#3``), a title with a heading (``Title#Heading``), or a title. Case and
-    underscores do not matter. Raises ``UsageError`` with suggestions for what the pack does not contain.
-    """
-    from wikigr.pipeline.why import find_section
-
-    if target in (found := pack.sections([target])):
-        return found[target].title, target
-    article, sign, part = target.rpartition("#")
-    if not sign or not part or pack.find_title(target) is not None:
-        return find_article(environment, pack, target), None
-    title = find_article(environment, pack, article)
-    return title, find_section(pack, title, f"{title}#{part}" if part.isdecimal() else part)
 
 
 def open_in_pager(environment: Environment, pack: Pack, title: str, section_id: str | None, quote: str | None) -> None:

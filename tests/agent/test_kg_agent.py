@@ -11,17 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import real_ladybug as kuzu
 from tests.llm.server import MessagesServer, reply, status
 
 from wikigr.agent.kg_agent import KnowledgeGraphAgent
 from wikigr.answer.few_shot import FewShotManager
 from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer
 from wikigr.errors import PackError, UsageError
+from wikigr.graph.engine_choice import import_engine
 from wikigr.llm.options import SynthesisOptions
 from wikigr.profiles.files import load_profile
 from wikigr.retrieval.candidates import RetrievalOptions
 from wikigr.retrieval.rerankers.graph_reranker import GraphReranker
+
+kuzu = import_engine()
 
 QUESTION = "What is quantum entanglement?"
 KEYS = {"answer", "sources", "entities", "facts", "cypher_query", "query_type"}

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-import real_ladybug as kuzu
 
 from wikigr.agent.enhancements.multidoc_synthesizer import MultiDocSynthesizer as SecondPath
 from wikigr.answer.multi_doc_synthesis import MultiDocSynthesizer
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.generator import EmbeddingGenerator
+from wikigr.graph.engine_choice import import_engine
+
+kuzu = import_engine()
 
 QUESTION = "What is quantum entanglement?"
 

@@ -43,6 +43,7 @@ WITHOUT_COMMANDS = {
     "docs/reference/options.md",
     "docs/reference/profiles.md",
     "docs/reference/exit-codes.md",
+    "docs/reference/server.md",
     "docs/what-was-tried.md",
     # Recorded in a terminal, where lines are wrapped; tests/cli/prompt drives the prompt.
     "docs/session.md",

@@ -13,7 +13,7 @@ import pytest
 
 from .conftest import MAIN
 
-HEAVY = set("numpy onnxruntime real_ladybug tantivy pydantic yaml rich httpx2 cryptography zstandard".split())
+HEAVY = set("numpy onnxruntime real_ladybug ladybug tantivy pydantic yaml rich httpx2 cryptography zstandard".split())
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
 @pytest.mark.parametrize(
     ("statement", "failed", "detail"),
     [
-        ("CREATE NODE TABLE Extra(id INT64 PRIMARY KEY)", "schema", "'table Extra', which does not belong in a pack"),
+        ("CREATE NODE TABLE Extra(id INT64 PRIMARY KEY)", "schema", "Extra', which does not belong in a pack"),
         ("DROP TABLE LINKS_TO", "schema", "the database has no table LINKS_TO"),
         ("ALTER TABLE Article DROP url", "schema", "defines table Article differently"),
         ("CREATE (:Article {title: 'Extra'})", "values", ""),

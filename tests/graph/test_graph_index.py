@@ -465,6 +465,12 @@ def test_a_build_keeps_the_index_and_the_pack_uses_it(letters: Path) -> None:
         assert stored.named("letter two") == [1]
 
 
+def replace_content(path: Path, content: bytes) -> None:
+    """Replace a file as a build does, so that an index that is mapped keeps its content."""
+    path.unlink()
+    path.write_bytes(content)
+
+
 @pytest.mark.parametrize("damage", ["missing", "truncated", "foreign", "of another content"])
 def test_an_unusable_index_is_rebuilt_with_a_warning(
     letters: Path, tmp_path: Path, encoder: Embedder, damage: str
@@ -474,12 +480,12 @@ def test_an_unusable_index_is_rebuilt_with_a_warning(
     if damage == "missing":
         path.unlink()
     elif damage == "truncated":
-        path.write_bytes(path.read_bytes()[:-100])
+        replace_content(path, path.read_bytes()[:-100])
     elif damage == "foreign":
-        path.write_text("{}")
+        replace_content(path, b"{}")
     else:
         other = build(tmp_path, encoder, RECORDS[:2], "other")
-        path.write_bytes((other / parts.GRAPH_INDEX).read_bytes())
+        replace_content(path, (other / parts.GRAPH_INDEX).read_bytes())
     with Pack(letters) as pack:
         trace = Trace()
         found = Pipeline(Profile(), pack).search("What is Alpha?", top_k=3, trace=trace)

@@ -1,4 +1,4 @@
-"""The exact scan on LadybugDB, and the index path on Kùzu, which has the VECTOR extension linked in."""
+"""The exact scan on both engines of LadybugDB, and the index path on Kùzu, which has the VECTOR extension linked in."""
 
 from __future__ import annotations
 
@@ -29,15 +29,16 @@ def unit_vectors(count: int, seed: int) -> np.ndarray:
 VECTORS = unit_vectors(SECTIONS, 0)
 QUERIES = unit_vectors(20, 1)
 
-# This process already runs LadybugDB, so it looks for Kùzu without importing it; see `apart`.
+# This process already runs an engine, so it looks for the others without importing them; see `apart`.
 needs_kuzu = pytest.mark.skipif(find_spec("kuzu") is None, reason="Kùzu has no wheel for this platform")
+needs_ladybug = pytest.mark.skipif(find_spec("ladybug") is None, reason="needs the extra ladybug")
 
 
 def expected(query: np.ndarray, limit: int) -> list[str]:
     return [f"s#{n}" for n in np.argsort(-(VECTORS @ query), kind="stable")[:limit]]
 
 
-def filled(path: Path, engine: str) -> Graph:
+def filled(path: Path, engine: str | None = None) -> Graph:
     graph = Graph(path, read_only=False, engine=engine)
     for statement in ddl(DIMENSION):
         graph.execute(statement)
@@ -91,13 +92,15 @@ def index_recall(path: Path) -> float:
 
 @pytest.fixture
 def apart() -> Iterator[ProcessPoolExecutor]:
-    """A process of its own: Kùzu and LadybugDB export the same symbols and cannot share one."""
+    """A process of its own: the engines export the same symbols and cannot share one."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         yield pool
 
 
-@pytest.mark.parametrize("engine", ["real_ladybug", pytest.param("kuzu", marks=needs_kuzu)])
-def test_the_exact_scan_is_exact_on_both_engines(tmp_path: Path, apart: ProcessPoolExecutor, engine: str) -> None:
+@pytest.mark.parametrize(
+    "engine", ["real_ladybug", pytest.param("ladybug", marks=needs_ladybug), pytest.param("kuzu", marks=needs_kuzu)]
+)
+def test_the_exact_scan_is_exact_on_every_engine(tmp_path: Path, apart: ProcessPoolExecutor, engine: str) -> None:
     apart.submit(check_exact, tmp_path / "pack.db", engine).result()
 
 
@@ -108,6 +111,6 @@ def test_the_vector_index_finds_what_the_scan_finds(tmp_path: Path, apart: Proce
 
 @pytest.mark.parametrize("limit", [1, 5, SECTIONS - 1, SECTIONS, SECTIONS + 1])
 def test_ties_go_by_section_id(tmp_path: Path, limit: int) -> None:
-    with filled(tmp_path / "pack.db", "real_ladybug") as graph:
+    with filled(tmp_path / "pack.db") as graph:
         hits = exact_search(graph, [0.0] * DIMENSION, limit)
         assert [hit.section_id for hit in hits] == sorted(f"s#{n}" for n in range(SECTIONS))[:limit]

@@ -91,7 +91,7 @@ def test_only_sections_with_the_same_text_reuse_vectors(
 ) -> None:
     monkeypatch.setattr(embedding, "_PAGE", 2)
     embed_all(three, CountingEncoder(value=0.5), Silent(), LocalEngine())
-    loading.load_database(three, tmp_path / "pack.db", IDENTITY, Silent())
+    loading.load_database(three, tmp_path, IDENTITY, Silent())
     with three.transaction():
         three.write("UPDATE section SET hash = ? WHERE section_id = 'B#0'", [(b"changed",)])
     three.forget_vectors()

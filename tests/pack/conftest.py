@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.distribution.letters import build_letters, bundle_encoder
 
 from wikigr.embeddings.embedder import Embedder
+from wikigr.index import dense, quantized
+from wikigr.ingest import build, loading
+from wikigr.progress import Progress
 
 
 @pytest.fixture(scope="session")
@@ -21,6 +26,21 @@ def letters_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) ->
 def letters_copy(letters_pack: Path, tmp_path: Path) -> Path:
     """A copy of the pack that a test may change."""
     return shutil.copytree(letters_pack, tmp_path / "letters")
+
+
+@pytest.fixture
+def quantized_letters(tmp_path: Path, encoder: Embedder, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The pack with quantized vectors, as if it were large."""
+
+    def run_here(function: Callable[..., Any], arguments: tuple[Any, ...], progress: Progress, log: Path) -> Any:
+        return function(*arguments, progress)
+
+    # In this process, where the limits below hold.
+    monkeypatch.setattr(build, "run_isolated", run_here)
+    monkeypatch.setattr(loading, "MIN_QUANTIZED_SECTIONS", 2)
+    monkeypatch.setattr(dense, "MIN_QUANTIZED_SECTIONS", 2)
+    monkeypatch.setattr(quantized, "_RESCORED", 0.1)
+    return build_letters(tmp_path / "letters", encoder)
 
 
 @pytest.fixture

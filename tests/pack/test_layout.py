@@ -238,7 +238,7 @@ def test_a_file_that_the_user_adds_during_a_build_is_kept(tmp_path: Path, name: 
 def test_files_beside_the_parts_and_files_of_the_index_do_not_prevent_a_build(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     commit(layout, "old")
-    kept = ["README.md", "eval/questions.jsonl", "few_shot_examples.json", "vectors/codes.bin", "articles/spin.md"]
+    kept = ["README.md", "eval/questions.jsonl", "few_shot_examples.json", "notes/codes.bin", "articles/spin.md"]
     for name in (*kept, "lexical/.managed.json", "lexical/.tantivy-writer.lock"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("mine")

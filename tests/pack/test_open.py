@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,17 @@ import pytest
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.models import find_prepared
 from wikigr.errors import EncoderMismatchError, ModelError, PackError
-from wikigr.pack.layout import DATABASE, GRAPH_INDEX, MANIFEST
+from wikigr.index import dense
+from wikigr.index.quantized import QuantizedWriter
+from wikigr.pack.layout import DATABASE, GRAPH_INDEX, MANIFEST, VECTORS
+from wikigr.pack.manifest import describe_files, read_manifest
 from wikigr.pack.open import Pack, encoder_source
+from wikigr.pack.validate import validate_pack
+from wikigr.pipeline.pipeline import Pipeline
+from wikigr.profiles.files import load_profile
 from wikigr.reader.passage import Passage
 from wikigr.reader.prepared import NoReaderError
+from wikigr.retrieval.trace import Trace
 
 
 @pytest.mark.parametrize("preload", [False, True])
@@ -41,6 +49,60 @@ def test_nearest_is_ordered_by_cosine_similarity(letters_pack: Path) -> None:
         assert len(hits) == len(expected) == 4
         assert {hit.section_id: hit.score for hit in hits} == pytest.approx(expected, abs=1e-5)
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_quantized_vectors_find_what_the_exact_scan_finds(quantized_letters: Path) -> None:
+    with Pack(quantized_letters, preload=True) as pack:
+        assert pack.dense_method == "quantized"
+        assert pack.dense_warning == ""
+        for text in ("light of high energy", "Beta is the second letter."):
+            (query,) = pack.encoder.encode([text])
+            found, exact = pack.nearest(query, 3), pack.nearest(query, 3, exact=True)
+            assert [hit.section_id for hit in found] == [hit.section_id for hit in exact]
+            assert [hit.score for hit in found] == pytest.approx([hit.score for hit in exact], abs=1e-3)
+            # Half precision shows, so these are not the vectors of the database.
+            assert [hit.score for hit in found] != [hit.score for hit in exact]
+    assert all(check.passed for check in validate_pack(quantized_letters))
+
+
+@pytest.mark.parametrize("name", ["header.json", "signs.npy", "rows.npy", "ids.npy"])
+def test_damaged_quantized_vectors_are_not_used(quantized_letters: Path, name: str) -> None:
+    path = quantized_letters / VECTORS / name
+    content = path.read_bytes()
+    # The last bytes of the signs are those of the last 64 dimensions of the last section.
+    path.write_bytes(content[:-8] + bytes(byte ^ 1 for byte in content[-8:]))
+    with Pack(quantized_letters, preload=True) as pack:
+        (query,) = pack.encoder.encode(["light of high energy"])
+        assert pack.nearest(query, 4) == pack.nearest(query, 4, exact=True)
+        assert pack.dense_method == "exact"
+        assert "compared with all sections instead; `wikigr pack build`" in pack.dense_warning
+        trace = Trace()
+        Pipeline(load_profile(), pack, offline=True).search("light of high energy", top_k=3, trace=trace)
+        assert [record.warning for record in trace.stages if record.stage == "dense"] == [pack.dense_warning]
+
+
+def test_quantized_vectors_of_other_vectors_fail_the_validation(quantized_letters: Path) -> None:
+    folder, manifest = quantized_letters / VECTORS, read_manifest(quantized_letters / MANIFEST)
+    shutil.rmtree(folder)
+    sections = manifest.counts["sections"]
+    with QuantizedWriter(folder, sections, 384) as writer:
+        writer.add(["Alpha#0"] * sections, np.ones((sections, 384), dtype=np.float32))
+    files = {name: record for name, record in manifest.files.items() if not name.startswith(VECTORS)}
+    files |= {f"{VECTORS}/{name}": record for name, record in describe_files(folder).items()}
+    (quantized_letters / MANIFEST).write_text(replace(manifest, files=files).to_json())
+    failed = [check for check in validate_pack(quantized_letters) if not check.passed]
+    assert [(check.name, check.detail) for check in failed] == [
+        ("quantized vectors", "differ from the vectors in the database")
+    ]
+
+
+def test_a_large_pack_without_quantized_vectors_says_how_to_add_them(
+    letters_pack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dense, "MIN_QUANTIZED_SECTIONS", 2)
+    with Pack(letters_pack) as pack:
+        assert pack.dense_method == "exact"
+        assert "no quantized vectors; `wikigr pack build` adds them" in pack.dense_warning
 
 
 def test_sections_omits_unknown_ids(letters_pack: Path) -> None:

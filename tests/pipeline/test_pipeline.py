@@ -87,7 +87,7 @@ def test_an_optional_stage_that_fails_is_skipped_loudly(pack: Pack) -> None:
 def test_a_required_stage_that_fails_stops_the_question(pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
     pipeline = Pipeline(load_profile("baseline"), pack, offline=True)
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise RuntimeError("the engine is gone")
 
     monkeypatch.setattr(pack, "nearest", fail)

@@ -80,9 +80,10 @@ from pathlib import Path
 from tests.ray.conftest import Recorder, build_on
 from wikigr.embeddings.loader import open_encoder
 from wikigr.ingest.engines import ray_engine
-from wikigr.sources import blocks
+from wikigr.sources import jsonl
 
-ray_engine._TEXTS_PER_CPU_PART, ray_engine._CHARACTERS_PER_PART, blocks._MIN_BYTES = 16, 20_000, 10_000
+ray_engine._TEXTS_PER_CPU_PART, ray_engine._CHARACTERS_PER_PART = 16, 20_000
+ray_engine._MIN_BYTES_PER_PART = jsonl._BLOCK_BYTES = 10_000
 address, source, pack = sys.argv[1:]
 build_on(address, Path(source), Path(pack), open_encoder(purpose="bulk"), Recorder())
 """

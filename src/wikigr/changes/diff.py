@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from wikigr.changes.content_diff import ContentDiff, compare
 from wikigr.changes.next_version import Level, next_version
+from wikigr.graph.engine_choice import prepare_engine
+from wikigr.pack.layout import DATABASE
+from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import Manifest, describe_file, is_lower_version
 from wikigr.pack.open import Pack
 from wikigr.pack.pack_reader import ContentReader, PackReader
@@ -90,6 +93,7 @@ def diff_packs(a: str | Path, b: str | Path, *, questions: Path | None = None) -
 
     Raises ``PackError`` when a pack is missing, damaged or has another format, and ``QuestionError`` for the questions.
     """
+    prepare_engine(find_pack(pack).part(DATABASE) for pack in (a, b))
     with Pack(a) as before, Pack(b) as after:
         same = before.manifest.digest == after.manifest.digest
         contents = PackReader(after.graph)

@@ -19,8 +19,9 @@ from wikigr.checks import Check
 from wikigr.distribution.untrusted_checks import DISTRUST, LAST_CHECK, untrusted_checks
 from wikigr.errors import WikigrError
 from wikigr.graph.engine import reserved_space
+from wikigr.graph.engine_choice import VARIABLE, choose_engine
 from wikigr.index.lexical import link_index
-from wikigr.pack.layout import LEXICAL, Layout
+from wikigr.pack.layout import DATABASE, LEXICAL, Layout
 from wikigr.sandbox.child import Channel
 from wikigr.sandbox.process import (
     Limits,
@@ -59,7 +60,7 @@ def validate_untrusted(folder: Path, *, seconds: float | None = None) -> list[Ch
 
     They run in a sandboxed process for at most ``seconds`` (default: depends on the pack's size). A crash, a timeout or
     excessive memory use there is reported as a failed check. An encoder that is missing on this machine is reported,
-    but is not a failure.
+    but is not a failure. Raises ``PackError`` if the engine that reads the database is not installed.
     """
     size = sum(map(_plausible_size, folder.rglob("*")))
     allowed = seconds if seconds is not None else min(_SECONDS + size / _BYTES_PER_SECOND, _MAX_SECONDS)
@@ -87,6 +88,7 @@ def _run(folder: Path, reserve: int, links: Path, size: int, allowed: float) -> 
         scratch=links,
     )
     environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    environment[VARIABLE] = choose_engine(Layout(folder).part(DATABASE))
     arguments = {"folder": str(folder), "reserve": reserve, "links": str(links)}
     deadline = time.monotonic() + allowed
     advice = _memory_advice(limits.address_space)

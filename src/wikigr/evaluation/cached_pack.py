@@ -52,7 +52,7 @@ class CachedPack(Pack):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         # Set before the base class opens the pack, which may search.
         self._caching_encoder: _CachingEncoder | None = None
-        self._nearest: dict[tuple[bytes, int], tuple[list[Hit], float]] = {}
+        self._nearest: dict[tuple[bytes, int, bool], tuple[list[Hit], float]] = {}
         self._saved = 0.0
         super().__init__(*arguments, purpose="queries", **options)
 
@@ -66,14 +66,14 @@ class CachedPack(Pack):
         encoding = self._caching_encoder.saved if self._caching_encoder else 0.0
         return super().clock() + self._saved + encoding
 
-    def nearest(self, query: Vectors, limit: int) -> list[Hit]:
-        key = (query.tobytes(), limit)
+    def nearest(self, query: Vectors, limit: int, *, exact: bool = False) -> list[Hit]:
+        key = (query.tobytes(), limit, exact)
         if key in self._nearest:
             self._saved += self._nearest[key][1]
         else:
             if len(self._nearest) >= _MAX_TEXTS:
                 self._nearest.clear()
             begun = time.perf_counter()
-            found = super().nearest(query, limit)
+            found = super().nearest(query, limit, exact=exact)
             self._nearest[key] = found, time.perf_counter() - begun
         return self._nearest[key][0]

@@ -21,8 +21,10 @@ RUN = "run.json"
 PROFILES = "profiles"
 # The entry in ``Run.models`` of a profile whose answers no model writes.
 NO_MODEL = "none"
+# The folder, in the working directory, of the runs without a folder of their own.
+RUNS = Path("eval-runs")
 SCHEMA_VERSION = 1
-_LIBRARIES = ("numpy", "scipy", "onnxruntime", "real_ladybug", "tantivy", "tokenizers")
+_LIBRARIES = ("numpy", "scipy", "onnxruntime", "real_ladybug", "ladybug", "tantivy", "tokenizers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,7 @@ def differences(first: Run, second: Run) -> list[str]:
 
 def default_folder(run: Run) -> Path:
     """Return the default folder of a run, which depends on its identity, so that the same run is resumed."""
-    return Path("eval-runs") / f"{run.pack['name']}-{list(run.profiles)[-1]}-{run.identity()[:10]}"
+    return RUNS / f"{run.pack['name']}-{list(run.profiles)[-1]}-{run.identity()[:10]}"
 
 
 def describe_missing_articles(titles: Sequence[str]) -> str:

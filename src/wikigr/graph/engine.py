@@ -1,9 +1,7 @@
-"""The graph engine. No other module imports LadybugDB."""
+"""A database of LadybugDB and queries on it."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util  # LadybugDB 0.15.3 uses importlib.util for Arrow parameters without importing it
 import re
 import resource
 from collections.abc import Mapping, Sequence
@@ -12,6 +10,7 @@ from types import ModuleType, TracebackType
 from typing import Any, Self
 
 from wikigr.errors import PackError, WikigrError
+from wikigr.graph.engine_choice import STORAGE_VERSIONS, choose_engine, import_engine, unreadable
 
 # Bytes. Enough for the vectors of a scan over a large pack; beyond that, the engine evicts pages.
 READ_BUFFER_POOL = 256 << 20
@@ -23,8 +22,11 @@ _MAX_PLANS = 64
 # The engine's message when the system refuses to reserve virtual memory.
 _MMAP_FAILED = re.compile(r"Mmap for size (\d+) failed")
 
+# The engine's message for a storage version that it cannot read.
+_OTHER_VERSION = re.compile(r"Database file version: (\d+)")
+
 # kuzu is the former name of LadybugDB. Its build has the VECTOR extension linked in.
-_ENGINES = ("real_ladybug", "kuzu")
+_ENGINES = (*STORAGE_VERSIONS, "kuzu")
 
 
 def reserved_space(size: int) -> int:
@@ -41,10 +43,10 @@ class MemoryLimitError(WikigrError):
 
 
 class Graph:
-    """A database and a connection to it.
+    """A database and a connection to it, for one thread at a time; ``connect`` gives another thread its own.
 
-    ``engine`` names the module: ``real_ladybug``, or ``kuzu``, which has the same interface and on which the tests run
-    the vector index.
+    ``engine`` names the module, and by default is the result of ``choose_engine``. The tests of the vector index use
+    ``kuzu``, which has the same interface.
     """
 
     def __init__(
@@ -52,24 +54,25 @@ class Graph:
         path: Path,
         *,
         read_only: bool = True,
-        engine: str = "real_ladybug",
+        engine: str | None = None,
         threads: int = 0,
         address_space: int | None = None,
     ) -> None:
         """Open the database at ``path``, or an in-memory one for ``:memory:``.
 
-        Raises ``PackError``, and ``MemoryLimitError`` under a limit on virtual memory.
+        Raises ``PackError``, ``MemoryLimitError`` under a limit on virtual memory, and ``UsageError`` if
+        ``WIKIGR_DATABASE_ENGINE`` names no installed engine.
 
         ``address_space`` is the number of bytes that the engine reserves: a power of two, larger than the file. The
         engine's default of 8 TiB does not fit a process with a memory limit.
         """
-        module = importlib.import_module(engine)
         pool = READ_BUFFER_POOL if read_only else WRITE_BUFFER_POOL
         if read_only and not path.is_file():
             raise PackError(f"There is no database at {path}.", hint="Build the pack again with `wikigr pack build`.")
         # The engine treats an empty file as a new database.
         if read_only and path.stat().st_size == 0:
             raise PackError(f"The database {path} is empty.", hint="Build the pack again with `wikigr pack build`.")
+        module = import_engine(engine or choose_engine(path, read_only=read_only))
         try:
             reserved = {} if address_space is None else {"max_db_size": address_space}
             if threads:
@@ -82,6 +85,9 @@ class Graph:
             refused = _MMAP_FAILED.search(str(error))
             if refused is not None:
                 raise _memory_limit(int(refused[1])) from error
+            other = _OTHER_VERSION.search(str(error))
+            if other is not None:
+                raise unreadable(path, int(other[1]), module.__name__) from error
             raise PackError(
                 f"Cannot open the database {path}: {_one_line(error)}.",
                 hint="Run `wikigr pack validate` on the pack, or build it again.",
@@ -97,16 +103,25 @@ class Graph:
         names = {kind.__module__.partition(".")[0] for kind in type(connection).__mro__}
         for engine in _ENGINES:
             if engine in names:
-                module = importlib.import_module(engine)
+                module = import_engine(engine)
                 if isinstance(connection, module.Connection):
                     graph = cls.__new__(cls)
                     graph._use(module, connection, None)
                     return graph
         raise TypeError(f"conn must be a LadybugDB Connection, not {type(connection).__name__}")
 
+    def connect(self) -> Graph:
+        """Return another connection to the same database, for another thread; close it before this graph."""
+        module = import_engine(self.engine)
+        graph = Graph.__new__(Graph)
+        graph._use(module, module.Connection(self.connection.database), None)
+        graph._owns_connection = True
+        return graph
+
     def _use(self, module: ModuleType, connection: Any, database: Any) -> None:
         self.connection = connection
         self._database = database  # None if the caller owns it
+        self._owns_connection = database is not None
         self._prepare = module.PreparedStatement
         self._plans: dict[str, Any] = {}
         self.engine = module.__name__
@@ -171,8 +186,9 @@ class Graph:
     def close(self) -> None:
         """Close the connection and the database, unless the caller owns them."""
         self._plans.clear()
-        if self._database is not None:
+        if self._owns_connection:
             self.connection.close()
+        if self._database is not None:
             self._database.close()
 
     def __enter__(self) -> Self:

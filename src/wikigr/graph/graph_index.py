@@ -7,14 +7,12 @@ neighbors if a link, a mention or a triple connects them in either direction.
 from __future__ import annotations
 
 import hashlib
-import math
-import zipfile
-import zlib
+from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import itemgetter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +23,8 @@ from wikigr.errors import PackError
 from wikigr.graph.engine import Graph
 from wikigr.graph.link_graph import read_edges
 from wikigr.graph.neighborhood import Kind, Node
+from wikigr.graph.spellings import Spellings, spell
+from wikigr.graph.stored_arrays import UNREADABLE, TooLargeError, load_arrays, save_arrays
 from wikigr.names import bare_name, name_key
 from wikigr.text import fold
 
@@ -37,6 +37,17 @@ _EDGES = (
 
 _DTYPES = {"ends": "int64", "indptr": "int64", "indices": "int32", "name_hashes": "uint64", "name_nodes": "int32"}
 _MEMBERS = ("version", "digest", "articles", "text", *_DTYPES)
+# Files of earlier versions have no spellings.
+_SPELLINGS = {
+    "spelling_nodes": "int32",
+    "spelling_lengths": "uint16",
+    "spelling_letters": "uint64",
+    "spelling_last_words": "uint32",
+}
+
+# Rows of a table read at a time, and edges sorted at a time.
+_ROWS = 10_000
+_EDGES_PER_RANGE = 2_000_000
 
 # Increment it when the meaning of an array changes.
 _VERSION = 1
@@ -65,6 +76,7 @@ class GraphIndex:
     indices: NDArray[np.int32]
     name_hashes: NDArray[np.uint64]
     name_nodes: NDArray[np.int32]
+    stored_spellings: Spellings | None = None
 
     def __len__(self) -> int:
         """Return the number of nodes."""
@@ -121,6 +133,15 @@ class GraphIndex:
         return number if number < end and self._key(number) == wanted else None
 
     @cached_property
+    def spellings(self) -> Spellings:
+        """The spellings of all names; computed from the names if the index was stored without them."""
+        return spell(self.names) if self.stored_spellings is None else self.stored_spellings
+
+    def name_of(self, number: int) -> str:
+        """Return the name of the node ``number``, which may be empty."""
+        return self.text[self.ends.item(2 * number) : self.ends.item(2 * number + 1)].decode()
+
+    @cached_property
     def names(self) -> list[str]:
         """The name of every node, by number."""
         ends = [0, *self.ends.tolist()]
@@ -134,46 +155,37 @@ class GraphIndex:
     def equals(self, other: GraphIndex) -> bool:
         """Return whether ``other`` has the same content."""
         return (self.digest, self.articles, self.text) == (other.digest, other.articles, other.text) and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in _DTYPES
+            np.array_equal(mine, theirs)
+            for mine, theirs in zip(self._arrays().values(), other._arrays().values(), strict=True)
         )
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        return {
+            **{name: getattr(self, name) for name in _DTYPES},
+            **{name: getattr(self.spellings, name.removeprefix("spelling_")) for name in _SPELLINGS},
+        }
 
     def save(self, path: Path) -> None:
         """Write the index to ``path``; the same graph gives the same bytes."""
-        np.savez(
+        save_arrays(
             path,
-            version=np.array(_VERSION),
-            digest=np.array(self.digest),
-            articles=np.array(self.articles),
-            text=np.frombuffer(self.text, dtype=np.uint8),
-            ends=self.ends,
-            indptr=self.indptr,
-            indices=self.indices,
-            name_hashes=self.name_hashes,
-            name_nodes=self.name_nodes,
+            {
+                "version": np.array(_VERSION),
+                "digest": np.array(self.digest),
+                "articles": np.array(self.articles),
+                "text": np.frombuffer(self.text, dtype=np.uint8),
+                **self._arrays(),
+            },
         )
 
 
-# The errors that the zip and npy readers raise on damaged files.
-_UNREADABLE = (
-    *(OSError, EOFError, ValueError, KeyError, TypeError, RuntimeError),
-    *(OverflowError, MemoryError, zipfile.BadZipFile, zlib.error),
-)
-# The first bytes of every member in format 1.0 of NumPy, the one that ``save`` uses for these arrays.
-_NPY_VERSION = (1, 0)
-
-
 def load_graph_index(path: Path, max_nodes: int | None = None) -> GraphIndex:
-    """Return the index stored at ``path``; raises ``GraphIndexError``.
+    """Return the index stored at ``path``, memory-mapped; raises ``GraphIndexError``.
 
-    An index with more than ``max_nodes`` nodes is refused. Memory use is bounded by the size of the file, because its
-    members must be uncompressed and as large as their headers say; this is checked before any of them is read.
+    An index with more than ``max_nodes`` nodes is refused.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            shapes = {name: _shape(archive, name) for name in _MEMBERS}
-            if max_nodes is not None and math.prod(shapes["indptr"]) - 1 > max_nodes:
-                raise GraphIndexError(f"The graph index {path} has more nodes than the pack.")
-            arrays = {name: _read(archive, name) for name in shapes}
+        arrays = load_arrays(path, _MEMBERS, tuple(_SPELLINGS), {} if max_nodes is None else {"indptr": max_nodes + 1})
         version = int(arrays.pop("version"))
         if version != _VERSION:
             raise GraphIndexError(f"The graph index {path} has version {version}, not {_VERSION}.")
@@ -181,34 +193,22 @@ def load_graph_index(path: Path, max_nodes: int | None = None) -> GraphIndex:
             digest=str(arrays.pop("digest")),
             articles=int(arrays.pop("articles")),
             text=arrays.pop("text").tobytes(),
+            stored_spellings=_spellings_in(arrays),
             **arrays,
         )
-    except _UNREADABLE as error:
+    except TooLargeError as error:
+        raise GraphIndexError(f"The graph index {path} has more nodes than the pack.") from error
+    except UNREADABLE as error:
         raise GraphIndexError(f"Cannot read the graph index {path}: {' '.join(str(error).split())}.") from error
     if not _is_valid(index):
         raise GraphIndexError(f"The graph index {path} is damaged.")
     return index
 
 
-def _shape(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:
-    """Return the shape of an array from its header; raises ``ValueError`` unless its member has exactly that size."""
-    member = archive.getinfo(f"{name}.npy")
-    if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
-        raise ValueError(f"its array {name} is compressed")
-    with archive.open(member) as file:
-        if np.lib.format.read_magic(file) != _NPY_VERSION:
-            raise ValueError(f"its array {name} has another format")
-        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-        # Pickled objects have no fixed size; reading them fails because pickles are not allowed.
-        if not dtype.hasobject and file.tell() + math.prod(shape) * dtype.itemsize != member.file_size:
-            raise ValueError(f"its array {name} does not have the size in its header")
-    return tuple(shape)
-
-
-def _read(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    with archive.open(f"{name}.npy") as file:
-        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
-    return array
+def _spellings_in(arrays: dict[str, NDArray[Any]]) -> Spellings | None:
+    """Remove the arrays of the spellings from ``arrays`` and return them, if all are there."""
+    found = [arrays.pop(name, None) for name in _SPELLINGS]
+    return None if any(array is None for array in found) else Spellings(*found)  # type: ignore[arg-type]
 
 
 def _is_valid(index: GraphIndex) -> bool:
@@ -227,6 +227,16 @@ def _is_valid(index: GraphIndex) -> bool:
         and len(index.name_hashes) == len(index.name_nodes)
         and _within(index.indices, nodes)
         and _within(index.name_nodes, nodes)
+        and (index.stored_spellings is None or _are_valid(index.stored_spellings, nodes))
+    )
+
+
+def _are_valid(spellings: Spellings, nodes: int) -> bool:
+    arrays = [getattr(spellings, name.removeprefix("spelling_")) for name in _SPELLINGS]
+    return (
+        [array.dtype for array in arrays] == list(_SPELLINGS.values())
+        and all(array.shape == (len(spellings.nodes),) for array in arrays)
+        and _within(spellings.nodes, nodes)
     )
 
 
@@ -254,71 +264,134 @@ EdgeReader = Callable[[Graph, str, str, str], tuple[NDArray[np.int32], NDArray[n
 
 def index_graph(graph: Graph, digest: str, read: EdgeReader = read_edges) -> GraphIndex:
     """Build the index of a pack's graph; ``digest`` is the pack's content digest. Raises ``QueryError``."""
-    articles = sorted(graph.rows("MATCH (a:Article) RETURN a.title, offset(id(a)), a.aliases"), key=itemgetter(0))
-    rows = graph.rows("MATCH (e:Entity) RETURN e.entity_id, offset(id(e)), e.name, e.type, e.aliases")
+    articles, entities = _Nodes(), _Nodes()
+    for offset, title, aliases in _rows(graph, "Article", "n.title, n.aliases"):
+        articles.add(offset, title, title, aliases)
+    titles = articles.sorted_places()
     by_fold: dict[str, int] = {}
-    for number, (title, *_) in enumerate(articles):
-        by_fold.setdefault(fold(title), number)
-    entities = sorted((row for row in rows if row[0] not in by_fold and row[3] != "value"), key=itemgetter(0))
-    # Maps from row offsets in the two tables to node numbers; -1 for rows that are not nodes.
-    places = {row[0]: len(articles) + i for i, row in enumerate(entities)} | by_fold
+    for number, place in enumerate(titles.tolist()):
+        by_fold.setdefault(fold(articles.keys[place]), number)
+    others = array("q")  # offsets of entities that are not nodes themselves, with the number of their article or -1
+    for offset, key, name, kind, aliases in _rows(graph, "Entity", "n.entity_id, n.name, n.type, n.aliases"):
+        if key in by_fold or kind == "value":
+            others.extend((offset, by_fold.get(key, -1)))
+        else:
+            entities.add(offset, key, name or "", aliases)
+    del by_fold
+    ordered = ((articles, titles, 0), (entities, entities.sorted_places(), len(titles)))
+    nodes = sum(len(places) for _, places, _ in ordered)
+    rest = np.array(others, dtype=np.int64).reshape(-1, 2)
     numbers = {
-        "Article": _numbers((offset, number) for number, (_, offset, _) in enumerate(articles)),
-        "Entity": _numbers((row[1], places.get(row[0], -1)) for row in rows),
+        table: _numbers(
+            np.concatenate([np.array(known.offsets, dtype=np.int64)[places], extra[:, 0]]),
+            np.concatenate([np.arange(first, first + len(places)), extra[:, 1]]),
+        )
+        for table, (known, places, first), extra in zip(("Article", "Entity"), ordered, (rest[:0], rest), strict=True)
     }
+    text, ends = bytearray(), array("q")
+    hashes, hashed = [], []
+    for known, places, first in ordered:
+        for place in places.tolist():
+            for part in (known.keys[place], known.names[place]):
+                text += part.encode("utf-8", "replace")
+                ends.append(len(text))
+        number_at = np.empty(len(places), dtype=np.int32)
+        number_at[places] = np.arange(first, first + len(places))
+        hashes.append(np.array(known.hashes, dtype=np.uint64))
+        hashed.append(number_at[np.array(known.hashed, dtype=np.int64)])
+    spellings = spell(known.names[place] for known, places, _ in ordered for place in places.tolist())
+    del articles, entities, ordered, known
+    name_hashes, name_nodes = np.concatenate(hashes), np.concatenate(hashed)
+    by_hash = np.lexsort((name_nodes, name_hashes))
+
     edges = []
     for source, relation, target in _EDGES:
         sources, targets = read(graph, source, relation, target)
         edges.append((numbers[source][sources], numbers[target][targets]))
-    indptr, indices = _adjacency(len(articles) + len(entities), edges)
-
-    named = [(title, title, aliases) for title, _, aliases in articles]
-    named += [(key, name or "", aliases) for key, _, name, _, aliases in entities]
-    text = bytearray()
-    text_ends = []
-    for key, name, _ in named:
-        for part in (key, name):
-            text += part.encode("utf-8", "replace")
-            text_ends.append(len(text))
-    names = sorted(
-        (_hash(key), number)
-        for number, (own, name, aliases) in enumerate(named)
-        for key in _keys((name or own, bare_name(name or own), *(aliases or ())))
-    )
+        del sources, targets
+    indptr, indices = _adjacency(nodes, edges)
     return GraphIndex(
         digest=digest,
-        articles=len(articles),
+        articles=len(titles),
         text=bytes(text),
-        ends=np.array(text_ends, dtype=np.int64),
+        ends=np.array(ends, dtype=np.int64),
         indptr=indptr,
         indices=indices,
-        name_hashes=np.array([hashed for hashed, _ in names], dtype=np.uint64),
-        name_nodes=np.array([number for _, number in names], dtype=np.int32),
+        name_hashes=name_hashes[by_hash],
+        name_nodes=name_nodes[by_hash],
+        stored_spellings=spellings,
     )
 
 
-def _numbers(pairs: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
-    """Return an array that maps offsets to numbers, from ``(offset, number)`` pairs."""
-    known = list(pairs)
-    numbers = np.full(1 + max((offset for offset, _ in known), default=-1), -1, dtype=np.int64)
-    for offset, number in known:
-        numbers[offset] = number
-    return numbers
+class _Nodes:
+    """The nodes of one table in the order in which they are read, with the hashes of their names."""
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+        self.names: list[str] = []
+        self.offsets = array("q")
+        self.hashes = array("Q")
+        self.hashed = array("q")  # the place of the node that has each of the hashes
+
+    def add(self, offset: int, key: str, name: str, aliases: Sequence[str] | None) -> None:
+        known_as = name or key
+        for found in _keys((known_as, bare_name(known_as), *(aliases or ()))):
+            self.hashes.append(int(_hash(found)))
+            self.hashed.append(len(self.keys))
+        self.keys.append(key)
+        self.names.append(name)
+        self.offsets.append(offset)
+
+    def sorted_places(self) -> NDArray[np.int64]:
+        """Return the places of the nodes in order of their keys."""
+        return np.array(sorted(range(len(self.keys)), key=self.keys.__getitem__), dtype=np.int64)
+
+
+def _rows(graph: Graph, table: str, columns: str) -> Iterator[Sequence[Any]]:
+    """Yield the offset and the ``columns`` of each row of a node table, read page by page."""
+    last = graph.rows(f"MATCH (n:{table}) RETURN max(offset(id(n)))")[0][0]
+    query = (
+        f"MATCH (n:{table}) WHERE offset(id(n)) >= $first AND offset(id(n)) < $beyond RETURN offset(id(n)), {columns}"
+    )
+    for first in range(0, 0 if last is None else int(last) + 1, _ROWS):
+        yield from graph.rows(query, {"first": first, "beyond": first + _ROWS})
+
+
+def _numbers(offsets: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return an array that maps offsets to numbers, and other offsets up to the largest one to -1."""
+    found = np.full(1 + int(offsets.max(initial=-1)), -1, dtype=np.int32)
+    found[offsets] = numbers
+    return found
 
 
 def _adjacency(
-    nodes: int, edges: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
+    nodes: int, edges: Sequence[tuple[NDArray[np.int32], NDArray[np.int32]]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return ``indptr`` and ``indices`` of the undirected simple graph of ``edges``; skip edges with negative ends."""
-    sources = np.concatenate([source for source, _ in edges])
-    targets = np.concatenate([target for _, target in edges])
-    kept = (sources >= 0) & (targets >= 0) & (sources != targets)
-    sources, targets = sources[kept], targets[kept]
-    both = np.unique(np.concatenate([sources * nodes + targets, targets * nodes + sources]))
-    rows, columns = np.divmod(both, max(nodes, 1))
+    """Return ``indptr`` and ``indices`` of the undirected simple graph of ``edges``; skip edges with negative ends.
+
+    Memory use: 8 bytes per neighbor, and those of one range of nodes, with about ``_EDGES_PER_RANGE`` edges, as 64-bit
+    keys to be sorted.
+    """
+    degrees = np.zeros(nodes, dtype=np.int64)
+    for pair in edges:
+        for ends in pair:
+            degrees += np.bincount(ends[ends >= 0], minlength=nodes)
+    cuts = np.searchsorted(np.cumsum(degrees), np.arange(0, int(degrees.sum()), _EDGES_PER_RANGE))
+    columns = [np.zeros(0, dtype=np.int32)]
+    counts = np.zeros(nodes, dtype=np.int64)
+    for first, beyond in pairwise(np.unique([0, *cuts.tolist(), nodes]).tolist()):
+        keys = [
+            (source[within] - np.int64(first)) * nodes + target[within]
+            for pair in edges
+            for source, target in (pair, pair[::-1])
+            for within in [(source >= first) & (source < beyond) & (target >= 0) & (source != target)]
+        ]
+        rows, found = np.divmod(np.unique(np.concatenate(keys)), nodes)
+        counts[first:beyond] = np.bincount(rows, minlength=beyond - first)
+        columns.append(found.astype(np.int32))
     indptr = np.zeros(nodes + 1, dtype=np.int64)
-    np.cumsum(np.bincount(rows, minlength=nodes), out=indptr[1:])
-    return indptr, columns.astype(np.int32)
+    np.cumsum(counts, out=indptr[1:])
+    return indptr, np.concatenate(columns)
 
 
 def _keys(names: Iterable[str]) -> list[str]:

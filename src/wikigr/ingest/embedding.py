@@ -18,8 +18,9 @@ from wikigr.progress import Progress
 # Texts to encode that are read at a time.
 WINDOW = 512
 
-# Sections of the existing pack read at a time.
-_PAGE = 20_000
+# Sections of the existing pack read at a time: a vector of 384 Python numbers takes 25 KB. Every page is a pass over
+# all offsets, so smaller ones take longer.
+_PAGE = 8_000
 
 
 def reuse_vectors(staging: Staging, database: Path) -> int:

@@ -43,9 +43,9 @@ _ADD_ALIASES = (
 def resolve_names(staging: Staging) -> None:
     """Fill ``name``: every title (rank 0) and every alias (rank 1) that leads to an article.
 
-    An alias that equals a title is dropped, and so is one that exceeds the length limit of titles, because the name
-    matcher crashes on a million characters (pyahocorasick 2.3). If several articles claim one spelling, the first by
-    title gets it. An alias whose fold equals that of another name of its article is used for links only (rank 2).
+    An alias that equals a title is dropped, and so is one that exceeds the length limit of titles. If several articles
+    claim one spelling, the first by title gets it. An alias whose fold equals that of another name of its article is
+    used for links only (rank 2).
     """
     with staging.transaction():
         # A build that was interrupted after this step repeats it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,13 +15,14 @@ from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.graph.engine import Graph
 from wikigr.graph.link_graph import LinkGraph
 from wikigr.graph.schema import ddl
-from wikigr.index.dense import create_vector_index, load_vector_extension
+from wikigr.index.dense import MIN_QUANTIZED_SECTIONS, create_vector_index, load_vector_extension
 from wikigr.index.lexical import LexicalWriter
+from wikigr.index.quantized import QuantizedWriter
 from wikigr.ingest.entities import RENAMED, derive_entities
 from wikigr.ingest.linking import aliases_of
 from wikigr.ingest.staging import Staging, batches
 from wikigr.pack.digest import ARTICLE_PAGE, ENTITY_PAGE, digest_rows
-from wikigr.pack.layout import DATABASE, LEXICAL
+from wikigr.pack.layout import DATABASE, LEXICAL, VECTORS
 from wikigr.progress import Progress
 from wikigr.text import word_count
 
@@ -29,6 +31,10 @@ from wikigr.text import word_count
 _EDGE_PAGE = 100_000
 # Sections copied at a time, about a second of work. It divides SECTION_PAGE, so a page consists of whole copies.
 _SECTIONS_PER_COPY = 2_000
+
+# Bytes of Arrow data in one transaction. Every commit rewrites the last rows of a table (up to 131,072), so that
+# committing each copy takes quadratic time; until the commit, the engine holds several times the data in memory.
+_TRANSACTION_BYTES = 24 << 20
 
 _STRINGS = pa.list_(pa.string())
 
@@ -61,31 +67,68 @@ class Loaded:
     vector_index: bool
 
 
+class _Transactions:
+    """Copies tables into the database at ``path`` in transactions of limited size.
+
+    The database is closed and opened again after each, because the engine keeps memory for every row that it has
+    written: 2 kB for a section.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._bytes = 0
+        self.graph = Graph(path, read_only=False)
+
+    def copy(self, table: str, rows: pa.Table) -> None:
+        if not self._bytes:
+            self.graph.execute("BEGIN TRANSACTION")
+        self.graph.copy(table, rows)
+        self._bytes += rows.nbytes
+        if self._bytes >= _TRANSACTION_BYTES:
+            self.commit()
+
+    def commit(self) -> None:
+        """Commit what was copied since the last transaction; call it after the last copy."""
+        if self._bytes:
+            self.graph.execute("COMMIT")
+            self.graph.execute("CHECKPOINT")  # leaves nothing to write for closing, which hangs if the disk is full
+            self.graph.close()
+            self._bytes = 0
+            self.graph = Graph(self._path, read_only=False)
+
+
 def load(staging_path: Path, folder: Path, identity: EncoderIdentity, progress: Progress) -> Loaded:
     """Write the database and the lexical index of the pack staged at ``staging_path`` into ``folder``."""
     staging = Staging(staging_path)
     try:
-        loaded = load_database(staging, folder / DATABASE, identity, progress)
+        loaded = load_database(staging, folder, identity, progress)
         load_lexical(staging, folder / LEXICAL, progress)
         return loaded
     finally:
         staging.close()
 
 
-def load_database(staging: Staging, path: Path, identity: EncoderIdentity, progress: Progress) -> Loaded:
-    """Write the database at ``path``, which must not exist, in order of title."""
+def load_database(staging: Staging, folder: Path, identity: EncoderIdentity, progress: Progress) -> Loaded:
+    """Write the database into ``folder``, in order of title, and for a large pack its quantized vectors."""
     sections = staging.count("section")
+    is_large = sections >= MIN_QUANTIZED_SECTIONS
     progress.start("loading", sections, "sections")
     # Not closed if something fails, because closing may hang (see ``wikigr.isolation``).
-    graph = Graph(path, read_only=False)
+    database = _Transactions(folder / DATABASE)
     for statement in ddl(identity.dimension):
-        graph.execute(statement)
-    articles, aliases = _load_articles(graph, staging)
-    _load_sections(graph, staging, identity.dimension, progress)
-    links = _load_edges(graph, staging, "LINKS_TO", "link")
-    mentions = _load_edges(graph, staging, "MENTIONS", "mention")
-    entities, triples = _load_facts(graph, staging, progress)
-    vector_index = _try_vector_index(graph)
+        database.graph.execute(statement)
+    articles, aliases = _load_articles(database, staging)
+    with ExitStack() as stack:
+        quantized = None
+        if is_large:
+            quantized = stack.enter_context(QuantizedWriter(folder / VECTORS, sections, identity.dimension))
+        _load_sections(database, staging, identity.dimension, quantized, progress)
+    links = _load_edges(database, staging, "LINKS_TO", "link")
+    mentions = _load_edges(database, staging, "MENTIONS", "mention")
+    entities, triples = _load_facts(database, staging, progress)
+    database.commit()
+    graph = database.graph
+    vector_index = not is_large and _try_vector_index(graph)
     graph.execute("CHECKPOINT")
     graph.close()
     counts = Counts(articles, sections, links, mentions, aliases, entities, triples)
@@ -158,14 +201,14 @@ def article_links(staging: Staging, table: Literal["link", "mention"] = "link") 
     return LinkGraph(titles, flat[0::2], flat[1::2])
 
 
-def _load_articles(graph: Graph, staging: Staging) -> tuple[int, int]:
+def _load_articles(database: _Transactions, staging: Staging) -> tuple[int, int]:
     rows = staging.rows("SELECT id, title, categories, word_count, content, url, revision FROM article ORDER BY title")
     articles = aliases = 0
     for batch in batches(rows, ARTICLE_PAGE):
         ids, titles, categories, counts, contents, urls, revisions = zip(*batch, strict=True)
         lists = [[str(c) for c in json.loads(stored)] for stored in categories]
         names = [aliases_of(staging, number) for number in ids]
-        graph.copy(
+        database.copy(
             "Article",
             pa.table(
                 {
@@ -185,7 +228,9 @@ def _load_articles(graph: Graph, staging: Staging) -> tuple[int, int]:
     return articles, aliases
 
 
-def _load_sections(graph: Graph, staging: Staging, dimension: int, progress: Progress) -> None:
+def _load_sections(
+    database: _Transactions, staging: Staging, dimension: int, quantized: QuantizedWriter | None, progress: Progress
+) -> None:
     rows = staging.rows(
         "SELECT a.title, s.section_id, s.title, s.heading_path, s.content, v.value, s.position, s.start, s.end, "
         "s.source_id FROM section s JOIN article a ON a.id = s.article JOIN vector v ON v.hash = s.hash "
@@ -195,7 +240,7 @@ def _load_sections(graph: Graph, staging: Staging, dimension: int, progress: Pro
         articles, ids, titles, paths, contents, vectors, positions, starts, ends, sources = zip(*batch, strict=True)
         headings = [json.loads(path) for path in paths]
         flat = np.frombuffer(b"".join(vectors), dtype=np.float32)
-        graph.copy(
+        database.copy(
             "Section",
             pa.table(
                 {
@@ -214,7 +259,9 @@ def _load_sections(graph: Graph, staging: Staging, dimension: int, progress: Pro
                 }
             ),
         )
-        graph.copy("HAS_SECTION", pa.table({"from": articles, "to": ids, "position": positions}))
+        if quantized is not None:
+            quantized.add(ids, flat.reshape(len(ids), dimension))
+        database.copy("HAS_SECTION", pa.table({"from": articles, "to": ids, "position": positions}))
         progress.advance(len(batch))
 
 
@@ -225,29 +272,29 @@ def _edge_query(table: str) -> str:
     )
 
 
-def _load_edges(graph: Graph, staging: Staging, relation: str, table: str) -> int:
+def _load_edges(database: _Transactions, staging: Staging, relation: str, table: str) -> int:
     loaded = 0
     for batch in batches(staging.rows(_edge_query(table)), _EDGE_PAGE):
         sources, targets = zip(*batch, strict=True)
-        graph.copy(relation, pa.table({"from": sources, "to": targets}))
+        database.copy(relation, pa.table({"from": sources, "to": targets}))
         loaded += len(batch)
     return loaded
 
 
-def _load_facts(graph: Graph, staging: Staging, progress: Progress) -> tuple[int, int]:
+def _load_facts(database: _Transactions, staging: Staging, progress: Progress) -> tuple[int, int]:
     """Load the entities and the facts between them; return the number of each."""
     for name in derive_entities(staging):
         progress.note(f"The relation {name!r} is stored as {name + RENAMED!r}: the graph has a table of that name.")
     for batch in batches(staging.rows(_ENTITIES), ENTITY_PAGE):
         ids, names, kinds, lists = zip(*batch, strict=True)
         aliases = pa.array([json.loads(stored) for stored in lists], type=_STRINGS)
-        graph.copy("Entity", pa.table({"entity_id": ids, "name": names, "type": kinds, "aliases": aliases}))
+        database.copy("Entity", pa.table({"entity_id": ids, "name": names, "type": kinds, "aliases": aliases}))
     for batch in batches(staging.rows(_OWNED), _EDGE_PAGE):
         articles, ids = zip(*batch, strict=True)
-        graph.copy("HAS_ENTITY", pa.table({"from": articles, "to": ids}))
+        database.copy("HAS_ENTITY", pa.table({"from": articles, "to": ids}))
     for batch in batches(staging.rows(_FACTS), _EDGE_PAGE):
         subjects, objects, relations, evidence = zip(*batch, strict=True)
-        graph.copy(
+        database.copy(
             "RELATED_TO",
             pa.table({"from": subjects, "to": objects, "relation": relations, "section_id": evidence}),
         )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from wikigr.ingest.engines.engine import Engine
@@ -46,18 +47,56 @@ def find_targets(matcher: NameMatcher, number: int, content: str) -> list[int]:
     return sorted({target for _, _, target in matcher.find(content)} - {number})
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """One way to write an article's name; ``qualifiers`` are the words of the title that it omits.
+class _Forms:
+    """The ways to write the names of articles, by number, in three flat buffers instead of one object for each.
 
-    A ``weak`` form may be an ordinary word that is capitalized because of its position.
+    A form has the name as written and the words of the title that it omits (``qualifiers``). It may match only as it is
+    written, and a weak form may be an ordinary word that is capitalized because of its position.
     """
 
-    written: str
-    article: int
-    qualifiers: frozenset[str]
-    only_as_written: bool
-    weak: bool
+    _ONLY_AS_WRITTEN, _WEAK = 1, 2
+
+    def __init__(self) -> None:
+        self._text = bytearray()
+        self._ends = array("q")  # two for each form: of the name as written and of its qualifiers
+        self._articles = array("q")
+        self._flags = bytearray()
+
+    def __len__(self) -> int:
+        return len(self._articles)
+
+    def append(
+        self, written: str, article: int, qualifiers: frozenset[str], *, only_as_written: bool, weak: bool
+    ) -> None:
+        for text in (written, " ".join(sorted(qualifiers))):
+            self._text += text.encode()
+            self._ends.append(len(self._text))
+        self._articles.append(article)
+        self._flags.append(self._ONLY_AS_WRITTEN * only_as_written | self._WEAK * weak)
+
+    def all_written(self) -> Iterator[str]:
+        return (self.written(form) for form in range(len(self)))
+
+    def written(self, form: int) -> str:
+        return self._text[self._ends[2 * form - 1] if form else 0 : self._ends[2 * form]].decode()
+
+    def qualifiers(self, form: int) -> frozenset[str]:
+        return frozenset(self._text[self._ends[2 * form] : self._ends[2 * form + 1]].decode().split(" ")) - {""}
+
+    def article(self, form: int) -> int:
+        return self._articles[form]
+
+    def is_weak(self, form: int) -> bool:
+        return bool(self._flags[form] & self._WEAK)
+
+    def is_written(self, form: int, text: str) -> bool:
+        """Return whether ``text``, which is spelled like the form except for case, is a way to write it."""
+        written = self.written(form)
+        if text == written:
+            return True
+        if self._flags[form] & self._ONLY_AS_WRITTEN:
+            return False
+        return text[1:] == written[1:] and text[0] == written[0].lower()
 
 
 class NameMatcher:
@@ -75,19 +114,25 @@ class NameMatcher:
     """
 
     def __init__(self, names: Iterable[tuple[Any, ...]]) -> None:
-        import ahocorasick
-
-        self._automaton = ahocorasick.Automaton()
-        count = 0
+        """Build the matcher from pairs of a name and its article's number. It can be pickled."""
+        self._forms = _Forms()
+        usable = False
         for written, article in names:
             name = unicodedata.normalize("NFC", written)
-            count += self._add(name, article, frozenset())
+            usable |= self._add(name, article, frozenset())
             bare = bare_name(name)
             if bare != name:
                 self._add(bare, article, frozenset(words(name)) - frozenset(words(bare)) - FUNCTION_WORDS)
-        self._usable = count > 0
-        if self._usable:
-            self._automaton.make_automaton()
+        if not usable:
+            self._forms = _Forms()
+        self._automaton = _automaton(self._forms)
+
+    def __getstate__(self) -> _Forms:
+        return self._forms
+
+    def __setstate__(self, forms: _Forms) -> None:
+        self._forms = forms
+        self._automaton = _automaton(forms)
 
     def _add(self, name: str, article: int, qualifiers: frozenset[str]) -> bool:
         key = _lower(name)
@@ -100,13 +145,17 @@ class NameMatcher:
         ):
             return False
         is_weak = of_function_words or len(name) == 1
-        only_as_written = bool(qualifiers) or len(key) < MIN_NAME_CHARS or is_weak or not any(c.isalpha() for c in key)
-        # The inner capitals of "IT" and "The Who" do not come from the start of a sentence.
-        form = _Form(name, article, qualifiers, only_as_written, is_weak and not any(c.isupper() for c in name[1:]))
-        if key in self._automaton:
-            self._automaton.get(key).append(form)
-        else:
-            self._automaton.add_word(key, [form])
+        self._forms.append(
+            name,
+            article,
+            qualifiers,
+            only_as_written=bool(qualifiers)
+            or len(key) < MIN_NAME_CHARS
+            or is_weak
+            or not any(c.isalpha() for c in key),
+            # The inner capitals of "IT" and "The Who" do not come from the start of a sentence.
+            weak=is_weak and not any(c.isupper() for c in name[1:]),
+        )
         return True
 
     def find(self, text: str) -> list[tuple[int, int, int]]:
@@ -114,48 +163,62 @@ class NameMatcher:
 
         An ambiguous name is returned once for each of the best-fitting articles.
         """
-        if not self._usable:
+        if not len(self._forms):
             return []
         text, places = _composed(text)
-        hits: list[tuple[int, int, list[_Form]]] = []
-        for last, forms in self._automaton.iter(_lower(text)):
-            end = last + 1
-            start = end - len(forms[0].written)
-            if within_word(text, start) or within_word(text, end):
-                continue
-            written = text[start:end]
-            fitting = [form for form in forms if _is_written(form, written)]
-            if any(form.weak for form in fitting) and may_be_plain_word(text, start, end):
-                fitting = [form for form in fitting if not form.weak]
-            if fitting and not (" " not in written and is_part_of_name(text, start, end)):
-                hits.append((start, end, fitting))
-        hits.sort(key=lambda hit: (hit[0], -hit[1]))
+        spelled: dict[tuple[int, int], list[int]] = defaultdict(list)
+        last, is_cut = -1, False
+        for form, start, end in self._automaton.find_matches_as_indexes(_lower(text), overlapping=True):
+            if end != last:  # matches are ordered by their ends, and most end within a word
+                last, is_cut = end, within_word(text, end)
+            if not (is_cut or within_word(text, start)):
+                spelled[start, end].append(form)
         known: frozenset[str] | None = None
         chosen: list[tuple[int, int, int]] = []
         free = 0
-        for start, end, forms in hits:
+        # Longer names first where several begin.
+        for start, end in sorted(spelled, key=lambda span: (span[0], -span[1])):
             if start < free:
                 continue
+            fitting = self._fitting(sorted(spelled[start, end]), text, start, end)
+            if not fitting:
+                continue
             free = end
-            if len(forms) > 1:
+            if len(fitting) > 1:
                 known = known or frozenset(words(text))
-                forms = _best_fitting(forms, known)
-            chosen += [(places[start], places[end], form.article) for form in forms]
+                fitting = self._best_fitting(fitting, known)
+            chosen += [(places[start], places[end], self._forms.article(form)) for form in fitting]
         return chosen
 
+    def _fitting(self, forms: list[int], text: str, start: int, end: int) -> list[int]:
+        """Return those of ``forms`` as which the text from ``start`` to ``end`` can be read."""
+        written = text[start:end]
+        fitting = [form for form in forms if self._forms.is_written(form, written)]
+        if any(self._forms.is_weak(form) for form in fitting) and may_be_plain_word(text, start, end):
+            fitting = [form for form in fitting if not self._forms.is_weak(form)]
+        if fitting and " " not in written and is_part_of_name(text, start, end):
+            return []
+        return fitting
 
-def _is_written(form: _Form, written: str) -> bool:
-    if written == form.written:
-        return True
-    return not form.only_as_written and written[1:] == form.written[1:] and written[0] == form.written[0].lower()
+    def _best_fitting(self, forms: list[int], known: frozenset[str]) -> list[int]:
+        """Return those of ``forms`` of whose qualifiers the largest share is among the ``known`` words, if any are."""
+        shares = []
+        for form in forms:
+            qualifiers = self._forms.qualifiers(form)
+            shares.append(len(qualifiers & known) / len(qualifiers) if qualifiers else _UNQUALIFIED_SHARE)
+        best = max(shares)
+        return [form for form, share in zip(forms, shares, strict=True) if share == best and best > 0]
 
 
-def _best_fitting(forms: list[_Form], known: frozenset[str]) -> list[_Form]:
-    shares = [
-        len(form.qualifiers & known) / len(form.qualifiers) if form.qualifiers else _UNQUALIFIED_SHARE for form in forms
-    ]
-    best = max(shares)
-    return [form for form, share in zip(forms, shares, strict=True) if share == best and best > 0]
+def _automaton(forms: _Forms) -> Any:
+    """Return an automaton that finds the lower-case form with each number; equal ones are found together."""
+    import ahocorasick_rs
+
+    return ahocorasick_rs.AhoCorasick(
+        map(_lower, forms.all_written()),
+        implementation=ahocorasick_rs.Implementation.ContiguousNFA,
+        store_patterns=False,
+    )
 
 
 def _lower(text: str) -> str:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 from wikigr.errors import RecordError
 from wikigr.ingest.engines.engine import Engine, Parsed
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Progress
 from wikigr.sources.article import Redirect, Skipped, Source, SourceArticle
-from wikigr.sources.streams import Line
 
 # Records in one transaction.
 BATCH = 512
@@ -91,12 +89,3 @@ def _report(parsed: Iterator[Parsed], progress: Progress) -> Iterator[Parsed]:
     for record in parsed:
         progress.advance(1)
         yield record
-
-
-def parse_record(source: Source, record: Any) -> Parsed:
-    """Parse one record of ``source``; a bad record gives its error."""
-    where = record.where if isinstance(record, Line) else ""
-    try:
-        return where, list(source.parse(record))
-    except RecordError as error:
-        return where, error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import time
 from collections import Counter
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Hit, Section
+from wikigr.index.dense import DenseMethod
 from wikigr.library.encoders import JoinedEncoder
 from wikigr.library.lexical import JoinedLexicalIndex
 from wikigr.pack.manifest import EXAMPLES, MIN_RELEVANCE, Manifest
@@ -51,7 +53,6 @@ class JoinedPack(Pack):
         # There is no ``graph``: queries go to the graphs of the members.
         self.lexical = JoinedLexicalIndex([member.lexical for member in self._members], self._joined_id)
         self.label = self.manifest.name
-        self.uses_vector_index = any(member.uses_vector_index for member in self._members)
         self.preloads = any(member.preloads for member in self._members)
         self.graph_index_warning = ""
         self._purpose = first._purpose
@@ -82,12 +83,21 @@ class JoinedPack(Pack):
                 continue
         return self._leads[-1].reader
 
-    def nearest(self, query: Vectors, limit: int) -> list[Hit]:
+    @property
+    def dense_method(self) -> DenseMethod:
+        methods = {member.dense_method for member in self._members}
+        return next(iter(methods)) if len(methods) == 1 else "mixed"
+
+    @property
+    def dense_warning(self) -> str:
+        return " ".join(dict.fromkeys(f"{m.label}: {m.dense_warning}" for m in self._members if m.dense_warning))
+
+    def nearest(self, query: Vectors, limit: int, *, exact: bool = False) -> list[Hit]:
         found = [
             Hit(self._joined_id(number, hit.section_id), comparable(hit.score))
             for number, member in enumerate(self._members)
             for vector, comparable in [self._own(query, member.manifest.encoder)]
-            for hit in member.nearest(vector, limit)
+            for hit in member.nearest(vector, limit, exact=exact)
         ]
         return sorted(found, key=lambda hit: (-hit.score, hit.section_id))[:limit]
 
@@ -201,6 +211,12 @@ class JoinedPack(Pack):
             return []
         number, own_title = self._owners[title]
         return self._members[number].headings(own_title)
+
+    def connect(self) -> JoinedPack:
+        twin = copy.copy(self)
+        twin._models_from = self._models_from or self
+        twin._members = tuple(member.connect() for member in self._members)
+        return twin
 
     def close(self) -> None:
         for member in self._members:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.embeddings.weights import DEFAULT_WEIGHTS_SHA256
 from wikigr.graph.engine import Graph, reserved_space
+from wikigr.graph.engine_choice import prepare_engine
 from wikigr.library.joined import JoinedPack
 from wikigr.pack.layout import DATABASE, MANIFEST, Layout
 from wikigr.pack.locate import find_pack
@@ -29,9 +30,16 @@ class Opened:
 
 
 def open_packs(
-    locations: Sequence[str], *, encoder: str | None = None, purpose: Purpose = "query", preload: bool = False
+    locations: Sequence[str],
+    *,
+    encoder: str | None = None,
+    purpose: Purpose = "query",
+    preload: bool = False,
+    models_from: Mapping[EncoderIdentity, Pack] | None = None,
 ) -> Opened:
     """Open the packs at ``locations`` as one; the arguments are those of ``Pack``.
+
+    ``models_from`` are open packs by their encoder, whose models are used instead of loading them again.
 
     The same content with the same encoder counts once, wherever it is. The result does not depend on the order of
     ``locations``. Raises ``PackError`` if any of them is missing, damaged or has another
@@ -46,8 +54,10 @@ def open_packs(
         if found.setdefault((manifest.digest, manifest.encoder), (layout, manifest))[0] is not layout:
             repeated.append(location)
     chosen = sorted(found.values(), key=lambda pair: _order(pair[1]))
+    if len(chosen) > 1:
+        prepare_engine(layout.part(DATABASE) for layout, _ in chosen)
     with ExitStack() as stack:
-        leads: dict[EncoderIdentity, Pack] = {}
+        leads = dict(models_from or {})
         members = []
         for layout, manifest in chosen:
             lead = leads.get(manifest.encoder)
@@ -57,7 +67,7 @@ def open_packs(
                     encoder=encoder,
                     purpose=purpose,
                     preload=preload,
-                    graph=_open_graph(layout) if len(chosen) > 1 else None,
+                    graph=_open_graph(layout),
                     models_from=lead,
                 )
             )

@@ -11,10 +11,13 @@ from wikigr.pack.open import Pack
 
 LinkKind = Literal["link", "mention"]
 
+# A link wins over a mention of the same article.
+_RELATIONS: tuple[tuple[str, LinkKind], ...] = (("MENTIONS", "mention"), ("LINKS_TO", "link"))
+
 
 @dataclass(frozen=True, slots=True)
-class SectionLink:
-    """An article that a section names; ``link`` means that the author linked to it, ``mention`` only the name."""
+class ArticleLink:
+    """Another article: ``link`` means that the author linked to it, ``mention`` that the text only names it."""
 
     title: str
     kind: LinkKind
@@ -39,12 +42,16 @@ class SectionView:
     url: str | None
     previous: OutlineEntry | None
     next: OutlineEntry | None
-    links: tuple[SectionLink, ...]
+    links: tuple[ArticleLink, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ArticleView:
-    """An article with its outline. ``content`` is the whole text, ``lead`` that of the first section."""
+    """An article with its outline. ``content`` is the whole text, ``lead`` that of the first section.
+
+    ``links`` are the articles that it names and ``backlinks`` those that name it, in order of title. ``pagerank`` is
+    its probability in [0, 1], or ``None`` if the pack has no PageRank of this content.
+    """
 
     title: str
     url: str | None
@@ -53,6 +60,9 @@ class ArticleView:
     content: str
     lead: str
     outline: tuple[OutlineEntry, ...]
+    links: tuple[ArticleLink, ...]
+    backlinks: tuple[ArticleLink, ...]
+    pagerank: float | None
 
 
 def view_section(pack: Pack, section_id: str) -> SectionView:
@@ -88,7 +98,19 @@ def view_article(pack: Pack, title: str) -> ArticleView:
         content=content,
         lead=pack.sections([first])[first].content if first else "",
         outline=outline,
+        links=_neighbors(pack, title, "(a)-[:{relation}]->(b)"),
+        backlinks=_neighbors(pack, title, "(a)<-[:{relation}]-(b)"),
+        pagerank=pack.pagerank.get(title),
     )
+
+
+def _neighbors(pack: Pack, title: str, pattern: str) -> tuple[ArticleLink, ...]:
+    """Return the articles at the other end of ``pattern``; a link precedes a mention of the same article."""
+    kinds: dict[str, LinkKind] = {}
+    for relation, kind in _RELATIONS:
+        query = f"MATCH (a:Article {{title: $title}}), {pattern.format(relation=relation)} RETURN DISTINCT b.title"
+        kinds.update((str(other), kind) for (other,) in pack.graph.rows(query, {"title": title}))
+    return tuple(ArticleLink(other, kinds[other]) for other in sorted(kinds))
 
 
 def _outline(pack: Pack, title: str) -> tuple[OutlineEntry, ...]:
@@ -100,12 +122,11 @@ def _outline(pack: Pack, title: str) -> tuple[OutlineEntry, ...]:
     return tuple(OutlineEntry(id_, heading or "", tuple(path or ()), words or 0) for id_, heading, path, words in rows)
 
 
-def _links(pack: Pack, section: Section) -> tuple[SectionLink, ...]:
+def _links(pack: Pack, section: Section) -> tuple[ArticleLink, ...]:
     """Return the neighbors of the article that the section names; the graph stores links by article."""
     text = f" {name_key(section.content)} "
     kinds: dict[str, LinkKind] = {}
-    relations: tuple[tuple[str, LinkKind], ...] = (("MENTIONS", "mention"), ("LINKS_TO", "link"))
-    for relation, kind in relations:
+    for relation, kind in _RELATIONS:
         rows = pack.graph.rows(
             f"MATCH (a:Article {{title: $title}})-[:{relation}]->(b:Article) RETURN b.title, b.aliases",
             {"title": section.title},
@@ -114,4 +135,4 @@ def _links(pack: Pack, section: Section) -> tuple[SectionLink, ...]:
             keys = {name_key(name) for name in (title, bare_name(title), *(aliases or ()))} - {""}
             if any(f" {key} " in text for key in keys):
                 kinds[title] = kind
-    return tuple(SectionLink(title, kinds[title]) for title in sorted(kinds))
+    return tuple(ArticleLink(title, kinds[title]) for title in sorted(kinds))

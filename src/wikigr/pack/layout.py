@@ -29,9 +29,10 @@ DATABASE = "pack.db"
 LEXICAL = "lexical"
 PAGERANK = "pagerank_cache.json"
 GRAPH_INDEX = "graph_index.npz"
+VECTORS = "vectors"
 ENCODER = "encoder"
 # In the order in which they are moved into place. The manifest says whether the pack uses a bundled encoder.
-PARTS = (DATABASE, LEXICAL, PAGERANK, GRAPH_INDEX, ENCODER, MANIFEST)
+PARTS = (DATABASE, LEXICAL, PAGERANK, GRAPH_INDEX, VECTORS, ENCODER, MANIFEST)
 # The signature of the manifest, and where an installed pack came from. Both become invalid with another manifest.
 SIGNATURE = "signature.json"
 ORIGIN = ".origin.json"

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wikigr.errors import PackError
-from wikigr.pack.layout import MANIFEST, Layout, installed_packs
+from wikigr.graph.engine_choice import choose_engine
+from wikigr.pack.layout import DATABASE, MANIFEST, Layout, installed_packs
 from wikigr.pack.locate import find_pack, holds_pack, named_packs, packs_named
 from wikigr.pack.manifest import Manifest, file_path, read_manifest
 
@@ -43,7 +44,7 @@ def list_packs(folder: Path | None = None) -> list[ListedPack]:
         paths = [Path()] if holds_pack(Path()) else []
         paths += [pack.path for pack in named_packs() if not paths or not pack.path.samefile(paths[0])]
         paths += _broken_links()
-    return [_listed(path) for path in paths]
+    return [list_pack(path) for path in paths]
 
 
 def _broken_links() -> Iterator[Path]:
@@ -54,10 +55,11 @@ def _broken_links() -> Iterator[Path]:
             yield entry
 
 
-def _listed(path: Path) -> ListedPack:
+def list_pack(path: Path, *, given_as: str | None = None) -> ListedPack:
+    """Return the pack at ``path`` as it is listed; ``given_as`` replaces the name or the path."""
     named = packs_named(path.name)
     is_named = bool(named) and os.path.realpath(named[0].path) == os.path.realpath(path)
-    given_as = path.name if is_named else str(path)
+    given_as = given_as or (path.name if is_named else str(path))
     installed_as = path.name if path.parent.resolve() == installed_packs().resolve() else None
     try:
         layout = find_pack(path)
@@ -67,6 +69,10 @@ def _listed(path: Path) -> ListedPack:
         problem = "The installed version that this name links to is missing." if missing else error.message
         return ListedPack(given_as, path, installed_as, None, 0, problem)
     size, problem = _measure(layout, manifest)
+    try:
+        choose_engine(layout.part(DATABASE))
+    except PackError as error:
+        problem = problem or error.message
     return ListedPack(given_as, path, installed_as, manifest, size, problem)
 
 

@@ -75,6 +75,11 @@ class Manifest:
     calibration: Mapping[str, str] = field(default_factory=dict)
     extraction: Mapping[str, str | int] = field(default_factory=dict)
 
+    @property
+    def has_quantized_vectors(self) -> bool:
+        """Whether the pack has the folder ``vectors/``."""
+        return any(name.startswith(f"{layout.VECTORS}/") for name in self.files)
+
     def to_json(self) -> str:
         fields = asdict(self)
         for name in ("calibration", "extraction"):
@@ -88,7 +93,7 @@ def is_pack_file(name: str) -> bool:
     if not _PLAIN_NAME.fullmatch(name) or len(name) > _MAX_NAME_LENGTH:
         return False
     first, _, rest = name.partition("/")
-    if first in (layout.LEXICAL, layout.ENCODER):
+    if first in (layout.LEXICAL, layout.VECTORS, layout.ENCODER):
         return bool(rest)
     return name in EXTRAS or (name in layout.PARTS and name != layout.MANIFEST)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -13,8 +14,8 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.errors import EncoderMismatchError, ModelError, PackError, WikigrError
 from wikigr.graph.engine import Graph
-from wikigr.index import dense
 from wikigr.index.candidate import Hit, Section
+from wikigr.index.dense import DenseIndex, DenseMethod
 from wikigr.index.lexical import LexicalIndex
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
@@ -84,14 +85,17 @@ class Pack:
                 self._start_encoder()
             self.graph = graph or Graph(self.layout.part(parts.DATABASE), read_only=read_only)
             self.lexical = lexical or LexicalIndex(self.layout.part(parts.LEXICAL))
-        self.uses_vector_index = self.manifest.vector_index and dense.load_vector_extension(self.graph)
+            self.dense = DenseIndex(
+                self.graph,
+                self.layout.part(parts.VECTORS) if self.manifest.has_quantized_vectors else None,
+                self.manifest.counts["sections"],
+                self.manifest.encoder.dimension,
+                has_vector_index=self.manifest.vector_index,
+            )
         self.preloads = preload
         if preload:
-            self._read_vectors()
-
-    def _read_vectors(self) -> None:
-        """Read the vectors from disk while the encoder and NumPy load in another thread."""
-        self._search([1.0] * self.manifest.encoder.dimension, 1)
+            # While the encoder loads in another thread.
+            self.dense.read_ahead()
 
     def _start_encoder(self) -> Future[Embedder]:
         if self._models_from is not None:
@@ -187,13 +191,19 @@ class Pack:
         """Return the time in seconds of the clock for timings; tests override it."""
         return time.perf_counter()
 
-    def nearest(self, query: Vectors, limit: int) -> list[Hit]:
-        """Return the ``limit`` sections nearest to ``query`` (float32, shape ``(d,)``) by cosine similarity."""
-        return self._search(query.tolist(), limit)
+    def nearest(self, query: Vectors, limit: int, *, exact: bool = False) -> list[Hit]:
+        """Return the ``limit`` sections nearest to ``query`` by cosine similarity, see ``DenseIndex.nearest``."""
+        return self.dense.nearest(query, limit, exact=exact)
 
-    def _search(self, query: Sequence[float], limit: int) -> list[Hit]:
-        search = dense.index_search if self.uses_vector_index else dense.exact_search
-        return search(self.graph, query, limit)
+    @property
+    def dense_method(self) -> DenseMethod:
+        """How ``nearest`` compares vectors."""
+        return self.dense.method
+
+    @property
+    def dense_warning(self) -> str:
+        """Why vectors are compared in a slower way than they could be, or an empty string."""
+        return self.dense.warning
 
     def sections(self, section_ids: Sequence[str]) -> dict[str, Section]:
         """Return the stored sections with these ids, by id; unknown ids are omitted."""
@@ -229,6 +239,17 @@ class Pack:
         self.graph_index_warning = f"{cause} It was rebuilt in memory; `wikigr pack build` stores one in the pack."
         return index_graph(self.graph, self.manifest.digest)
 
+    @cached_property
+    def pagerank(self) -> Mapping[str, float]:
+        """The PageRank of every article by title, or nothing if the pack has none of this content."""
+        from wikigr.graph.pagerank_cache import PageRankCacheError, read_pack_cache
+
+        try:
+            cache = read_pack_cache(self.layout.part(parts.PAGERANK), self.manifest.counts["articles"])
+        except PageRankCacheError:
+            return {}
+        return cache.scores if cache.fits(self.manifest.digest, self.manifest.counts) else {}
+
     def find_title(self, name: str) -> str | None:
         """Return the title that matches ``name``, ignoring case, underscores and Unicode form, or ``None``."""
         if self._titles is None:
@@ -241,6 +262,19 @@ class Pack:
         found = "MATCH (a:Article {title: $title})-[:HAS_SECTION]->(s:Section)"
         rows = self.graph.rows(f"{found} RETURN s.title, s.position ORDER BY s.position", {"title": title})
         return [heading for heading, _ in rows]
+
+    def connect(self) -> Pack:
+        """Return this pack with a database connection of its own, for another thread; close it before this one.
+
+        Everything that no thread changes is shared: the database, the index, the models and the graph as arrays.
+        """
+        twin = copy.copy(self)
+        twin._models_from = self._models_from or self
+        twin.graph = self.graph.connect()
+        twin.dense = self.dense.connect(twin.graph)
+        # It reads with the connection, and keeps what it has read.
+        twin.__dict__.pop("_urls", None)
+        return twin
 
     def close(self) -> None:
         self.graph.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from wikigr.checks import Check
 from wikigr.errors import ModelError, WikigrError
 from wikigr.graph.engine import QueryError
+from wikigr.index.quantized import QuantizedError, QuantizedVectors
 from wikigr.pack import layout as parts
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
@@ -26,9 +28,9 @@ from wikigr.pack.open import BUNDLED_HINT, Pack
 from wikigr.reader.prepared import reader_in
 
 _REBUILD = "Build the pack again with `wikigr pack build`."
-# Rows per query: vectors, and articles with the text of all their sections.
-_VECTORS = 20_000
-_ARTICLES = 100
+# Rows per query: vectors, and articles with the text of all their sections. Every query passes over all offsets.
+_VECTORS = 8_000
+_ARTICLES = 1_000
 # Vectors are stored as float32 with norm 1; encoders that run in bf16 stay well within this tolerance.
 _NORM_TOLERANCE = 1e-2
 
@@ -96,7 +98,7 @@ def check_parts(pack: Pack) -> Iterator[Check]:
     yield Check("lexical index", len(pack.lexical) == sections, f"{len(pack.lexical):,} sections indexed", _REBUILD)
     yield _attached(pack, sections)
     yield _offsets(pack)
-    yield _vectors(pack, sections)
+    yield from _vectors(pack, sections)
     try:
         identity = pack.encoder.identity
         yield Check("encoder", True, f"{identity.model_id}, {identity.dimension} dimensions")
@@ -144,19 +146,32 @@ def _offsets(pack: Pack) -> Check:
     return Check("offsets", wrong == 0, f"{checked:,} sections checked, {wrong:,} differ from their article", _REBUILD)
 
 
-def _vectors(pack: Pack, sections: int) -> Check:
-    bad = 0
+def _vectors(pack: Pack, sections: int) -> Iterator[Check]:
+    """Check the vectors in the database, and that the quantized ones are made from them."""
+    dimension = pack.manifest.encoder.dimension
+    quantized = None
+    if pack.manifest.has_quantized_vectors:
+        try:
+            quantized = QuantizedVectors(pack.layout.part(parts.VECTORS), sections, dimension)
+        except QuantizedError as error:
+            yield Check("quantized vectors", False, error.message, _REBUILD)
+    bad = differing = 0
     for first in range(0, sections, _VECTORS):
-        # Paged by offset, because sorting would load all vectors into the engine's memory at once.
-        rows = pack.graph.rows(
-            "MATCH (s:Section) WHERE offset(id(s)) >= $first AND offset(id(s)) < $last RETURN s.embedding",
-            {"first": first, "last": first + _VECTORS},
+        # Paged by offset, because sorting would load all vectors into the engine's memory at once. A build stores
+        # sections in order, but the engine may reorder those that were copied together, which never span two pages.
+        rows = sorted(
+            pack.graph.rows(
+                "MATCH (s:Section) WHERE offset(id(s)) >= $first AND offset(id(s)) < $last "
+                "RETURN s.article_title, s.position, s.section_id, s.embedding",
+                {"first": first, "last": first + _VECTORS},
+            ),
+            key=itemgetter(0, 1),
         )
-        norms = np.linalg.norm(np.asarray([row[0] for row in rows], dtype=np.float32), axis=1)
-        bad += int((~(np.abs(norms - 1.0) <= _NORM_TOLERANCE)).sum())
-    return Check(
-        "vectors",
-        bad == 0,
-        f"{sections:,} of {pack.manifest.encoder.dimension} dimensions, {bad:,} bad",
-        _REBUILD,
-    )
+        vectors = np.asarray([row[3] for row in rows], dtype=np.float32).reshape(-1, dimension)
+        bad += int((~(np.abs(np.linalg.norm(vectors, axis=1) - 1.0) <= _NORM_TOLERANCE)).sum())
+        if quantized is not None:
+            differing += not quantized.holds(first, [row[2] for row in rows], vectors)
+    yield Check("vectors", bad == 0, f"{sections:,} of {dimension} dimensions, {bad:,} bad", _REBUILD)
+    if quantized is not None:
+        detail = "differ from the vectors in the database" if differing else "made from the vectors in the database"
+        yield Check("quantized vectors", not differing, detail, _REBUILD)

@@ -115,17 +115,18 @@ class Pipeline:
         *,
         on_text: Callable[[str], None] | None = None,
         within: Collection[str] | None = None,
+        trace: Trace | None = None,
     ) -> Answer:
         """Answer ``question`` from the pack, or say that the pack does not cover it.
 
         ``within`` restricts the answer to the articles of these titles. ``on_text`` receives the pieces of a model's
-        answer as they arrive; together they are the answer's text. Raises ``UsageError`` for an empty question,
-        ``CitationError`` when a quotation does not match the pack, and ``LlmError`` or ``BudgetError`` when a model
-        is to write the answer and cannot.
+        answer as they arrive; together they are the answer's text. ``trace`` records the stages. Raises
+        ``UsageError`` for an empty question, ``CitationError`` when a quotation does not match the pack, and
+        ``LlmError`` or ``BudgetError`` when a model is to write the answer and cannot.
         """
         if self.pack.preloads and self.profile[ReaderOptions].enabled:
             self.pack.start_reader()
-        trace = Trace(clock=self.pack.clock)
+        trace = trace if trace is not None else Trace(clock=self.pack.clock)
         before = self.model.usage if self.model else Usage()
         draft = Draft(self.retrieve(question, trace, within=within))
         for stage in ANSWER_STAGES:

@@ -7,20 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Literal
 
 from wikigr.answer.answer import OWN_KNOWLEDGE, Answer
 from wikigr.answer.citations import CITATIONS
 from wikigr.answer.draft import READER
 from wikigr.answer.extractive import SENTENCE_FLOOR
-from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
-from wikigr.pack.open import Pack
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES
 from wikigr.reader.options import ReaderOptions
 from wikigr.retrieval.trace import StageRecord
-from wikigr.text import fold
 
 Outcome = Literal["cited", "read", "dropped", "not_found"]
 
@@ -28,7 +24,6 @@ _RETRIEVAL = {stage.name: stage for stage in RETRIEVAL_STAGES if stage.ranks}
 _ANSWERING = {stage.name: stage for stage in ANSWER_STAGES if stage.ranks}
 # The section of a profile that configures a stage.
 _SETTINGS = {stage.name: stage.options.section for stage in RETRIEVAL_STAGES} | {READER: ReaderOptions.section}
-_MAX_SECTIONS = 5
 _NOT_FOUND = "it was not found before"
 
 
@@ -65,28 +60,6 @@ class Why:
     reason: str
     dropped_at: str | None = None
     setting: str | None = None
-
-
-def find_section(pack: Pack, title: str, wanted: str) -> str:
-    """Return the id of the section of ``title`` whose id or heading is ``wanted``; raises ``UsageError`` if none is."""
-    query = (
-        "MATCH (a:Article {title: $title})-[:HAS_SECTION]->(s:Section) "
-        "RETURN s.section_id, coalesce(s.title, '') ORDER BY s.position, s.section_id"
-    )
-    sections = {str(id_): str(heading) for id_, heading in pack.graph.rows(query, {"title": title})}
-    if wanted in sections:
-        return wanted
-    for id_, heading in sections.items():
-        if fold(heading) == fold(wanted):
-            return id_
-    near = get_close_matches(wanted, [heading for heading in sections.values() if heading], n=1)
-    shown = [
-        f"{id_} ({heading})" if heading else id_ for id_, heading in sections.items() if heading in near or not near
-    ]
-    raise UsageError(
-        f"The article {title!r} has no section {wanted!r}.",
-        hint=f"It has {', '.join(shown[:_MAX_SECTIONS])}{', …' if len(shown) > _MAX_SECTIONS else ''}.",
-    )
 
 
 def explain_article(answer: Answer, title: str, section_id: str | None = None) -> Why:

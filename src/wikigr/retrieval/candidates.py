@@ -37,6 +37,10 @@ class RetrievalOptions(Options):
         bool, "also search for two rephrasings of the question, written by `synthesis.expansion_model`"
     ] = False
 
+    exact: Annotated[
+        bool, "compare the question with every vector in single precision, even if the pack has quantized vectors"
+    ] = False
+
     @property
     def uses_dense(self) -> bool:
         return self.mode != "lexical"
@@ -71,10 +75,12 @@ class DenseSearch(RetrievalStage[RetrievalOptions]):
     needs_candidates = False
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
-        pack = self.resources.pack
-        runs = [pack.nearest(wording.vector, state.depth) for wording in state.wordings]
+        pack, exact = self.resources.pack, self.options.exact
+        runs = [pack.nearest(wording.vector, state.depth, exact=exact) for wording in state.wordings]
         _record_hits(runs, record)
-        record.notes["path"] = "index" if pack.uses_vector_index else "exact"
+        record.notes["path"] = "exact" if exact else pack.dense_method
+        if not exact:
+            record.warning = pack.dense_warning
         return _with_runs(state, DENSE, runs)
 
 

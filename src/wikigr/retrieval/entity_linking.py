@@ -173,6 +173,11 @@ class EntityLinker:
         return max((self._lexical.rarity(stem) for word in content for stem in stems(word)), default=highest) / highest
 
 
+def open_linker(pack: Pack) -> EntityLinker:
+    """Return the entity linker of an open pack."""
+    return EntityLinker(pack.graph_index, pack.lexical)
+
+
 def nearest_articles(question: str, pack: Pack, limit: int) -> dict[str, float]:
     """Return the cosines of the ``limit`` articles nearest to ``question`` by title, nearest first, ties by title.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Iterable
 
 from wikigr.graph.graph_index import GraphIndex
-from wikigr.names import bare_name, name_key, strip_possessive
+from wikigr.graph.spellings import keys_of
+from wikigr.names import name_key, strip_possessive
 from wikigr.text import fold
 
 # One typo is tolerated per this many letters, up to the maximum.
@@ -46,7 +47,7 @@ class NameMatcher:
         if not near and aliases:
             near, likeness = self._nearest_aliases(name)
         if not near:
-            near, likeness = self._surnames.get(strip_possessive(name_key(name)), []), _SURNAME_LIKENESS
+            near, likeness = self._with_surname(strip_possessive(name_key(name))), _SURNAME_LIKENESS
         return (near, likeness) if len(near) == 1 or likeness != _SURNAME_LIKENESS else ([], 0.0)
 
     def nearest_names(self, name: str, max_typos: int = _MAX_TYPOS) -> tuple[list[int], float]:
@@ -61,7 +62,7 @@ class NameMatcher:
         max_typos = min(max_typos, len(key) // LETTERS_PER_TYPO)
         if not max_typos:
             return [], 0.0
-        keys, numbers = self._spellings
+        keys, numbers = self._spelled(self.index.spellings.within(key, max_typos))
         within = process.extract(key, keys, scorer=OSA.distance, score_cutoff=max_typos, limit=None)
         # A different number is a different thing ("Apollo 11"), not a typo.
         digits = _digits(key)
@@ -80,7 +81,7 @@ class NameMatcher:
         from rapidfuzz import fuzz, process
 
         key = name_key(name)[:MAX_COMPARED_CHARS]
-        keys, numbers = self._spellings
+        keys, numbers = self._spelled(range(len(self.index)))
         # A token set matches a name of several words by any of them; the plain ratio then prefers short names.
         found = process.extract(key, keys, scorer=fuzz.token_set_ratio, score_cutoff=_MIN_SIMILARITY, limit=_MAX_RANKED)
         best = sorted(
@@ -99,25 +100,22 @@ class NameMatcher:
             return [], 0.0
         return self.index.named_any(_one_typo_away(key)), 1.0 - 1.0 / len(key)
 
-    @cached_property
-    def _spellings(self) -> tuple[list[str], list[int]]:
-        """The key of every name, with and without its qualifier, and the node that has it."""
+    def _spelled(self, nodes: Iterable[int]) -> tuple[list[str], list[int]]:
+        """Return the key of every name of ``nodes``, with and without its qualifier, and the node that has it."""
         keys, numbers = [], []
-        for number, name in enumerate(self.index.names):
-            for key in dict.fromkeys((name_key(name), name_key(bare_name(name)))):
+        for number in nodes:
+            for key in keys_of(self.index.name_of(number)):
                 keys.append(key)
                 numbers.append(number)
         return keys, numbers
 
-    @cached_property
-    def _surnames(self) -> dict[str, list[int]]:
-        """The nodes by the last word of their names, if the name has several words."""
-        found: dict[str, list[int]] = {}
-        for key, number in zip(*self._spellings, strict=True):
-            *first, last = key.split() or [""]
-            if first and len(last) >= LETTERS_PER_TYPO and number not in found.get(last, ()):
-                found.setdefault(last, []).append(number)
-        return found
+    def _with_surname(self, surname: str) -> list[int]:
+        """Return the nodes whose names have several words, the last of which is ``surname``."""
+        if len(surname) < LETTERS_PER_TYPO:
+            return []
+        keys, numbers = self._spelled(self.index.spellings.ending_with(surname))
+        ending = (number for key, number in zip(keys, numbers, strict=True) if key.split()[1:][-1:] == [surname])
+        return list(dict.fromkeys(ending))
 
 
 def _one_typo_away(key: str) -> list[str]:

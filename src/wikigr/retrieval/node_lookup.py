@@ -1,16 +1,19 @@
-"""Look up one node by a name given on the command line."""
+"""Look up nodes by names that a user gave."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from wikigr.errors import UsageError
 from wikigr.graph.neighborhood import Neighborhood, Node
 from wikigr.retrieval.name_matching import MAX_COMPARED_CHARS, MAX_SUGGESTIONS, NameMatcher
-from wikigr.text import fold
+from wikigr.text import fold, scrub
 
 _MAX_NODES = 10
+# A note on an ambiguous name lists this many of the other nodes.
+_MAX_OTHERS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +64,25 @@ def find_node(name: str, matcher: NameMatcher, neighborhood: Neighborhood) -> No
         if suggestions
         else "`wikigr graph link` finds the names that a text mentions.",
     )
+
+
+def find_nodes(
+    names: Sequence[str], matcher: NameMatcher, neighborhood: Neighborhood, note: Callable[[str], None]
+) -> list[Node]:
+    """Return the node of each name; ``note`` is called with a message about a corrected or an ambiguous name."""
+    nodes = []
+    for name in map(scrub, names):
+        found = find_node(name, matcher, neighborhood)
+        nodes.append(found.node)
+        label = found.node.label
+        if found.method == "fuzzy":
+            note(f"Nothing is named {name!r}; using {label!r} instead.")
+            continue
+        # An exact spelling is ambiguous only among nodes with the same spelling.
+        is_exact = " ".join(name.split()) == label
+        others = [other for other in found.others if not is_exact or other.label == label]
+        if others:
+            listed = ", ".join(repr(other.label) for other in others[:_MAX_OTHERS])
+            more = f" and {len(others) - _MAX_OTHERS} more" if len(others) > _MAX_OTHERS else ""
+            note(f"Using {label!r} for {name!r}; others with that name: {listed}{more}.")
+    return nodes

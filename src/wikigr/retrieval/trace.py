@@ -56,15 +56,21 @@ class StageRecord:
 
 @dataclass(slots=True)
 class Trace:
-    """The stages of one question, in order; ``clock`` gives seconds."""
+    """The stages of one question, in order; ``clock`` gives seconds.
+
+    ``on_stage`` is called with the name of each stage before it runs; an exception that it raises ends the question.
+    """
 
     stages: list[StageRecord] = field(default_factory=list)
     clock: Callable[[], float] = time.perf_counter
+    on_stage: Callable[[str], None] | None = None
     _open: int = 0
 
     @contextmanager
     def stage(self, name: str) -> Iterator[StageRecord]:
         """Time a stage and keep its record, even if it fails."""
+        if self.on_stage is not None:
+            self.on_stage(name)
         record = StageRecord(name, nested=self._open > 0)
         self.stages.append(record)
         self._open += 1

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import bz2
-import io
-import mmap
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 from urllib.parse import quote
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
@@ -20,28 +16,24 @@ from mwxml.element_iterator import ElementIterator, EventPointer
 from mwxml.errors import MalformedXML
 
 from wikigr.errors import RecordError, SourceError
+from wikigr.sources import multistream
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
-from wikigr.sources.blocks import Block, block_bytes
-from wikigr.sources.streams import decompressed, open_bytes
+from wikigr.sources.blocks import Block
+from wikigr.sources.streams import open_bytes
 from wikigr.sources.wikitext.page import WikiSite, parse_wikitext
 
 _REDIRECT = re.compile(r"\s*#\s*redirect(?:ion)?\s*:?\s*\[\[([^\]|\n]+)", re.IGNORECASE)
 _TEXT_MODELS = (None, "wikitext")
 _DISAMBIGUATION_SUFFIX = "(disambiguation)"
 
+# mwxml raises all but the first two when a required element is missing, empty or not a number.
+_MALFORMED = (ParseError, MalformedXML, AssertionError, TypeError, ValueError, AttributeError)
+
 _READ_BYTES = 1 << 20
 # MediaWiki stores at most 16 MiB of text per revision; anything far larger is broken or hostile.
 _MAX_ELEMENT_MIB = 64
 _MAX_TAGS = 1_000_000
 _PAGE_DEPTH = 2
-
-# The beginning of a bzip2 stream and of its first block, or of a stream without blocks.
-_STREAM = re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")
-# The header, at least one with pages, and the end.
-_MIN_STREAMS = 3
-# Enough of a stream for its first characters: a bzip2 block is decompressed as a whole.
-_HEAD_BYTES = 1 << 20
-_END = b"</mediawiki>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +64,7 @@ class MediaWikiSource:
 
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
+        self._head: bytes | None = None
 
     def records(self) -> Iterator[WikiRecord]:
         """Yield one record per page, in the order of the export.
@@ -79,51 +72,38 @@ class MediaWikiSource:
         Raises ``SourceError`` when the file is missing, truncated, damaged, not a MediaWiki export or not UTF-8, the
         only encoding that MediaWiki writes.
         """
-        with open_bytes(self.path) as stream:
-            yield from self._checked(stream)
-
-    def blocks(self) -> list[Block] | None:
-        """Return blocks of whole pages of a multistream dump; ``None`` for any other file.
-
-        Such a dump is a sequence of bzip2 streams: the header, some pages each, and the end. They are found by their
-        first bytes, so the index of the dump is not needed.
-        """
-        if not self.path.is_file():
-            return None
-        try:
-            with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                return _blocks_of_streams(str(self.path.absolute()), data)
-        except (OSError, ValueError) as error:  # an empty file cannot be mapped
-            raise SourceError(f"Cannot read {self.path}: {error}.") from error
-
-    def block_records(self, block: Block) -> Iterator[WikiRecord]:
-        """Yield one record per page of the block; raises as ``records`` does."""
-        try:
-            with Path(block.path).open("rb") as file:
-                is_last = block.end == os.fstat(file.fileno()).st_size
-                header = file.read(block.header) if block.start else b""
-                file.seek(block.start)
-                streams = file.read(block.end - block.start)
-        except OSError as error:
-            raise SourceError(f"Cannot read {self.path}: {error.strerror or error}.") from error
-        end = b"" if is_last else bz2.compress(_END)
-        with decompressed(io.BytesIO(header + streams + end), str(self.path)) as stream:
-            yield from self._checked(stream)
-
-    def _checked(self, stream: BinaryIO) -> Iterator[WikiRecord]:
-        """Yield the records of ``stream``; errors say how many pages were read before them."""
         pages = 0
         try:
-            for record in self._read(stream):
-                yield record
-                pages += 1
+            with open_bytes(self.path) as stream:
+                for record in self._read(iter(lambda: stream.read(_READ_BYTES), b"")):
+                    yield record
+                    pages += 1
         except SourceError as error:
             raise SourceError(f"{error.message} {_progress(pages)}", hint=error.hint) from error
-        except (ParseError, MalformedXML) as error:
-            raise self._malformed(error, pages) from error
-        except (AssertionError, TypeError, ValueError, AttributeError) as error:
-            # mwxml raises these when a required element is missing, empty or not a number.
-            raise self._malformed(error, pages) from error
+        except _MALFORMED as error:
+            raise self._malformed(error, _progress(pages)) from error
+
+    def blocks(self) -> list[Block]:
+        """Return the blocks of a multistream dump, if its index is next to it; raises ``SourceError``."""
+        index = multistream.index_of(self.path)
+        return [] if index is None else multistream.read_index(index, self.path)
+
+    def read_block(self, block: Block) -> Iterator[WikiRecord]:
+        """Yield one record per page of ``block``; raises ``SourceError`` like ``records``."""
+        place = f"It is in the part of the dump from byte {block.start:,} to {block.end:,}."
+        pages = 0
+        try:
+            if self._head is None:
+                self._head = multistream.read_head(Path(block.path))
+            for record in self._read(multistream.read_export(block, self._head)):
+                yield record
+                pages += 1
+        except _MALFORMED as error:
+            raise self._malformed(error, place) from error
+        if pages != block.records:
+            raise SourceError(
+                f"{self.path} has {pages:,} pages where its index has {block.records:,}. {place}", hint=multistream.HINT
+            )
 
     def parse(self, record: WikiRecord) -> Iterator[SourceItem]:
         """Turn one page into an article or a redirect; raises ``RecordError`` where the parser fails."""
@@ -157,8 +137,8 @@ class MediaWikiSource:
                 triples=page.triples,
             )
 
-    def _read(self, stream: BinaryIO) -> Iterator[WikiRecord]:
-        pointer = EventPointer(self._events(stream))
+    def _read(self, export: Iterator[bytes]) -> Iterator[WikiRecord]:
+        pointer = EventPointer(self._events(export))
         _, element = next(pointer)
         root = ElementIterator(element, pointer)
         if root.tag != "mediawiki":
@@ -181,12 +161,12 @@ class MediaWikiSource:
             # mwxml empties the pages it has read but keeps them in the tree, which would grow with the dump.
             root.element.clear()
 
-    def _events(self, stream: BinaryIO) -> Iterator[tuple[str, Element]]:
+    def _events(self, export: Iterator[bytes]) -> Iterator[tuple[str, Element]]:
         """Yield the start and end events; raises ``SourceError`` when an element is larger than any real one."""
         parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
         depth = size = tags = 0
         # The parser rescans an unfinished tag with every chunk, so chunks are large.
-        while data := stream.read(_READ_BYTES):
+        for data in export:
             parser.feed(data)
             size += len(data)
             for event, element in cast(Iterator[tuple[str, Element]], parser.read_events()):
@@ -204,7 +184,7 @@ class MediaWikiSource:
         parser.close()
         yield from cast(Iterator[tuple[str, Element]], parser.read_events())
 
-    def _malformed(self, error: Exception, pages: int) -> SourceError:
+    def _malformed(self, error: Exception, place: str) -> SourceError:
         if isinstance(error, ParseError):
             reason = str(error)
             if "no element found" in reason or "unclosed token" in reason:
@@ -214,30 +194,9 @@ class MediaWikiSource:
         else:
             reason = str(error) or "a required element is missing"
         return SourceError(
-            f"Cannot read {self.path} as a MediaWiki export: {reason}. {_progress(pages)}",
+            f"Cannot read {self.path} as a MediaWiki export: {reason}. {place}",
             hint="Download or copy the file again and compare its size.",
         )
-
-
-def _blocks_of_streams(path: str, data: mmap.mmap) -> list[Block] | None:
-    starts = [match.start() for match in _STREAM.finditer(data)]
-    if len(starts) < _MIN_STREAMS or starts[0] != 0:
-        return None
-    wanted = block_bytes(len(data))
-    edges = [0]
-    for start in starts[1:-1]:
-        if start - edges[-1] >= wanted:
-            # Other programs write several streams too, but end them anywhere.
-            if (
-                not bz2.BZ2Decompressor()
-                .decompress(data[start : start + _HEAD_BYTES], 64)
-                .lstrip()
-                .startswith(b"<page>")
-            ):
-                return None
-            edges.append(start)
-    ends = [*edges[1:], len(data)]
-    return [Block(path, start, end, header=starts[1]) for start, end in zip(edges, ends, strict=True)]
 
 
 def _progress(pages: int) -> str:

@@ -18,9 +18,9 @@ from wikigr.errors import SourceError
 STDIN = "-"
 MAX_LINE_BYTES = 64 * 1024 * 1024
 TOO_LONG = f"the line is longer than {MAX_LINE_BYTES // (1024 * 1024)} MiB, the limit for one record"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _BUFFER_BYTES = 1 << 18
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DRAIN_BYTES = 1 << 20
 _MAX_MAGIC_LENGTH = 6
 
@@ -158,7 +158,7 @@ def read_lines(stream: BinaryIO, location: Path | str, first: int = 1) -> Iterat
     while line := stream.readline(MAX_LINE_BYTES + 1):
         number += 1
         if number == 1:
-            line = line.removeprefix(_BYTE_ORDER_MARK)
+            line = line.removeprefix(BYTE_ORDER_MARK)
         if len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
             while line and not line.endswith(b"\n"):
                 line = stream.readline(_DRAIN_BYTES)

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wikigr.documents.answer import answer_document
 from wikigr.errors import UsageError, WikigrError
 from wikigr.settings import is_first_time
 from wikigr_cli import options
 from wikigr_cli.environment import Environment, OutputClosed, typed_in
 from wikigr_cli.exit_codes import ExitStatus
-from wikigr_cli.render.answer import answer_document, print_answer, print_answer_markdown
+from wikigr_cli.render.answer import print_answer, print_answer_markdown
 from wikigr_cli.render.formats import AnswerFormat, OutputFormat, chosen_format
 from wikigr_cli.render.output import print_json, print_json_line, print_trace
 
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from wikigr.pipeline.profile import Profile
     from wikigr_cli.prompt.session import SessionOptions
 
-# --model, --max-cost, --iterations and --max-sentences.
-_Flags = tuple[str | None, float | None, int | None, int | None]
+# --model, --max-cost, --iterations, --max-sentences and --exact.
+_Flags = tuple[str | None, float | None, int | None, int | None, bool]
 # Parameters that need a question on the command line.
 _NOT_AT_A_PROMPT = ("strict", "show_prompt", "receipt", "json_output", "output_format")
 _NO_KEY = (
@@ -62,6 +63,7 @@ def ask(
             metavar="N", help="The maximum number of planning rounds, 1 to 10; only for a profile with multi_strategy."
         ),
     ] = None,
+    exact: options.Exact = False,
     stream: Annotated[
         bool | None,
         typer.Option(
@@ -107,7 +109,7 @@ def ask(
         # Imported only here, because the library for line editing takes a tenth of a second.
         from wikigr_cli.prompt.loop import run_prompt
 
-        flags = (model, max_cost, iterations, max_sentences)
+        flags = (model, max_cost, iterations, max_sentences, exact)
         shared = _session_options(
             environment, flags, offline=offline, explain=explain, stream=stream, encoder=embedding_model
         )
@@ -142,7 +144,7 @@ def ask(
         from wikigr.profiles.files import load_profile
 
         named = load_profile(profile)
-        chosen = _with_flags(named, model, max_cost, iterations, max_sentences)
+        chosen = _with_flags(named, model, max_cost, iterations, max_sentences, exact)
         client = None if offline or show_prompt else _client(environment, chosen, explain=explain)
         pipeline = Pipeline(chosen, opened, model=client, offline=offline)
         if show_prompt:
@@ -198,7 +200,7 @@ def _session_options(
     from wikigr.profiles.files import load_profile
     from wikigr_cli.prompt.session import SessionOptions
 
-    _, max_cost, _, _ = flags
+    _, max_cost, *_ = flags
     budget = Budget(max_cost_usd=max_cost) if max_cost is not None else None
 
     def connect(profile: Profile) -> Claude | None:
@@ -331,13 +333,21 @@ def _ask_batch(
 
 
 def _with_flags(
-    profile: Profile, model: str | None, max_cost: float | None, iterations: int | None, max_sentences: int | None
+    profile: Profile,
+    model: str | None,
+    max_cost: float | None,
+    iterations: int | None,
+    max_sentences: int | None,
+    exact: bool,
 ) -> Profile:
-    """Return ``profile`` with ``--model``, ``--max-cost``, ``--iterations`` and ``--max-sentences`` applied."""
+    """Return ``profile`` with the options in ``_Flags`` applied."""
     from wikigr.answer.extractive import ExtractiveOptions
     from wikigr.llm.options import BudgetOptions, SynthesisOptions
+    from wikigr.retrieval.candidates import RetrievalOptions
     from wikigr.retrieval.explore.options import MultiStrategyOptions
 
+    if exact:
+        profile = profile.override(RetrievalOptions, exact=True)
     if model is not None:
         if not model.strip():
             raise UsageError("--model must not be empty.")

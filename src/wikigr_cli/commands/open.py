@@ -30,10 +30,11 @@ def open(  # noqa: A001 -- the name of the command
     pack = options.require_pack(pack)
 
     from wikigr.pack.open import Pack
-    from wikigr_cli.reading import check_quote, open_in_browser, open_in_pager, resolve
+    from wikigr.pipeline.target import find_target
+    from wikigr_cli.reading import check_quote, open_in_browser, open_in_pager
 
     quote = check_quote(quote)
     with Pack(pack) as opened:
-        title, section_id = resolve(environment, opened, target)
+        title, section_id = find_target(opened, target, environment.note)
         opener = open_in_browser if browser else open_in_pager
         opener(environment, opened, title, section_id, quote)

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wikigr.documents.search import search_document
 from wikigr.errors import UsageError, WikigrError
 from wikigr_cli import options
 from wikigr_cli.environment import Environment, typed_in
 from wikigr_cli.render.formats import OutputFormat, chosen_fields, chosen_format
 from wikigr_cli.render.output import print_json_line, print_trace
-from wikigr_cli.render.search import FIELDS, PACK, print_search, search_document, search_fields
+from wikigr_cli.render.search import FIELDS, PACK, print_search, search_fields
 
 if TYPE_CHECKING:
+    from wikigr.documents.shapes import SearchDocument
     from wikigr.embeddings.loader import Purpose
     from wikigr.pipeline.profile import Profile
 
@@ -43,6 +45,7 @@ def search(
     fusion: Annotated[
         Fusion | None, typer.Option(help="How hybrid fuses the two: by weighted scores or reciprocal ranks.")
     ] = None,
+    exact: options.Exact = False,
     offline: options.Offline = False,
     batch: options.Batch = None,
     output_format: Annotated[
@@ -84,7 +87,7 @@ def search(
     from wikigr.retrieval.candidates import RetrievalOptions
     from wikigr_cli.packs import open_all
 
-    chosen = _with_flags(load_profile(profile), mode, fusion)
+    chosen = _with_flags(load_profile(profile), mode, fusion, exact=exact)
     purpose: Purpose = "query" if batch is None else "queries"
     retrieval = chosen[RetrievalOptions]
     with open_all(environment, packs, encoder=embedding_model, purpose=purpose, preload=retrieval.uses_dense) as opened:
@@ -97,7 +100,7 @@ def search(
         model = connect(chosen) if retrieval.multi_query and not offline else None
         pipeline = Pipeline(chosen, opened, model=model, offline=offline)
 
-        def run(text: str) -> dict[str, object]:
+        def run(text: str) -> SearchDocument:
             trace = Trace()
             evidence = pipeline.search(text, top_k=top_k, trace=trace)
             print_trace(environment, trace)
@@ -119,14 +122,16 @@ def search(
     print_search(environment, document, printed_as, columns, weights)
 
 
-def _with_flags(profile: Profile, mode: Mode | None, fusion: Fusion | None) -> Profile:
-    """Return ``profile`` with ``--mode`` and ``--fusion`` applied. ``--mode`` turns every other ranking stage off."""
-    if mode is None and fusion is None:
+def _with_flags(profile: Profile, mode: Mode | None, fusion: Fusion | None, *, exact: bool) -> Profile:
+    """Return ``profile`` with the options applied. ``--mode`` turns every other ranking stage off."""
+    if mode is None and fusion is None and not exact:
         return profile
 
     from wikigr.pipeline.stages import rankers_only
     from wikigr.retrieval.candidates import RetrievalOptions
 
+    if exact:
+        profile = profile.override(RetrievalOptions, exact=True)
     if fusion is not None:
         profile = profile.override(RetrievalOptions, fusion=fusion.value)
     return rankers_only(profile).override(RetrievalOptions, mode=mode.value) if mode is not None else profile

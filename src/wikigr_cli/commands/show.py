@@ -34,16 +34,17 @@ def show(
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)
 
+    from wikigr.documents.reading import article_document, section_document
     from wikigr.pack.article_view import view_article, view_section
     from wikigr.pack.open import Pack
-    from wikigr_cli.reading import resolve
-    from wikigr_cli.render.section import article_document, print_article, print_section, section_document
+    from wikigr.pipeline.target import find_target
+    from wikigr_cli.render.section import print_article, print_section
 
     with Pack(pack) as opened:
-        title, section_id = resolve(environment, opened, target)
+        title, section_id = find_target(opened, target, environment.note)
         if section_id is not None:
-            document = section_document(view_section(opened, section_id), opened.manifest)
-            print_result(environment, document, print_section, as_json=json_output)
+            section = section_document(view_section(opened, section_id), opened.manifest)
+            print_result(environment, section, print_section, as_json=json_output)
         else:
-            document = article_document(view_article(opened, title), opened.manifest)
-            print_result(environment, document, print_article, as_json=json_output)
+            article = article_document(view_article(opened, title), opened.manifest)
+            print_result(environment, article, print_article, as_json=json_output)

@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
+from wikigr.documents.why import why_document
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.output import print_result, print_trace
-from wikigr_cli.render.why import print_why, why_document
+from wikigr_cli.render.why import print_why
 
 
 def why(
@@ -43,11 +44,11 @@ def why(
         # Imported while the encoder loads.
         from wikigr.pipeline.connect import connect
         from wikigr.pipeline.pipeline import Pipeline
-        from wikigr.pipeline.why import explain_article, find_section
-        from wikigr_cli.linking import find_article
+        from wikigr.pipeline.target import find_article, find_section
+        from wikigr.pipeline.why import explain_article
 
         pipeline = Pipeline(chosen, opened, model=None if offline else connect(chosen), offline=offline)
-        title = find_article(environment, opened, title)
+        title = find_article(opened, title, environment.note)
         section_id = None if section is None else find_section(opened, title, section)
         answer = pipeline.answer(question)
         print_trace(environment, answer.trace)

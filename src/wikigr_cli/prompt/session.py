@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeVar
 
+from wikigr.documents.why import why_document
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed, plain
 from wikigr_cli.error_report import report_error
-from wikigr_cli.linking import find_article
 from wikigr_cli.options import complete_packs, complete_profiles
 from wikigr_cli.packs import open_all
-from wikigr_cli.reading import open_in_browser, open_in_pager, resolve
+from wikigr_cli.reading import open_in_browser, open_in_pager
 from wikigr_cli.render.answer import print_answer, print_explanation
 from wikigr_cli.render.output import counted, one_line, print_trace
 from wikigr_cli.render.pager import page
-from wikigr_cli.render.why import print_why, why_document
+from wikigr_cli.render.why import print_why
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
@@ -146,11 +146,12 @@ class AskSession:
         return self._answer
 
     def _why(self, title: str) -> None:
+        from wikigr.pipeline.target import find_article
         from wikigr.pipeline.why import explain_article
 
         answer = self._last()
         if title:
-            member, title = self._search_members(lambda member: find_article(self._environment, member, title))
+            member, title = self._search_members(lambda member: find_article(member, title, self._environment.note))
             title = self.pack.title_of(member, title)
         else:
             titles = answer.sources or [item.section.title for item in answer.evidence]
@@ -175,12 +176,14 @@ class AskSession:
         page(self._environment, lambda shown: print_explanation(shown, answer, self.pack))
 
     def _open_citation(self, argument: str) -> None:
+        from wikigr.pipeline.target import find_target
+
         number, _, place = argument.partition(" ")
         if not argument:
             raise UsageError("Which citation?", hint="Example: :open 1, or :open 1 browser")
         if not number.isdecimal():
             member, (title, section_id) = self._search_members(
-                lambda member: resolve(self._environment, member, argument)
+                lambda member: find_target(member, argument, self._environment.note)
             )
             open_in_pager(self._environment, member, title, section_id, None)
             return

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from wikigr.documents.answer import explain_document
+from wikigr.documents.pack import SCHEMA_VERSION
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.formats import markdown, markdown_link
-from wikigr_cli.render.output import (
-    SCHEMA_VERSION,
-    Document,
-    packs_document,
-    print_address,
-    stage_lines,
-    stages_document,
-    with_pack,
-)
-from wikigr_cli.render.search import result_document, scores_document
+from wikigr_cli.render.output import Document, print_address, stage_lines
 
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer, AnswerHop, AnswerSpan
+    from wikigr.documents.shapes import ExplainShape
     from wikigr.errors import WikigrError
     from wikigr.pack.open import Pack
-    from wikigr.pipeline.pipeline import Pipeline
 
 # ``--explain`` prints this many dropped candidates and sentences; the JSON has all.
 _MAX_DROPPED = 20
@@ -32,103 +24,9 @@ _MAX_SENTENCES = 12
 _SENTENCE_LENGTH = 100
 
 
-def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> dict[str, Any]:
-    """Return what ``wikigr ask --json`` prints."""
-    pack = pipeline.pack
-    document: dict[str, Any] = {
-        "schema_version": SCHEMA_VERSION,
-        "question": answer.question,
-        "answer": answer.text,
-        "abstained": answer.abstained,
-        "confidence": round(answer.confidence, 4),
-        "query_type": answer.query_type,
-        "span": with_pack(pack, asdict(answer.span)) if answer.span is not None else None,
-        "chain": [{**asdict(hop), "probability": round(hop.probability, 4)} for hop in answer.chain],
-        "sources": answer.sources,
-        "citations": [
-            with_pack(
-                pack,
-                {
-                    "n": c.n,
-                    "title": c.title,
-                    "section_id": c.section_id,
-                    "section": c.heading,
-                    "source_id": c.source_id,
-                    "quote": c.quote,
-                    "start": c.start,
-                    "end": c.end,
-                    "url": c.url,
-                },
-            )
-            for c in answer.citations
-        ],
-        "unverified_claims": list(answer.unverified),
-        "entities": pipeline.entities(answer),
-        "facts": pipeline.facts(answer),
-        "cypher_query": answer.cypher_query,
-        "profile": answer.profile,
-        "degraded": answer.trace.degraded,
-        "warnings": answer.trace.warnings,
-        **packs_document(pack, [c.section_id for c in answer.citations]),
-        "model": answer.model,
-        "usage": answer.usage.to_dict(),
-        "timings": dict(answer.trace.timings()),
-    }
-    if explain:
-        document["explain"] = _explain_document(answer, pack)
-    return document
-
-
 def failure_document(id_: str | int, question: str, error: WikigrError) -> dict[str, Any]:
     """Return the line that ``wikigr ask`` and ``search`` print for a question of a batch that failed."""
     return {"id": id_, "schema_version": SCHEMA_VERSION, "question": question, "error": error.message}
-
-
-def _explain_document(answer: Answer, pack: Pack) -> dict[str, Any]:
-    cited = {(c.section_id, c.start) for c in answer.citations}
-    return {
-        "stages": stages_document(answer.trace),
-        "candidates": [with_pack(pack, candidate) for candidate in _candidates_document(answer)],
-        "sentences": [
-            with_pack(
-                pack,
-                {
-                    "section_id": s.section.section_id,
-                    "start": s.start,
-                    "end": s.end,
-                    "text": s.text,
-                    "score": round(s.score, 4),
-                    "parts": {part: round(value, 4) for part, value in s.parts().items()},
-                    "margin": round(s.span.margin, 4) if s.span is not None else None,
-                    "cited": s.place in cited,
-                },
-            )
-            for s in answer.sentences
-        ],
-    }
-
-
-def _candidates_document(answer: Answer) -> list[dict[str, Any]]:
-    """Return every ranked section, best first; one that was not read has a ``reason`` and no content."""
-    read = {item.section.section_id: item for item in answer.evidence}
-    # Sections that were read without a rank come last.
-    candidates = {c.section_id: c for c in (*answer.ranking, *(item.candidate for item in answer.evidence))}
-    return [
-        {**result_document(rank, read[candidate.section_id]), "reason": None}
-        if candidate.section_id in read
-        else {
-            "rank": rank,
-            "title": candidate.title,
-            "section_id": candidate.section_id,
-            "section": None,
-            "source_id": None,
-            **scores_document(candidate),
-            "content": None,
-            "url": None,
-            "reason": answer.trace.reason_for(candidate.section_id),
-        }
-        for rank, candidate in enumerate(candidates.values(), start=1)
-    ]
 
 
 def print_answer(
@@ -196,7 +94,7 @@ def print_explanation(environment: Environment, answer: Answer, pack: Pack) -> N
     """Print what ``--explain`` adds: the chain of hops, and the stages, sections and sentences with their scores."""
     if answer.chain:
         _print_chain(environment, answer.chain)
-    _print_explanation(environment, _explain_document(answer, pack))
+    _print_explanation(environment, explain_document(answer, pack))
 
 
 def _print_short_answer(environment: Environment, answer: Answer, span: AnswerSpan) -> None:
@@ -231,7 +129,7 @@ def _usage(answer: Answer) -> str:
     return f"{answer.model}: {tokens_in:,} tokens in, {usage.output_tokens:,} out, {price}"
 
 
-def _print_explanation(environment: Environment, explain: Document) -> None:
+def _print_explanation(environment: Environment, explain: ExplainShape) -> None:
     from wikigr.index.snippets import make_snippet
 
     environment.print()

@@ -7,34 +7,19 @@ from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from wikigr.documents.graph import edge_document, node_document
 from wikigr_cli.environment import Environment, plain
 from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted, one_line
 
 if TYPE_CHECKING:
-    from wikigr.graph.neighborhood import Edge, Node, Step
+    from wikigr.graph.neighborhood import Node
     from wikigr.retrieval.cypher.runner import QueryResult
     from wikigr.retrieval.entity_linking import Link
-    from wikigr.retrieval.explore.paths import Path, Paths
     from wikigr.retrieval.explore.triplets import TripletResult
 
 _WIDTH = 80
 # Longer names are cut in text output.
 _MAX_NAME_LENGTH = 200
-
-
-def node_document(item: Node) -> dict[str, str]:
-    """Return a node in the form of the JSON documents."""
-    return {"kind": item.kind, "key": item.key, "name": item.name}
-
-
-def edge_document(item: Edge) -> dict[str, Any]:
-    """Return an edge in the form of the JSON documents, in its stored direction."""
-    return {
-        "source": node_document(item.source),
-        "relation": item.relation,
-        "target": node_document(item.target),
-        "section_id": item.section_id or None,
-    }
 
 
 def links_document(question: str, found: Sequence[Link], limit: int, warnings: Sequence[str]) -> dict[str, Any]:
@@ -67,17 +52,6 @@ def print_links(environment: Environment, document: Document) -> None:
         environment.print(f"{mention} → {_label(item['node'])}{kind}", hang=17)
     if not document["links"]:
         environment.note("The question names nothing in the pack; --semantic 5 shows the nearest articles.")
-
-
-def neighbors_document(start: Node, edges: Sequence[Edge], truncated: bool, warnings: Sequence[str]) -> dict[str, Any]:
-    """Return what ``wikigr graph neighbors --json`` prints."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "node": node_document(start),
-        "edges": [edge_document(item) for item in edges],
-        "truncated": truncated,
-        "warnings": list(warnings),
-    }
 
 
 def print_neighbors(environment: Environment, document: Document) -> None:
@@ -117,29 +91,6 @@ def print_triplets(environment: Environment, document: Document) -> None:
             f"{counted(document['iterations'], 'iterations')}; "
             f"stopped: {document['stop_reason']}."
         )
-
-
-def paths_document(
-    start: Node, end: Node | None, steps: Sequence[Step] | None, found: Paths, warnings: Sequence[str]
-) -> dict[str, Any]:
-    """Return what ``wikigr graph paths --json`` prints."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "from": node_document(start),
-        "to": None if end is None else node_document(end),
-        "metapath": None if steps is None else " -> ".join(map(str, steps)),
-        "paths": [_path(item) for item in found.paths],
-        "truncated": found.truncated,
-        "warnings": list(warnings),
-    }
-
-
-def _path(item: Path) -> dict[str, Any]:
-    return {
-        "text": str(item),
-        "nodes": [node_document(n) for n in item.nodes],
-        "edges": [edge_document(e) for e in item.edges],
-    }
 
 
 def print_paths(environment: Environment, document: Document, max_hops: int) -> None:

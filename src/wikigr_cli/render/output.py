@@ -8,17 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from wikigr.graph.schema import article_title
+from wikigr.documents.answer import stages_document
+from wikigr.documents.pack import SCHEMA_VERSION as SCHEMA_VERSION
 from wikigr_cli.environment import Environment, plain
 from wikigr_cli.render.links import shown_address
 
 if TYPE_CHECKING:
     from wikigr.checks import Check
-    from wikigr.pack.manifest import Manifest
-    from wikigr.pack.open import Pack
     from wikigr.retrieval.trace import Trace
-
-SCHEMA_VERSION = 1
 
 # Singular forms that take more than removing the s.
 _SINGULAR = {"aliases": "alias", "entities": "entity"}
@@ -43,33 +40,6 @@ def print_address(environment: Environment, url: str | None, *, indent: int) -> 
     if url is not None:
         environment.print(" " * indent, end="")
         environment.print(shown_address(url), style="dim", link=url)
-
-
-def pack_document(manifest: Manifest) -> dict[str, Any]:
-    """Return what identifies a pack, as the JSON documents name it."""
-    return {"name": manifest.name, "version": manifest.version, "digest": manifest.digest}
-
-
-def packs_document(pack: Pack, section_ids: Sequence[str]) -> dict[str, Any]:
-    """Return the keys that name the pack of a result, or all of several packs.
-
-    ``pack`` is then the one of the first of ``section_ids``, the sections of the result, or ``None`` without any.
-    """
-    if len(pack.members) == 1:
-        return {"pack": pack_document(pack.manifest)}
-    first = pack_document(pack.origin(section_ids[0])[0].manifest) if section_ids else None
-    return {"pack": first, "packs": [pack_document(member.manifest) for member in pack.members]}
-
-
-def with_pack(pack: Pack, fields: Document) -> dict[str, Any]:
-    """Return ``fields`` of a section; of several packs, with the name of its pack and its id and title there."""
-    if len(pack.members) == 1:
-        return dict(fields)
-    member, section_id = pack.origin(fields["section_id"])
-    found = {**fields, "section_id": section_id}
-    if "title" in fields:
-        found["title"] = article_title(section_id)
-    return {**found, "pack": member.label}
 
 
 def print_json(environment: Environment, document: Document) -> None:
@@ -109,20 +79,6 @@ def print_trace(environment: Environment, trace: Trace) -> None:
 def print_warning(environment: Environment, warning: str) -> None:
     """Print a warning of the library on stderr; ``-q`` silences it."""
     environment.note(f"wikigr: {warning}")
-
-
-def stages_document(trace: Trace) -> list[dict[str, Any]]:
-    """Return what the stages of a question did, in the form of the JSON documents."""
-    return [
-        {
-            "stage": record.stage,
-            "ms": round(record.milliseconds, 3),
-            "scored": record.scored,
-            "dropped": dict(record.dropped),
-            "notes": dict(record.notes),
-        }
-        for record in trace.stages
-    ]
 
 
 def stage_lines(stages: Sequence[Document]) -> Iterator[str]:

@@ -135,7 +135,7 @@ def print_manifest(environment: Environment, document: Document) -> None:
         "encoder": f"{encoder['model_id']}, {encoder['dimension']} dimensions, weights {encoder['weights_sha256'][:12]}"
         + (" (bundled)" if document["bundled_encoder"] else ""),
         "engine": f"{document['engine']} {document['engine_version']} (storage {document['storage_version']})",
-        "vectors": "index" if document["vector_index"] else "exact scan",
+        "vectors": _vectors_text(document),
         "extraction": _extraction_text(document["extraction"]),
         "digest": document["digest"],
         "made by": f"wikigr {document['wikigr_version']}",
@@ -143,6 +143,12 @@ def print_manifest(environment: Environment, document: Document) -> None:
     for label, value in rows.items():
         if value:
             environment.print(f"  {label:<12} {value}", hang=15)
+
+
+def _vectors_text(document: Document) -> str:
+    if any(name.startswith("vectors/") for name in document["files"]):
+        return "quantized"
+    return "index" if document["vector_index"] else "exact scan"
 
 
 def _extraction_text(extraction: Document) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wikigr.documents.pack import listed_document, unusable_document
 from wikigr_cli.environment import Environment, plain
 from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted, one_line
 from wikigr_cli.render.wrapping import cells, cut
@@ -36,21 +36,11 @@ def list_document(packs: Sequence[ListedPack], defaults: Sequence[DefaultPack]) 
     """Return what ``wikigr pack list --json`` prints."""
     folders = {path.resolve() for default in defaults if (path := default.path()) is not None}
     rows = [
-        {
-            "schema_version": SCHEMA_VERSION,
-            "path": str(pack.path),
-            **asdict(pack.manifest),
-            "installed_as": pack.installed_as,
-            "given_as": pack.given_as,
-            "size": pack.size,
-            "default": pack.path.resolve() in folders,
-        }
+        listed_document(pack, pack.manifest, default=pack.path.resolve() in folders)
         for pack in packs
         if pack.manifest is not None and not pack.problem
     ]
-    unusable = [
-        {"given_as": pack.given_as, "path": str(pack.path), "problem": pack.problem} for pack in packs if pack.problem
-    ]
+    unusable = [unusable_document(pack) for pack in packs if pack.problem]
     return {
         "schema_version": SCHEMA_VERSION,
         "packs": rows,

@@ -15,18 +15,13 @@ from wikigr_cli.render.formats import (
     with_fields,
 )
 from wikigr_cli.render.output import (
-    SCHEMA_VERSION,
     Document,
-    packs_document,
     print_address,
     print_json,
     print_json_line,
-    with_pack,
 )
 
 if TYPE_CHECKING:
-    from wikigr.index.candidate import Candidate, Evidence
-    from wikigr.pack.open import Pack
     from wikigr.retrieval.trace import Trace
 
 # Two lines of a terminal with 80 columns.
@@ -35,22 +30,6 @@ _SNIPPET_LENGTH = 148
 FIELDS = ("rank", "title", "section_id", "section", "source_id", "score", "scores", "content", "url")
 PACK = "pack"
 _COLUMNS = tuple(field for field in FIELDS if field != "scores")
-
-
-def search_document(
-    question: str, evidence: Sequence[Evidence], trace: Trace, profile: str, pack: Pack
-) -> dict[str, Any]:
-    """Return what ``wikigr search --json`` prints."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "question": question,
-        "results": [with_pack(pack, result_document(rank, item)) for rank, item in enumerate(evidence, start=1)],
-        "profile": profile,
-        "degraded": trace.degraded,
-        "warnings": trace.warnings,
-        **packs_document(pack, [item.section.section_id for item in evidence]),
-        "timings": dict(trace.timings()),
-    }
 
 
 def search_fields(document: Document, fields: Sequence[str] | None) -> dict[str, Any]:
@@ -146,26 +125,3 @@ def print_reranked(environment: Environment, document: Document) -> None:
         was = "" if not moved else f"  was {result['old_rank']}"
         environment.print(f"{result['rank']:>3}. {section}", style="bold", end="")
         environment.print(f"  {result['score']:.4f}{was}", style="dim", hang=5)
-
-
-def result_document(rank: int, item: Evidence) -> dict[str, Any]:
-    """Return a section with its ``rank`` as a result of the JSON documents."""
-    section = item.section
-    return {
-        "rank": rank,
-        "title": section.title,
-        "section_id": section.section_id,
-        "section": section.heading,
-        "source_id": section.source_id,
-        **scores_document(item.candidate),
-        "content": section.content,
-        "url": item.url,
-    }
-
-
-def scores_document(candidate: Candidate) -> dict[str, Any]:
-    """Return the score of a candidate and the scores that it was computed from."""
-    return {
-        "score": round(candidate.score, 6),
-        "scores": {name: round(value, 6) for name, value in candidate.scores.items()},
-    }

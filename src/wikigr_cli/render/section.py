@@ -3,59 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, one_line, pack_document, print_address
-
-if TYPE_CHECKING:
-    from wikigr.pack.article_view import ArticleView, OutlineEntry, SectionView
-    from wikigr.pack.manifest import Manifest
+from wikigr_cli.render.output import Document, one_line, print_address
 
 _MAX_NAME_LENGTH = 200
 # Links, aliases and categories that text output lists; the JSON has all.
 _MAX_LISTED = 12
-
-
-def section_document(view: SectionView, pack: Manifest) -> dict[str, Any]:
-    """Return what ``wikigr show SECTION_ID --json`` prints."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "section_id": view.section.section_id,
-        "title": view.section.title,
-        "section": view.section.heading,
-        "heading_path": list(view.heading_path),
-        "source_id": view.section.source_id,
-        "url": view.url,
-        "content": view.section.content,
-        "previous": _entry_document(view.previous) if view.previous is not None else None,
-        "next": _entry_document(view.next) if view.next is not None else None,
-        "links": [{"title": link.title, "kind": link.kind} for link in view.links],
-        "pack": pack_document(pack),
-    }
-
-
-def article_document(view: ArticleView, pack: Manifest) -> dict[str, Any]:
-    """Return what ``wikigr show TITLE --json`` prints."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "title": view.title,
-        "url": view.url,
-        "aliases": list(view.aliases),
-        "categories": list(view.categories),
-        "lead": view.lead,
-        "sections": [_entry_document(entry) for entry in view.outline],
-        "pack": pack_document(pack),
-    }
-
-
-def _entry_document(entry: OutlineEntry) -> dict[str, Any]:
-    return {
-        "section_id": entry.section_id,
-        "section": entry.heading,
-        "heading_path": list(entry.heading_path),
-        "word_count": entry.word_count,
-    }
 
 
 def print_section(environment: Environment, document: Document, quote: tuple[int, int] = (0, 0)) -> None:

@@ -2,50 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from wikigr_cli.environment import Environment
-from wikigr_cli.render.output import SCHEMA_VERSION, Document, one_line
-
-if TYPE_CHECKING:
-    from wikigr.answer.answer import Answer
-    from wikigr.pipeline.why import Why
+from wikigr_cli.render.output import Document, one_line
 
 # Longer texts are cut in text output.
 _MAX_NAME_LENGTH = 200
 _MAX_REASON_LENGTH = 800
 # Continuation lines start in the last column of the table.
 _HANG = 41
-
-
-def why_document(answer: Answer, explained: Why) -> dict[str, Any]:
-    """Return what ``wikigr why --json`` prints."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "question": answer.question,
-        "title": explained.title,
-        "section_id": explained.section_id,
-        "profile": answer.profile,
-        "outcome": explained.outcome,
-        "reason": explained.reason,
-        "dropped_at": explained.dropped_at,
-        "setting": explained.setting,
-        "stages": [
-            {
-                "stage": stage.stage,
-                "rank": stage.rank,
-                "article_rank": stage.article_rank,
-                "of": stage.of,
-                "section_id": stage.section_id,
-                "score": None if stage.score is None else round(stage.score, 6),
-                "reason": stage.reason or None,
-            }
-            for stage in explained.stages
-        ],
-        "abstained": answer.abstained,
-        "degraded": answer.trace.degraded,
-        "warnings": answer.trace.warnings,
-    }
 
 
 def print_why(environment: Environment, document: Document) -> None:

@@ -290,7 +290,7 @@ def test_a_query_cannot_harm_this_process(runner: QueryRunner, query: str) -> No
 
 def test_a_crash_is_an_ordinary_error(runner: QueryRunner) -> None:
     with pytest.raises(QueryError, match=r"the process that ran it crashed \(signal 11\)"):
-        runner.run("MATCH (a:Article) RETURN a.word_count[1:2]")
+        runner.run("RETURN timestamp('99999-12-31 00:00:00')")
 
 
 @pytest.mark.parametrize(
@@ -332,8 +332,12 @@ def test_a_database_that_cannot_be_opened_is_a_pack_error(tmp_path: Path) -> Non
     with pytest.raises(PackError, match="Cannot open the database"):
         QueryRunner(tmp_path / "pack.db").run("RETURN 1")
     make_database(tmp_path / "busy.db")
-    with Graph(tmp_path / "busy.db", read_only=False), pytest.raises(PackError, match="is open for writing"):
-        QueryRunner(tmp_path / "busy.db").run("RETURN 1")
+    with Graph(tmp_path / "busy.db", read_only=False) as writer, closing(QueryRunner(tmp_path / "busy.db")) as runner:
+        if writer.engine == "ladybug":  # which lets others read while one process writes
+            assert runner.run("RETURN 1").rows == ((1,),)
+        else:
+            with pytest.raises(PackError, match="is open for writing"):
+                runner.run("RETURN 1")
     with pytest.raises(PackError, match="No such file"):
         QueryRunner(tmp_path / "none.db")
 

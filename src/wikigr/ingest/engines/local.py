@@ -14,24 +14,20 @@ from wikigr.embeddings.batching import available_cores
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.errors import BuildError, SourceError
 from wikigr.ingest.embedding import encode_texts
-from wikigr.ingest.engines.engine import Parsed
+from wikigr.ingest.engines.engine import CHUNK, PARSED_SLOWLY, Parsed, parse_records
 from wikigr.ingest.mentions import find_targets
-from wikigr.ingest.reading import parse_record
 from wikigr.isolation import die_with_parent
 from wikigr.sources.article import Source
-from wikigr.sources.formats import FORMATS
+from wikigr.sources.blocks import Block, BlockSource, skip_records
 
 if TYPE_CHECKING:
     from wikigr.ingest.mentions import NameMatcher
 
-# Records sent to a worker at a time.
-CHUNK = 16
-
 # Texts encoded between two reports of progress, for each core: about a second of work.
 _TEXTS_PER_CORE = 16
 
-# Formats in which parsing a record costs much more than sending it to another process.
-PARSED_SLOWLY = frozenset(row.name for row in FORMATS if row.parses_slowly)
+# What a parsing process gets: a block, which it reads itself, or records.
+_Part = Block | list[Any]
 
 
 class LocalEngine:
@@ -41,10 +37,10 @@ class LocalEngine:
         self._jobs = jobs
 
     def parse(self, source: Source, skip: int) -> Iterator[Parsed]:
-        records = islice(source.records(), skip, None)
         if self._jobs <= 1 or source.format not in PARSED_SLOWLY:
-            return (parse_record(source, record) for record in records)
-        return _parse_in_processes(source, records, self._jobs)
+            return parse_records(source, islice(source.records(), skip, None))
+        parts, skip = _parts(source, skip)
+        return islice(_parse_in_processes(source, parts, self._jobs), skip, None)
 
     def find_mentions(
         self, matcher: NameMatcher, articles: Iterable[tuple[int, str]]
@@ -60,14 +56,22 @@ class LocalEngine:
         pass
 
 
-def _parse_in_processes(source: Source, records: Iterator[Any], jobs: int) -> Iterator[Parsed]:
+def _parts(source: Source, skip: int) -> tuple[Iterable[_Part], int]:
+    """Return the parts of ``source`` after the first ``skip`` records, and how many records of the first to skip."""
+    if isinstance(source, BlockSource) and (blocks := source.blocks()):
+        return skip_records(blocks, skip)
+    records = islice(source.records(), skip, None)
+    return iter(lambda: list(islice(records, CHUNK)), []), 0
+
+
+def _parse_in_processes(source: Source, parts: Iterable[_Part], jobs: int) -> Iterator[Parsed]:
     # Spawned, not forked, because the parent may have threads. The window bounds memory.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_worker, initargs=(source,)) as pool:
         window: deque[Future[list[Parsed]]] = deque()
         try:
-            while chunk := list(islice(records, CHUNK)):
-                window.append(pool.submit(_parse_chunk, chunk))
+            for part in parts:
+                window.append(pool.submit(_parse_part, part))
                 if len(window) >= 4 * jobs:
                     yield from window.popleft().result()
             while window:
@@ -91,7 +95,8 @@ def _begin_worker(source: Source) -> None:
     die_with_parent()
 
 
-def _parse_chunk(records: list[Any]) -> list[Parsed]:
+def _parse_part(part: _Part) -> list[Parsed]:
     if _source is None:
         raise SourceError("The parsing process has no source.")
-    return [parse_record(_source, record) for record in records]
+    records = _source.read_block(part) if isinstance(part, Block) and isinstance(_source, BlockSource) else part
+    return list(parse_records(_source, records))

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from wikigr import __version__
 from wikigr.cluster import Cluster, Worker
 from wikigr.embeddings.embedder import Embedder, Vectors
-from wikigr.ingest.engines.engine import Parsed
-from wikigr.ingest.engines.local import CHUNK, PARSED_SLOWLY, LocalEngine
+from wikigr.ingest.engines.engine import CHUNK, PARSED_SLOWLY, Parsed, parse_records
 from wikigr.ingest.engines.parts import PartStore
 from wikigr.ingest.engines.workers import (
     BlockParser,
@@ -34,12 +33,18 @@ from wikigr.ingest.engines.workers import (
 )
 from wikigr.progress import Progress
 from wikigr.sources.article import Source
-from wikigr.sources.blocks import Block, SplittableSource
+from wikigr.sources.blocks import Block, BlockSource, merge_blocks, skip_records
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from wikigr.ingest.mentions import NameMatcher
+
+# A part of a source is large enough that starting to read it costs little, and there are enough parts to keep workers
+# busy. Compressed text takes up to ten times as much memory.
+_MIN_BYTES_PER_PART = 1 << 20
+_MAX_BYTES_PER_PART = 8 << 20
+_PARTS = 64
 
 # Texts in a part to encode: some seconds of work for a core, and less than a second for a GPU.
 _TEXTS_PER_CPU_PART = 512
@@ -72,14 +77,15 @@ class RayEngine:
         Workers read the blocks of a source that has blocks. Otherwise this process reads the records, and workers parse
         them if that costs more than sending them.
         """
-        blocks = source.blocks() if isinstance(source, SplittableSource) else None
-        if blocks and isinstance(source, SplittableSource):
-            yield from islice(self._parse_blocks(source, blocks), skip, None)
-        elif source.format in PARSED_SLOWLY:
+        if isinstance(source, BlockSource) and (blocks := source.blocks()):
+            yield from self._parse_blocks(source, blocks, skip)
+            return
+        records = islice(source.records(), skip, None)
+        if source.format in PARSED_SLOWLY:
             self._check_nodes()
-            yield from self._cluster.map(parse_chunk, source, _chunks(islice(source.records(), skip, None), CHUNK))
+            yield from self._cluster.map(parse_chunk, source, _chunks(records, CHUNK))
         else:
-            yield from LocalEngine().parse(source, skip)
+            yield from parse_records(source, records)
 
     def find_mentions(
         self, matcher: NameMatcher, articles: Iterable[tuple[int, str]]
@@ -119,10 +125,13 @@ class RayEngine:
     def discard(self) -> None:
         self._store.remove()
 
-    def _parse_blocks(self, source: SplittableSource, blocks: Sequence[Block]) -> Iterator[Parsed]:
+    def _parse_blocks(self, source: BlockSource, blocks: Sequence[Block], skip: int) -> Iterator[Parsed]:
         path = blocks[0].path
         state = Path(path).stat()
         self._check_nodes(path, state.st_size)
+        # Merged first, because a resumed build must find the same parts.
+        size = max(_MIN_BYTES_PER_PART, min(_MAX_BYTES_PER_PART, state.st_size // _PARTS))
+        blocks, skip = skip_records(merge_blocks(blocks, size), skip)
         parts = _Parts(self._store, _READING)
         for block in blocks:
             name = f"Reading the bytes {block.start:,} to {block.end:,} of {path}"
@@ -134,7 +143,8 @@ class RayEngine:
         for task in self._finished(worker, parts):
             ready.add(task)
             while following in ready:
-                yield from parsed_records(parts.output(following))
+                yield from parsed_records(parts.output(following))[skip:]
+                skip = 0
                 following += 1
 
     def _outputs(self, worker: Worker, parts: _Parts, gpus: float = 0) -> Iterator[pa.Table]:

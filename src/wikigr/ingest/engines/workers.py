@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity
 from wikigr.errors import ModelError, RecordError, WikigrError
 from wikigr.ingest.embedding import encode_texts
-from wikigr.ingest.engines.engine import Parsed
+from wikigr.ingest.engines.engine import Parsed, parse_records
 from wikigr.ingest.engines.parts import PartStore
 from wikigr.ingest.mentions import NameMatcher, find_targets
-from wikigr.ingest.reading import parse_record
 from wikigr.ingest.staging import load_article
 from wikigr.sources.article import Redirect, Skipped, Source, SourceArticle, SourceItem
-from wikigr.sources.blocks import Block, SplittableSource
+from wikigr.sources.blocks import Block, BlockSource
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,13 +38,13 @@ class BlockParser:
     store: PartStore
     stage: str
     keys: Sequence[str]
-    source: SplittableSource
+    source: BlockSource
     blocks: Sequence[Block]
 
     def __call__(self, task: int) -> str:
         import pyarrow as pa
 
-        parsed = [parse_record(self.source, record) for record in self.source.block_records(self.blocks[task])]
+        parsed = list(parse_records(self.source, self.source.read_block(self.blocks[task])))
         table = pa.table(
             {
                 "place": pa.array([place for place, _ in parsed], pa.string()),
@@ -83,7 +82,7 @@ def _decode_item(kind: str, fields: dict[str, Any]) -> SourceItem:
 
 def parse_chunk(source: Source, records: Sequence[Any]) -> list[Parsed]:
     """Parse records that the process of the build has read."""
-    return [parse_record(source, record) for record in records]
+    return list(parse_records(source, records))
 
 
 @dataclass

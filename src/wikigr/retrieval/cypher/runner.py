@@ -12,6 +12,7 @@ from typing import Any
 
 from wikigr.errors import PackError
 from wikigr.graph.engine import READ_BUFFER_POOL, QueryError, reserved_space
+from wikigr.graph.engine_choice import VARIABLE, choose_engine
 from wikigr.retrieval.cypher.guard import check_query
 from wikigr.sandbox.process import Limits, SandboxedProcess, SandboxError, SandboxStartError, SandboxTimeoutError
 
@@ -134,7 +135,8 @@ class QueryRunner:
                 message_bytes=_RESULT_BYTES,
             )
             arguments = {"database": str(self._database), "reserve": reserve, "message_bytes": _RESULT_BYTES}
-            process = SandboxedProcess(_SERVER, arguments, limits)
+            engine = {VARIABLE: choose_engine(self._database)}
+            process = SandboxedProcess(_SERVER, arguments, limits, environment=engine)
             opened = process.receive(time.monotonic() + _OPEN_SECONDS)
         except SandboxStartError as error:
             raise QueryError(

@@ -15,13 +15,15 @@ from uuid import UUID
 
 from wikigr.errors import WikigrError
 from wikigr.graph.engine import Graph
+from wikigr.graph.engine_choice import STORAGE_VERSIONS, import_engine
 from wikigr.sandbox.child import Channel, encode
 
 # LadybugDB imports its asynchronous interface, and with it asyncio, which takes longer than everything else here.
-_unused = ModuleType("real_ladybug.async_connection")
-_unused.AsyncConnection = None  # type: ignore[attr-defined]
-sys.modules.setdefault("real_ladybug.async_connection", _unused)
-import real_ladybug  # noqa: E402, F401  (must be imported before the walls are raised)
+for _engine in STORAGE_VERSIONS:
+    _unused = ModuleType(f"{_engine}.async_connection")
+    _unused.AsyncConnection = None  # type: ignore[attr-defined]
+    sys.modules.setdefault(_unused.__name__, _unused)
+import_engine()  # The parent named it in the environment. It must be imported before the walls are raised.
 
 MAX_TEXT = 2_000  # characters per value; the content of an article can be megabytes
 MAX_ITEMS = 200  # elements per list

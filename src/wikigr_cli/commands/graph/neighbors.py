@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from wikigr.errors import UsageError
+from wikigr.documents.graph import neighbors_document
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
-from wikigr_cli.linking import find_nodes, note_truncation, open_linker, print_warnings
-from wikigr_cli.render.graph import neighbors_document, print_neighbors
+from wikigr_cli.linking import note_truncation, print_warnings
+from wikigr_cli.render.graph import print_neighbors
 from wikigr_cli.render.output import print_result
-
-if TYPE_CHECKING:
-    from wikigr.graph.neighborhood import Neighborhood
 
 
 class Direction(StrEnum):
@@ -51,31 +48,20 @@ def neighbors(
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)
 
-    from wikigr.graph.neighborhood import Neighborhood
     from wikigr.pack.open import Pack
+    from wikigr.pipeline.graph_queries import find_neighbors
 
     with Pack(pack) as opened:
-        neighborhood = Neighborhood(opened.graph)
-        (node,) = find_nodes(environment, open_linker(opened), neighborhood, [name])
-        found = neighborhood.expand(
-            [node],
-            relations=None if relation is None else [_stored_relation(relation, neighborhood)],
+        found = find_neighbors(
+            opened,
+            name,
+            relation=relation,
             inverse=None if direction is Direction.BOTH else direction is Direction.IN,
-            most=limit,
+            limit=limit,
+            note=environment.note,
         )
         warnings = print_warnings(environment, opened)
-    document = neighbors_document(node, found.edges[node], bool(found.cut), warnings)
+    document = neighbors_document(found.node, found.edges, found.truncated, warnings)
     print_result(environment, document, print_neighbors, as_json=json_output)
     hint = "--top-k shows more edges of a kind, --relation one kind only."
     note_truncation(environment, hint, truncated=document["truncated"])
-
-
-def _stored_relation(name: str, neighborhood: Neighborhood) -> str:
-    """Return the stored spelling of a relation."""
-    from wikigr.retrieval.explore.metapath import parse_metapath
-    from wikigr.text import scrub
-
-    steps = parse_metapath(scrub(name), neighborhood)
-    if len(steps) != 1 or steps[0].inverse:
-        raise UsageError(f"--relation takes one relation, not {name!r}.", hint="For inverse edges add --direction in.")
-    return steps[0].relation

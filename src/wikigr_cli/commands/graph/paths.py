@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
+from wikigr.documents.graph import paths_document
 from wikigr.errors import UsageError
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
-from wikigr_cli.linking import find_nodes, note_truncation, open_linker, print_warnings
-from wikigr_cli.render.graph import paths_document, print_paths
+from wikigr_cli.linking import note_truncation, print_warnings
+from wikigr_cli.render.graph import print_paths
 from wikigr_cli.render.output import print_result
 
 
@@ -43,30 +44,20 @@ def paths(
             "Give two names, or one name and --metapath.", hint='Example: wikigr graph paths "Isaac Newton" "Moon"'
         )
 
-    from wikigr.graph.neighborhood import Neighborhood
     from wikigr.pack.open import Pack
-    from wikigr.retrieval.explore.metapath import parse_metapath
-    from wikigr.retrieval.explore.metapath_search import follow_metapath
-    from wikigr.retrieval.explore.shortest_paths import shortest_paths
-    from wikigr.text import scrub
+    from wikigr.pipeline.graph_queries import find_paths
 
     with Pack(pack) as opened:
-        neighborhood = Neighborhood(opened.graph)
-        steps = None if metapath is None else parse_metapath(scrub(metapath), neighborhood)
-        names = [start] if end is None else [start, end]
-        nodes = find_nodes(environment, open_linker(opened), neighborhood, names)
-        target = nodes[1] if end is not None else None
-        if steps is not None:
-            found = follow_metapath(neighborhood, nodes[0], steps, target=target, max_paths=max_paths)
-        else:
-            found = shortest_paths(neighborhood, *nodes, max_hops=max_hops, max_paths=max_paths)
+        found = find_paths(
+            opened, start, end, metapath=metapath, max_hops=max_hops, max_paths=max_paths, note=environment.note
+        )
         warnings = print_warnings(environment, opened)
-    document = paths_document(nodes[0], target, steps, found, warnings)
+    document = paths_document(found.start, found.end, found.steps, found.paths, warnings)
     print_result(environment, document, partial(print_paths, max_hops=max_hops), as_json=json_output)
-    if not found.paths:
-        hint = f"a {'smaller --max-hops' if steps is None else 'shorter metapath'} can be searched completely."
-    elif len(found.paths) < max_paths:
+    if not found.paths.paths:
+        hint = f"a {'smaller --max-hops' if found.steps is None else 'shorter metapath'} can be searched completely."
+    elif len(found.paths.paths) < max_paths:
         hint = "the search stopped at its limit."
     else:
         hint = "--top-k shows more paths."
-    note_truncation(environment, hint, truncated=found.truncated)
+    note_truncation(environment, hint, truncated=found.paths.truncated)

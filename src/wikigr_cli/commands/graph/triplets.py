@@ -10,10 +10,8 @@ from wikigr_cli import options
 from wikigr_cli.environment import Environment
 from wikigr_cli.linking import (
     Question,
-    find_nodes,
     link_question,
     note_truncation,
-    open_linker,
     print_warnings,
 )
 from wikigr_cli.render.graph import print_triplets, triplets_document
@@ -52,12 +50,15 @@ def triplets(
 
     question = checked(question)
     with Pack(pack, preload=True) as opened:
+        from wikigr.retrieval.entity_linking import open_linker
         from wikigr.retrieval.explore.rule_pruner import RulePruner
         from wikigr.retrieval.explore.triplets import TripletRetriever
+        from wikigr.retrieval.node_lookup import find_nodes
 
         neighborhood = Neighborhood(opened.graph)
         if sources:
-            starts = find_nodes(environment, open_linker(opened), neighborhood, sources)
+            matcher = open_linker(opened).matcher
+            starts = find_nodes(sources, matcher, neighborhood, environment.note)
         else:
             links = sorted(link_question(opened, question), key=lambda link: (-link.score, link.start, link.node))
             starts = list(dict.fromkeys(neighborhood.unified(link.node) for link in links))

@@ -1,0 +1,42 @@
+"""The document of ``wikigr why``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wikigr.documents.pack import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from wikigr.answer.answer import Answer
+    from wikigr.documents.shapes import WhyDocument
+    from wikigr.pipeline.why import Why
+
+
+def why_document(answer: Answer, explained: Why) -> WhyDocument:
+    """Return what ``wikigr why --json`` prints."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "question": answer.question,
+        "title": explained.title,
+        "section_id": explained.section_id,
+        "profile": answer.profile,
+        "outcome": explained.outcome,
+        "reason": explained.reason,
+        "dropped_at": explained.dropped_at,
+        "setting": explained.setting,
+        "stages": [
+            {
+                "stage": stage.stage,
+                "rank": stage.rank,
+                "article_rank": stage.article_rank,
+                "of": stage.of,
+                "section_id": stage.section_id,
+                "score": None if stage.score is None else round(stage.score, 6),
+                "reason": stage.reason or None,
+            }
+            for stage in explained.stages
+        ],
+        "abstained": answer.abstained,
+        "degraded": answer.trace.degraded,
+        "warnings": answer.trace.warnings,
+    }

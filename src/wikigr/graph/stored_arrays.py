@@ -1,0 +1,130 @@
+"""Arrays in an uncompressed ``.npz`` file, aligned so that they can be memory-mapped.
+
+A file that is mapped costs no memory of its own: processes that read the same file share its pages. The CRC-32 of a zip
+member takes longer than reading it, so the file has a checksum of its own, an array of sums that NumPy compares at the
+speed of the memory. Files without sums, which ``numpy.savez`` writes, are read and their CRC-32 is compared.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# What the zip and npy readers raise on damaged files, besides ``StoredArraysError``.
+UNREADABLE = (
+    *(OSError, EOFError, ValueError, KeyError, TypeError, RuntimeError, struct.error),
+    *(OverflowError, MemoryError, zipfile.BadZipFile, zlib.error),
+)
+# The first bytes of every member in format 1.0 of NumPy, the one that is written for these arrays.
+_NPY_VERSION = (1, 0)
+# NumPy makes its own header a multiple of this many bytes, so the array is aligned if its member's data is.
+_ALIGNMENT = np.lib.format.ARRAY_ALIGN
+_SUMS = "sums"
+# The local header of a zip member: its fixed length, and where it has the lengths of the name and of the extra field.
+_LOCAL_HEADER, _LENGTHS = 30, 26
+# The kind of extra field that pads for alignment, as in Android's zipalign, and the length of a field's header.
+_PADDING, _FIELD_HEADER = 0xD935, 4
+_ZIP64_FIELD = 20
+
+
+class TooLargeError(ValueError):
+    """An array has more elements than its reader allows."""
+
+
+def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write ``arrays`` to ``path``; the same arrays give the same bytes."""
+    sums = np.array([_sum(array) for array in arrays.values()], dtype=np.uint64)
+    with path.open("wb") as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        for name, array in (*arrays.items(), (_SUMS, sums)):
+            member = zipfile.ZipInfo(f"{name}.npy")
+            is_huge = array.nbytes > zipfile.ZIP64_LIMIT // 2
+            begin = stream.tell() + _LOCAL_HEADER + len(member.filename) + _FIELD_HEADER + is_huge * _ZIP64_FIELD
+            padding = -begin % _ALIGNMENT
+            member.extra = struct.pack("<HH", _PADDING, padding) + bytes(padding)
+            with archive.open(member, "w", force_zip64=is_huge) as file:
+                np.lib.format.write_array(file, array, version=_NPY_VERSION, allow_pickle=False)
+
+
+def load_arrays(
+    path: Path, required: Sequence[str], optional: Sequence[str], limits: Mapping[str, int]
+) -> dict[str, NDArray[Any]]:
+    """Return the arrays with these names, read-only; those that are ``optional`` only if the file has them.
+
+    Raises one of ``UNREADABLE`` when the file is damaged, and ``TooLargeError`` when an array has more elements than
+    its limit in ``limits``. Memory use is bounded by the size of the file, because members must be uncompressed and as
+    large as their headers say; that is checked before any is read.
+    """
+    with zipfile.ZipFile(path) as archive:
+        stored = set(archive.namelist())
+        names = [*required, *(name for name in optional if f"{name}.npy" in stored)]
+        shapes = {name: _shape(archive, name) for name in names}
+        for name, limit in limits.items():
+            if math.prod(shapes[name]) > limit:
+                raise TooLargeError(f"its array {name} has more than {limit:,} elements")
+        if f"{_SUMS}.npy" not in stored:
+            return {name: _read(archive, name) for name in names}
+        _shape(archive, _SUMS)
+        sums = _read(archive, _SUMS)
+        with path.open("rb") as file:
+            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        arrays = {name: _mapped(archive, name, content) for name in names}
+    if sums.dtype != np.uint64 or sums.shape != (len(arrays),):
+        raise ValueError("its sums belong to other arrays")
+    for (name, array), wanted in zip(arrays.items(), sums, strict=True):
+        if _sum(array) != wanted:
+            raise ValueError(f"its array {name} has changed")
+    return arrays
+
+
+def _shape(archive: zipfile.ZipFile, name: str) -> tuple[int, ...]:
+    """Return the shape of an array from its header; raises ``ValueError`` unless its member has exactly that size."""
+    member = archive.getinfo(f"{name}.npy")
+    if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
+        raise ValueError(f"its array {name} is compressed")
+    shape, dtype, begin = _header(archive, name)
+    # Pickled objects have no fixed size; reading them fails because pickles are not allowed.
+    if not dtype.hasobject and begin + math.prod(shape) * dtype.itemsize != member.file_size:
+        raise ValueError(f"its array {name} does not have the size in its header")
+    return shape
+
+
+def _header(archive: zipfile.ZipFile, name: str) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Return the shape and the type of an array, and where its data begins in its member."""
+    with archive.open(f"{name}.npy") as file:
+        if np.lib.format.read_magic(file) != _NPY_VERSION:
+            raise ValueError(f"its array {name} has another format")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        return tuple(shape), dtype, file.tell()
+
+
+def _read(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    with archive.open(f"{name}.npy") as file:
+        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    return array
+
+
+def _mapped(archive: zipfile.ZipFile, name: str, content: mmap.mmap) -> NDArray[Any]:
+    shape, dtype, begin = _header(archive, name)
+    if dtype.hasobject:
+        raise ValueError(f"its array {name} holds objects")
+    local = archive.getinfo(f"{name}.npy").header_offset
+    name_length, extra_length = struct.unpack_from("<HH", content, local + _LENGTHS)
+    first = local + _LOCAL_HEADER + name_length + extra_length + begin
+    count = math.prod(shape)
+    # NumPy refuses to make an array of a buffer at its very end.
+    return np.frombuffer(content, dtype, count, first).reshape(shape) if count else np.empty(shape, dtype)
+
+
+def _sum(array: NDArray[Any]) -> int:
+    """Return a checksum that any one changed number changes: the sum of the words of ``array``, modulo 2 ** 64."""
+    words = np.frombuffer(array.tobytes(), np.uint8) if array.itemsize not in (1, 2, 4, 8) else array.ravel()
+    return int(words.view(f"<u{words.itemsize}").sum(dtype=np.uint64))

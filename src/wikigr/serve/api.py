@@ -1,0 +1,397 @@
+"""The JSON API: one table of endpoints, from which the routes and the OpenAPI document follow."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from wikigr import __version__
+from wikigr.documents import shapes
+from wikigr.errors import PackError, UsageError, WikigrError
+from wikigr.serve.service import (
+    MAX_EDGES,
+    MAX_HOPS,
+    MAX_NAME_CHARS,
+    MAX_PATHS,
+    MAX_QUESTION_CHARS,
+    MAX_RESULTS,
+    Direction,
+    NotFoundError,
+    Service,
+)
+from wikigr.serve.workers import BusyError, Task, TimeLimitError
+
+Question = Annotated[str, Field(max_length=MAX_QUESTION_CHARS, description="The question.")]
+Name = Annotated[str, Field(max_length=MAX_NAME_CHARS)]
+PackChoice = Annotated[str | None, Field(max_length=MAX_NAME_CHARS, description="One pack of the server by its name.")]
+ProfileChoice = Annotated[str | None, Field(max_length=100, description="A profile by its name.")]
+
+EVENT_STREAM = "text/event-stream"
+# Seconds between comments that keep a stream without events open.
+_KEEP_ALIVE = 15.0
+
+
+class _Arguments(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class AskArguments(_Arguments):
+    question: Question
+    pack: PackChoice = None
+    profile: ProfileChoice = None
+    explain: Annotated[bool, Field(description="Add the scores of every candidate and why it was dropped.")] = False
+
+
+class SearchArguments(_Arguments):
+    question: Question
+    pack: PackChoice = None
+    profile: ProfileChoice = None
+    top_k: Annotated[int, Field(ge=1, le=MAX_RESULTS, description="The maximum number of sections.")] = 10
+
+
+class SectionArguments(_Arguments):
+    section_id: Annotated[Name, Field(description="A section id (Title#3), or a title with a heading (Title#Heading).")]
+    pack: PackChoice = None
+
+
+class ArticleArguments(_Arguments):
+    title: Annotated[Name, Field(description="A title. Case and underscores do not matter.")]
+    pack: PackChoice = None
+
+
+class NeighborsArguments(_Arguments):
+    name: Annotated[Name, Field(description="An article or entity. Case and underscores do not matter.")]
+    pack: PackChoice = None
+    relation: Annotated[Name | None, Field(description="Only this relation.")] = None
+    direction: Annotated[Direction, Field(description="Outgoing edges, incoming edges or both.")] = "both"
+    top_k: Annotated[int, Field(ge=1, le=MAX_EDGES, description="The maximum per kind and direction.")] = 20
+
+
+class PathsArguments(_Arguments):
+    start: Annotated[Name, Field(alias="from", description="The first article or entity.")]
+    end: Annotated[Name | None, Field(alias="to", description="The last one; optional with metapath.")] = None
+    pack: PackChoice = None
+    metapath: Annotated[Name | None, Field(description='Follow these relations: "director -> born_in".')] = None
+    max_hops: Annotated[int, Field(ge=1, le=MAX_HOPS, description="The maximum length of a shortest path.")] = 4
+    top_k: Annotated[int, Field(ge=1, le=MAX_PATHS, description="The maximum number of paths.")] = 10
+
+
+class WhyArguments(_Arguments):
+    question: Question
+    title: Annotated[Name, Field(description="The expected article.")]
+    pack: PackChoice = None
+    profile: ProfileChoice = None
+    section: Annotated[Name | None, Field(description="Only this section: a heading or a section id.")] = None
+
+
+class PacksArguments(_Arguments):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A resource of the API: ``arguments`` come from its path, the query, or the JSON body of a POST request.
+
+    ``call`` returns the document. ``path_argument`` is the argument in the path, if there is one.
+    """
+
+    name: str
+    summary: str
+    arguments: type[_Arguments]
+    document: Any
+    call: Callable[[Service, Any, Task], Awaitable[Any]]
+    path_argument: str | None = None
+    takes_body: bool = False
+    streams: bool = False
+
+    @property
+    def path(self) -> str:
+        return f"/api/{self.name}" + (f"/{{{self.path_argument}}}" if self.path_argument else "")
+
+
+ENDPOINTS = (
+    Endpoint(
+        "ask",
+        "Answer a question with verified citations. With Accept: text/event-stream, the events `stage`, `text` (from a "
+        "model), and `answer` or `error` follow one another.",
+        AskArguments,
+        shapes.AnswerDocument,
+        lambda service, a, task: service.ask(a.question, pack=a.pack, profile=a.profile, explain=a.explain, task=task),
+        takes_body=True,
+        streams=True,
+    ),
+    Endpoint(
+        "search",
+        "Find the sections that best match a question.",
+        SearchArguments,
+        shapes.SearchDocument,
+        lambda service, a, task: service.search(a.question, pack=a.pack, profile=a.profile, top_k=a.top_k, task=task),
+        takes_body=True,
+    ),
+    Endpoint(
+        "sections",
+        "Read a section.",
+        SectionArguments,
+        shapes.SectionDocument,
+        lambda service, a, _: service.section(a.section_id, pack=a.pack),
+        path_argument="section_id",
+    ),
+    Endpoint(
+        "articles",
+        "Read an article with its outline, links and backlinks.",
+        ArticleArguments,
+        shapes.ArticleDocument,
+        lambda service, a, _: service.article(a.title, pack=a.pack),
+        path_argument="title",
+    ),
+    Endpoint(
+        "neighbors",
+        "List the edges of an article or entity.",
+        NeighborsArguments,
+        shapes.NeighborsDocument,
+        lambda service, a, _: service.neighbors(
+            a.name, pack=a.pack, relation=a.relation, direction=a.direction, top_k=a.top_k
+        ),
+    ),
+    Endpoint(
+        "paths",
+        "Find the shortest paths between two articles or entities, or the paths along a metapath.",
+        PathsArguments,
+        shapes.PathsDocument,
+        lambda service, a, _: service.paths(
+            a.start, a.end, pack=a.pack, metapath=a.metapath, max_hops=a.max_hops, top_k=a.top_k
+        ),
+    ),
+    Endpoint(
+        "why",
+        "Show where every stage ranked an expected article, and what dropped it.",
+        WhyArguments,
+        shapes.WhyDocument,
+        lambda service, a, task: service.why(
+            a.question, a.title, pack=a.pack, profile=a.profile, section=a.section, task=task
+        ),
+        takes_body=True,
+    ),
+    Endpoint(
+        "packs",
+        "List the packs of the server.",
+        PacksArguments,
+        shapes.PacksDocument,
+        lambda service, _, __: service.list_packs(),
+    ),
+)
+
+
+def api_routes(service: Service) -> list[Route]:
+    """Return the routes of the API and of its OpenAPI document."""
+    document = openapi_document()
+
+    async def describe(request: Request) -> Response:
+        return JSONResponse(document)
+
+    routes = [Route("/api/openapi.json", describe, methods=["GET"])]
+    for endpoint in ENDPOINTS:
+        path = endpoint.path.replace("}", ":path}")
+        methods = ["GET", "POST"] if endpoint.takes_body else ["GET"]
+        routes.append(Route(path, _handler(endpoint, service), methods=methods, name=endpoint.name))
+    return routes
+
+
+def _handler(endpoint: Endpoint, service: Service) -> Callable[[Request], Awaitable[Response]]:
+    async def handle(request: Request) -> Response:
+        try:
+            arguments = endpoint.arguments.model_validate(await _given(endpoint, request))
+            if endpoint.streams and EVENT_STREAM in request.headers.get("accept", ""):
+                return StreamingResponse(
+                    _events(endpoint, service, arguments), media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"}
+                )
+            return JSONResponse(await until_gone(request, endpoint.call, service, arguments))
+        except ValidationError as error:
+            return error_response(_as_usage_error(error))
+        except WikigrError as error:
+            return error_response(error)
+
+    return handle
+
+
+async def until_gone(request: Request, call: Callable[..., Awaitable[Any]], service: Service, arguments: Any) -> Any:
+    """Return the document of ``call``; if the client disconnects before it is there, the question is cancelled."""
+    task = Task()
+    answering = asyncio.ensure_future(call(service, arguments, task))
+    gone = asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait((answering, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not answering.done():
+            answering.cancel()
+            raise WikigrError("The client went away.")
+        return answering.result()
+    finally:
+        gone.cancel()
+        answering.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _given(endpoint: Endpoint, request: Request) -> dict[str, Any]:
+    """Return the arguments of a request; raises ``UsageError`` if they are malformed."""
+    given: dict[str, Any] = {}
+    if request.method == "POST":
+        try:
+            body = json.loads(await request.body())
+        except (ValueError, RecursionError) as error:
+            raise UsageError("The body is not JSON.", hint='Send an object such as {"question": "…"}.') from error
+        if not isinstance(body, dict):
+            raise UsageError("The body is not a JSON object.", hint='Send an object such as {"question": "…"}.')
+        given.update(body)
+    for name, value in request.query_params.multi_items():
+        if name in given:
+            raise UsageError(f"{name[:40]!r} was given more than once.")
+        given[name] = value
+    if endpoint.path_argument is not None:
+        given[endpoint.path_argument] = request.path_params[endpoint.path_argument]
+    return given
+
+
+async def _events(endpoint: Endpoint, service: Service, arguments: _Arguments) -> AsyncIterator[str]:
+    """Yield the stages, the text and the document of an answer as Server-Sent Events."""
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[tuple[str, Any] | None] = asyncio.Queue()
+
+    def report(kind: str, value: str) -> None:
+        loop.call_soon_threadsafe(queue.put_nowait, (kind, {kind: value}))
+
+    async def answer() -> None:
+        try:
+            document = await endpoint.call(service, arguments, Task(report))
+            queue.put_nowait(("answer", document))
+        except WikigrError as error:
+            queue.put_nowait(("error", error_document(error)))
+        finally:
+            queue.put_nowait(None)
+
+    answering = asyncio.ensure_future(answer())
+    try:
+        while True:
+            try:
+                event = await asyncio.wait_for(queue.get(), _KEEP_ALIVE)
+            except TimeoutError:
+                yield ": waiting\n\n"
+                continue
+            if event is None:
+                break
+            # JSON has no line breaks, which would end the data.
+            yield f"event: {event[0]}\ndata: {json.dumps(event[1], ensure_ascii=False)}\n\n"
+    finally:
+        answering.cancel()
+
+
+def _as_usage_error(error: ValidationError) -> UsageError:
+    """Return an error that names the first bad argument without repeating its value."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"])[:80]
+    return UsageError(f"{where}: {first['msg']}." if where else f"{first['msg']}.")
+
+
+def error_document(error: WikigrError) -> dict[str, Any]:
+    """Return what a client gets instead of a document."""
+    return {"schema_version": 1, "error": error.message, "hint": error.hint}
+
+
+def error_response(error: WikigrError) -> JSONResponse:
+    """Return the response for an error, with the status of its kind."""
+    response = JSONResponse(error_document(error), status_code=error_status(error))
+    if isinstance(error, BusyError):
+        response.headers["Retry-After"] = "2"
+    return response
+
+
+def error_status(error: WikigrError) -> int:
+    """Return the HTTP status for an error."""
+    for kind, status in (
+        (NotFoundError, 404),
+        (UsageError, 400),
+        (PackError, 503),
+        (BusyError, 503),
+        (TimeLimitError, 504),
+    ):
+        if isinstance(error, kind):
+            return status
+    return 500
+
+
+def openapi_document() -> dict[str, Any]:
+    """Return the OpenAPI 3.1 document, generated from the types of the arguments and of the documents."""
+    schemas: dict[str, Any] = {
+        "Error": {
+            "type": "object",
+            "required": ["schema_version", "error", "hint"],
+            "properties": {
+                "schema_version": {"type": "integer"},
+                "error": {"type": "string"},
+                "hint": {"type": ["string", "null"]},
+            },
+        }
+    }
+    paths: dict[str, Any] = {}
+    for endpoint in ENDPOINTS:
+        arguments = _schema_of(endpoint.arguments, schemas)
+        answer = {"application/json": {"schema": _schema_of(endpoint.document, schemas)}}
+        if endpoint.streams:
+            answer[EVENT_STREAM] = {"schema": {"type": "string"}}
+        responses = {
+            "200": {"description": "The document.", "content": answer},
+            "default": {
+                "description": "An error.",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+            },
+        }
+        required = arguments.get("required", [])
+        operation: dict[str, Any] = {
+            "operationId": endpoint.name,
+            "summary": endpoint.summary,
+            "parameters": [
+                {
+                    "name": name,
+                    "in": "path" if name == endpoint.path_argument else "query",
+                    "required": name in required,
+                    **({"description": schema["description"]} if "description" in schema else {}),
+                    "schema": schema,
+                }
+                for name, schema in arguments.get("properties", {}).items()
+            ],
+            "responses": responses,
+        }
+        paths[endpoint.path] = {"get": operation}
+        if endpoint.takes_body:
+            body = {"required": True, "content": {"application/json": {"schema": arguments}}}
+            paths[endpoint.path]["post"] = {
+                "operationId": f"{endpoint.name}_post",
+                "summary": endpoint.summary,
+                "requestBody": body,
+                "responses": responses,
+            }
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "wikigr", "version": __version__, "description": "Answers from knowledge packs."},
+        "paths": paths,
+        "components": {"schemas": schemas, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+    }
+
+
+def _schema_of(shape: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of a type; the types that it refers to are added to ``schemas``."""
+    schema = TypeAdapter(shape).json_schema(ref_template="#/components/schemas/{model}", by_alias=True)
+    definitions: Mapping[str, Any] = schema.pop("$defs", {})
+    schemas.update(definitions)
+    return schema

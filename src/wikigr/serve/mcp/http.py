@@ -1,0 +1,97 @@
+"""The Model Context Protocol over HTTP ("streamable HTTP")."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from starlette.types import Message, Receive, Scope, Send
+
+from wikigr.serve.security import MAX_BODY_BYTES
+from wikigr.serve.service import Service
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+_MAX_SESSIONS = 200
+# Seconds until a session without requests is forgotten.
+_IDLE_LIMIT = 1800.0
+
+
+class McpEndpoint:
+    """The endpoint ``/mcp`` as an ASGI application; it works while ``run`` is entered.
+
+    The protocol takes longer to import than everything else, so that happens in the background.
+    """
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._closing = asyncio.Event()
+        self._manager: asyncio.Future[StreamableHTTPSessionManager] | None = None
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        self._manager = asyncio.get_running_loop().create_future()
+        stop = asyncio.Event()
+        serving = asyncio.create_task(self._serve(self._manager, stop))
+        try:
+            yield
+        finally:
+            stop.set()
+            await serving
+
+    async def _serve(self, ready: asyncio.Future[StreamableHTTPSessionManager], stop: asyncio.Event) -> None:
+        try:
+            manager = await asyncio.to_thread(_make_manager, self._service)
+        except BaseException:
+            ready.cancel()
+            raise
+        async with manager.run():
+            ready.set_result(manager)
+            await stop.wait()
+
+    def end_streams(self) -> None:
+        """End the streams on which clients wait for messages, so that the server can stop."""
+        self._closing.set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        assert self._manager is not None
+        manager = await asyncio.shield(self._manager)
+        if scope["method"] != "GET":
+            await manager.handle_request(scope, receive, send)
+            return
+        state = {"started": False, "complete": False}
+
+        async def noted(message: Message) -> None:
+            state["started"] = state["started"] or message["type"] == "http.response.start"
+            state["complete"] = message["type"] == "http.response.body" and not message.get("more_body", False)
+            await send(message)
+
+        handling = asyncio.ensure_future(manager.handle_request(scope, receive, noted))
+        closing = asyncio.ensure_future(self._closing.wait())
+        try:
+            await asyncio.wait((handling, closing), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            closing.cancel()
+            handling.cancel()
+            await asyncio.gather(handling, return_exceptions=True)
+        if state["started"] and not state["complete"]:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _make_manager(service: Service) -> StreamableHTTPSessionManager:
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from wikigr.serve.mcp.server import make_server
+
+    server = make_server(service)
+    # This makes the session manager; the application around it is not used, because ``Security`` checks requests.
+    server.streamable_http_app(
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        max_request_body_size=MAX_BODY_BYTES,
+        session_idle_timeout=_IDLE_LIMIT,
+        max_sessions=_MAX_SESSIONS,
+    )
+    return server.session_manager

@@ -1,0 +1,104 @@
+"""Run the web application until the process is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import uvicorn
+from starlette.applications import Starlette
+
+from wikigr.errors import UsageError, WikigrError
+
+# Seconds for requests under way after SIGTERM or Ctrl-C; a second signal ends them.
+GRACE = 30
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket; port 0 is any free one. Raises ``UsageError`` for a bad address or a port in use."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except (OSError, UnicodeError) as error:
+        raise UsageError(f"{host!r} is not an address of this machine: {error}.") from error
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(1024)
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise UsageError(
+                f"Port {port} is in use: another program listens there.",
+                hint="Choose another one with --port, or 0 for any free port.",
+            ) from error
+        raise UsageError(f"Cannot listen on {host}:{port}: {error.strerror}.") from error
+    return listener
+
+
+def run_app(app: Starlette, listener: socket.socket, *, on_ready: Callable[[], None]) -> None:
+    """Serve ``app`` until SIGTERM or Ctrl-C; requests under way are answered before it returns.
+
+    ``on_ready`` is called when the first client can connect. Raises ``WikigrError`` if the application cannot start.
+    """
+    server = AppServer(app, on_ready)
+    asyncio.run(server.serve(sockets=[listener]))
+    if not server.started:
+        raise WikigrError("The server could not start.")
+
+
+class AppServer(uvicorn.Server):
+    """Serves an application made by ``create_app``.
+
+    When it is told to stop, it ends the streams of clients, answers the requests under way and returns.
+    """
+
+    def __init__(self, app: Starlette, on_ready: Callable[[], None]) -> None:
+        config = uvicorn.Config(
+            app,
+            log_level="error",
+            access_log=False,
+            http="h11",
+            ws="none",
+            lifespan="on",
+            server_header=False,
+            proxy_headers=False,
+            h11_max_incomplete_event_size=32 << 10,
+            timeout_keep_alive=15,
+            timeout_graceful_shutdown=GRACE,
+        )
+        super().__init__(config)
+        self._app = app
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._on_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._app.state.mcp.end_streams()
+        await super().shutdown(sockets=sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        old = {number: signal.signal(number, self._stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in old.items():
+                signal.signal(number, handler)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self.handle_exit(number, frame)

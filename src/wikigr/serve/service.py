@@ -1,0 +1,285 @@
+"""What clients can ask a server: each function returns the JSON document that the command of its name prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from wikigr.documents.answer import answer_document
+from wikigr.documents.graph import neighbors_document, paths_document
+from wikigr.documents.pack import SCHEMA_VERSION, listed_document, unusable_document
+from wikigr.documents.reading import article_document, section_document
+from wikigr.documents.search import search_document
+from wikigr.documents.shapes import (
+    AnswerDocument,
+    ArticleDocument,
+    NeighborsDocument,
+    PathsDocument,
+    SearchDocument,
+    SectionDocument,
+    WhyDocument,
+)
+from wikigr.documents.why import why_document
+from wikigr.errors import UsageError
+from wikigr.pack.article_view import view_article, view_section
+from wikigr.pack.listing import list_pack
+from wikigr.pack.open import Pack
+from wikigr.pipeline.graph_queries import find_neighbors, find_paths
+from wikigr.pipeline.target import find_article, find_section, find_target
+from wikigr.pipeline.why import explain_article
+from wikigr.retrieval.trace import Trace
+from wikigr.serve.packs import ServedPacks
+from wikigr.serve.workers import Task, Workers
+
+Direction = Literal["out", "in", "both"]
+_Found = TypeVar("_Found")
+
+MAX_QUESTION_CHARS = 2_000
+MAX_NAME_CHARS = 1_000
+MAX_RESULTS = 100
+MAX_EDGES = 200
+MAX_PATHS = 50
+MAX_HOPS = 6
+
+
+class NotFoundError(UsageError):
+    """The packs contain nothing of that name."""
+
+
+class Service:
+    """Answers the requests of clients from ``packs``, in the threads of ``workers``.
+
+    ``pack`` in a request names one of the packs. Without it, questions are asked of all packs as one, and names are
+    looked up in one pack after the other. All functions raise ``UsageError`` for bad arguments, ``NotFoundError`` for
+    names that no pack contains, ``PackError`` for a pack that vanished, and the errors of ``Workers.run``.
+    """
+
+    def __init__(self, packs: ServedPacks, workers: Workers) -> None:
+        self.packs = packs
+        self.workers = workers
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        pack: str | None = None,
+        profile: str | None = None,
+        explain: bool = False,
+        task: Task | None = None,
+    ) -> AnswerDocument:
+        """Answer ``question`` with citations; ``task`` receives the stages and the text of a model."""
+        question = _checked_question(question)
+
+        def run(task: Task) -> AnswerDocument:
+            with self.packs.session(pack) as session:
+                pipeline = session.pipeline(profile or self.packs.profile)
+                answer = pipeline.answer(question, on_text=task.on_text, trace=Trace(on_stage=task.on_stage))
+                return answer_document(answer, pipeline, explain=explain)
+
+        return await self.workers.run(run, task)
+
+    async def search(
+        self,
+        question: str,
+        *,
+        pack: str | None = None,
+        profile: str | None = None,
+        top_k: int = 10,
+        task: Task | None = None,
+    ) -> SearchDocument:
+        """Return the best ``top_k`` sections for ``question``."""
+        question = _checked_question(question)
+        _check_range("top_k", top_k, MAX_RESULTS)
+
+        def run(task: Task) -> SearchDocument:
+            trace = Trace(on_stage=task.on_stage)
+            with self.packs.session(pack) as session:
+                pipeline = session.pipeline(profile or self.packs.profile)
+                found = pipeline.search(question, top_k=top_k, trace=trace)
+                return search_document(question, found, trace, pipeline.profile.name, session.pack)
+
+        return await self.workers.run(run, task)
+
+    async def section(self, section_id: str, *, pack: str | None = None) -> SectionDocument:
+        """Return a section: by its id (``Title#3``) or by a title with a heading (``Title#Heading``)."""
+        _check_name("section", section_id)
+
+        def find(member: Pack) -> SectionDocument:
+            title, found = find_target(member, section_id, _ignore)
+            if found is None:
+                raise NotFoundError(f"{section_id!r} is the article {title!r}, not a section.")
+            return section_document(view_section(member, found), member.manifest)
+
+        return await self._look_up(pack, find)
+
+    async def article(self, title: str, *, pack: str | None = None) -> ArticleDocument:
+        """Return an article with its outline, its text, its links and its backlinks."""
+        _check_name("title", title)
+
+        def find(member: Pack) -> ArticleDocument:
+            return article_document(view_article(member, find_article(member, title, _ignore)), member.manifest)
+
+        return await self._look_up(pack, find)
+
+    async def neighbors(
+        self,
+        name: str,
+        *,
+        pack: str | None = None,
+        relation: str | None = None,
+        direction: Direction = "both",
+        top_k: int = 20,
+    ) -> NeighborsDocument:
+        """Return at most ``top_k`` edges of each kind and direction of an article or entity."""
+        _check_name("name", name)
+        _check_range("top_k", top_k, MAX_EDGES)
+        if relation is not None:
+            _check_name("relation", relation)
+        if direction not in ("out", "in", "both"):
+            raise UsageError(f"direction must be out, in or both, not {direction[:40]!r}.")
+        inverse = None if direction == "both" else direction == "in"
+
+        def find(member: Pack) -> NeighborsDocument:
+            notes: list[str] = []
+            found = find_neighbors(member, name, relation=relation, inverse=inverse, limit=top_k, note=notes.append)
+            return neighbors_document(found.node, found.edges, found.truncated, [*notes, *_warnings(member)])
+
+        return await self._look_up(pack, find)
+
+    async def paths(
+        self,
+        start: str,
+        end: str | None = None,
+        *,
+        pack: str | None = None,
+        metapath: str | None = None,
+        max_hops: int = 4,
+        top_k: int = 10,
+    ) -> PathsDocument:
+        """Return at most ``top_k`` of the shortest paths between two nodes, or of the paths along ``metapath``."""
+        for label, value in (("from", start), ("to", end), ("metapath", metapath)):
+            if value is not None:
+                _check_name(label, value)
+        _check_range("top_k", top_k, MAX_PATHS)
+        _check_range("max_hops", max_hops, MAX_HOPS)
+
+        def find(member: Pack) -> PathsDocument:
+            notes: list[str] = []
+            found = find_paths(
+                member, start, end, metapath=metapath, max_hops=max_hops, max_paths=top_k, note=notes.append
+            )
+            warnings = [*notes, *_warnings(member)]
+            return paths_document(found.start, found.end, found.steps, found.paths, warnings)
+
+        return await self._look_up(pack, find)
+
+    async def why(
+        self,
+        question: str,
+        title: str,
+        *,
+        pack: str | None = None,
+        profile: str | None = None,
+        section: str | None = None,
+        task: Task | None = None,
+    ) -> WhyDocument:
+        """Return what every stage did with the expected article ``title``, or with its section."""
+        question = _checked_question(question)
+        _check_name("title", title)
+        if section is not None:
+            _check_name("section", section)
+
+        def run(task: Task) -> WhyDocument:
+            with self.packs.session(pack) as session:
+
+                def find(member: Pack) -> tuple[str, str | None]:
+                    own = find_article(member, title, _ignore)
+                    found = None if section is None else find_section(member, own, section)
+                    return session.pack.title_of(member, own), found and session.pack.id_of(member, found)
+
+                expected, section_id = _first(session.pack, find)
+                pipeline = session.pipeline(profile or self.packs.profile)
+                answer = pipeline.answer(question, trace=Trace(on_stage=task.on_stage))
+                return why_document(answer, explain_article(answer, expected, section_id))
+
+        return await self.workers.run(run, task)
+
+    async def list_packs(self) -> dict[str, Any]:
+        """Return the packs of the server, in the form of ``wikigr pack list``."""
+        return await self.workers.run(lambda _: self._list_packs())
+
+    def _list_packs(self) -> dict[str, Any]:
+        rows: list[dict[str, Any]] = []
+        unusable: list[dict[str, str]] = []
+        for name in self.packs.names:
+            listed = list_pack(Path(self.packs.location(name)), given_as=name)
+            if listed.manifest is None or listed.problem:
+                unusable.append(unusable_document(listed))
+            else:
+                rows.append(listed_document(listed, listed.manifest, default=True))
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "packs": rows,
+            "unusable": unusable,
+            "default": None,
+            "defaults": [],
+        }
+
+    async def titles(self, pack: str, beginning: str, limit: int) -> list[str]:
+        """Return at most ``limit`` titles of a pack that begin with ``beginning``, whatever its case."""
+        found = "MATCH (a:Article) WHERE starts_with(lower(a.title), $beginning)"
+        query = f"{found} RETURN a.title ORDER BY a.title LIMIT $limit"
+
+        def run(_: Task) -> list[str]:
+            with self.packs.session(pack) as session:
+                rows = session.pack.graph.rows(query, {"beginning": beginning.lower(), "limit": limit})
+                return [str(title) for (title,) in rows]
+
+        return await self.workers.run(run)
+
+    async def _look_up(self, pack: str | None, find: Callable[[Pack], _Found]) -> _Found:
+        def run(_: Task) -> _Found:
+            with self.packs.session(pack) as session:
+                return _first(session.pack, find)
+
+        return await self.workers.run(run)
+
+
+def _first(pack: Pack, find: Callable[[Pack], _Found]) -> _Found:
+    """Return what ``find`` finds in the first pack that contains it; raises ``NotFoundError`` if none does."""
+    errors: list[UsageError] = []
+    for member in pack.members:
+        try:
+            return find(member)
+        except UsageError as error:
+            errors.append(error)
+    raise NotFoundError(errors[0].message, hint=errors[0].hint)
+
+
+def _warnings(pack: Pack) -> list[str]:
+    return [pack.graph_index_warning] if pack.graph_index_warning else []
+
+
+def _ignore(note: str) -> None:
+    """The document itself shows which article was found."""
+
+
+def _checked_question(question: str) -> str:
+    if len(question) > MAX_QUESTION_CHARS:
+        raise UsageError(f"The question has {len(question):,} characters; at most {MAX_QUESTION_CHARS:,} are allowed.")
+    if not question.strip():
+        raise UsageError("The question is empty.")
+    return question
+
+
+def _check_name(what: str, name: str) -> None:
+    if not name.strip():
+        raise UsageError(f"{what} is empty.")
+    if len(name) > MAX_NAME_CHARS:
+        raise UsageError(f"{what} has {len(name):,} characters; at most {MAX_NAME_CHARS:,} are allowed.")
+
+
+def _check_range(what: str, value: int, most: int) -> None:
+    if not 1 <= value <= most:
+        raise UsageError(f"{what} must be from 1 to {most}, not {value}.")

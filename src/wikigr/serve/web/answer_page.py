@@ -1,0 +1,207 @@
+"""What a page shows of an answer: the short answer, the text with citations, the confidence and the sources."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from wikigr.answer.answer import OWN_KNOWLEDGE, Answer, AnswerSpan
+from wikigr.answer.citation_stream import UNVERIFIED
+from wikigr.answer.citations import Citation
+from wikigr.graph.schema import article_title
+from wikigr.pack.open import Pack
+from wikigr.serve.web.addresses import address, article_address, outside_address, quote_address
+from wikigr.serve.web.text_blocks import Block, Mark, Run, divide, runs
+
+SHORT = "short"
+QUOTE = "quote"
+# The target of a run of an answer that marks a claim as unverified; others are numbers of citations.
+UNVERIFIED_TARGET = "unverified"
+
+_MARKER = re.compile(r"\[(\d{1,4})\]")
+_MAX_NEAREST = 5
+# Words for a confidence of at least this.
+_WORDS = ((0.85, "Very likely right"), (0.65, "Likely right"), (0.4, "Uncertain"), (0.0, "Doubtful"))
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """A confidence in [0, 1] for the bar, rounded to two digits, and what it means in words."""
+
+    value: float
+    words: str
+
+    @property
+    def percent(self) -> int:
+        return round(100 * self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleLink:
+    """A link to the page of an article; ``pack`` is its pack's name."""
+
+    pack: str
+    title: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A citation: ``href`` opens the article at the quotation, ``outside`` the place on the web, if it is known.
+
+    ``file`` is the source file of a section that is not on the web.
+    """
+
+    n: int
+    pack: str
+    title: str
+    heading: str
+    quote: tuple[Run, ...]
+    href: str
+    outside: str | None
+    file: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A question on the way to an answer."""
+
+    question: str
+    answer: str
+    n: int
+    href: str
+    confidence: Confidence
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPage:
+    """An answer as a page shows it; ``short`` is empty if there is no short answer.
+
+    ``sources`` are by number. ``chain_href`` shows the articles of the chain in the graph, ``nearest`` the articles
+    nearest to a question that the pack does not cover.
+    """
+
+    question: str
+    short: str
+    text: tuple[Block, ...]
+    abstained: bool
+    own_knowledge: bool
+    confidence: Confidence
+    sources: dict[str, Source]
+    nearest: tuple[ArticleLink, ...]
+    chain: tuple[Hop, ...]
+    chain_href: str
+    unverified: int
+    warnings: tuple[str, ...]
+    profile: str
+    model: str
+    usage: str
+    milliseconds: float
+
+
+def answer_page(answer: Answer, pack: Pack) -> AnswerPage:
+    """Return what a page shows of an answer from ``pack``."""
+    sources = {str(citation.n): _source(pack, citation, answer.span) for citation in answer.citations}
+    short = answer.span if answer.span is not None and not answer.model else None
+    return AnswerPage(
+        question=answer.question,
+        short="" if short is None else " ".join(short.text.split()),
+        text=divide(answer.text, _short_in_text(answer), _markers(answer.text, sources)),
+        abstained=answer.abstained,
+        own_knowledge=answer.query_type == OWN_KNOWLEDGE,
+        confidence=confidence_in_words(answer.confidence),
+        sources=sources,
+        nearest=_nearest(answer, pack) if answer.abstained else (),
+        chain=tuple(
+            Hop(
+                hop.question,
+                " ".join(hop.answer.split()),
+                hop.n,
+                sources[str(hop.n)].href,
+                confidence_in_words(hop.probability),
+            )
+            for hop in answer.chain
+            if str(hop.n) in sources
+        ),
+        chain_href=_chain_address(answer, pack),
+        unverified=len(answer.unverified),
+        warnings=tuple(answer.trace.warnings),
+        profile=answer.profile,
+        model=answer.model,
+        usage=_usage(answer),
+        milliseconds=answer.trace.timings()["total_ms"],
+    )
+
+
+def confidence_in_words(value: float) -> Confidence:
+    """Return ``value``, clipped to [0, 1], with its words."""
+    clipped = min(1.0, max(0.0, value))
+    return Confidence(round(clipped, 2), next(words for least, words in _WORDS if clipped >= least))
+
+
+def link_to(pack: Pack, title: str) -> ArticleLink:
+    """Return the link to the article that is called ``title`` in ``pack``, which may join several packs."""
+    member, section_id = pack.origin(f"{title}#0")
+    own = article_title(section_id)
+    return ArticleLink(member.label, own, article_address(member.label, own))
+
+
+def _source(pack: Pack, citation: Citation, span: AnswerSpan | None) -> Source:
+    member, section_id = pack.origin(citation.section_id)
+    title = article_title(section_id)
+    outside = outside_address(citation.url)
+    marks = []
+    if span is not None and span.section_id == citation.section_id:
+        marks.append(Mark(span.start - citation.start, span.end - citation.start, SHORT))
+    return Source(
+        n=citation.n,
+        pack=member.label,
+        title=title,
+        heading=citation.heading,
+        quote=runs(citation.quote, marks),
+        href=quote_address(member.label, title, section_id, citation.start, citation.end),
+        outside=outside,
+        file=citation.source_id if outside is None else None,
+    )
+
+
+def _markers(text: str, sources: dict[str, Source]) -> dict[tuple[int, int], str]:
+    """Return the spans of the citation numbers and of the marks of unverified claims in the text of an answer."""
+    found = {mark.span(): mark[1] for mark in _MARKER.finditer(text) if mark[1] in sources}
+    found |= {mark.span(): UNVERIFIED_TARGET for mark in re.finditer(re.escape(UNVERIFIED), text)}
+    return found
+
+
+def _short_in_text(answer: Answer) -> tuple[Mark, ...]:
+    """Return the place of the short answer in the text, which begins with the quotation that contains it."""
+    if answer.span is None or answer.model or not answer.citations:
+        return ()
+    short, first = " ".join(answer.span.text.split()), answer.citations[0]
+    words_before = " ".join(first.quote[: max(0, answer.span.start - first.start)].split())
+    begin = answer.text.find(short, answer.text.find(words_before) + len(words_before))
+    return () if begin < 0 else (Mark(begin, begin + len(short), SHORT),)
+
+
+def _nearest(answer: Answer, pack: Pack) -> tuple[ArticleLink, ...]:
+    titles = dict.fromkeys(item.section.title for item in answer.evidence)
+    return tuple(link_to(pack, title) for title in list(titles)[:_MAX_NEAREST])
+
+
+def _chain_address(answer: Answer, pack: Pack) -> str:
+    """Return the address of the picture of the cited articles of a chain, if they are in one pack."""
+    cited = {citation.n: citation.section_id for citation in answer.citations}
+    places = [pack.origin(cited[hop.n]) for hop in answer.chain if hop.n in cited]
+    titles = tuple(dict.fromkeys(article_title(section_id) for _, section_id in places))
+    packs = {member.label for member, _ in places}
+    if len(titles) < 2 or len(packs) > 1:
+        return ""
+    return address("/neighborhood", {"pack": packs.pop(), "title": titles})
+
+
+def _usage(answer: Answer) -> str:
+    usage = answer.usage
+    if not usage.calls:
+        return ""
+    tokens_in = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    price = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
+    return f"{tokens_in:,} tokens in, {usage.output_tokens:,} out, {price}"

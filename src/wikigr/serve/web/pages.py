@@ -1,0 +1,189 @@
+"""The pages: from packs, answers and runs to HTML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from wikigr.answer.answer import Answer
+from wikigr.errors import WikigrError
+from wikigr.graph.neighborhood import Node
+from wikigr.pack.manifest import Manifest
+from wikigr.pack.open import Pack
+from wikigr.pipeline.profile import Profile
+from wikigr.serve.web.addresses import address
+from wikigr.serve.web.answer_page import ArticleLink, answer_page, link_to
+from wikigr.serve.web.article_page import Quotation, article_page
+from wikigr.serve.web.article_ranks import ranks_of
+from wikigr.serve.web.comparison_page import comparison_page
+from wikigr.serve.web.neighborhood_page import neighborhood_page
+from wikigr.serve.web.rendering import render
+from wikigr.serve.web.run_pages import RunRow
+from wikigr.serve.web.trace_page import trace_page
+
+_MAX_CENTRAL = 16
+
+
+@dataclass(frozen=True, slots=True)
+class ServedPack:
+    """A pack in the choice of packs, and on the first page."""
+
+    name: str
+    version: str
+    description: str
+    license: str
+    counts: str
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What every page needs: the packs and the profiles to choose from, and the ``profile`` that is chosen at first.
+
+    A model writes the answers of the profiles in ``writing``. ``max_question`` is the length of a question in
+    characters.
+    """
+
+    packs: tuple[ServedPack, ...]
+    profiles: tuple[str, ...]
+    profile: str
+    writing: frozenset[str]
+    max_question: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the form holds: a question, the pack (empty for all of them), and the profile."""
+
+    question: str = ""
+    pack: str = ""
+    profile: str = ""
+
+    def address(self, path: str, **more: str) -> str:
+        """Return the address of a page about this question."""
+        return address(path, {"q": self.question, "pack": self.pack, "profile": self.profile, **more})
+
+
+def served_pack(name: str, manifest: Manifest) -> ServedPack:
+    """Return a pack as pages show it."""
+    counts = manifest.counts
+    parts = [f"{counts[key]:,} {key}" for key in ("articles", "sections", "links", "triples") if counts.get(key)]
+    return ServedPack(name, manifest.version, manifest.description, manifest.license, " · ".join(parts))
+
+
+class Pages:
+    """Writes the pages of a site; every method returns HTML."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def home(self, asked: Asked, packs: tuple[Pack, ...]) -> str:
+        """Return the first page; ``packs`` are those whose most central articles it lists."""
+        central = {pack.label: _central(pack) for pack in packs}
+        return self._render("home", asked, "Ask", central=central)
+
+    def answer(self, asked: Asked, answer: Answer, pack: Pack) -> str:
+        """Return the page of an answer from ``pack``."""
+        title = pack.find_title(asked.question)
+        opens = link_to(pack, title) if title is not None else None
+        values = self._about(asked, answer, pack)
+        return self._render("answer", asked, asked.question, opens=opens, **values)
+
+    def answer_part(self, asked: Asked, answer: Answer, pack: Pack) -> str:
+        """Return the part of the page of an answer that follows the question."""
+        return render("answer_body", site=self._site, asked=asked, **self._about(asked, answer, pack))
+
+    def writing(self, asked: Asked) -> str:
+        """Return a page that shows an answer while a model writes it."""
+        return self._render(
+            "writing",
+            asked,
+            asked.question,
+            events_href=asked.address("/ask/events"),
+            plain_href=asked.address("/ask"),
+        )
+
+    def why(self, asked: Asked, answer: Answer, pack: Pack, expected: str, title: str | None, problem: str) -> str:
+        """Return the page of the trace of an answer.
+
+        It follows the article ``title``, which was given as ``expected``; ``problem`` says why there is none.
+        """
+        return self._render(
+            "why",
+            asked,
+            f"Why? {asked.question}",
+            view=answer_page(answer, pack),
+            trace=trace_page(answer, pack, title),
+            answer_href=asked.address("/ask"),
+            expected=expected,
+            problem=problem,
+        )
+
+    def compare(
+        self,
+        asked: Asked,
+        names: tuple[str, str],
+        answers: tuple[Answer, Answer] | None = None,
+        profiles: tuple[Profile, Profile] | None = None,
+        pack: Pack | None = None,
+    ) -> str:
+        """Return the page that compares the answers with the profiles of these ``names``, or asks for a question."""
+        view = None
+        if answers is not None and profiles is not None and pack is not None:
+            view = comparison_page(pack, answers, profiles)
+        return self._render(
+            "compare",
+            asked,
+            "Compare profiles",
+            a=names[0],
+            b=names[1],
+            view=view,
+            why_hrefs=[Asked(asked.question, asked.pack, name).address("/why") for name in names],
+        )
+
+    def article(self, pack: Pack, title: str, section_id: str | None, quotation: Quotation | None) -> str:
+        """Return the page of the article ``title`` of one pack; raises ``KeyError`` if there is none."""
+        view = article_page(pack, title, section_id=section_id, quotation=quotation)
+        return self._render("article", Asked(pack=self._form_pack(pack)), title, view=view)
+
+    def neighborhood(self, pack: Pack, centers: list[Node], to: str = "", problem: str = "") -> str:
+        """Return the picture around a node of one pack, or of the nodes of a path ``to`` another; see ``problem``."""
+        view = neighborhood_page(pack, centers)
+        asked = Asked(pack=self._form_pack(pack))
+        return self._render("neighborhood", asked, f"Neighborhood of {view.name}", view=view, to=to, problem=problem)
+
+    def runs(self, rows: tuple[RunRow, ...], folder: str) -> str:
+        """Return the list of the evaluation runs in ``folder``."""
+        return self._render("runs", Asked(), "Evaluation runs", runs=rows, folder=folder)
+
+    def run(self, name: str) -> str:
+        """Return the page around the report of a run."""
+        return self._render("run", Asked(), name, name=name, report_href=address("/runs/report", {"run": name}))
+
+    def error(self, heading: str, error: WikigrError, suggestions: tuple[ArticleLink, ...] = ()) -> str:
+        """Return a page that says what went wrong."""
+        return self._render(
+            "error", Asked(), heading, message=error.message, hint=error.hint or "", suggestions=suggestions
+        )
+
+    def _about(self, asked: Asked, answer: Answer, pack: Pack) -> dict[str, Any]:
+        view = answer_page(answer, pack)
+        first = next(iter(view.sources.values()), None)
+        return {
+            "view": view,
+            "why_href": asked.address("/why"),
+            "compare_href": address("/compare", {"q": asked.question, "pack": asked.pack, "a": answer.profile}),
+            "plain_href": asked.address("/ask"),
+            "picture_href": address("/neighborhood", {"pack": first.pack, "title": first.title}) if first else "",
+            "picture_title": first.title if first else "",
+        }
+
+    def _form_pack(self, pack: Pack) -> str:
+        return pack.label if len(self._site.packs) > 1 else ""
+
+    def _render(self, page: str, asked: Asked, heading: str, **values: Any) -> str:
+        asked = replace(asked, profile=asked.profile or self._site.profile)
+        return render(page, site=self._site, page=page, asked=asked, heading=heading, **values)
+
+
+def _central(pack: Pack) -> tuple[ArticleLink, ...]:
+    return tuple(link_to(pack, title) for title in ranks_of(pack).first(_MAX_CENTRAL))

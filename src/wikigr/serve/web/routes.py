@@ -1,0 +1,373 @@
+"""The addresses of the web page: from a request to a page, or to a page that says what is wrong with the request."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from wikigr.answer.answer import Answer
+from wikigr.errors import PackError, UsageError, WikigrError
+from wikigr.graph.neighborhood import Neighborhood, Node, article
+from wikigr.llm import available
+from wikigr.llm.options import SynthesisOptions
+from wikigr.pack.open import Pack
+from wikigr.pipeline.graph_queries import find_paths
+from wikigr.pipeline.target import find_article
+from wikigr.retrieval.entity_linking import open_linker
+from wikigr.retrieval.trace import Trace
+from wikigr.serve.api import error_status
+from wikigr.serve.packs import ServedPacks, Session
+from wikigr.serve.service import MAX_HOPS, MAX_NAME_CHARS, MAX_QUESTION_CHARS, NotFoundError, Service
+from wikigr.serve.web.addresses import article_address
+from wikigr.serve.web.answer_page import ArticleLink, link_to
+from wikigr.serve.web.article_page import Quotation
+from wikigr.serve.web.pages import Asked, Pages, ServedPack, Site, served_pack
+from wikigr.serve.web.recent_answers import RecentAnswers
+from wikigr.serve.web.rendering import harmless
+from wikigr.serve.web.run_pages import find_run, list_runs, report_of
+from wikigr.serve.web.static_files import static_routes
+from wikigr.serve.workers import BusyError, Task, TimeLimitError, Workers
+from wikigr.text import scrub
+
+# Articles of a path in one picture.
+_MAX_PATH = 8
+# Digits of an offset.
+_MAX_DIGITS = 9
+# The profile with which another one is compared by default.
+_COMPARED = "fast"
+# A report has its style and script in its page. The sandbox gives it an origin of its own, so that it reaches nothing
+# of this server.
+_REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts"
+)
+# Paths whose clients expect no pages.
+_MACHINES = ("/api/", "/mcp")
+# What a browser calls pages of other sites, among them other ports of this machine.
+_STRANGERS = ("cross-site", "same-site")
+# A page with a report in a frame.
+_FRAME_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; frame-src 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+# The headings of pages about errors: the first class that fits.
+_HEADINGS = (
+    (NotFoundError, "Not found"),
+    (UsageError, "This cannot be answered"),
+    (PackError, "The pack cannot be read"),
+    (BusyError, "The server is busy"),
+    (TimeLimitError, "This took too long"),
+    (WikigrError, "Something failed"),
+)
+
+_Page = Callable[[Request, Task], Response]
+
+
+class NoArticleError(NotFoundError):
+    """A pack has no article of this name; ``suggestions`` have similar ones."""
+
+    def __init__(self, message: str, suggestions: tuple[ArticleLink, ...]) -> None:
+        super().__init__(message)
+        self.suggestions = suggestions
+
+
+class WebPage:
+    """Answers browsers from ``packs``, and shows the evaluation runs in the folder ``runs``.
+
+    Its routes belong to an application of ``serve.app``, in whose threads the pages are made.
+    """
+
+    def __init__(self, packs: ServedPacks, runs: Path) -> None:
+        self._packs = packs
+        self._runs = runs
+        self._answers = RecentAnswers()
+
+    def routes(self) -> list[Route]:
+        """Return the routes of all pages and of their static files."""
+        pages: dict[str, _Page] = {
+            "/": self._home,
+            "/ask": self._ask,
+            "/why": self._why,
+            "/compare": self._compare,
+            "/article": self._article,
+            "/neighborhood": self._neighborhood,
+            "/runs": self._list_runs,
+            "/runs/report": self._report,
+        }
+        routes = [Route(path, self._endpoint(page)) for path, page in pages.items()]
+        return [
+            *routes,
+            Route("/ask/events", self._events),
+            *static_routes(),
+            Route("/{path:path}", self._endpoint(_miss)),
+        ]
+
+    def _endpoint(self, page: _Page) -> Callable[[Request], Awaitable[Response]]:
+        def run(request: Request, task: Task) -> Response:
+            try:
+                return page(request, task)
+            except WikigrError as error:
+                return _problem(self._pages(), error)
+
+        async def respond(request: Request) -> Response:
+            try:
+                return await _workers(request).run(partial(run, request))
+            except (BusyError, TimeLimitError) as error:
+                # The packs are not read here: that would block the event loop.
+                return _problem(Pages(self._site(self._named_only())), error)
+
+        return respond
+
+    def _home(self, request: Request, task: Task) -> Response:
+        return self._start(self._asked(request))
+
+    def _start(self, asked: Asked) -> Response:
+        """Return the first page with a question in its box."""
+        with self._packs.session() as session:
+            return HTMLResponse(self._pages().home(asked, session.pack.members))
+
+    def _ask(self, request: Request, task: Task) -> Response:
+        asked = self._asked(request)
+        if not asked.question:
+            return RedirectResponse("/", 303)
+        if self._costs_a_stranger(request, asked.profile):
+            return self._start(asked)
+        if request.query_params.get("live") and self._writes(asked.profile):
+            return HTMLResponse(self._pages().writing(asked))
+        with self._packs.session(asked.pack or None) as session:
+            return HTMLResponse(self._pages().answer(asked, self._answer(session, asked, task), session.pack))
+
+    async def _events(self, request: Request) -> Response:
+        """Send each ``stage`` and piece of ``text`` while a model answers, and then ``answer`` or ``problem``."""
+        loop = asyncio.get_running_loop()
+        events: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
+
+        def put(kind: str, value: str) -> None:
+            loop.call_soon_threadsafe(events.put_nowait, (kind, value))
+
+        task = Task(put)
+
+        def answer(task: Task) -> str:
+            asked = self._asked(request)
+            if not asked.question or self._costs_a_stranger(request, asked.profile):
+                raise UsageError("Ask from the page of this server.")
+            with self._packs.session(asked.pack or None) as session:
+                found = self._answer(session, asked, task)
+                return self._pages().answer_part(asked, found, session.pack)
+
+        async def send() -> AsyncIterator[str]:
+            done = asyncio.ensure_future(_workers(request).run(answer, task))
+            done.add_done_callback(lambda _: events.put_nowait(("end", "")))
+            try:
+                while (event := await events.get())[0] != "end":
+                    yield _event(*event)
+                yield _event("answer", await done)
+            except WikigrError as error:
+                yield _event("problem", " ".join(filter(None, (error.message, error.hint))))
+            finally:
+                # The browser went away, or everything is sent.
+                task.cancel()
+                done.cancel()
+
+        return StreamingResponse(send(), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+
+    def _why(self, request: Request, task: Task) -> Response:
+        asked = self._asked(request)
+        if not asked.question:
+            return RedirectResponse("/", 303)
+        if self._costs_a_stranger(request, asked.profile):
+            return self._start(asked)
+        expected = _text(request, "title", MAX_NAME_CHARS)
+        with self._packs.session(asked.pack or None) as session:
+            answer = self._answer(session, asked, task)
+            title = session.pack.find_title(expected) if expected else None
+            problem = f"No article is called {expected!r}." if expected and title is None else ""
+            return HTMLResponse(self._pages().why(asked, answer, session.pack, expected, title, problem))
+
+    def _compare(self, request: Request, task: Task) -> Response:
+        asked = self._asked(request)
+        first = request.query_params.get("a") or self._packs.profile
+        others = [name for name in self._packs.profiles if name != first] or [first]
+        second = request.query_params.get("b") or (_COMPARED if _COMPARED in others else others[0])
+        names = (first, second)
+        profiles = (self._packs.load(first), self._packs.load(second))
+        pages = self._pages()
+        if not asked.question or any(self._costs_a_stranger(request, name) for name in names):
+            return HTMLResponse(pages.compare(asked, names))
+        with self._packs.session(asked.pack or None) as session:
+            one, other = (Asked(asked.question, asked.pack, name) for name in names)
+            answers = (self._answer(session, one, task), self._answer(session, other, task))
+            return HTMLResponse(pages.compare(asked, names, answers, profiles, session.pack))
+
+    def _article(self, request: Request, task: Task) -> Response:
+        title = _text(request, "title", MAX_NAME_CHARS)
+        section_id = _text(request, "section", MAX_NAME_CHARS + 20) or None
+        quotation = None
+        if section_id is not None and "start" in request.query_params:
+            quotation = Quotation(section_id, _number(request, "start"), _number(request, "end"))
+        with self._session_of_one(request) as session:
+            pack = session.pack
+            if not _is_title(pack, title):
+                return RedirectResponse(article_address(pack.label, _title_of(pack, title)))
+            return HTMLResponse(self._pages().article(pack, title, section_id, quotation))
+
+    def _neighborhood(self, request: Request, task: Task) -> Response:
+        titles = [_checked(value, "title", MAX_NAME_CHARS) for value in request.query_params.getlist("title")]
+        entity = _text(request, "entity", MAX_NAME_CHARS)
+        to = _text(request, "to", MAX_NAME_CHARS)
+        with self._session_of_one(request) as session:
+            pack, problem = session.pack, ""
+            if entity:
+                centers = [Neighborhood(pack.graph).require(Node("entity", entity, entity))]
+            else:
+                own = (title if _is_title(pack, title) else _title_of(pack, title) for title in titles[:_MAX_PATH])
+                centers = [article(title) for title in dict.fromkeys(own)] or [article(_title_of(pack, ""))]
+            if to:
+                found = find_paths(
+                    pack, centers[0].label, to, metapath=None, max_hops=MAX_HOPS, max_paths=1, note=lambda note: None
+                )
+                if found.paths.paths:
+                    centers = list(found.paths.paths[0].nodes)
+                else:
+                    problem = f"No path of at most {MAX_HOPS} steps leads to {to!r}."
+            return HTMLResponse(self._pages().neighborhood(pack, centers, to, problem))
+
+    def _list_runs(self, request: Request, task: Task) -> Response:
+        pages = self._pages()
+        name = request.query_params.get("run")
+        if name is None:
+            return HTMLResponse(pages.runs(list_runs(self._runs), str(self._runs)))
+        html = pages.run(self._find_run(name).name)
+        return HTMLResponse(html, headers={"Content-Security-Policy": _FRAME_POLICY})
+
+    def _report(self, request: Request, task: Task) -> Response:
+        run = self._find_run(request.query_params.get("run", ""))
+        return HTMLResponse(
+            report_of(run), headers={"Content-Security-Policy": _REPORT_POLICY, "X-Frame-Options": "SAMEORIGIN"}
+        )
+
+    def _find_run(self, name: str) -> Path:
+        try:
+            return find_run(self._runs, name)
+        except KeyError as error:
+            hint = "The list of runs shows those that exist."
+            raise NotFoundError("There is no run of this name.", hint=hint) from error
+
+    def _answer(self, session: Session, asked: Asked, task: Task) -> Answer:
+        """Return the answer to a question, which may be a recent one."""
+        answer = self._answers.find(session.pack, asked.profile, asked.question)
+        if answer is None:
+            pipeline = session.pipeline(asked.profile)
+            trace = Trace(clock=session.pack.clock, on_stage=task.on_stage)
+            answer = pipeline.answer(asked.question, on_text=task.on_text, trace=trace)
+            self._answers.keep(session.pack, asked.profile, asked.question, answer)
+        return answer
+
+    def _session_of_one(self, request: Request) -> AbstractContextManager[Session]:
+        """Return a session with the one pack that the request names; without a name, the only one."""
+        name = request.query_params.get("pack", "")
+        if not name and len(self._packs.names) > 1:
+            names = ", ".join(self._packs.names)
+            raise UsageError("The address does not name a pack.", hint=f"Add pack=, one of {names}.")
+        return self._packs.session(name or None)
+
+    def _asked(self, request: Request) -> Asked:
+        return Asked(
+            question=_text(request, "q", MAX_QUESTION_CHARS),
+            pack=request.query_params.get("pack", ""),
+            profile=request.query_params.get("profile") or self._packs.profile,
+        )
+
+    def _writes(self, profile: str) -> bool:
+        """Return whether a model writes the answers of a profile."""
+        is_wanted = self._packs.load(profile)[SynthesisOptions].provider != "none"
+        return is_wanted and not self._packs.offline and available()
+
+    def _costs_a_stranger(self, request: Request, profile: str) -> bool:
+        """Return whether a page of another site asks a question for which a model would be paid.
+
+        The user must send the form here instead, so that no other site spends the budget.
+        """
+        return request.headers.get("sec-fetch-site") in _STRANGERS and self._writes(profile)
+
+    def _pages(self) -> Pages:
+        try:
+            with self._packs.session() as session:
+                packs = tuple(served_pack(member.label, member.manifest) for member in session.pack.members)
+        except PackError:
+            # The page about that error names the packs all the same.
+            packs = self._named_only()
+        return Pages(self._site(packs))
+
+    def _named_only(self) -> tuple[ServedPack, ...]:
+        return tuple(ServedPack(name, "", "", "", "") for name in self._packs.names)
+
+    def _site(self, packs: tuple[ServedPack, ...]) -> Site:
+        profiles = self._packs.profiles
+        return Site(packs, profiles, self._packs.profile, frozenset(filter(self._writes, profiles)), MAX_QUESTION_CHARS)
+
+
+def _workers(request: Request) -> Workers:
+    service: Service = request.app.state.service
+    return service.workers
+
+
+def _problem(pages: Pages, error: WikigrError) -> Response:
+    heading = next(heading for kind, heading in _HEADINGS if isinstance(error, kind))
+    suggestions = error.suggestions if isinstance(error, NoArticleError) else ()
+    return HTMLResponse(pages.error(heading, error, suggestions), error_status(error))
+
+
+def _miss(request: Request, task: Task) -> Response:
+    if request.url.path.startswith(_MACHINES):
+        raise HTTPException(404)
+    raise NotFoundError("There is no page with this address.")
+
+
+def _event(kind: str, value: str) -> str:
+    """Return an event of a stream; JSON keeps its line breaks."""
+    return f"event: {kind}\ndata: {json.dumps(harmless(value))}\n\n"
+
+
+def _text(request: Request, name: str, limit: int) -> str:
+    return _checked(request.query_params.get(name, ""), name, limit)
+
+
+def _checked(value: str, name: str, limit: int) -> str:
+    """Return a parameter without blanks around it; raises ``UsageError`` if it is longer than ``limit``."""
+    text = scrub(value).strip()
+    if len(text) > limit:
+        raise UsageError(f"The parameter {name} has {len(text):,} characters; at most {limit:,} are allowed.")
+    return text
+
+
+def _number(request: Request, name: str) -> int:
+    value = request.query_params.get(name, "")
+    if not (value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS):
+        raise UsageError(f"The parameter {name} must be a number.")
+    return int(value)
+
+
+def _is_title(pack: Pack, title: str) -> bool:
+    return bool(pack.headings(title))
+
+
+def _title_of(pack: Pack, name: str) -> str:
+    """Return the title of the article called ``name``; raises ``NoArticleError``, with similar ones."""
+    if not name:
+        raise NotFoundError("The address does not name an article.")
+    try:
+        return find_article(pack, name, lambda note: None)
+    except UsageError:
+        similar = filter(None, map(pack.find_title, open_linker(pack).matcher.suggest(name)))
+        links = tuple(link_to(pack, title) for title in dict.fromkeys(similar))
+        raise NoArticleError(f"The pack {pack.label} has no article called {name!r}.", links) from None

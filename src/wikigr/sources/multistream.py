@@ -1,0 +1,115 @@
+"""Multistream dumps of MediaWiki: bzip2 files whose pages can be decompressed from many places.
+
+Such a dump is a sequence of complete bzip2 streams: the head of the export, then 100 pages in each, then its end. A
+second file, the index, has a line ``offset:page id:title`` for each page, with the offset of the stream that contains
+it. See "Multistream dump index" on meta.wikimedia.org.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from itertools import groupby, pairwise
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from wikigr.errors import SourceError
+from wikigr.sources.blocks import Block
+from wikigr.sources.streams import decompressed, open_bytes, read_lines
+
+CLOSING_TAG = b"</mediawiki>"
+
+_STREAM_MAGIC = b"BZh"
+_PAGE = b"<page>"
+_READ_BYTES = 1 << 20
+_MAX_HEAD_BYTES = 4 << 20
+
+
+def index_of(dump: Path) -> Path | None:
+    """Return the index next to ``dump``, compressed or not; ``None`` without one or if the dump is not compressed."""
+    if "multistream" not in dump.name or not _begins_with_stream(dump, 0):
+        return None
+    name = dump.name.replace("multistream", "multistream-index", 1).replace(".xml", ".txt", 1)
+    found = (dump.with_name(name), dump.with_name(name.removesuffix(".bz2")))
+    return next((path for path in found if path != dump and path.is_file()), None)
+
+
+def read_index(index: Path, dump: Path) -> list[Block]:
+    """Return the blocks of ``dump``; raises ``SourceError`` if the index is damaged or belongs to another dump."""
+    counted: list[tuple[int, int]] = []
+    with open_bytes(index) as stream:
+        lines = (line for line in read_lines(stream, index) if line.data)
+        for offset, group in groupby(lines, key=lambda line: line.data.partition(b":")[0]):
+            if not offset.isdigit():
+                raise _wrong(index, dump, "one of its lines does not begin with a number")
+            counted.append((int(offset), sum(1 for _ in group)))
+    size = dump.stat().st_size
+    ends = [start for start, _ in counted[1:]] + [size]
+    if any(second <= first for first, second in pairwise([0, *(start for start, _ in counted), size])):
+        raise _wrong(index, dump, "its offsets do not ascend up to the size of the dump")
+    if counted and _PAGE in read_head(dump, counted[0][0]):
+        raise _wrong(index, dump, "there are pages before its first offset")
+    path = str(dump.absolute())
+    return [Block(path, start, end, pages) for (start, pages), end in zip(counted, ends, strict=True)]
+
+
+def read_head(dump: Path, end: int | None = None) -> bytes:
+    """Return what precedes the first page, or the first ``end`` compressed bytes; raises ``SourceError``."""
+    with dump.open("rb") as file:
+        part = cast(BinaryIO, _Range(file, dump.stat().st_size if end is None else end))
+        with decompressed(part, str(dump)) as stream:
+            head = stream.read(_MAX_HEAD_BYTES)
+    return head if end is not None else head.partition(_PAGE)[0]
+
+
+def read_export(block: Block, head: bytes) -> Iterator[bytes]:
+    """Yield an export that consists of the pages of ``block`` alone, in pieces; raises ``SourceError``."""
+    dump = Path(block.path)
+    if not _begins_with_stream(dump, block.start):
+        raise SourceError(f"No part of {dump} begins at byte {block.start}, as its index says.", hint=HINT)
+    yield head
+    end = b""
+    with dump.open("rb") as file:
+        file.seek(block.start)
+        part = cast(BinaryIO, _Range(file, block.end - block.start))
+        with decompressed(part, str(dump)) as stream:
+            while data := stream.read(_READ_BYTES):
+                end = (end + data)[-len(CLOSING_TAG) - 8 :]
+                yield data
+    # The last block contains the end of the whole export.
+    if not end.rstrip().endswith(CLOSING_TAG):
+        yield CLOSING_TAG
+
+
+def _begins_with_stream(dump: Path, offset: int) -> bool:
+    try:
+        with dump.open("rb") as file:
+            file.seek(offset)
+            return file.read(len(_STREAM_MAGIC)) == _STREAM_MAGIC
+    except OSError:
+        return False
+
+
+class _Range(io.RawIOBase):
+    """The next ``size`` bytes of a file as a stream."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self._file = file
+        self._left = size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object, /) -> int:
+        view = memoryview(cast(bytearray, buffer))
+        data = self._file.read(min(len(view), self._left))
+        view[: len(data)] = data
+        self._left -= len(data)
+        return len(data)
+
+
+HINT = "Download the dump and its index again, or remove the index to read the dump in one process."
+
+
+def _wrong(index: Path, dump: Path, reason: str) -> SourceError:
+    return SourceError(f"{index} is not the index of {dump.name}: {reason}.", hint=HINT)

@@ -1,0 +1,69 @@
+"""``wikigr serve``: answer a browser, programs and assistants over HTTP."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from wikigr_cli import options
+from wikigr_cli.environment import Environment
+
+
+def serve(
+    context: typer.Context,
+    pack: options.PackNames = None,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Listen on this address. Others than loopback need --token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Listen on this port; 0 is any free one.")] = 8642,
+    token: Annotated[
+        str | None,
+        typer.Option(metavar="SECRET", help="Answer only clients that send this secret, at least 16 characters long."),
+    ] = None,
+    profile: options.ProfileName = options.DEFAULT_PROFILE,
+    offline: options.Offline = False,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the address in the browser.")] = False,
+) -> None:
+    """Serve packs over HTTP: a web page, a JSON API under /api, and the Model Context Protocol (MCP) at /mcp.
+
+    The packs stay open, so an answer takes a fraction of the time of `wikigr ask`. A pack that is replaced, as by
+    `wikigr pack update`, is opened again. Ctrl-C stops the server after the requests under way. Needs the extra
+    `serve`.
+    """
+    environment = context.ensure_object(Environment)
+    packs = options.require_packs(pack)
+
+    from wikigr_cli.serving import open_served, require_extra
+
+    require_extra("serve")
+
+    from wikigr.serve.security import check_binding
+    from wikigr.serve.server import listen, run_app
+
+    check_binding(host, token)
+    with listen(host, port) as listener:
+        served = open_served(environment, packs, profile, offline=offline)
+
+        from wikigr.evaluation.run import RUNS
+        from wikigr.serve.app import create_app
+        from wikigr.serve.web.routes import WebPage
+
+        shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
+        address = f"http://{shown}:{listener.getsockname()[1]}/"
+        if token is not None:
+            from urllib.parse import urlencode
+
+            address += f"?{urlencode({'token': token})}"
+
+        def ready() -> None:
+            environment.print(address)
+            environment.note(f"Serving {', '.join(served.names)}. Ctrl-C stops the server.")
+            if open_browser:
+                import webbrowser
+
+                webbrowser.open(address)
+
+        pages = WebPage(served, RUNS).routes()
+        run_app(create_app(served, host=host, token=token, pages=pages), listener, on_ready=ready)
+    environment.note("Stopped.")

@@ -1,0 +1,127 @@
+"""`wikigr serve` and `wikigr mcp`: how they start, what they refuse, and how they end."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from ..conftest import MAIN, Wikigr
+
+TOKEN = "0123456789abcdef"
+
+
+@contextmanager
+def serving(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Start a server; the second value is the address that it prints."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", MAIN, "serve", "--port", "0", "--offline", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        yield process, process.stdout.readline().strip()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_the_server_after_the_questions_under_way(physics_pack: Path, ending: signal.Signals) -> None:
+    with serving("--pack", str(physics_pack)) as (process, address):
+        statuses: list[int] = []
+
+        def ask() -> None:
+            statuses.append(httpx2.get(f"{address}api/ask?question=What+is+spin", timeout=120).status_code)
+
+        assert httpx2.get(f"{address}api/packs", timeout=60).status_code == 200
+        # A client that waits for messages must not hold up the end.
+        waiting = socket.create_connection(("127.0.0.1", httpx2.URL(address).port or 0))
+        waiting.sendall(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+        threads = [threading.Thread(target=ask) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        while not statuses:
+            threads[0].join(0.01)
+        process.send_signal(ending)
+        for thread in threads:
+            thread.join()
+        out, err = process.communicate(timeout=60)
+        waiting.close()
+        # Those that came too late are refused, the others are answered.
+        assert statuses and set(statuses) == {200}
+        assert process.returncode == 0 and "Stopped." in err and "Traceback" not in err + out
+
+
+def test_a_token_is_part_of_the_printed_address(physics_pack: Path) -> None:
+    with serving("--pack", str(physics_pack), "--host", "0.0.0.0", "--token", TOKEN) as (_, address):
+        assert address.endswith(f"?token={TOKEN}")
+        base = address.partition("?")[0].replace("0.0.0.0", "127.0.0.1")
+        assert httpx2.get(f"{base}api/packs", timeout=60).status_code == 401
+        granted = httpx2.get(f"{base}api/packs", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60)
+        assert granted.status_code == 200
+
+
+def test_what_a_server_refuses(wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pack = ("--pack", str(physics_pack))
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        for arguments, code, message in (
+            (("serve",), 2, "No pack was given"),
+            (("serve", "--pack", "nowhere"), 4, "There is no pack 'nowhere'"),
+            (("serve", *pack, "--port", port), 2, f"Port {port} is in use"),
+            (("serve", *pack, "--host", "0.0.0.0"), 2, "Add --token"),
+            (("serve", *pack, "--host", "0.0.0.0", "--token", "short"), 2, "too short"),
+            (("serve", *pack, "--host", "nowhere.invalid", "--token", TOKEN), 2, "not an address of this machine"),
+            (("serve", *pack, "--port", "0", "--profile", "nothing"), 2, "nothing"),
+            (("mcp",), 2, "No pack was given"),
+            (("mcp", "--pack", "nowhere"), 4, "There is no pack 'nowhere'"),
+            (("mcp", "--pack", "nowhere", "--print-config", "cursor"), 4, "There is no pack 'nowhere'"),
+            (("mcp", *pack, "--print-config", "emacs"), 2, "claude-desktop"),
+        ):
+            result = wikigr(*arguments)
+            assert (result.code, result.out) == (code, ""), result
+            assert message in result.err
+    monkeypatch.setattr("wikigr_cli.serving.find_spec", lambda name: None if name == "mcp" else importlib.util)
+    for command in ("serve", "mcp"):
+        result = wikigr(command, *pack)
+        assert result.code == 2 and "pip install 'wikigr[serve]'" in result.err and "needs mcp" in result.err
+
+
+def test_the_settings_of_assistants(wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(physics_pack.parent)
+    expected = ["mcp", "--pack", str(physics_pack), "--profile", "fast", "--offline"]
+    options = ("--pack", physics_pack.name, "--profile", "fast", "--offline", "--print-config")
+    for client in ("claude-desktop", "cursor"):
+        entry = json.loads(wikigr("mcp", *options, client).out)["mcpServers"]["wikigr"]
+        assert entry["args"] == expected and Path(entry["command"]).name == "wikigr"
+    entry = json.loads(wikigr("mcp", *options, "vscode").out)["servers"]["wikigr"]
+    assert entry["type"] == "stdio" and entry["args"] == expected
+    words = shlex.split(wikigr("mcp", *options, "claude-code").out)
+    assert words[:5] == ["claude", "mcp", "add", "wikigr", "--"] and words[6:] == expected
+
+
+def test_no_other_command_imports_the_server() -> None:
+    program = """
+import sys
+from wikigr_cli.app import run
+from wikigr_cli.environment import Environment
+code = run(sys.argv[1:], Environment())
+heavy = {"mcp", "mcp_types", "starlette", "uvicorn", "pydantic"} & sys.modules.keys()
+sys.exit(code or (str(heavy) if heavy else 0))
+"""
+    for command in (["serve", "--help"], ["mcp", "--help"], ["--help"], ["help", "serve"], ["version"]):
+        subprocess.run([sys.executable, "-c", program, *command], capture_output=True, check=True)

@@ -1,0 +1,341 @@
+"""The tools and resources of the Model Context Protocol, with the official client over both transports."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import ResourceTemplateReference
+from tests.cli.conftest import MAIN
+from tests.llm.server import MessagesServer, Response
+from tests.serve.conftest import Build, Running, running
+
+from wikigr.pipeline.pipeline import Pipeline
+from wikigr.serve.mcp.results import MAX_QUOTE, MAX_TEXT
+from wikigr.serve.mcp.server import ARTICLE, SECTION
+
+QUESTION = "Who measured the wavelength of the electron?"
+TOOLS = ["search", "ask", "read_section", "article", "neighbors", "paths", "why", "packs"]
+# A result of the demo pack stays below this many tokens, counted as four characters each.
+MAX_TOKENS = 6_000
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("search", {"question": "spin", "top_k": 20}),
+    ("ask", {"question": QUESTION}),
+    ("read_section", {"section_id": "Spin#1"}),
+    ("article", {"title": "spin"}),
+    ("neighbors", {"name": "Spin", "top_k": 50}),
+    ("paths", {"start": "Spin", "end": "Louis de Broglie", "top_k": 20}),
+    ("why", {"question": QUESTION, "title": "Spin"}),
+    ("packs", {}),
+]
+
+
+@asynccontextmanager
+async def over_http(server: Running) -> AsyncIterator[Client]:
+    async with Client(streamable_http_client(f"{server.address}/mcp")) as client:
+        yield client
+
+
+@asynccontextmanager
+async def over_stdio(pack: Path) -> AsyncIterator[Client]:
+    arguments = ["-c", MAIN, "mcp", "--pack", str(pack), "--offline"]
+    async with Client(stdio_client(StdioServerParameters(command=sys.executable, args=arguments))) as client:
+        yield client
+
+
+async def use_everything(client: Client) -> None:
+    """Call every tool, and read every kind of resource."""
+    assert "citations" in (client.instructions or "")
+    tools = (await client.list_tools()).tools
+    assert [tool.name for tool in tools] == TOOLS
+    for tool in tools:
+        assert tool.annotations is not None and tool.annotations.read_only_hint
+        assert tool.output_schema is not None and tool.description and len(tool.description) < 200
+        assert "context" not in tool.input_schema["properties"]
+        for name, schema in tool.input_schema["properties"].items():
+            assert schema.get("description"), (tool.name, name)
+    results = {}
+    for name, arguments in CALLS:
+        # The client validates the structured content against the schema.
+        result = await client.call_tool(name, arguments)
+        assert not result.is_error, result.content
+        (text,) = result.content
+        assert text.type == "text" and text.text
+        tokens = (len(text.text) + len(json.dumps(result.structured_content))) / 4
+        assert tokens < MAX_TOKENS, name
+        results[name] = result.structured_content
+    assert "Davisson" in results["ask"]["answer"] and results["ask"]["citations"][0]["pack"] == "physics"
+    assert results["search"]["results"][0]["title"] == "Spin"
+    assert results["read_section"]["previous_section_id"] == "Spin#0"
+    assert results["article"]["links"] and results["article"]["backlinks"] and results["article"]["sections"]
+    assert results["neighbors"]["edges"] and results["paths"]["paths"][0]["path"].startswith("Spin -> ")
+    assert results["why"]["outcome"] == "dropped" and results["packs"]["packs"][0]["articles"] == 50
+
+    (resource,) = (await client.list_resources()).resources
+    assert resource.uri == "wikigr://physics"
+    templates = (await client.list_resource_templates()).resource_templates
+    assert [template.uri_template for template in templates] == [ARTICLE, SECTION]
+    assert "50 articles" in await read(client, "wikigr://physics")
+    section = await read(client, "wikigr://physics/Spin/1")
+    assert section == await read(client, "wikigr://physics/spin/discovery") == results["read_section"]["text"]
+    assert section in await read(client, "wikigr://physics/Spin")
+    assert (await read(client, "wikigr://physics/Louis%20de%20Broglie")).startswith("Louis de Broglie")
+    for uri in ("wikigr://other/Spin", "wikigr://physics/..%2F..%2Fetc%2Fpasswd", "wikigr://physics/Spin/99", "x://y"):
+        with pytest.raises(MCPError):
+            await read(client, uri)
+
+    article = ResourceTemplateReference(type="ref/resource", uri=ARTICLE)
+    section_of = ResourceTemplateReference(type="ref/resource", uri=SECTION)
+    in_pack = {"pack": "physics"}
+    for reference, name, value, known, expected in (
+        (article, "pack", "PH", {}, ["physics"]),
+        (article, "article", "pa", in_pack, ["Paul Dirac", "Pauli exclusion principle"]),
+        (article, "article", "pa", {"pack": "other"}, []),
+        (section_of, "section", "dis", {**in_pack, "article": "Spin"}, ["Discovery"]),
+        (section_of, "section", "", {**in_pack, "article": "Nothing"}, []),
+    ):
+        found = await client.complete(reference, {"name": name, "value": value}, known)
+        assert found.completion.values == expected, (name, value)
+
+
+async def read(client: Client, uri: str) -> str:
+    (content,) = (await client.read_resource(uri)).contents
+    return str(content.text)  # type: ignore[union-attr]
+
+
+def test_everything_over_http_by_two_clients_at_once(physics: Running) -> None:
+    async def use() -> None:
+        async with over_http(physics) as one, over_http(physics) as other:
+            await asyncio.gather(use_everything(one), use_everything(other))
+
+    asyncio.run(use())
+
+
+def test_everything_over_stdio(physics_pack: Path) -> None:
+    async def use() -> None:
+        async with over_stdio(physics_pack) as client:
+            await use_everything(client)
+            await expect_errors(client)
+
+    asyncio.run(use())
+
+
+async def expect_errors(client: Client) -> None:
+    for name, arguments, message in (
+        ("nothing", {}, "Unknown tool"),
+        ("ask", {}, "Field required"),
+        ("ask", {"question": ""}, "at least 1 character"),
+        ("ask", {"question": " "}, "The question is empty"),
+        ("ask", {"question": "x" * 50_000}, "at most 2000 characters"),
+        ("ask", {"question": 1}, "valid string"),
+        ("ask", {"question": "spin", "pack": "other"}, "This server has no pack 'other'"),
+        ("ask", {"question": "spin", "profile": "../x"}, "There is no profile"),
+        ("search", {"question": "spin", "top_k": 1000}, "less than or equal to 20"),
+        ("read_section", {"section_id": "Spin"}, "not a section"),
+        ("read_section", {"section_id": "Spin#1", "offset": -1}, "greater than or equal to 0"),
+        ("article", {"title": "../../etc/passwd"}, "Nothing in the pack is called"),
+        ("neighbors", {"name": "Nothing"}, "Nothing in the pack is called"),
+        ("paths", {"start": "Spin", "end": "Nothing"}, "Nothing in the pack is called"),
+    ):
+        result = await client.call_tool(name, arguments)
+        assert result.is_error and message in result.content[0].text, (name, arguments, result)  # type: ignore[union-attr]
+    assert not (await client.call_tool("packs", {})).is_error
+
+
+def test_errors_are_tool_errors(physics: Running) -> None:
+    async def use() -> None:
+        async with over_http(physics) as client:
+            await expect_errors(client)
+
+    asyncio.run(use())
+
+
+def test_the_stages_are_progress(physics: Running) -> None:
+    async def use() -> None:
+        seen: list[str | None] = []
+
+        async def note(progress: float, total: float | None, message: str | None) -> None:
+            assert progress == len(seen) + 1
+            seen.append(message)
+
+        async with over_http(physics) as client:
+            await client.call_tool("ask", {"question": QUESTION}, progress_callback=note)
+        assert "dense" in seen and "reader" in seen
+
+    asyncio.run(use())
+
+
+def test_a_cancelled_question_ends(physics: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    started, ended = threading.Event(), threading.Event()
+
+    def answer(self: Pipeline, question: str, **options: Any) -> Any:
+        try:
+            while True:
+                started.set()
+                options["trace"].on_stage("a long stage")
+                ended.wait(0.001)
+        finally:
+            ended.set()
+
+    async def use() -> None:
+        async with over_http(physics) as client:
+            with monkeypatch.context() as patch:
+                patch.setattr(Pipeline, "answer", answer)
+                asking = asyncio.ensure_future(client.call_tool("ask", {"question": QUESTION}))
+                assert await asyncio.to_thread(started.wait, 30)
+                asking.cancel()
+                assert await asyncio.to_thread(ended.wait, 30)
+            assert not (await client.call_tool("ask", {"question": QUESTION})).is_error
+
+    asyncio.run(use())
+
+
+def test_a_model_that_fails_is_a_tool_error(
+    messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, build: Build
+) -> None:
+    kitchen = build(tmp_path / "kitchen", [("Kettle", "The kettle is made of copper.")])
+    messages_server.always(
+        Response((b'{"type":"error","error":{"type":"invalid_request_error","message":"no"}}',), 400)
+    )
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "test-key-1234")
+
+    async def use(server: Running) -> None:
+        async with over_http(server) as client:
+            result = await client.call_tool("ask", {"question": "What is the kettle made of?"})
+            text = result.content[0].text  # type: ignore[union-attr]
+            assert result.is_error and "test-key-1234" not in text
+            assert not (await client.call_tool("search", {"question": "kettle"})).is_error
+
+    with running(kitchen, offline=False) as server:
+        asyncio.run(use(server))
+
+
+def test_long_texts_are_read_in_parts(tmp_path: Path, build: Build) -> None:
+    words = " ".join(f"word{number}" for number in range(1_800))
+    pack = build(tmp_path / "long", [("Long", f"# Words\n{words}."), ("Other", "See Long.")])
+
+    async def use(server: Running) -> None:
+        async with over_http(server) as client:
+            text, offset = "", 0
+            while True:
+                result = await client.call_tool("article", {"title": "Long", "offset": offset})
+                found = result.structured_content
+                assert found is not None and len(found["text"]) <= MAX_TEXT
+                assert len(result.content[0].text) <= MAX_TEXT + MAX_QUOTE  # type: ignore[union-attr]
+                text += found["text"]
+                if found["next_offset"] is None:
+                    break
+                assert text.endswith(" ")
+                offset = found["next_offset"]
+            assert text == server.get("/api/articles/Long")["content"]
+            for name, arguments in (("search", {"question": "word7"}), ("ask", {"question": "What is word7?"})):
+                result = await client.call_tool(name, arguments)
+                assert len(json.dumps(result.structured_content)) < 4 * MAX_TOKENS
+
+    with running(pack) as server:
+        asyncio.run(use(server))
+
+
+def test_a_pack_that_is_replaced_or_vanishes(tmp_path: Path, build: Build) -> None:
+    kitchen = build(tmp_path / "kitchen", [("Kettle", "The kettle is made of copper.")])
+
+    async def use(server: Running) -> None:
+        async with over_http(server) as client:
+            assert "copper" in await read(client, "wikigr://kitchen/Kettle")
+            build(kitchen, [("Kettle", "The kettle is made of silver.")])
+            assert "silver" in await read(client, "wikigr://kitchen/Kettle")
+            kitchen.rename(tmp_path / "away")
+            with pytest.raises(MCPError, match="There is no pack"):
+                await read(client, "wikigr://kitchen/Kettle")
+            result = await client.call_tool("ask", {"question": "What is the kettle made of?"})
+            assert result.is_error and "There is no pack" in result.content[0].text  # type: ignore[union-attr]
+            listed = await client.call_tool("packs", {})
+            assert listed.structured_content is not None and listed.structured_content["packs"][0]["problem"]
+            (tmp_path / "away").rename(kitchen)
+            assert "silver" in await read(client, "wikigr://kitchen/Kettle")
+
+    with running(kitchen) as server:
+        asyncio.run(use(server))
+
+
+def test_malformed_messages_over_http(physics: Running) -> None:
+    headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+    for body in (
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b"[]",
+        b"1",
+        b'{"jsonrpc": "2.0"}',
+        b'{"jsonrpc": "1.0", "id": 1, "method": 1}',
+    ):
+        response = physics.client.post("/mcp", content=body, headers=headers)
+        assert 400 <= response.status_code < 500, (body, response.status_code)
+    assert physics.client.post("/mcp", content=b"{}", headers={"Origin": "http://evil.example"}).status_code == 403
+    assert physics.client.get("/mcp", headers={"Mcp-Session-Id": "../../x"}).status_code in (400, 404, 406)
+
+    async def use() -> None:
+        async with over_http(physics) as client:
+            assert not (await client.call_tool("packs", {})).is_error
+
+    asyncio.run(use())
+
+
+def test_malformed_lines_over_stdio(physics_pack: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", MAIN, "mcp", "--pack", str(physics_pack), "--offline"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "NO_COLOR": "1"},
+    )
+    assert process.stdin is not None and process.stdout is not None
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    messages: list[bytes] = [
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}).encode(),
+        b'{"jsonrpc": "2.0", "method": "notifications/initialized"}',
+        b"not json",
+        b"\xff\xfe\x00",
+        b"[" * 10_000,
+        b'{"jsonrpc": "2.0", "id": 2, "method": "no/such/method"}',
+        b'{"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": 1}',
+        b'{"jsonrpc": "2.0", "id": 4, "method": "tools/call", '
+        b'"params": {"name": "ask", "arguments": {"question": "\\ud800"}}}',
+        b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "packs", "arguments": {}}}',
+    ]
+    process.stdin.write(b"\n".join(messages) + b"\n")
+    process.stdin.flush()
+    answers: dict[Any, Any] = {}
+    invalid: list[int] = []
+    while 5 not in answers:
+        line = process.stdout.readline()
+        assert line, process.stderr.read() if process.stderr else ""
+        answer = json.loads(line)
+        if answer.get("id") is None:
+            invalid.append(answer["error"]["code"])
+        else:
+            answers[answer["id"]] = answer
+    process.stdin.close()
+    assert process.wait(60) == 0
+    assert answers[1]["result"]["serverInfo"]["name"] == "wikigr"
+    assert answers[2]["error"]["code"] == -32601
+    # Four lines are not JSON (one of them with half of a surrogate pair), and parameters are never a number.
+    assert sorted(invalid) == [-32700] * 4 + [-32600]
+    assert answers[5]["result"]["structuredContent"]["packs"][0]["pack"] == "physics"
+
+
+def _call(number: int, parameters: bytes) -> bytes:
+    return b'{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": %s}' % (number, parameters)

@@ -1,0 +1,273 @@
+"""What the server refuses, and how it protects a browser and itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from tests.serve.conftest import Running, running
+
+from wikigr.errors import UsageError
+from wikigr.serve.security import MAX_BODY_BYTES, check_binding
+
+TOKEN = "0123456789abcdef-token"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:1", "localhost:8642", "LOCALHOST", "[::1]:8642"])
+def test_the_names_of_this_machine_are_its_own(physics: Running, host: str) -> None:
+    assert physics.client.get("/healthz", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "10.0.0.1", "", "[", "localhost:port", "@"],
+)
+def test_another_name_is_refused(physics: Running, host: str) -> None:
+    for path in ("/healthz", "/api/packs", "/mcp"):
+        response = physics.client.get(path, headers={"Host": host})
+        assert response.status_code in (400, 421), path
+
+
+def test_a_page_of_another_site_is_refused(physics: Running) -> None:
+    own = f"http://127.0.0.1:{physics.port}"
+    for headers, status in (
+        ({"Origin": own}, 200),
+        ({"Origin": "http://127.0.0.1:1"}, 403),
+        ({"Origin": f"http://localhost:{physics.port}"}, 403),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "same-origin"}, 200),
+        ({"Sec-Fetch-Site": "none"}, 200),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, 403),
+        ({"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors"}, 403),
+        # A link to the API would still call a model.
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, 403),
+    ):
+        response = physics.client.get("/api/packs", headers=headers)
+        assert response.status_code == status, headers
+        assert "access-control-allow-origin" not in response.headers
+    visit = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert physics.client.get("/healthz", headers=visit).status_code == 200
+
+
+def test_every_response_protects_a_browser(physics: Running) -> None:
+    for path, headers in (
+        ("/api/packs", {}),
+        ("/nothing", {}),
+        ("/api/ask", {}),
+        ("/mcp", {}),
+        ("/healthz", {"Host": "x"}),
+    ):
+        found = physics.client.get(path, headers=headers).headers
+        assert "default-src 'none'" in found["content-security-policy"], path
+        assert "unsafe" not in found["content-security-policy"]
+        assert found["x-content-type-options"] == "nosniff" and found["x-frame-options"] == "DENY"
+        assert found["referrer-policy"] == "no-referrer"
+
+
+def test_a_large_body_is_refused(physics: Running) -> None:
+    large = b'{"question": "' + b"x" * MAX_BODY_BYTES + b'"}'
+
+    def pieces() -> Iterator[bytes]:
+        # Without a length, the body comes in chunks.
+        for start in range(0, len(large), 4096):
+            yield large[start : start + 4096]
+
+    for path in ("/api/ask", "/mcp"):
+        assert physics.client.post(path, content=large).status_code == 413
+        assert physics.client.post(path, content=pieces()).status_code == 413
+    assert physics.get("/healthz")["status"] == "ok"
+
+
+def test_another_address_needs_a_token() -> None:
+    for host in ("127.0.0.1", "localhost", "::1", "[::1]", "127.8.8.8"):
+        check_binding(host, None)
+    for host in ("0.0.0.0", "::", "192.168.1.5", "example.org", ""):
+        with pytest.raises(UsageError, match="Without a token"):
+            check_binding(host, None)
+        check_binding(host, TOKEN)
+    with pytest.raises(UsageError, match="too short"):
+        check_binding("0.0.0.0", "secret")
+
+
+def test_a_token_is_needed_everywhere(physics_pack: Path) -> None:
+    with running(physics_pack, token=TOKEN) as server:
+        client = server.client
+        for path in ("/api/packs", "/mcp", "/", "/nothing", "/api/packs?token=wrong"):
+            refused = client.get(path)
+            assert refused.status_code == 401 and refused.headers["www-authenticate"] == "Bearer"
+            assert TOKEN not in refused.text
+        for wrong in ("", TOKEN, f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer \xff"):
+            headers = {"Authorization": wrong.encode("latin-1")}
+            assert client.get("/api/packs", headers=headers).status_code == 401, wrong  # type: ignore[arg-type]
+        assert client.get("/api/packs", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
+        assert client.get("/healthz").status_code == 200
+        # A browser opens the address once, and then has a cookie.
+        visit = client.get(f"/api/packs?token={TOKEN}&x=1")
+        assert (visit.status_code, visit.headers["location"]) == (303, "/api/packs?x=1")
+        cookie = visit.headers["set-cookie"].lower()
+        assert "httponly" in cookie and "samesite=strict" in cookie
+        client.cookies.clear()
+        sent = {"Cookie": f"wikigr_token={TOKEN}"}
+        assert client.get("/api/packs", headers=sent).status_code == 200
+        # The first slash of a path must not become the first one of another host.
+        assert b"location: /evil.example/\r\n" in _get(server.port, f"//evil.example/?token={TOKEN}")
+
+
+class _Opened:
+    """The files that this process opens while a test watches."""
+
+    def __init__(self) -> None:
+        self.watching = False
+        self.paths: list[str] = []
+
+    def __call__(self, event: str, arguments: tuple[object, ...]) -> None:
+        if self.watching and event in ("open", "os.listdir", "os.scandir", "os.stat"):
+            self.paths.append(str(arguments[0]))
+
+
+_OPENED = _Opened()
+_PARTS = (
+    *("..", "../", "..\\", "/", "//", "\\", "%2e%2e%2f", "%252e%252e%252f", "..%c0%af", "etc/passwd", "manifest.json"),
+    *("\x00", "pack.db", "~", "~root", "file:///etc/passwd", "C:\\", "\\\\host\\share", "Spin", "#", "#1", "?", "&"),
+    *("${HOME}", "$(id)", "`id`", "'", '"', ";", "MATCH (n) RETURN n", "\r\n", "\u202e", "🂡", "\ud800", "é", "e\u0301"),
+    *("/proc/self/environ", "fuzzmark", ".", " ", "enhanced.yaml", "\uffff", "a" * 900),
+)
+
+
+def _fuzz(server: Running, count: int, folder: Path) -> None:
+    """Send ``count`` requests with hostile names; no file is opened for them, and none crashes the server.
+
+    Some name a real profile and a real pack in ``folder``, which a lookup in the file system would find.
+    """
+    profile, pack = folder / "fuzzmark.yaml", folder / "fuzzmark"
+    profile.write_text("extends: fast\n")
+    shutil.copytree(server.packs.location("physics"), pack)
+    real = [str(path) for path in (profile, pack, pack / "pack.db", pack / "manifest.json")]
+    real += [os.path.relpath(path) for path in real] + [f"file://{path}" for path in real]
+    if not _OPENED.watching:
+        sys.addaudithook(_OPENED)
+    seeded = random.Random(20)
+    _OPENED.paths.clear()
+    _OPENED.watching = True
+    statuses: set[int] = set()
+    try:
+        for _ in range(count):
+            name = "fuzzmark" + "".join(seeded.choices(_PARTS, k=seeded.randint(1, 5)))[:1200]
+            name = seeded.choice(real) if seeded.random() < 0.3 else name
+            raw = quote(name.encode("utf-8", "surrogatepass"), safe=seeded.choice(("", "/", "/.\\%")))
+            path = seeded.choice(
+                (
+                    f"/api/articles/{raw}",
+                    f"/api/sections/{raw}",
+                    f"/api/articles/Spin?pack={raw}",
+                    f"/api/search?question=spin&profile={raw}",
+                    f"/api/neighbors?name={raw}",
+                    f"/api/neighbors?name=Spin&relation={raw}",
+                    f"/api/paths?from=Spin&to={raw}",
+                    f"/api/paths?from=Spin&metapath={raw}",
+                    f"/{raw}",
+                    f"/mcp/{raw}",
+                )
+            )
+            statuses.add(int(_get(server.port, path).split(b" ", 2)[1]))
+    finally:
+        _OPENED.watching = False
+    assert statuses <= {200, 400, 404, 405}, statuses
+    assert [path for path in _OPENED.paths if "fuzzmark" in path] == []
+    assert server.get("/api/articles/Spin")["title"] == "Spin"
+
+
+def _get(port: int, path: str) -> bytes:
+    """Return the response to a request that is sent as it is; clients would normalize the path."""
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        answer = b""
+        while piece := connection.recv(65536):
+            answer += piece
+    return answer
+
+
+def test_hostile_names_reach_no_file(physics: Running, tmp_path: Path) -> None:
+    _fuzz(physics, 300, tmp_path)
+
+
+@pytest.mark.trust
+def test_ten_thousand_hostile_names_reach_no_file(physics: Running, tmp_path: Path) -> None:
+    _fuzz(physics, 10_000, tmp_path)
+
+
+def test_slow_clients_do_not_block_others(physics: Running) -> None:
+    stalled = []
+    try:
+        for number in range(60):
+            connection = socket.create_connection(("127.0.0.1", physics.port))
+            start = b"POST /api/ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"
+            connection.sendall(start[: 20 if number % 2 else None])
+            stalled.append(connection)
+        assert physics.get("/api/articles/Spin")["title"] == "Spin"
+        assert physics.get("/api/ask", question="What is spin?")["answer"]
+    finally:
+        for connection in stalled:
+            connection.close()
+
+
+def test_a_body_that_does_not_arrive_is_given_up(physics: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wikigr.serve.security.BODY_TIME_LIMIT", 0.1)
+    with socket.create_connection(("127.0.0.1", physics.port), timeout=60) as connection:
+        connection.sendall(b"POST /api/ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
+        assert b"408" in connection.recv(65536).split(b"\r\n")[0]
+
+
+def test_a_client_that_disconnects_frees_its_thread(physics_pack: Path) -> None:
+    with running(physics_pack, threads=1, waiting=30) as server:
+        body = json.dumps({"question": "What is spin?"}).encode()
+        head = f"POST /api/ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        for _ in range(20):
+            with socket.create_connection(("127.0.0.1", server.port)) as connection:
+                connection.sendall(head + body)
+        assert server.get("/api/articles/Spin")["title"] == "Spin"
+        assert server.get("/api/ask", question="What is spin?")["answer"]
+
+
+def test_too_many_questions_are_refused(physics_pack: Path) -> None:
+    with running(physics_pack, threads=1, waiting=1) as server:
+        statuses: list[int] = []
+
+        def ask() -> None:
+            statuses.append(server.client.get("/api/ask", params={"question": "What is spin?"}).status_code)
+
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert set(statuses) == {200, 503}
+        assert server.get("/api/articles/Spin")["title"] == "Spin"
+
+
+def test_a_server_that_stops_answers_what_is_under_way(physics_pack: Path) -> None:
+    with running(physics_pack) as server:
+        found: list[int] = []
+
+        def ask() -> None:
+            found.append(server.client.get("/api/ask", params={"question": "What is spin?"}).status_code)
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.05)
+        server.stop()
+        for thread in threads:
+            thread.join()
+        assert found == [200] * 4

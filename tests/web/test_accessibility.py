@@ -1,0 +1,68 @@
+"""No page has a serious accessibility violation, in light and in dark, wide and on a phone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page
+
+from .conftest import BORN, Visit
+
+pytestmark = pytest.mark.web
+
+AXE = (Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+EARLIER = "Who was born earlier, Niels Bohr or Max Planck?"
+PAGES = {
+    "home": "/",
+    "answer": f"/ask?q={quote(BORN)}",
+    "chain": f"/ask?q={quote(EARLIER)}",
+    "not covered": "/ask?q=What+is+the+capital+of+France%3F",
+    "article": "/article?pack=physics&title=Werner+Heisenberg&section=Werner+Heisenberg%230&start=100&end=199#quote",
+    "neighborhood": "/neighborhood?pack=physics&title=Niels+Bohr",
+    "path": "/neighborhood?pack=physics&title=Niels+Bohr&to=Laser",
+    "why": f"/why?q={quote(BORN)}&title=Max+Planck",
+    "compare": f"/compare?q={quote(BORN)}&a=enhanced&b=fast",
+    "compare form": "/compare",
+    "runs": "/runs",
+    "run": "/runs?run=first",
+    "not found": "/article?title=Heisenberg+picture",
+}
+
+
+def violations(page: Page) -> list[str]:
+    """Return the serious and critical violations, each with its first element."""
+    page.evaluate(AXE)
+    found = page.evaluate("axe.run(document, {iframes: false})")
+    return [
+        f"{rule['id']}: {rule['help']}: {rule['nodes'][0]['html'][:300]} {rule['nodes'][0]['failureSummary']}"
+        for rule in found["violations"]
+        if rule["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page(site: str, visit: Visit, name: str, dark: bool) -> None:
+    page = visit(site + PAGES[name], dark=dark)
+    assert violations(page) == []
+    # What is folded is part of the page.
+    page.evaluate("document.querySelectorAll('details').forEach((part) => (part.open = true))")
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_on_a_phone(site: str, visit: Visit, name: str) -> None:
+    page = visit(site + PAGES[name], width=360, height=740)
+    assert violations(page) == []
+    # The page does not scroll sideways; wide tables do so by themselves.
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_dark_follows_the_system(site: str, visit: Visit) -> None:
+    def lightness(page: Page) -> float:
+        color: str = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        return sum(float(part) for part in color[4:-1].split(",")) / 3
+
+    assert lightness(visit(site)) > 200 > 60 > lightness(visit(site, dark=True))
