@@ -68,7 +68,8 @@ class Cluster:
     def check(self, check: Check) -> None:
         """Run ``check`` on every node that can run workers; raises ``ClusterError`` for the first with a problem.
 
-        Also raises it for a node with another version of wikigr, or without it.
+        Also raises it for a node with another version of wikigr, or without it. A node that dies during the check is
+        not a problem, because it gets no work.
         """
         import cloudpickle
         import ray
@@ -84,13 +85,13 @@ class Cluster:
                 "No node of the Ray cluster has a CPU for workers.", hint="Add a node with --num-cpus=1."
             )
         with _as_cluster_error():
-            look = ray.remote(num_cpus=0, max_retries=0)(_node_check(__version__, cloudpickle.dumps(check)))
+            look = ray.remote(num_cpus=0, max_retries=1)(_node_check(__version__, cloudpickle.dumps(check)))
             found = {
                 look.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False)).remote(): name
                 for name, node in nodes
             }
             done, late = ray.wait(list(found), num_returns=len(found), timeout=_CHECK_SECONDS)
-            problems = [(found[ref], *problem) for ref in done if (problem := ray.get(ref)) is not None]
+            problems = [(found[ref], *wrong) for ref in done if (wrong := _result_of_check(ref)) is not None]
         problems += [
             (found[ref], f"did not answer within {_CHECK_SECONDS} seconds", "See `ray status` on that node.")
             for ref in late
@@ -208,6 +209,17 @@ class _Runner:
         return {"task": task, "result": result, "failed": failed, "hint": hint, "node": socket.gethostname()}
 
 
+def _result_of_check(reference: Any) -> tuple[str, str] | None:
+    import ray
+    from ray.exceptions import NodeDiedError, TaskUnschedulableError
+
+    try:
+        problem: tuple[str, str] | None = ray.get(reference)
+    except (NodeDiedError, TaskUnschedulableError):
+        return None
+    return problem
+
+
 def _node_check(expected: str, pickled: bytes) -> Callable[[], tuple[str, str] | None]:
     """Return the function to run on each node. Ray sends nested functions whole, so it needs no wikigr there."""
 
@@ -248,7 +260,7 @@ def connect(address: str | None = None, workers: int | None = None) -> Iterator[
         options = {"address": address}
     try:
         ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
-    except (ConnectionError, RuntimeError, ValueError, OSError, TimeoutError) as error:
+    except (RuntimeError, ValueError, OSError) as error:
         where = f"the Ray cluster at {address}" if address else "a local Ray cluster"
         raise ClusterError(
             f"Cannot {'join' if address else 'start'} {where}: {' '.join(str(error).split())[:400]}",

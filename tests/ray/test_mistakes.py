@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -37,17 +38,45 @@ def test_a_server_that_is_not_a_cluster_on_this_machine() -> None:
         pass
 
 
-def test_a_worker_with_another_version_of_wikigr(
-    make_cluster: MakeCluster, source: Path, tmp_path: Path, encoder: Embedder
+@pytest.mark.parametrize(
+    ("module", "problem"),
+    [
+        ('__version__ = "0.0.1"', f"has version 0.0.1 of wikigr, but this is version {__version__}"),
+        ('raise ModuleNotFoundError("No module named wikigr")', "has no wikigr"),
+    ],
+)
+def test_a_worker_with_another_version_of_wikigr_or_without_it(
+    make_cluster: MakeCluster, source: Path, tmp_path: Path, encoder: Embedder, module: str, problem: str
 ) -> None:
     old = tmp_path / "old" / "wikigr"
     old.mkdir(parents=True)
-    (old / "__init__.py").write_text('__version__ = "0.0.1"\n')
+    (old / "__init__.py").write_text(module)
     cluster = make_cluster()
     add_worker(cluster, env_vars={"PYTHONPATH": str(old.parent)})
-    with pytest.raises(ClusterError, match=f"has version 0.0.1 of wikigr, but this is version {__version__}") as caught:
+    with pytest.raises(ClusterError, match=problem) as caught:
         build_on(cluster.address, source, tmp_path / "pack", encoder, Recorder())
     assert f"wikigr[ray]=={__version__}" in (caught.value.hint or "")
+
+
+def test_a_cluster_without_workers(make_cluster: MakeCluster, source: Path, tmp_path: Path, encoder: Embedder) -> None:
+    cluster = make_cluster(0)
+    with pytest.raises(ClusterError, match="No node of the Ray cluster has a CPU") as caught:
+        build_on(cluster.address, source, tmp_path / "pack", encoder, Recorder())
+    assert "--num-cpus" in (caught.value.hint or "")
+
+
+def test_a_node_that_dies_while_it_is_checked_is_left_out(make_cluster: MakeCluster) -> None:
+    cluster = make_cluster(_system_config={"health_check_period_ms": 500, "health_check_failure_threshold": 2})
+    add_worker(cluster, env_vars={"DIES_WHEN_CHECKED": "1", "PYTHONPATH": os.environ["PYTHONPATH"]})
+    with connect(cluster.address) as joined:
+        joined.check(_kill_node)
+
+
+def _kill_node() -> None:
+    """Kill the parent of this process, which runs the node, if the node is to die."""
+    if os.environ.get("DIES_WHEN_CHECKED"):
+        os.kill(os.getppid(), signal.SIGKILL)
+        os._exit(1)
 
 
 def test_a_worker_without_the_model(make_cluster: MakeCluster, source: Path, tmp_path: Path, encoder: Embedder) -> None:

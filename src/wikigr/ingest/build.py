@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from wikigr import __version__
 from wikigr.embeddings.embedder import Embedder
-from wikigr.errors import BuildError, PackError, SourceError
+from wikigr.errors import BuildError, PackError, SourceError, WikigrError
 from wikigr.graph.engine import Graph, QueryError
 from wikigr.graph.graph_index import index_graph
 from wikigr.graph.link_graph import rank_articles
@@ -240,12 +240,12 @@ class _Build:
                 progress=self.progress,
                 engine=self.engine,
             )
-        except SourceError as error:
+        except WikigrError as error:
             self._require_unchanged(before, error)
             raise
         self._require_unchanged(before)
 
-    def _require_unchanged(self, before: Mapping[str, FileState], cause: SourceError | None = None) -> None:
+    def _require_unchanged(self, before: Mapping[str, FileState], cause: WikigrError | None = None) -> None:
         after = file_states(self.location, self.source.format)
         changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
         if changed:

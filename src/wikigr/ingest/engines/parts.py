@@ -20,6 +20,17 @@ if TYPE_CHECKING:
 # Neither keys nor vectors nor texts repeat, so dictionaries would only be larger.
 _FORMAT: dict[str, Any] = {"use_dictionary": False, "compression": "zstd"}
 
+# The file by which a node shows that it sees the same staging path.
+CHECK = "check.parquet"
+
+
+def input_name(stage: str, key: str) -> str:
+    return f"{stage}/input/{key}.parquet"
+
+
+def output_name(stage: str, key: str) -> str:
+    return f"{stage}/output/{key}.parquet"
+
 
 @dataclass(frozen=True, slots=True)
 class PartStore:

@@ -19,15 +19,13 @@ from wikigr import __version__
 from wikigr.cluster import Cluster, Worker
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.ingest.engines.engine import CHUNK, PARSED_SLOWLY, Parsed, parse_records
-from wikigr.ingest.engines.parts import PartStore
+from wikigr.ingest.engines.parts import CHECK, PartStore, input_name, output_name
 from wikigr.ingest.engines.workers import (
     BlockParser,
     MentionFinder,
     NodeCheck,
     PartEncoder,
     WorkerEncoder,
-    input_name,
-    output_name,
     parse_chunk,
     parsed_records,
 )
@@ -166,7 +164,7 @@ class RayEngine:
         import pyarrow as pa
 
         token = secrets.token_hex()
-        self._store.write("check.parquet", pa.table({"token": [token]}))
+        self._store.write(CHECK, pa.table({"token": [token]}))
         self._cluster.check(NodeCheck(self._store, token, self._encoder, source, source_size))
         self._checked = True
 

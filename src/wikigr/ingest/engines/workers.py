@@ -13,7 +13,7 @@ from wikigr.embeddings.embedder import Embedder, EncoderIdentity
 from wikigr.errors import ModelError, RecordError, WikigrError
 from wikigr.ingest.embedding import encode_texts
 from wikigr.ingest.engines.engine import Parsed, parse_records
-from wikigr.ingest.engines.parts import PartStore
+from wikigr.ingest.engines.parts import CHECK, PartStore, input_name, output_name
 from wikigr.ingest.mentions import NameMatcher, find_targets
 from wikigr.ingest.staging import load_article
 from wikigr.sources.article import Redirect, Skipped, Source, SourceArticle, SourceItem
@@ -21,14 +21,6 @@ from wikigr.sources.blocks import Block, BlockSource
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-def input_name(stage: str, key: str) -> str:
-    return f"{stage}/input/{key}.parquet"
-
-
-def output_name(stage: str, key: str) -> str:
-    return f"{stage}/output/{key}.parquet"
 
 
 @dataclass
@@ -185,9 +177,9 @@ class NodeCheck:
 
         shared = f"{self.store.location} must be one folder that all nodes share, or a URI; --staging-path sets it."
         try:
-            if self.store.read("check.parquet").column("token").to_pylist() != [self.token]:
+            if self.store.read(CHECK).column("token").to_pylist() != [self.token]:
                 return f"sees another folder at the staging path {self.store.location}", shared
-            self.store.write(f"check/{socket.gethostname()}-{os.getpid()}.parquet", self.store.read("check.parquet"))
+            self.store.write(f"check/{socket.gethostname()}-{os.getpid()}.parquet", self.store.read(CHECK))
         except WikigrError as error:
             return f"cannot use the staging path: {error.message}", shared
         if self.source:
