@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import importlib.util
 import multiprocessing
@@ -31,13 +32,21 @@ Links = Sequence[tuple[str, str]]
 collect_ignore = [] if importlib.util.find_spec("playwright") else ["web"]
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Start two workers for each core: many tests wait for a process, a server or a limit."""
+    return 2 * len(_cores())
+
+
 def pytest_configure() -> None:
-    """Assign separate cores to each worker. If workers share cores, their threads wait for each other (20 % slower)."""
+    """Assign one core to each worker. If workers share all cores, their threads wait for each other (20 % slower)."""
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker is not None and hasattr(os, "sched_setaffinity"):
-        every = os.sched_getaffinity(0)
-        own = sorted(every)[int(worker.removeprefix("gw")) :: int(os.environ["PYTEST_XDIST_WORKER_COUNT"])]
-        os.sched_setaffinity(0, own or every)
+        cores = _cores()
+        os.sched_setaffinity(0, [cores[int(worker.removeprefix("gw")) % len(cores)]])
+
+
+def _cores() -> list[int]:
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
 
 
 @pytest.fixture
@@ -86,13 +95,19 @@ def encoder() -> Embedder:
 
 @pytest.fixture(scope="session")
 def physics_pack(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
-    """The demo pack, built from its articles. Tests must not change it."""
+    """The demo pack, built from its articles by the first worker that needs it. Tests must not change it."""
     from wikigr.ingest.build import BuildOptions, build_pack
     from wikigr.sources.detect import open_source
 
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
     articles = ROOT / "packs" / "physics" / "articles"
-    destination = tmp_path_factory.mktemp("packs") / "physics"
-    build_pack(open_source(articles), str(articles), destination, encoder, BuildOptions(name="physics"))
+    destination = folder / "packs" / "physics"
+    with (folder / "physics.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (destination / "manifest.json").exists():
+            build_pack(open_source(articles), str(articles), destination, encoder, BuildOptions(name="physics"))
     return destination
 
 

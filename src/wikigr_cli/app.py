@@ -9,9 +9,10 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -78,13 +79,18 @@ def root(
         context.default_map = read_defaults(Path.cwd(), context.command, context.invoked_subcommand, environment.note)
 
 
+@cache
+def root_command() -> Any:
+    """Return the command tree, made once in a process: each of its commands is made when it is first used."""
+    return typer.main.get_command(app)
+
+
 def run(arguments: Sequence[str], environment: Environment) -> int:
     """Run a command line in ``environment`` and return its exit code; no error of the command is raised."""
     # The commands print the library's log messages from the trace.
     logging.getLogger("wikigr").addHandler(_SILENT)
-    command = typer.main.get_command(app)
     try:
-        status = command.main(args=list(arguments), prog_name="wikigr", standalone_mode=False, obj=environment)
+        status = root_command().main(args=list(arguments), prog_name="wikigr", standalone_mode=False, obj=environment)
         status = int(status) if isinstance(status, int) else ExitStatus.OK
         if status == ExitStatus.INTERRUPTED:
             # Typer turned the interruption into a status. The line break ends the line with the terminal's "^C".

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from wikigr_cli.app import app, run
+from wikigr_cli.app import root_command, run
 from wikigr_cli.command_class import long_name, options_of
 from wikigr_cli.environment import Environment
 from wikigr_cli.examples import EXAMPLES
@@ -30,7 +29,7 @@ _PATHS = {"path", "str"}
 
 def tree(command: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
     """Every command and group with its path, as ``pack build``; the root is ``""``."""
-    command = command or typer.main.get_command(app)
+    command = command or root_command()
     yield " ".join(path), command
     for name, child in getattr(command, "commands", {}).items():
         yield from tree(child, (*path, name))

@@ -10,9 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
 
-from wikigr_cli.app import app
+from wikigr_cli.app import root_command
 from wikigr_cli.command_class import GlobalOption, options_of
 from wikigr_cli.option_table import OPTIONS
 
@@ -52,7 +51,7 @@ def test_a_generated_page_says_nothing_of_the_machine(generated: Path, page: str
 def test_every_command_and_option_is_in_both(generated: Path) -> None:
     page = (generated / "reference/commands.md").read_text(encoding="utf-8")
     manual = (generated / "wikigr.1").read_text(encoding="ascii").replace("\\-", "-")
-    root = typer.main.get_command(app)
+    root = root_command()
     commands = [(f"wikigr {name}", command) for name, command in root.commands.items()]  # type: ignore[attr-defined]
     options = 0
     while commands:
@@ -95,7 +94,7 @@ def test_every_json_document_has_an_example() -> None:
 
 def test_every_variable_of_an_option_is_listed(generated: Path) -> None:
     page = (generated / "reference" / "environment.md").read_text(encoding="utf-8")
-    commands = [typer.main.get_command(app)]
+    commands = [root_command()]
     listed = 0
     while commands:
         command = commands.pop()
