@@ -15,8 +15,8 @@ QUESTION ?= When and where was Werner Heisenberg born?
 TORCH_INDEX ?=
 TORCH := torch==2.13.0 $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: demo eval test test-lowest test-ladybug test-trust test-llm test-web fuzz lint lint-workflows types check bench docs \
-	locked lock audit dist sbom hooks clean
+.PHONY: demo eval test test-lowest test-ladybug test-trust test-llm test-ray test-web fuzz lint lint-workflows types check bench \
+	docs locked lock audit dist sbom hooks clean
 
 # Build the demo pack and ask it a question.
 demo: .venv/.installed
@@ -26,7 +26,8 @@ demo: .venv/.installed
 	$(BIN)/wikigr ask "$(QUESTION)" --pack packs/physics
 
 # The tests without those of targets of their own.
-SUITE := --numprocesses auto --dist loadfile --ignore=tests/trust -m "not llm and not trust and not web"
+SUITE := --numprocesses auto --dist loadfile --ignore=tests/ray --ignore=tests/trust --ignore=tests/web \
+	-m "not llm and not ray and not trust and not web"
 
 # Run the tests that need neither a network nor a language model, in under five minutes on two cores.
 test: .venv/.test
@@ -66,6 +67,11 @@ fuzz: .venv/.test
 test-llm: .venv/.llm
 	$(BIN)/wikigr model prepare $(MODEL)
 	$(BIN)/python -m pytest -m llm tests/llm
+
+# Test builds and evaluations on real Ray clusters, whose nodes are processes on this machine; takes about ten minutes.
+test-ray: .venv/.ray
+	$(BIN)/wikigr model prepare $(MODEL)
+	$(BIN)/python -m pytest -m ray tests/ray
 
 # Test the pages in a real Chromium, which must be installed (such as with `apt-get install chromium`).
 test-web: .venv/.web
@@ -173,6 +179,10 @@ clean:
 
 .venv/.llm: .venv/.test
 	$(PIP) -e '.[llm]'
+	touch $@
+
+.venv/.ray: .venv/.test
+	$(PIP) -e '.[ray]'
 	touch $@
 
 .venv/.web: .venv/.test

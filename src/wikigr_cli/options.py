@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -108,6 +109,36 @@ def check_version(version: str | None) -> str | None:
             hint="Give three numbers, such as 1.2.0, or a pre-release, such as 1.2.0-rc.1; see semver.org.",
         )
     return version
+
+
+class Engine(StrEnum):
+    LOCAL = "local"
+    RAY = "ray"
+
+
+RayAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--ray-address",
+        metavar="HOST:PORT",
+        help="The Ray cluster of --engine ray. Default: start one on this machine.",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        min=1,
+        help="The maximum number of worker processes of --engine ray. Default: one per CPU, or per GPU for encoding.",
+    ),
+]
+
+
+def require_ray(engine: Engine, **given: object) -> None:
+    """Raise ``UsageError`` for an option that only --engine ray uses."""
+    for name, value in given.items():
+        if engine is not Engine.RAY and value is not None:
+            raise UsageError(f"--{name} needs --engine ray.", hint="Add --engine ray.")
 
 
 # Its variables are set with those of every option, see ``command_class``.

@@ -23,6 +23,7 @@ from wikigr.evaluation.questions import Gold, GoldQuestion, QuestionError
 from wikigr.graph.link_graph import LinkGraph
 from wikigr.ingest import chunking, linking, reading
 from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.ingest.engines.local import LocalEngine
 from wikigr.ingest.staging import Staging
 from wikigr.pack.manifest import Manifest, read_manifest
 from wikigr.pack.open import Pack
@@ -80,9 +81,11 @@ def content(tmp_path: Path) -> Callable[..., ContentDiff]:
         source.write_text("".join(json.dumps(record) + "\n" for record in records))
         staging = Staging(source.with_suffix(".sqlite"))
         stack.callback(staging.close)
-        reading.read_source(open_source(source), staging, limit=None, jobs=1, keep_going=False, progress=Silent())
+        reading.read_source(
+            open_source(source), staging, limit=None, keep_going=False, progress=Silent(), engine=LocalEngine()
+        )
         chunking.chunk_all(staging, Silent())
-        linking.link_all(staging, Silent(), by_id=True)
+        linking.link_all(staging, Silent(), LocalEngine(), by_id=True)
         return StagingReader(staging)
 
     def make(before: Iterable[Record], after: Iterable[Record]) -> ContentDiff:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from wikigr.ingest.chunking import chunk_all
+from wikigr.ingest.engines.local import LocalEngine
 from wikigr.ingest.linking import link_all
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Silent
@@ -25,7 +26,7 @@ def staged(tmp_path: Path) -> Callable[..., Staging]:
                 elif isinstance(item, Redirect):
                     staging.add_redirect(item)
         chunk_all(staging, Silent())
-        link_all(staging, Silent(), by_id=by_id)
+        link_all(staging, Silent(), LocalEngine(), by_id=by_id)
         return staging
 
     return make

@@ -10,6 +10,8 @@ from wikigr.embeddings.embedder import EncoderIdentity, Vectors
 from wikigr.errors import ModelError
 from wikigr.ingest import embedding, loading
 from wikigr.ingest.embedding import embed_all, reuse_vectors
+from wikigr.ingest.engines import local
+from wikigr.ingest.engines.local import LocalEngine
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Silent
 from wikigr.sources.article import SourceArticle, SourceSection
@@ -45,39 +47,42 @@ def three(staged: Callable[..., Staging]) -> Staging:
 
 def test_every_text_is_encoded_once(three: Staging) -> None:
     encoder = CountingEncoder()
-    assert embed_all(three, encoder, Silent()) == 3
+    assert embed_all(three, encoder, Silent(), LocalEngine()) == 3
     assert sorted(text for call in encoder.calls for text in call) == ["A\nOne.", "B\nTwo.", "C\nThree."]
-    assert embed_all(three, encoder, Silent()) == 0
+    assert embed_all(three, encoder, Silent(), LocalEngine()) == 0
     assert len(encoder.calls) == 1
 
 
-def test_progress_is_reported_within_a_window(three: Staging, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "available_cores", lambda: 1)
-    monkeypatch.setattr(embedding, "_TEXTS_PER_CORE", 1)
-    events: list[int] = []
+def test_vectors_are_stored_and_reported_as_they_are_encoded(three: Staging, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "available_cores", lambda: 1)
+    monkeypatch.setattr(local, "_TEXTS_PER_CORE", 1)
+    events: list[tuple[int, int]] = []
 
     class Recorder(Silent):
         def advance(self, count: int) -> None:
-            events.append(count)
-            assert three.count("vector") == 0
+            events.append((count, three.count("vector")))
 
     encoder = CountingEncoder()
-    assert embed_all(three, encoder, Recorder()) == 3
-    assert (events, [len(call) for call in encoder.calls]) == ([1, 1, 1], [1, 1, 1])
-    assert three.count("vector") == 3
+    assert embed_all(three, encoder, Recorder(), LocalEngine()) == 3
+    assert (events, [len(call) for call in encoder.calls]) == ([(1, 1), (1, 2), (1, 3)], [1, 1, 1])
 
 
-def test_finished_windows_survive_a_failure(three: Staging, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "WINDOW", 1)
+@pytest.mark.parametrize("window", [1, 512])
+def test_vectors_encoded_before_a_failure_are_kept(
+    three: Staging, monkeypatch: pytest.MonkeyPatch, window: int
+) -> None:
+    monkeypatch.setattr(embedding, "WINDOW", window)
+    monkeypatch.setattr(local, "available_cores", lambda: 1)
+    monkeypatch.setattr(local, "_TEXTS_PER_CORE", 1)
     with pytest.raises(ModelError, match="out of memory"):
-        embed_all(three, CountingEncoder(fail_at=2), Silent())
+        embed_all(three, CountingEncoder(fail_at=2), Silent(), LocalEngine())
     assert three.count("vector") == 2
-    assert embed_all(three, CountingEncoder(), Silent()) == 1
+    assert embed_all(three, CountingEncoder(), Silent(), LocalEngine()) == 1
 
 
 def test_vectors_that_are_not_finite_are_refused(three: Staging) -> None:
     with pytest.raises(ModelError, match="counting returned vectors that are not finite"):
-        embed_all(three, CountingEncoder(value=float("nan")), Silent())
+        embed_all(three, CountingEncoder(value=float("nan")), Silent(), LocalEngine())
     assert three.count("vector") == 0
 
 
@@ -85,7 +90,7 @@ def test_only_sections_with_the_same_text_reuse_vectors(
     three: Staging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedding, "_PAGE", 2)
-    embed_all(three, CountingEncoder(value=0.5), Silent())
+    embed_all(three, CountingEncoder(value=0.5), Silent(), LocalEngine())
     loading.load_database(three, tmp_path, IDENTITY, Silent())
     with three.transaction():
         three.write("UPDATE section SET hash = ? WHERE section_id = 'B#0'", [(b"changed",)])

@@ -28,6 +28,7 @@ from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
 from wikigr.errors import BuildError, UsageError
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
 from wikigr.ingest.chunking import chunk_all
+from wikigr.ingest.engines.local import LocalEngine
 from wikigr.ingest.extraction import (
     MAX_COST_USD,
     ExtractionOptions,
@@ -190,9 +191,9 @@ def extract(
     progress = progress or Notes()
     staging = Staging(work)
     try:
-        read_source(open_source(source), staging, limit=None, jobs=1, keep_going=False, progress=progress)
+        read_source(open_source(source), staging, limit=None, keep_going=False, progress=progress, engine=LocalEngine())
         chunk_all(staging, progress)
-        link_all(staging, progress, by_id=True)
+        link_all(staging, progress, LocalEngine(), by_id=True)
         return Extractor(ExtractionOptions(**options), cache).extract(staging, progress)
     finally:
         staging.close()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from wikigr.ingest.chunking import chunk_all
+from wikigr.ingest.engines.local import LocalEngine
 from wikigr.ingest.linking import aliases_of, link_all
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Silent
@@ -47,7 +48,7 @@ def edges(staging: Staging, table: str) -> set[tuple[str, str]]:
 
 
 def test_links_follow_ids_titles_aliases_and_chains_of_redirects(staging: Staging) -> None:
-    lost = link_all(staging, Silent(), by_id=True)
+    lost = link_all(staging, Silent(), LocalEngine(), by_id=True)
     assert edges(staging, "link") == {
         ("Alpha", "Beta"),
         ("Alpha", "Gamma radiation"),
@@ -60,21 +61,21 @@ def test_links_follow_ids_titles_aliases_and_chains_of_redirects(staging: Stagin
 
 
 def test_a_number_that_is_a_title_is_never_taken_for_an_id_and_ids_may_be_left_out(staging: Staging) -> None:
-    lost = link_all(staging, Silent(), by_id=False)
+    lost = link_all(staging, Silent(), LocalEngine(), by_id=False)
     assert ("Alpha", "3") in edges(staging, "link")
     assert ("Gamma radiation", "Alpha") not in edges(staging, "link")
     assert lost == 2
 
 
 def test_mentions_are_found_by_alias_but_not_of_the_article_itself(staging: Staging) -> None:
-    link_all(staging, Silent(), by_id=True)
+    link_all(staging, Silent(), LocalEngine(), by_id=True)
     assert edges(staging, "mention") == {("Alpha", "Beta")}
 
 
 def test_linking_again_changes_nothing(staging: Staging) -> None:
-    first = link_all(staging, Silent(), by_id=True)
+    first = link_all(staging, Silent(), LocalEngine(), by_id=True)
     before = edges(staging, "link"), edges(staging, "mention")
-    assert link_all(staging, Silent(), by_id=True) == first
+    assert link_all(staging, Silent(), LocalEngine(), by_id=True) == first
     assert (edges(staging, "link"), edges(staging, "mention")) == before
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from wikigr.errors import RecordError
+from wikigr.ingest.engines.local import LocalEngine
 from wikigr.ingest.reading import BATCH, MAX_ID_CHARS, MAX_TITLE_CHARS, read_source
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Silent
@@ -43,7 +44,7 @@ def staging(tmp_path: Path) -> Iterator[Staging]:
 
 
 def read(source: ListSource, staging: Staging, *, limit: int | None = None, keep_going: bool = False) -> None:
-    read_source(source, staging, limit=limit, jobs=1, keep_going=keep_going, progress=Silent())  # type: ignore[arg-type]
+    read_source(source, staging, limit=limit, keep_going=keep_going, progress=Silent(), engine=LocalEngine())  # type: ignore[arg-type]
 
 
 def test_articles_redirects_and_skipped_items_are_staged(staging: Staging) -> None:
@@ -66,7 +67,7 @@ def test_every_record_is_reported_as_soon_as_it_is_parsed(staging: Staging) -> N
         def advance(self, count: int) -> None:
             events.append(source.parsed)
 
-    read_source(source, staging, limit=None, jobs=1, keep_going=False, progress=Recorder())  # type: ignore[arg-type]
+    read_source(source, staging, limit=None, keep_going=False, progress=Recorder(), engine=LocalEngine())  # type: ignore[arg-type]
     assert events == [1, 2, 3]
 
 

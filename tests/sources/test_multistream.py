@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from wikigr.errors import RecordError, SourceError
+from wikigr.ingest.engines.local import LocalEngine
 from wikigr.ingest.reading import read_source
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Silent
-from wikigr.sources.article import Block
 from wikigr.sources.mediawiki import MediaWikiSource
 
 HEAD = (
@@ -67,7 +67,7 @@ def test_numbered_parts_have_their_own_index(tmp_path: Path) -> None:
 def staged(source: MediaWikiSource, path: Path, jobs: int, *, keep_going: bool = False) -> list[list[object]]:
     staging = Staging(path)
     try:
-        read_source(source, staging, limit=None, jobs=jobs, keep_going=keep_going, progress=Silent())
+        read_source(source, staging, limit=None, keep_going=keep_going, progress=Silent(), engine=LocalEngine(jobs))
         return [list(staging.rows(f"SELECT * FROM {table}")) for table in ("record", "redirect", "skipped", "bad")]
     finally:
         staging.close()
@@ -122,7 +122,7 @@ def test_a_block_that_is_not_one_is_an_error(tmp_path: Path) -> None:
     source = write(tmp_path, [page(n) for n in range(9)], 3)
     first = source.blocks()[0]
     with pytest.raises(SourceError, match=f"begins at byte {first.start + 1}"):
-        list(source.read_block(Block(first.start + 1, first.end, first.records)))
+        list(source.read_block(first._replace(start=first.start + 1)))
 
 
 def test_a_dump_without_an_index_has_no_blocks(tmp_path: Path) -> None:

@@ -15,16 +15,17 @@ from pathlib import Path
 from threading import local
 from typing import Any
 
-from wikigr.answer.answer import Answer
 from wikigr.answer.few_shot import FewShotManager
 from wikigr.atomic import write_atomic
+from wikigr.cluster import Cluster
 from wikigr.embeddings.batching import available_cores
-from wikigr.errors import UsageError, WikigrError
+from wikigr.errors import UsageError
+from wikigr.evaluation.asking import ask_question
 from wikigr.evaluation.cached_pack import CachedPack
 from wikigr.evaluation.comparison import MARGIN, PRIMARY
+from wikigr.evaluation.distributed import ask_on_cluster
 from wikigr.evaluation.judge import NO_JUDGE, Judge, JudgeOptions, judge_samples
 from wikigr.evaluation.leakage import Leak, find_leaks
-from wikigr.evaluation.metrics import score
 from wikigr.evaluation.questions import GoldQuestion, question_set_hash
 from wikigr.evaluation.run import (
     NO_MODEL,
@@ -38,7 +39,6 @@ from wikigr.evaluation.run import (
 )
 from wikigr.evaluation.samples import SAMPLES, RunError, Sample, SampleStore, lock_run, read_samples
 from wikigr.evaluation.stored_run import store_questions
-from wikigr.llm.budget import BudgetError
 from wikigr.llm.options import BudgetOptions
 from wikigr.llm.response_cache import ResponseCache
 from wikigr.llm.usage import Usage
@@ -47,7 +47,6 @@ from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.stages import SECTIONS
 from wikigr.profiles.schema import profile_values
-from wikigr.retrieval.candidates import fetch
 from wikigr.settings import cache_folder
 from wikigr.version import changes, commit
 
@@ -55,9 +54,6 @@ _log = logging.getLogger(__name__)
 
 # The folder of model replies inside the cache folder.
 RESPONSES = "responses"
-
-# The number of ranked sections that are stored and scored. They nearly always cover ten different articles.
-MAX_RANKED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +92,13 @@ def evaluate(
     *,
     advance: Callable[[int], None] = lambda _: None,
     warn: Callable[[str], None] = _log.warning,
+    cluster: Cluster | None = None,
 ) -> tuple[Run, Path]:
     """Run ``evaluation`` and return the run and its folder (by default one named after the run's identity).
 
     Samples of the same run, made by the same code, are kept. ``advance`` is called for each sample, and again for each
-    with a judge. ``warn`` receives problems of the reply cache and gold articles that the pack lacks.
+    with a judge. ``warn`` receives problems of the reply cache and gold articles that the pack lacks. With a
+    ``cluster``, its workers ask the questions, which must be offline; the samples are the same, in the same order.
 
     A failing model gives a sample with an ``error``. An exhausted budget or a mistake in a profile stops the run.
     Raises ``RunError`` if the folder contains another run or is in use. Raises ``UsageError`` for profiles with the
@@ -113,6 +111,11 @@ def evaluate(
         raise UsageError(
             "The profiles have different budgets, so the smaller budget would limit the comparison.",
             hint="Give all of them the same `budget`.",
+        )
+    if cluster is not None and not evaluation.offline:
+        raise UsageError(
+            "A cluster asks questions offline only, because the budget of a model is counted in one process.",
+            hint="Add --offline, or use --jobs without --engine ray: a model's answers wait for its server.",
         )
     cache = ResponseCache(cache_folder() / RESPONSES, fresh=evaluation.fresh, warn=warn)
     judge = _judge(evaluation, cache)
@@ -144,7 +147,11 @@ def evaluate(
         advance(len(done))
         store = SampleStore(folder)
         stack.callback(store.close)
-        for sample in _samples(evaluation, first, todo, {leak.example for leak in leaks}, cache):
+        if cluster is None:
+            samples = _samples(evaluation, first, todo, {leak.example for leak in leaks}, cache)
+        else:
+            samples = ask_on_cluster(cluster, first, todo, warn)
+        for sample in samples:
             store.append(sample)
             advance(1)
         if judge is not None:
@@ -310,7 +317,7 @@ def _samples(
                 pack = CachedPack(evaluation.pack, threads=_threads(evaluation))
                 thread.pipelines = pipelines(stack.enter_context(pack))
             question, profile, repeat = item
-            return _ask(thread.pipelines[profile.name], question, repeat)
+            return ask_question(thread.pipelines[profile.name], question, repeat)
 
         if evaluation.jobs == 1:
             thread.pipelines = pipelines(first)
@@ -327,46 +334,6 @@ def _samples(
                         future.cancel()
 
 
-def _ask(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
-    name = pipeline.profile.name
-    model = pipeline.model
-    asked = hits = 0
-    if model is not None:
-        # The cache keeps the reply of each repeat separately.
-        model.repeat = repeat
-        asked, hits = model.asked, model.hits
-    try:
-        answer = pipeline.answer(question.question)
-        ranking = fetch(pipeline.pack, answer.ranking[:MAX_RANKED])
-    except (BudgetError, UsageError):
-        raise
-    except WikigrError as error:
-        return Sample(name, question.id, repeat, error=error.message)
-    return Sample(
-        profile=name,
-        question_id=question.id,
-        repeat=repeat,
-        answer=answer.text,
-        query_type=answer.query_type,
-        confidence=round(answer.confidence, 6),
-        span=None if answer.span is None else asdict(answer.span),
-        metrics={metric: round(value, 6) for metric, value in score(question, answer, ranking).items()},
-        citations=tuple(
-            {"section_id": c.section_id, "title": c.title, "quote": c.quote, "start": c.start, "end": c.end}
-            for c in answer.citations
-        ),
-        ranking=tuple(
-            {"section_id": e.section.section_id, "source_id": e.section.source_id, "score": round(e.score, 6)}
-            for e in ranking
-        ),
-        warnings=tuple(answer.trace.warnings),
-        degraded=answer.trace.degraded,
-        timings=dict(answer.trace.timings()),
-        usage=_usage(answer),
-        cached=model is not None and model.asked == asked and model.hits > hits,
-    )
-
-
 def total_usage(samples: Sequence[Sample]) -> dict[str, Any]:
     """Return the total model usage of ``samples``: the answers by profile, and the judge."""
     answers: dict[str, Usage] = {}
@@ -375,10 +342,6 @@ def total_usage(samples: Sequence[Sample]) -> dict[str, Any]:
         answers[sample.profile] = answers.get(sample.profile, Usage()) + Usage(**sample.usage)
         judged += Usage(**sample.judge_usage)
     return {"answers": {name: usage.to_dict() for name, usage in answers.items()}, "judge": judged.to_dict()}
-
-
-def _usage(answer: Answer) -> dict[str, Any]:
-    return answer.usage.to_dict() if answer.usage.calls else {}
 
 
 def ablations(profile: Profile) -> list[Profile]:

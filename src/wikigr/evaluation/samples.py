@@ -118,12 +118,17 @@ def read_samples(folder: Path) -> list[Sample]:
     return sorted(found.values(), key=lambda sample: sample.key)
 
 
+def parse_line(line: bytes | str) -> Sample:
+    """Return the sample that ``write_line`` wrote; the errors of other lines are ``_parse``'s to explain."""
+    values = json.loads(line)
+    for name in ("citations", "ranking", "warnings"):
+        values[name] = tuple(values[name])
+    return Sample(**values)
+
+
 def _parse(line: bytes, path: Path, number: int) -> Sample:
     try:
-        values = json.loads(line)
-        for name in ("citations", "ranking", "warnings"):
-            values[name] = tuple(values[name])
-        sample = Sample(**values)
+        sample = parse_line(line)
         _check(sample)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise RunError(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from wikigr import __version__
 from wikigr.embeddings.embedder import Embedder
-from wikigr.errors import BuildError, PackError, SourceError
+from wikigr.errors import BuildError, PackError, SourceError, WikigrError
 from wikigr.graph.engine import Graph, QueryError
 from wikigr.graph.graph_index import index_graph
 from wikigr.graph.link_graph import rank_articles
@@ -21,6 +21,8 @@ from wikigr.graph.pagerank_cache import PageRankCache, Parameters, write_cache
 from wikigr.ingest import embedding, loading
 from wikigr.ingest.calibration import calibrate_min_relevance
 from wikigr.ingest.chunking import chunk_all
+from wikigr.ingest.engines.engine import Engine
+from wikigr.ingest.engines.local import LocalEngine
 from wikigr.ingest.entity_resolution import clear_extracted
 from wikigr.ingest.linking import link_all
 from wikigr.ingest.reading import read_source
@@ -111,20 +113,24 @@ def build_pack(
     progress: Progress | None = None,
     review: Review | None = None,
     extractor: Extractor | None = None,
+    engine: Engine | None = None,
 ) -> BuildReport:
     """Build a pack from ``source`` (read from ``location``) in the folder ``destination``.
 
     ``bundle`` is the folder of a prepared encoder to copy into the pack, with its reader if there is one. ``extractor``
-    extracts entities and relations from the text. An existing pack remains untouched until the last step. Raises
-    ``SourceError``, ``BuildError`` or ``ModelError``, with an ``extractor`` also ``LlmError``, and whatever ``review``
-    raises.
+    extracts entities and relations from the text. ``engine`` runs the costly stages, by default on this machine. An
+    existing pack remains untouched until the last step. Raises ``SourceError``, ``BuildError`` or ``ModelError``, with
+    an ``extractor`` also ``LlmError``, and whatever ``review`` raises.
     """
     layout = Layout(destination)
     with layout.building(), ExitStack() as stack:
         try:
             staging = Staging(layout.staging, fresh=not options.resume)
             stack.callback(staging.close)
-            build = _Build(staging, layout, source, location, encoder, options, progress or Silent())
+            engine = engine or LocalEngine(options.jobs)
+            if not options.resume:
+                engine.discard()
+            build = _Build(staging, layout, source, location, encoder, options, progress or Silent(), engine)
             return build.run(bundle, review, extractor)
         except ReviewStopped:
             build.drop_staging(extractor)
@@ -147,12 +153,13 @@ class _Build:
     encoder: Embedder
     options: BuildOptions
     progress: Progress
+    engine: Engine
 
     def run(self, bundle: Path | None, review: Review | None, extractor: Extractor | None) -> BuildReport:
         staging, layout, encoder, progress = self.staging, self.layout, self.encoder, self.progress
         self._read()
         chunk_all(staging, progress)
-        lost_links = link_all(staging, progress, by_id=self.source.format not in _TITLE_LINKS_ONLY)
+        lost_links = link_all(staging, progress, self.engine, by_id=self.source.format not in _TITLE_LINKS_ONLY)
         extraction = None
         if extractor is not None:
             extraction = extractor.extract(staging, progress)
@@ -161,7 +168,7 @@ class _Build:
         if review is not None:
             review.staged(staging)
         reused = self._reuse()
-        embedded = embedding.embed_all(staging, encoder, progress)
+        embedded = embedding.embed_all(staging, encoder, progress, self.engine)
 
         layout.clear_new()
         loaded: loading.Loaded = run_isolated(
@@ -209,6 +216,7 @@ class _Build:
 
     def drop_staging(self, extractor: Extractor | None) -> None:
         """Remove the working files, but keep replies that an interrupted build with ``--extract`` has paid for."""
+        self.engine.discard()
         replies, usd = self.staging.paid_replies()
         if extractor is not None or not (replies or usd):
             self.layout.drop_staging()
@@ -228,16 +236,16 @@ class _Build:
                 self.source,
                 self.staging,
                 limit=self.options.limit,
-                jobs=self.options.jobs,
                 keep_going=self.options.keep_going,
                 progress=self.progress,
+                engine=self.engine,
             )
-        except SourceError as error:
+        except WikigrError as error:
             self._require_unchanged(before, error)
             raise
         self._require_unchanged(before)
 
-    def _require_unchanged(self, before: Mapping[str, FileState], cause: SourceError | None = None) -> None:
+    def _require_unchanged(self, before: Mapping[str, FileState], cause: WikigrError | None = None) -> None:
         after = file_states(self.location, self.source.format)
         changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
         if changed:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from wikigr.embeddings.batching import available_cores
-from wikigr.embeddings.embedder import Embedder
+from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.errors import ModelError
 from wikigr.graph.engine import Graph
 from wikigr.ingest.chunking import Chunk, content_hash
+from wikigr.ingest.engines.engine import Engine
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Progress
 
-# Sections encoded between two commits: a few seconds of work to lose if the process is killed.
+# Texts to encode that are read at a time.
 WINDOW = 512
-
-# Texts encoded between two reports of progress, for each core: about a second of work.
-_TEXTS_PER_CORE = 16
 
 # Sections of the existing pack read at a time: a vector of 384 Python numbers takes 25 KB. Every page is a pass over
 # all offsets, so smaller ones take longer.
@@ -51,8 +49,8 @@ def reuse_vectors(staging: Staging, database: Path) -> int:
     return staging.count("vector") - before
 
 
-def embed_all(staging: Staging, encoder: Embedder, progress: Progress) -> int:
-    """Encode the sections without a vector, committing every ``WINDOW`` texts; return how many texts were encoded."""
+def embed_all(staging: Staging, encoder: Embedder, progress: Progress, engine: Engine) -> int:
+    """Encode the sections without a vector; return how many texts were encoded. What is encoded is stored at once."""
     (total,) = next(staging.rows("SELECT count(DISTINCT hash) FROM section"))
     (missing,) = next(
         staging.rows("SELECT count(DISTINCT hash) FROM section WHERE hash NOT IN (SELECT hash FROM vector)")
@@ -60,9 +58,22 @@ def embed_all(staging: Staging, encoder: Embedder, progress: Progress) -> int:
     if not missing:
         return 0
     progress.start("embedding", total, "sections", done=total - missing)
-    step = min(WINDOW, _TEXTS_PER_CORE * available_cores())
+    for keys, vectors in engine.encode(encoder, _texts_without_vector(staging)):
+        with staging.transaction():
+            staging.write(
+                "INSERT OR IGNORE INTO vector VALUES (?, ?)",
+                [(key, vector.tobytes()) for key, vector in zip(keys, vectors, strict=True)],
+            )
+        progress.advance(len(keys))
+    return int(missing)
+
+
+def _texts_without_vector(staging: Staging) -> Iterator[tuple[bytes, str]]:
+    """Yield each text to encode once, with its hash. Vectors may be stored meanwhile.
+
+    The order of hashes mixes long and short texts, which keeps the displayed rate accurate.
+    """
     last = b""
-    # Each text once. Hash order mixes long and short texts, which keeps the displayed rate accurate.
     while window := list(
         staging.rows(
             "SELECT hash, min(embedding_text) FROM section WHERE hash > ? AND hash NOT IN (SELECT hash FROM vector) "
@@ -70,17 +81,14 @@ def embed_all(staging: Staging, encoder: Embedder, progress: Progress) -> int:
             (last, WINDOW),
         )
     ):
-        parts = []
-        for first in range(0, len(window), step):
-            parts.append(encoder.encode([text for _, text in window[first : first + step]]))
-            progress.advance(len(parts[-1]))
-        vectors = np.concatenate(parts)
-        if not np.isfinite(vectors).all():
-            raise ModelError(f"The encoder {encoder.identity.model_id} returned vectors that are not finite.")
-        with staging.transaction():
-            staging.write(
-                "INSERT OR IGNORE INTO vector VALUES (?, ?)",
-                [(key, vector.tobytes()) for (key, _), vector in zip(window, vectors, strict=True)],
-            )
+        for key, text in window:
+            yield bytes(key), str(text)
         last = window[-1][0]
-    return int(missing)
+
+
+def encode_texts(encoder: Embedder, texts: Sequence[str]) -> Vectors:
+    """Return the vectors of ``texts``; raises ``ModelError`` if some are not finite."""
+    vectors = encoder.encode(texts)
+    if not np.isfinite(vectors).all():
+        raise ModelError(f"The encoder {encoder.identity.model_id} returned vectors that are not finite.")
+    return vectors

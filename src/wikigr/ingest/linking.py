@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wikigr.ingest.engines.engine import Engine
 from wikigr.ingest.mentions import find_mentions
 from wikigr.ingest.reading import MAX_TITLE_CHARS
 from wikigr.ingest.staging import Staging
@@ -11,7 +12,7 @@ from wikigr.progress import Progress
 MAX_REDIRECT_STEPS = 5
 
 
-def link_all(staging: Staging, progress: Progress, *, by_id: bool) -> int:
+def link_all(staging: Staging, progress: Progress, engine: Engine, *, by_id: bool) -> int:
     """Resolve names and links and find mentions, once; return the number of hyperlinks without a target in the pack.
 
     ``by_id`` allows a hyperlink to name a record's id, as paths do. In MediaWiki, a number is a title.
@@ -21,7 +22,7 @@ def link_all(staging: Staging, progress: Progress, *, by_id: bool) -> int:
         resolve_names(staging)
         lost = str(resolve_links(staging, by_id=by_id))
         resolve_objects(staging, by_id=by_id)
-        find_mentions(staging, progress)
+        find_mentions(staging, progress, engine)
         with staging.transaction():
             staging.set_meta("lost_links", lost)
     return int(lost)

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from wikigr.ingest.engines.engine import Engine
 from wikigr.ingest.staging import Staging
 from wikigr.names import bare_name, is_part_of_name, is_unspaced, may_be_plain_word, within_word
 from wikigr.progress import Progress
@@ -28,15 +29,22 @@ _UNQUALIFIED_SHARE = 0.5
 _MAX_CLUSTER_LENGTH = 32
 
 
-def find_mentions(staging: Staging, progress: Progress) -> None:
+def find_mentions(staging: Staging, progress: Progress, engine: Engine) -> None:
     """Fill ``mention`` by matching the names of all articles against every article's text."""
     matcher = NameMatcher(staging.rows("SELECT name, article FROM name WHERE rank < 2 ORDER BY fold, name"))
     progress.start("linking", staging.count("article"), "articles")
     with staging.transaction():
-        for number, content in staging.rows("SELECT id, content FROM article ORDER BY id"):
-            found = {target for _, _, target in matcher.find(content)} - {number}
-            staging.write("INSERT OR IGNORE INTO mention VALUES (?, ?)", [(number, t) for t in sorted(found)])
+        articles = (
+            (int(n), str(content)) for n, content in staging.rows("SELECT id, content FROM article ORDER BY id")
+        )
+        for number, found in engine.find_mentions(matcher, articles):
+            staging.write("INSERT OR IGNORE INTO mention VALUES (?, ?)", [(number, target) for target in found])
             progress.advance(1)
+
+
+def find_targets(matcher: NameMatcher, number: int, content: str) -> list[int]:
+    """Return the numbers of the articles that ``content``, the text of the article ``number``, mentions, in order."""
+    return sorted({target for _, _, target in matcher.find(content)} - {number})
 
 
 class _Forms:

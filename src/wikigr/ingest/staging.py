@@ -218,7 +218,7 @@ class Staging:
         """Yield each title, in order, with its records in source order."""
         rows = self._db.execute("SELECT title, payload FROM record ORDER BY title, n")
         for title, group in groupby(rows, key=lambda row: str(row[0])):
-            yield title, [_load_article(payload) for _, payload in group]
+            yield title, [load_article(json.loads(payload)) for _, payload in group]
 
     # -- chunking
 
@@ -322,8 +322,8 @@ def _as_build_error() -> Iterator[None]:
         ) from error
 
 
-def _load_article(payload: str) -> SourceArticle:
-    fields = json.loads(payload)
+def load_article(fields: Mapping[str, Any]) -> SourceArticle:
+    """Return the article whose fields (see ``dataclasses.asdict``) went through JSON."""
     return SourceArticle(
         title=fields["title"],
         source_id=fields["source_id"],

@@ -49,12 +49,14 @@ _WORK = ".wikigr"
 _NEW = "new"
 _MARKER = "commit"
 _STAGING = "staging.sqlite"
+# What the machines of a cluster computed, unless the build has a staging path of its own.
+_PARQUET = "parts"
 _SOURCE = "source"
 # The manifest of a pack that is being removed.
 _REMOVED = "removed.json"
 _ENGINE_LOG = "engine.log"
 # The locks go last.
-_WORKING_FILES = (_NEW, "old", _MARKER, _ENGINE_LOG, _SOURCE, "commit.lock", "build.lock")
+_WORKING_FILES = (_NEW, "old", _PARQUET, _MARKER, _ENGINE_LOG, _SOURCE, "commit.lock", "build.lock")
 
 
 def installed_packs() -> Path:
@@ -93,6 +95,10 @@ class Layout:
     @property
     def staging(self) -> Path:
         return self.work / _STAGING
+
+    @property
+    def parquet_parts(self) -> Path:
+        return self.work / _PARQUET
 
     @property
     def engine_log(self) -> Path:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,25 +93,4 @@ class Source(Protocol):
 
     def parse(self, record: Any) -> Iterable[SourceItem]:
         """Turn one raw record into articles and redirects; raises ``RecordError`` for a bad record."""
-        ...
-
-
-class Block(NamedTuple):
-    """A part of a file that can be read on its own: the bytes from ``start`` to ``end``, with so many records."""
-
-    start: int
-    end: int
-    records: int
-
-
-@runtime_checkable
-class BlockSource(Source, Protocol):
-    """A source that may consist of blocks, which several processes can read at the same time."""
-
-    def blocks(self) -> Sequence[Block]:
-        """Return the blocks in the order of the file; none if its blocks are unknown. Raises ``SourceError``."""
-        ...
-
-    def read_block(self, block: Block) -> Iterator[Any]:
-        """Yield the same records as ``records`` yields for this part of the file. Raises ``SourceError``."""
         ...

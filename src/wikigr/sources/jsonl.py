@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection
+from wikigr.sources.blocks import Block
+from wikigr.sources.streams import (
+    BYTE_ORDER_MARK,
+    STDIN,
+    TOO_LONG,
+    Line,
+    describe_invalid_utf8,
+    is_compressed,
+    open_bytes,
+    read_lines,
+)
 from wikigr.sources.streams import MAX_LINE_BYTES as MAX_LINE_BYTES
-from wikigr.sources.streams import STDIN, TOO_LONG, Line, describe_invalid_utf8, open_bytes, read_lines
 from wikigr.text import fold
 
 _HEADING = re.compile(r" {0,3}+(?P<marks>#{1,6}+)[ \t]++(?P<text>.+)")
@@ -20,6 +31,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 # Control characters such as NUL would end strings in the stores.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
+# A block has so many bytes and the rest of its last line.
+_BLOCK_BYTES = 1 << 20
 
 JsonlRecord = Line
 
@@ -48,6 +61,31 @@ class JsonlSource:
             name = "Standard input" if self.path == STDIN else str(self.path)
             raise SourceError(f"{name} has no records.")
 
+    def blocks(self) -> list[Block]:
+        """Return blocks of whole lines; none if the input is compressed, no regular file or has overlong lines.
+
+        Reads the file once to count its lines, which messages and the ids of records without ``id`` contain.
+        """
+        if self.path == STDIN or not Path(self.path).is_file() or is_compressed(self.path):
+            return []
+        try:
+            with Path(self.path).open("rb") as stream:
+                return _blocks_of_lines(str(Path(self.path).absolute()), stream)
+        except OSError as error:
+            raise SourceError(f"Cannot read {self.path}: {error.strerror or error}.") from error
+
+    def read_block(self, block: Block) -> Iterator[JsonlRecord]:
+        """Yield every line of ``block`` that is not blank; raises ``SourceError``."""
+        try:
+            with Path(block.path).open("rb") as stream:
+                stream.seek(block.start)
+                lines = io.BytesIO(stream.read(block.end - block.start))
+        except OSError as error:
+            raise SourceError(f"Cannot read {block.path}: {error.strerror or error}.") from error
+        for record in read_lines(lines, self.path, block.first_line):
+            if record.is_too_long or record.data.strip():
+                yield record
+
     def parse(self, record: JsonlRecord) -> Iterator[SourceItem]:
         """Turn one line into an article; raises ``RecordError`` with the file and the line number."""
         where = record.where or f"line {record.line}"
@@ -69,6 +107,22 @@ class JsonlSource:
             aliases=_texts(fields, "aliases", where),
             url=_text(fields, "url", where) if fields.get("url") is not None else "",
         )
+
+
+def _blocks_of_lines(path: str, stream: BinaryIO) -> list[Block]:
+    """Return blocks of whole lines; none if a line is too long to hold it in memory."""
+    blocks: list[Block] = []
+    start, line = 0, 1
+    while data := stream.read(_BLOCK_BYTES):
+        rest = stream.readline(MAX_LINE_BYTES)
+        if len(rest) == MAX_LINE_BYTES and not rest.endswith(b"\n"):
+            return []
+        data += rest
+        text = data if start else data.removeprefix(BYTE_ORDER_MARK)
+        records = sum(1 for content in text.split(b"\n") if content.strip())
+        blocks.append(Block(path, start, start + len(data), records, line))
+        start, line = start + len(data), line + data.count(b"\n")
+    return blocks
 
 
 def split_sections(text: str, title: str) -> tuple[SourceSection, ...]:

@@ -17,7 +17,8 @@ from mwxml.errors import MalformedXML
 
 from wikigr.errors import RecordError, SourceError
 from wikigr.sources import multistream
-from wikigr.sources.article import Block, Redirect, Skipped, SourceArticle, SourceItem
+from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
+from wikigr.sources.blocks import Block
 from wikigr.sources.streams import open_bytes
 from wikigr.sources.wikitext.page import WikiSite, parse_wikitext
 
@@ -93,8 +94,8 @@ class MediaWikiSource:
         pages = 0
         try:
             if self._head is None:
-                self._head = multistream.read_head(self.path)
-            for record in self._read(multistream.read_export(self.path, block, self._head)):
+                self._head = multistream.read_head(Path(block.path))
+            for record in self._read(multistream.read_export(block, self._head)):
                 yield record
                 pages += 1
         except _MALFORMED as error:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from wikigr.errors import SourceError
-from wikigr.sources.article import Block
+from wikigr.sources.blocks import Block
 from wikigr.sources.streams import decompressed, open_bytes, read_lines
 
 CLOSING_TAG = b"</mediawiki>"
@@ -49,7 +49,8 @@ def read_index(index: Path, dump: Path) -> list[Block]:
         raise _wrong(index, dump, "its offsets do not ascend up to the size of the dump")
     if counted and _PAGE in read_head(dump, counted[0][0]):
         raise _wrong(index, dump, "there are pages before its first offset")
-    return [Block(start, end, pages) for (start, pages), end in zip(counted, ends, strict=True)]
+    path = str(dump.absolute())
+    return [Block(path, start, end, pages) for (start, pages), end in zip(counted, ends, strict=True)]
 
 
 def read_head(dump: Path, end: int | None = None) -> bytes:
@@ -61,8 +62,9 @@ def read_head(dump: Path, end: int | None = None) -> bytes:
     return head if end is not None else head.partition(_PAGE)[0]
 
 
-def read_export(dump: Path, block: Block, head: bytes) -> Iterator[bytes]:
+def read_export(block: Block, head: bytes) -> Iterator[bytes]:
     """Yield an export that consists of the pages of ``block`` alone, in pieces; raises ``SourceError``."""
+    dump = Path(block.path)
     if not _begins_with_stream(dump, block.start):
         raise SourceError(f"No part of {dump} begins at byte {block.start}, as its index says.", hint=HINT)
     yield head

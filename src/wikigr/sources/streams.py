@@ -18,9 +18,9 @@ from wikigr.errors import SourceError
 STDIN = "-"
 MAX_LINE_BYTES = 64 * 1024 * 1024
 TOO_LONG = f"the line is longer than {MAX_LINE_BYTES // (1024 * 1024)} MiB, the limit for one record"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _BUFFER_BYTES = 1 << 18
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DRAIN_BYTES = 1 << 20
 _MAX_MAGIC_LENGTH = 6
 
@@ -42,6 +42,16 @@ _COMPRESSIONS: tuple[tuple[bytes, str, Callable[[BinaryIO], IO[bytes]]], ...] = 
     (b"BZh", "bzip2", _open_bz2),
     (b"\xfd7zXZ\x00", "xz", _open_xz),
 )
+
+
+def is_compressed(path: Path | str) -> bool:
+    """Return whether the file has a compression that ``open_bytes`` knows; raises ``SourceError`` if it is missing."""
+    try:
+        with Path(path).open("rb") as stream:
+            head = stream.read(_MAX_MAGIC_LENGTH)
+    except OSError as error:
+        raise SourceError(f"Cannot read {path}: {error.strerror or error}.") from error
+    return any(head.startswith(magic) for magic, _, _ in _COMPRESSIONS)
 
 
 @contextmanager
@@ -138,16 +148,17 @@ class Line(NamedTuple):
     where: str = ""
 
 
-def read_lines(stream: BinaryIO, location: Path | str) -> Iterator[Line]:
+def read_lines(stream: BinaryIO, location: Path | str, first: int = 1) -> Iterator[Line]:
     """Yield every line of ``stream`` without its line end (LF or CRLF); a byte order mark is dropped.
 
-    At most one line is held in memory. ``location`` is where the stream comes from.
+    At most one line is held in memory. ``location`` is where the stream comes from, and ``first`` is the number of its
+    first line.
     """
-    number = 0
+    number = first - 1
     while line := stream.readline(MAX_LINE_BYTES + 1):
         number += 1
         if number == 1:
-            line = line.removeprefix(_BYTE_ORDER_MARK)
+            line = line.removeprefix(BYTE_ORDER_MARK)
         if len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
             while line and not line.endswith(b"\n"):
                 line = stream.readline(_DRAIN_BYTES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -52,6 +53,11 @@ def run(
     seed: Annotated[int, typer.Option(min=0, help="The seed of the bootstrap and the permutation tests.")] = 0,
     repeat: Annotated[int, typer.Option(min=1, max=100, help="How many times to ask every question.")] = 1,
     jobs: Annotated[int, typer.Option(min=1, max=64, help="How many questions to ask in parallel.")] = 1,
+    engine: Annotated[
+        options.Engine, typer.Option("--engine", help="Ask on this machine or, with --offline, on a Ray cluster.")
+    ] = options.Engine.LOCAL,
+    ray_address: options.RayAddress = None,
+    workers: options.Workers = None,
     strict: Annotated[
         bool, typer.Option("--refuse-leaks", help="Refuse to run if few-shot examples leak answers.")
     ] = False,
@@ -103,6 +109,7 @@ def run(
     full one) passes the gate.
     """
     environment = context.ensure_object(Environment)
+    options.require_ray(engine, **{"ray-address": ray_address, "workers": workers})
     pack = options.require_pack(pack)
     names = profiles or ["baseline", "enhanced"]
     if ablate and len(names) != 1:
@@ -161,12 +168,18 @@ def run(
             repeats=repeat,
         )
     total = len(loaded) * len(evaluation.profiles) * repeat
-    with TerminalProgress(environment, resumes=True) as progress:
+    with ExitStack() as stack:
+        progress = stack.enter_context(TerminalProgress(environment, resumes=True))
+        cluster = None
+        if engine is options.Engine.RAY:
+            from wikigr.cluster import connect
+
+            cluster = stack.enter_context(connect(ray_address, workers))
         if evaluation.judge is None:
             progress.start("asking", total, "questions")
         else:
             progress.start("asking and judging", 2 * total, "calls")
-        done, folder = evaluate(evaluation, output, advance=progress.advance, warn=progress.note)
+        done, folder = evaluate(evaluation, output, advance=progress.advance, warn=progress.note, cluster=cluster)
     for leak in done.leaks:
         environment.note(
             f"wikigr: few-shot example {leak['example']} leaks question {leak['question_id']} and was left out."

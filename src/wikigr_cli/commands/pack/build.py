@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,6 +82,19 @@ def build(
             help="The budget of --extract in US dollars, including interrupted runs; inf for no limit. Default: 5.",
         ),
     ] = None,
+    engine: Annotated[
+        options.Engine, typer.Option("--engine", help="Run the costly stages on this machine or on a Ray cluster.")
+    ] = options.Engine.LOCAL,
+    ray_address: options.RayAddress = None,
+    workers: options.Workers = None,
+    staging_path: Annotated[
+        str | None,
+        typer.Option(
+            "--staging-path",
+            metavar="PATH",
+            help="The folder or URI (s3://bucket/path) that all machines of the cluster share. Default: DIR.",
+        ),
+    ] = None,
     json_output: options.Json = False,
 ) -> None:
     """Build a pack from SOURCE. An existing pack stays in use until the new one is complete.
@@ -91,6 +105,7 @@ def build(
     """
     environment = context.ensure_object(Environment)
     pack_version = options.check_version(pack_version)
+    options.require_ray(engine, **{"ray-address": ray_address, "workers": workers, "staging-path": staging_path})
 
     from wikigr.embeddings.loader import open_encoder
     from wikigr.ingest.build import BuildOptions, build_pack
@@ -121,9 +136,27 @@ def build(
         resume=resume,
         keep_going=keep_going,
     )
-    with TerminalProgress(environment, resumes=resume) as progress:
+    with ExitStack() as stack:
+        progress = stack.enter_context(TerminalProgress(environment, resumes=resume))
+        cluster = None
+        if engine is options.Engine.RAY:
+            from wikigr.cluster import connect
+            from wikigr.ingest.engines.parts import PartStore, staging_location
+            from wikigr.ingest.engines.ray_engine import RayEngine
+
+            store = PartStore(staging_location(staging_path, output))
+            joined = stack.enter_context(connect(ray_address, workers))
+            cluster = RayEngine(joined, store, embedding_model, encoder, progress)
         report = build_pack(
-            opened, source, output, encoder, build_options, bundle=bundle, progress=progress, extractor=extractor
+            opened,
+            source,
+            output,
+            encoder,
+            build_options,
+            bundle=bundle,
+            progress=progress,
+            extractor=extractor,
+            engine=cluster,
         )
     print_result(environment, build_document(report, output), print_build, as_json=json_output)
 

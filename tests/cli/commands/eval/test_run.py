@@ -15,6 +15,7 @@ import pytest
 from tests.llm.server import MessagesServer, reply, status
 
 from wikigr.evaluation import runner
+from wikigr.evaluation.asking import ask_question
 from wikigr.evaluation.questions import GoldQuestion, load_questions
 from wikigr.evaluation.run import read_run
 from wikigr.evaluation.runner import Evaluation, evaluate
@@ -154,7 +155,7 @@ def test_with_several_jobs_an_answer_does_not_wait_for_a_slower_one(
 ) -> None:
     loaded = load_questions(questions)
     seen: list[int] = []
-    ask = runner._ask
+    ask = ask_question
 
     def slow(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
         path, end = tmp_path / "r" / "samples.jsonl", time.monotonic() + 30
@@ -164,7 +165,7 @@ def test_with_several_jobs_an_answer_does_not_wait_for_a_slower_one(
             seen.append(path.read_bytes().count(b"\n"))
         return ask(pipeline, question, repeat)
 
-    monkeypatch.setattr(runner, "_ask", slow)
+    monkeypatch.setattr(runner, "ask_question", slow)
     evaluate(Evaluation(str(physics_pack), loaded, "", None, [Profile()], offline=True, jobs=2), tmp_path / "r")
     assert seen == [TOTAL - 1]
     assert len(read_samples(tmp_path / "r")) == TOTAL
