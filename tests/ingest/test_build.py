@@ -15,11 +15,14 @@ from typing import Any
 
 import pytest
 
+from wikigr.cluster import ClusterError
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
 from wikigr.errors import BuildError, RecordError, SourceError
 from wikigr.ingest.build import BuildOptions, BuildReport, build_pack
 from wikigr.ingest.calibration import _UNRELATED
 from wikigr.ingest.embedding import WINDOW
+from wikigr.ingest.engines.engine import Parsed
+from wikigr.ingest.engines.local import LocalEngine
 from wikigr.pack.open import Pack
 from wikigr.pack.validate import validate_pack
 from wikigr.sources.article import Source, SourceItem
@@ -308,6 +311,32 @@ def test_a_file_that_changes_while_it_is_read_builds_nothing(
     assert (tmp_path / "pack" / "manifest.json").read_bytes() == old
     source.write_bytes(content)
     assert build(source, tmp_path / "pack", encoder).manifest.counts["articles"] == 3
+
+
+class LosesSource(LocalEngine):
+    """Reports a source that disappears as the engine of a cluster does, whose workers read it."""
+
+    def __init__(self, source: Path) -> None:
+        super().__init__()
+        self._source = source
+
+    def parse(self, source: Source, skip: int) -> Iterator[Parsed]:
+        self._source.unlink()
+        raise ClusterError(f"Reading {self._source} failed 3 times.")
+
+
+def test_a_file_that_disappears_while_workers_read_it_is_named(tmp_path: Path, encoder: Embedder) -> None:
+    source = write_source(tmp_path / "letters.jsonl")
+    with pytest.raises(SourceError, match=r"The source changed while it was read: .*letters\.jsonl") as caught:
+        build_pack(
+            open_source(source),
+            str(source),
+            tmp_path / "pack",
+            encoder,
+            BuildOptions(name="letters"),
+            engine=LosesSource(source),
+        )
+    assert isinstance(caught.value.__cause__, ClusterError)
 
 
 @pytest.mark.parametrize("change", ["removed", "cut", "added"])
