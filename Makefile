@@ -25,6 +25,9 @@ demo: .venv/.installed
 		--description "Quantum physics and its history" --license CC-BY-4.0
 	$(BIN)/wikigr ask "$(QUESTION)" --pack packs/physics
 
+# The tests start hundreds of processes, each of which would otherwise compile wikigr again.
+export PYTHONDONTWRITEBYTECODE :=
+
 # The tests without those of targets of their own.
 SUITE := --numprocesses auto --dist loadfile --ignore=tests/ray --ignore=tests/trust --ignore=tests/web \
 	-m "not llm and not ray and not trust and not web"

@@ -191,7 +191,8 @@ def test_a_damaged_pack_is_reported_and_the_conversation_goes_on(
     pack = shutil.copytree(physics_pack, tmp_path / "damaged")
     talk = converse()
     (pack / "manifest.json").write_text("{}")
-    assert "is not the manifest of a wikigr pack" in talk.say(f":pack {pack}")[1]
+    said = " ".join(talk.say(f":pack {pack}")[1].split())
+    assert "is not the manifest of a wikigr pack" in said
     assert "Davisson–Germer" in talk.say(QUESTION)[0]
 
 
