@@ -122,31 +122,34 @@ class GraphReranker:
 
     def _normalize_scores(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Return ``scores`` min-max scaled to [0, 1]; all 0 if they are equal."""
-        if not scores:
-            return {}
-        low, high = min(scores.values()), max(scores.values())
-        if high <= low:
-            return dict.fromkeys(scores, 0.0)
-        return {title: (score - low) / (high - low) for title, score in scores.items()}
+        authority = self._authority(scores)
+        return {title: authority.of(title) for title in scores}
 
     def _authority(self, scores: Mapping[str, float]) -> _Authority:
-        """Return ``scores`` normalized for lookups, cached while they are the same object."""
+        """Return ``scores`` for lookups, cached while they are the same object."""
         if self._normalized is None or self._normalized[0] is not scores:
-            self._normalized = (scores, _Authority(self._normalize_scores(scores)))
+            self._normalized = (scores, _Authority(scores))
         return self._normalized[1]
 
 
 class _Authority:
-    """Normalized PageRank by title; titles without an exact match are compared folded."""
+    """PageRank by title, min-max scaled to [0, 1] when it is looked up; all 0 if the scores are equal.
+
+    Titles without an exact match are compared folded, and those without any have the median.
+    """
 
     def __init__(self, scores: Mapping[str, float]) -> None:
         self._scores = scores
+        self._low = min(scores.values(), default=0.0)
+        self._range = max(scores.values(), default=0.0) - self._low
 
     def of(self, title: str) -> float:
         score = self._scores.get(title)
         if score is None:
             score = self._folded.get(fold(title))
-        return self._median if score is None else score
+        if score is None:
+            score = self._median
+        return (score - self._low) / self._range if self._range > 0.0 else 0.0
 
     @cached_property
     def _folded(self) -> dict[str, float]:
