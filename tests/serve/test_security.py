@@ -149,7 +149,7 @@ def test_clients_on_other_machines_learn_no_path(tmp_path: Path, encoder: Embedd
     paths += ("/api/articles/Kettle", "/api/sections/Kettle%230", "/article?title=Kettle", "/ask?q=kettle", "/")
     with running(pack, runs=tmp_path / "runs") as server:
         # On this machine, they are useful.
-        assert server.get(paths[1])["results"][0]["url"].startswith("file://")
+        assert server.get("/api/search", question="kettle")["results"][0]["url"].startswith("file://")
     headers = {"Authorization": f"Bearer {TOKEN}"}
     with running(pack, host="0.0.0.0", token=TOKEN, runs=tmp_path / "runs") as server:
         for path in paths:
@@ -238,6 +238,7 @@ def _fuzz(pack: Path, count: int, folder: Path) -> None:
     seeded = random.Random(20)
     statuses: set[int] = set()
     with running(pack, runs=runs) as server:
+        assert b"angular momentum" in _read_resource(server, 1, "Spin")
         _OPENED.paths.clear()
         _OPENED.watching = True
         try:
