@@ -183,8 +183,8 @@ def test_a_token_is_needed_everywhere(physics_pack: Path) -> None:
         assert client.get("/api/packs", headers=sent).status_code == 200
         # The first slash of a path must not become the first one of another host.
         assert b"location: /evil.example/\r\n" in _get(server.port, f"//evil.example/?token={TOKEN}")
-        for path in (b"/api/articles/a%2Fb%3Fc%23d", b"/api/articles/%C3%A9%25"):
-            assert b"location: " + path + b"\r\n" in _get(server.port, f"{path.decode()}?token={TOKEN}")
+        for escaped in (b"/api/articles/a%2Fb%3Fc%23d", b"/api/articles/%C3%A9%25"):
+            assert b"location: " + escaped + b"\r\n" in _get(server.port, f"{escaped.decode()}?token={TOKEN}")
 
 
 class _Opened:
