@@ -36,7 +36,7 @@ class Blocked:
 
     def answer(self, pipeline: Pipeline, question: str, **options: Any) -> Any:
         try:
-            while not self.ended.wait(0.001):
+            while not self.ended.wait(0.02):
                 self.started.set()
                 options["trace"].on_stage("a long stage")
         finally:

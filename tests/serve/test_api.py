@@ -286,7 +286,7 @@ def test_a_bug_ends_a_stream_with_an_error(
 def test_a_stream_without_events_is_kept_open(
     physics: Running, monkeypatch: pytest.MonkeyPatch, blocked: Blocked
 ) -> None:
-    monkeypatch.setattr("wikigr.serve.event_stream.KEEP_ALIVE", 0.01)
+    monkeypatch.setattr("wikigr.serve.event_stream.KEEP_ALIVE", 0.001)
     with physics.client.stream("GET", "/api/ask", params={"question": "a"}, headers=STREAM) as response:
         assert any(line == ": waiting" for line in response.iter_lines())
     assert blocked.ended.wait(30)

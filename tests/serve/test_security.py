@@ -145,8 +145,10 @@ def test_clients_on_other_machines_learn_no_path(tmp_path: Path, encoder: Embedd
     (notes / "kettle.md").write_text("# Kettle\n\nThe kettle is made of copper.\n")
     pack = tmp_path / "kitchen"
     build_pack(open_source(notes), str(notes), pack, encoder, BuildOptions(name="kitchen"))
-    paths = ("/api/ask?question=What+is+the+kettle+made+of?&explain=1", "/api/search?question=kettle", "/api/packs")
-    paths += ("/api/articles/Kettle", "/api/sections/Kettle%230", "/article?title=Kettle", "/ask?q=kettle", "/")
+    paths = (
+        *("/api/ask?question=What+is+the+kettle+made+of?&explain=1", "/api/search?question=kettle", "/api/packs"),
+        *("/api/articles/Kettle", "/api/sections/Kettle%230", "/article?title=Kettle", "/ask?q=kettle", "/"),
+    )
     with running(pack, runs=tmp_path / "runs") as server:
         # On this machine, they are useful.
         assert server.get("/api/search", question="kettle")["results"][0]["url"].startswith("file://")
