@@ -133,6 +133,7 @@ OPTIONS = {
         OptionRow("max-errors", CHECKS, "The share of samples that may fail."),
         OptionRow("host", SERVER, "The address at which to listen."),
         OptionRow("port", SERVER, "The port at which to listen."),
+        OptionRow("allowed-host", SERVER, "Another host name of the server, such as that of a proxy."),
         OptionRow("token", SERVER, "The secret that clients must send."),
         OptionRow("open", SERVER, "Open the address of the server in the browser."),
         OptionRow("print-config", SERVER, "Print the settings of an assistant."),

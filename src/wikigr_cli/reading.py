@@ -25,7 +25,7 @@ def open_in_pager(environment: Environment, pack: Pack, title: str, section_id: 
     from wikigr.pack.article_view import view_article, view_section
 
     if section_id is not None:
-        document = section_document(view_section(pack, section_id), pack.manifest)
+        document = section_document(view_section(pack, section_id), pack.manifest, [])
         span = _span(environment, document["content"], quote)
         page(environment, lambda shown: print_section(shown, document, span))
         return

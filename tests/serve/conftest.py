@@ -17,12 +17,39 @@ from tests.library.conftest import birds, machines  # noqa: F401
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.serve.app import create_app
 from wikigr.serve.packs import ServedPacks
 from wikigr.serve.server import AppServer, listen
+from wikigr.serve.web.routes import WebPage
 from wikigr.sources.detect import open_source
 
 Build = Callable[..., Path]
+
+
+class Blocked:
+    """Replaces ``Pipeline.answer`` with a stage that ends only when the question is cancelled."""
+
+    def __init__(self) -> None:
+        self.started = threading.Event()
+        self.ended = threading.Event()
+
+    def answer(self, pipeline: Pipeline, question: str, **options: Any) -> Any:
+        try:
+            while not self.ended.wait(0.02):
+                self.started.set()
+                options["trace"].on_stage("a long stage")
+        finally:
+            self.ended.set()
+
+
+@pytest.fixture
+def blocked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Blocked]:
+    """Block all questions until the end of the test."""
+    found = Blocked()
+    monkeypatch.setattr(Pipeline, "answer", lambda *arguments, **options: found.answer(*arguments, **options))
+    yield found
+    found.ended.set()
 
 
 @dataclass(frozen=True)
@@ -44,8 +71,13 @@ class Running:
 
 @contextmanager
 def running(*locations: Path, **options: Any) -> Iterator[Running]:
-    """Serve the packs at ``locations``; ``options`` are those of ``create_app``."""
+    """Serve the packs at ``locations``; ``options`` are those of ``create_app``.
+
+    With the folder ``runs`` in them, the pages are served as well.
+    """
     packs = ServedPacks([str(location) for location in locations], offline=options.pop("offline", True))
+    if "runs" in options:
+        options["pages"] = WebPage(packs, options.pop("runs")).routes()
     ready = threading.Event()
     listener = listen("127.0.0.1", 0)
     server = AppServer(create_app(packs, **options), ready.set)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +12,11 @@ import httpx2
 import pytest
 from jsonschema import Draft202012Validator
 from tests.llm.server import MessagesServer, reply
-from tests.serve.conftest import Build, Running, running
+from tests.serve.conftest import Blocked, Build, Running, running
 
+from wikigr.pipeline.pipeline import Pipeline
+from wikigr.serve.service import Service
+from wikigr.serve.workers import Workers
 from wikigr_cli.app import run
 from wikigr_cli.environment import Environment
 
@@ -215,3 +219,84 @@ def test_several_packs_are_searched_one_after_the_other(birds: Path, machines: P
         why = server.get("/api/why", question="What lifts loads?", title="Crane", pack="machines")
         assert why["outcome"] in ("cited", "read")
         assert {row["given_as"] for row in server.get("/api/packs")["packs"]} == {"birds", "machines"}
+
+
+def test_packs_with_one_name_are_told_apart(tmp_path: Path, build: Build) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+    one = build(tmp_path / "one" / "kitchen", [("Kettle", "The kettle is made of copper."), ("Pan", "A pan.")])
+    two = build(tmp_path / "two" / "kitchen", [("Spoon", "The spoon is made of wood."), ("Pan", "A flat pan.")])
+    with running(one, two) as server:
+        names = {Path(server.packs.location(name)).parent.name: name for name in server.packs.names}
+        first, second = names["one"], names["two"]
+        service = Service(server.packs, *[Workers(threads=1, waiting=1, time_limit=60)] * 2)
+        for title, pack in (("Kettle", first), ("Spoon", second), ("Pan", server.packs.names[0])):
+            found = asyncio.run(service.article(title))
+            assert (found.pack, found.document["title"]) == (pack, title)
+        assert asyncio.run(service.section("Spoon#0")).pack == second
+        assert asyncio.run(service.article("Pan", pack=second)).document["content"] == "A flat pan."
+
+
+def test_an_exact_name_in_a_later_pack_comes_before_a_correction(tmp_path: Path, build: Build) -> None:
+    one = build(tmp_path / "one", [("Kettle", "The kettle is made of copper."), ("Stove", "A stove. See Kettle.")])
+    two = build(tmp_path / "two", [("Nettle", "The nettle stings."), ("Fern", "A fern. See Nettle.")])
+    with running(one, two) as server:
+        for path, query in (
+            ("/api/articles/Nettle", {}),
+            ("/api/sections/nettle%230", {}),
+            ("/api/neighbors", {"name": "Nettle"}),
+            ("/api/paths", {"from": "Fern", "to": "Nettle"}),
+        ):
+            found = server.get(path, **query)
+            assert "Kettle" not in json.dumps(found) and found["warnings"] == [], path
+        # Without an exact name, the first pack corrects it, and says so.
+        for path, query in (
+            ("/api/articles/Kettel", {}),
+            ("/api/sections/Kettel%230", {}),
+            ("/api/neighbors", {"name": "Kettel"}),
+            ("/api/why", {"question": "What is the kettle made of?", "title": "Kettel"}),
+        ):
+            assert server.get(path, **query)["warnings"][0] == "Nothing is named 'Kettel'; using 'Kettle' instead."
+
+
+def test_errors_advise_no_commands(physics: Running) -> None:
+    for path in (
+        "/api/articles/Zanzibar",
+        "/api/neighbors?name=Zanzibar",
+        "/api/neighbors?name=Spin&relation=LINKS_TO+->+LINKS_TO",
+        "/api/neighbors?name=Spin&relation=nothing",
+        "/api/paths?from=Spin&metapath=nothing",
+    ):
+        error = physics.client.get(path).json()
+        assert error["error"] and error["hint"] is None and " --" not in f" {error['error']}", error
+    assert "Spin#0" in physics.client.get("/api/sections/Spin%2399").json()["hint"]
+
+
+def test_a_bug_ends_a_stream_with_an_error(
+    physics: Running, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*arguments: Any, **options: Any) -> Any:
+        raise ValueError("a secret of the server")
+
+    monkeypatch.setattr(Pipeline, "answer", fail)
+    response = physics.client.get("/api/ask", params={"question": "a"}, headers=STREAM)
+    assert list(events(response)) == [("error", {"schema_version": 1, "error": "The server failed.", "hint": None})]
+
+
+def test_a_stream_without_events_is_kept_open(
+    physics: Running, monkeypatch: pytest.MonkeyPatch, blocked: Blocked
+) -> None:
+    monkeypatch.setattr("wikigr.serve.event_stream.KEEP_ALIVE", 0.001)
+    with physics.client.stream("GET", "/api/ask", params={"question": "a"}, headers=STREAM) as response:
+        assert any(line == ": waiting" for line in response.iter_lines())
+    assert blocked.ended.wait(30)
+
+
+def test_the_openapi_document_says_whether_a_token_is_needed(physics: Running, physics_pack: Path) -> None:
+    assert "security" not in physics.get("/api/openapi.json")
+    token = "0123456789abcdef"
+    with running(physics_pack, token=token) as server:
+        sent = {"Authorization": f"Bearer {token}"}
+        described = server.client.get("/api/openapi.json", headers=sent).json()
+        (needed,) = described["security"]
+        assert needed.keys() <= described["components"]["securitySchemes"].keys() and needed

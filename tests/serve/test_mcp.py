@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -337,5 +340,112 @@ def test_malformed_lines_over_stdio(physics_pack: Path) -> None:
     assert answers[5]["result"]["structuredContent"]["packs"][0]["pack"] == "physics"
 
 
-def _call(number: int, parameters: bytes) -> bytes:
-    return b'{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": %s}' % (number, parameters)
+def test_the_session_that_is_idle_longest_makes_room(physics: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wikigr.serve.mcp.http._MAX_SESSIONS", 3)
+    headers = {"Accept": "application/json, text/event-stream"}
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    sessions = []
+    for _ in range(6):
+        body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+        response = physics.client.post("/mcp", json=body, headers=headers)
+        assert response.status_code == 200, response.text
+        sessions.append(response.headers["mcp-session-id"])
+    statuses = []
+    for session in sessions:
+        body = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+        response = physics.client.post("/mcp", json=body, headers={**headers, "Mcp-Session-Id": session})
+        statuses.append(response.status_code)
+    assert statuses == [404] * 3 + [200] * 3
+
+
+def test_a_long_resource_says_how_to_read_on(tmp_path: Path, build: Build) -> None:
+    words = " ".join(f"word{number}" for number in range(1_800))
+    pack = build(tmp_path / "long", [("Long", words), ("Other", "See Long.")])
+
+    async def use(server: Running) -> None:
+        async with over_http(server) as client:
+            text, _, rest = (await read(client, "wikigr://long/Long")).partition("\n\n[")
+            content = server.get("/api/articles/Long")["content"]
+            assert len(text) <= MAX_TEXT < len(content) and f"{len(content):,} characters" in rest
+            ((title, offset),) = re.findall(r"tool article with title '(.+)' and offset ([\d,]+)", rest)
+            result = await client.call_tool("article", {"title": title, "offset": int(offset)})
+            assert result.structured_content is not None
+            assert text + result.structured_content["text"] == content
+
+    with running(pack) as server:
+        asyncio.run(use(server))
+
+
+# A question never ends by itself. It writes into the file in WIKIGR_TEST when it begins and when it is cancelled.
+_BLOCKED = f"""
+import os, time
+from pathlib import Path
+from wikigr.pipeline.pipeline import Pipeline
+report = Path(os.environ["WIKIGR_TEST"])
+def answer(self, question, **options):
+    report.write_text("started")
+    try:
+        while True:
+            time.sleep(0.001)
+            if "stage" in question:
+                options["trace"].on_stage("a long stage")
+    finally:
+        report.write_text("ended")
+Pipeline.answer = answer
+{MAIN}
+"""
+
+
+def until(report: Path, text: str) -> None:
+    while not report.exists() or report.read_text() != text:
+        time.sleep(0.01)
+
+
+def test_a_cancelled_question_over_stdio_ends(physics_pack: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report"
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-c", _BLOCKED, "mcp", "--pack", str(physics_pack), "--offline"],
+        env={**os.environ, "WIKIGR_TEST": str(report)},
+    )
+
+    async def use() -> None:
+        async with asyncio.timeout(60), Client(stdio_client(parameters)) as client:
+            asking = asyncio.ensure_future(client.call_tool("ask", {"question": "What is a stage?"}))
+            await asyncio.to_thread(until, report, "started")
+            asking.cancel()
+            await asyncio.to_thread(until, report, "ended")
+            assert not (await client.call_tool("packs", {})).is_error
+
+    asyncio.run(use())
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_stdio_at_once(physics_pack: Path, tmp_path: Path, ending: signal.Signals) -> None:
+    report = tmp_path / "report"
+    process = subprocess.Popen(
+        [sys.executable, "-c", _BLOCKED, "mcp", "--pack", str(physics_pack), "--offline"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "NO_COLOR": "1", "WIKIGR_TEST": str(report)},
+    )
+    assert process.stdin is not None and process.stderr is not None
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    call = {"name": "ask", "arguments": {"question": "What hangs?"}}
+    for message in (
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
+    ):
+        process.stdin.write(json.dumps(message).encode() + b"\n")
+    process.stdin.flush()
+    try:
+        until(report, "started")
+        process.send_signal(ending)
+        # Standard input stays open, and the question goes on.
+        assert process.wait(30) == 128 + ending
+        assert process.stderr.read() == (b"Interrupted.\n" if ending == signal.SIGINT else b"")
+    finally:
+        process.kill()
+        process.communicate()

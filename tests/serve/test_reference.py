@@ -35,7 +35,8 @@ def test_every_address_is_described() -> None:
 
 def test_every_tool_is_described(physics_pack: Path) -> None:
     packs = ServedPacks([str(physics_pack)], offline=True)
-    tools = asyncio.run(make_server(Service(packs, Workers(threads=1, waiting=1, time_limit=60))).list_tools())
+    workers = Workers(threads=1, waiting=1, time_limit=60)
+    tools = asyncio.run(make_server(Service(packs, workers, workers)).list_tools())
     described = rows("Model Context Protocol")
     for tool in tools:
         assert described[tool.name] == set(tool.input_schema["properties"]), tool.name

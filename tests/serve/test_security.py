@@ -11,14 +11,19 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from tests.serve.conftest import Running, running
+from tests.llm.server import MessagesServer, never
+from tests.serve.conftest import Blocked, Build, Running, running
 
+from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
-from wikigr.serve.security import MAX_BODY_BYTES, check_binding
+from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.serve.security import MAX_BODY_BYTES, check_allowed_hosts, check_binding
+from wikigr.sources.detect import open_source
 
 TOKEN = "0123456789abcdef-token"
 
@@ -100,6 +105,64 @@ def test_another_address_needs_a_token() -> None:
         check_binding("0.0.0.0", "secret")
 
 
+def test_a_token_that_no_header_can_hold_is_refused() -> None:
+    for token in (
+        "pässwort-mit-umlauten",
+        "sixteen and blanks",
+        "0123456789abcdef\n",
+        "0123456789abcdef\x7f",
+        "🂡" * 16,
+    ):
+        with pytest.raises(UsageError, match="characters that a header cannot hold"):
+            check_binding("127.0.0.1", token)
+    check_binding("127.0.0.1", '!0123456789abcdef~;,"\\=')
+
+
+def test_the_address_of_the_server_is_its_own(physics_pack: Path) -> None:
+    with running(physics_pack, host="127.0.0.2") as server:
+        assert server.client.get("/healthz", headers={"Host": "127.0.0.2:1"}).status_code == 200
+        assert server.client.get("/healthz", headers={"Host": "127.0.0.3"}).status_code == 421
+
+
+def test_a_proxy_with_another_name(physics_pack: Path) -> None:
+    with running(physics_pack, allowed_hosts=["Wiki.example.com"], token=TOKEN) as server:
+        for host, status in (("wiki.example.com", 200), ("wiki.example.com:443", 200), ("example.com", 421)):
+            assert server.client.get("/healthz", headers={"Host": host}).status_code == status
+        proxy = {"Host": "wiki.example.com", "Origin": "https://wiki.example.com"}
+        assert server.client.get("/healthz", headers=proxy).status_code == 200
+        for scheme, secure in (("https", True), ("http", False)):
+            visit = server.client.get(f"/?token={TOKEN}", headers={"X-Forwarded-Proto": scheme})
+            assert ("; secure" in visit.headers["set-cookie"].lower()) is secure
+    check_allowed_hosts(["wiki.example.com", "WIKI", "10.0.0.1"])
+    for name in ("", "https://wiki.example.com", "wiki:443", "wiki/", "a b/c", "[", "user@wiki"):
+        with pytest.raises(UsageError, match="is not the name of a host"):
+            check_allowed_hosts([name])
+
+
+def test_clients_on_other_machines_learn_no_path(tmp_path: Path, encoder: Embedder) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "kettle.md").write_text("# Kettle\n\nThe kettle is made of copper.\n")
+    pack = tmp_path / "kitchen"
+    build_pack(open_source(notes), str(notes), pack, encoder, BuildOptions(name="kitchen"))
+    paths = (
+        *("/api/ask?question=What+is+the+kettle+made+of?&explain=1", "/api/search?question=kettle", "/api/packs"),
+        *("/api/articles/Kettle", "/api/sections/Kettle%230", "/article?title=Kettle", "/ask?q=kettle", "/"),
+    )
+    with running(pack, runs=tmp_path / "runs") as server:
+        # On this machine, they are useful.
+        assert server.get("/api/search", question="kettle")["results"][0]["url"].startswith("file://")
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    with running(pack, host="0.0.0.0", token=TOKEN, runs=tmp_path / "runs") as server:
+        for path in paths:
+            response = server.client.get(path, headers=headers)
+            assert response.status_code == 200 and str(tmp_path) not in response.text, path
+        pack.rename(tmp_path / "away")
+        for path, status in ((paths[0], 503), (paths[2], 200), (paths[3], 503), (paths[5], 503)):
+            response = server.client.get(path, headers=headers)
+            assert response.status_code == status and str(tmp_path) not in response.text, path
+
+
 def test_a_token_is_needed_everywhere(physics_pack: Path) -> None:
     with running(physics_pack, token=TOKEN) as server:
         client = server.client
@@ -122,17 +185,19 @@ def test_a_token_is_needed_everywhere(physics_pack: Path) -> None:
         assert client.get("/api/packs", headers=sent).status_code == 200
         # The first slash of a path must not become the first one of another host.
         assert b"location: /evil.example/\r\n" in _get(server.port, f"//evil.example/?token={TOKEN}")
+        for escaped in (b"/api/articles/a%2Fb%3Fc%23d", b"/api/articles/%C3%A9%25"):
+            assert b"location: " + escaped + b"\r\n" in _get(server.port, f"{escaped.decode()}?token={TOKEN}")
 
 
 class _Opened:
-    """The files that this process opens while a test watches."""
+    """The files that this process opens or lists while a test watches. CPython does not audit ``os.stat``."""
 
     def __init__(self) -> None:
         self.watching = False
         self.paths: list[str] = []
 
     def __call__(self, event: str, arguments: tuple[object, ...]) -> None:
-        if self.watching and event in ("open", "os.listdir", "os.scandir", "os.stat"):
+        if self.watching and event in ("open", "os.listdir", "os.scandir"):
             self.paths.append(str(arguments[0]))
 
 
@@ -143,49 +208,81 @@ _PARTS = (
     *("${HOME}", "$(id)", "`id`", "'", '"', ";", "MATCH (n) RETURN n", "\r\n", "\u202e", "🂡", "\ud800", "é", "e\u0301"),
     *("/proc/self/environ", "fuzzmark", ".", " ", "enhanced.yaml", "\uffff", "a" * 900),
 )
+# What every planted file contains: a response with it shows that a file was read.
+_CANARY = "canary-7f3a"
 
 
-def _fuzz(server: Running, count: int, folder: Path) -> None:
-    """Send ``count`` requests with hostile names; no file is opened for them, and none crashes the server.
+def _plant(folder: Path, pack: Path) -> list[str]:
+    """Plant a profile, a pack and a run that a lookup in the file system would find; return names for them."""
+    folder.mkdir()
+    profile, copy, run = folder / "fuzzmark.yaml", folder / "fuzzmark", folder / "fuzzmark-run"
+    profile.write_text(f"extends: fast\ndescription: {_CANARY}\n")
+    shutil.copytree(pack, copy)
+    manifest = copy / "manifest.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "description": _CANARY, "name": _CANARY}))
+    run.mkdir()
+    (run / "run.json").write_text(json.dumps({"name": _CANARY}))
+    (folder / "fuzzmark.txt").write_text(_CANARY)
+    real = [str(path) for path in (profile, copy, copy / "pack.db", manifest, run, run / "run.json")]
+    real.append(str(folder / "fuzzmark.txt"))
+    real += [f"../{folder.name}/{Path(path).relative_to(folder)}" for path in real]
+    real += [os.path.relpath(path) for path in real if path.startswith("/")]
+    return real + [f"file://{path}" for path in real]
 
-    Some name a real profile and a real pack in ``folder``, which a lookup in the file system would find.
-    """
-    profile, pack = folder / "fuzzmark.yaml", folder / "fuzzmark"
-    profile.write_text("extends: fast\n")
-    shutil.copytree(server.packs.location("physics"), pack)
-    real = [str(path) for path in (profile, pack, pack / "pack.db", pack / "manifest.json")]
-    real += [os.path.relpath(path) for path in real] + [f"file://{path}" for path in real]
+
+def _fuzz(pack: Path, count: int, folder: Path) -> None:
+    """Send ``count`` requests with hostile names; no planted file is read for them, and none crashes the server."""
+    runs = folder / "runs"
+    runs.mkdir()
+    real = _plant(folder / "planted", pack)
     if not _OPENED.watching:
         sys.addaudithook(_OPENED)
     seeded = random.Random(20)
-    _OPENED.paths.clear()
-    _OPENED.watching = True
     statuses: set[int] = set()
-    try:
-        for _ in range(count):
-            name = "fuzzmark" + "".join(seeded.choices(_PARTS, k=seeded.randint(1, 5)))[:1200]
-            name = seeded.choice(real) if seeded.random() < 0.3 else name
-            raw = quote(name.encode("utf-8", "surrogatepass"), safe=seeded.choice(("", "/", "/.\\%")))
-            path = seeded.choice(
-                (
-                    f"/api/articles/{raw}",
-                    f"/api/sections/{raw}",
-                    f"/api/articles/Spin?pack={raw}",
-                    f"/api/search?question=spin&profile={raw}",
-                    f"/api/neighbors?name={raw}",
-                    f"/api/neighbors?name=Spin&relation={raw}",
-                    f"/api/paths?from=Spin&to={raw}",
-                    f"/api/paths?from=Spin&metapath={raw}",
-                    f"/{raw}",
-                    f"/mcp/{raw}",
+    with running(pack, runs=runs) as server:
+        assert b"angular momentum" in _read_resource(server, 1, "Spin")
+        _OPENED.paths.clear()
+        _OPENED.watching = True
+        try:
+            for number in range(count):
+                name = "fuzzmark" + "".join(seeded.choices(_PARTS, k=seeded.randint(1, 5)))[:1200]
+                name = seeded.choice(real) if seeded.random() < 0.3 else name
+                raw = quote(name.encode("utf-8", "surrogatepass"), safe=seeded.choice(("", "/", "/.\\%")))
+                path = seeded.choice(
+                    (
+                        *(f"/api/articles/{raw}", f"/api/sections/{raw}", f"/api/articles/Spin?pack={raw}"),
+                        *(f"/api/search?question=spin&profile={raw}", f"/api/neighbors?name={raw}"),
+                        *(f"/api/neighbors?name=Spin&relation={raw}", f"/api/paths?from=Spin&to={raw}"),
+                        *(f"/api/paths?from=Spin&metapath={raw}", f"/{raw}", f"/mcp/{raw}", f"/static/{raw}"),
+                        *(f"/runs?run={raw}", f"/runs/report?run={raw}", f"/article?title={raw}"),
+                        *(f"/article?title=Spin&pack={raw}", f"/article?title=Spin&section={raw}"),
+                        *(f"/neighborhood?title={raw}", f"/neighborhood?entity={raw}", f"/compare?a={raw}"),
+                        *(f"/ask?q=spin&profile={raw}", "mcp"),
+                    )
                 )
-            )
-            statuses.add(int(_get(server.port, path).split(b" ", 2)[1]))
-    finally:
-        _OPENED.watching = False
-    assert statuses <= {200, 400, 404, 405}, statuses
-    assert [path for path in _OPENED.paths if "fuzzmark" in path] == []
-    assert server.get("/api/articles/Spin")["title"] == "Spin"
+                answer = _read_resource(server, number, raw) if path == "mcp" else _get(server.port, path)
+                assert _CANARY.encode() not in answer, path
+                statuses.add(int(answer.split(b" ", 2)[1]))
+        finally:
+            _OPENED.watching = False
+        assert statuses <= {200, 307, 400, 404, 405}, statuses
+        assert [path for path in _OPENED.paths if "fuzzmark" in path or "passwd" in path] == []
+        assert server.get("/api/articles/Spin")["title"] == "Spin"
+
+
+def _read_resource(server: Running, number: int, raw: str) -> bytes:
+    """Return the response to a request for a resource of the Model Context Protocol."""
+    uri = (f"wikigr://{raw}", f"wikigr://physics/{raw}", f"wikigr://physics/Spin/{raw}", raw)[number % 4]
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "fuzz", "version": "1"},
+    }
+    body = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": uri, "_meta": meta}}
+    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28"}
+    headers |= {"Mcp-Method": "resources/read", "Mcp-Name": uri}
+    response = server.client.post("/mcp", json=body, headers=headers)
+    return f"HTTP/1.1 {response.status_code} \r\n".encode() + response.content
 
 
 def _get(port: int, path: str) -> bytes:
@@ -198,19 +295,19 @@ def _get(port: int, path: str) -> bytes:
     return answer
 
 
-def test_hostile_names_reach_no_file(physics: Running, tmp_path: Path) -> None:
-    _fuzz(physics, 300, tmp_path)
+def test_hostile_names_reach_no_file(physics_pack: Path, tmp_path: Path) -> None:
+    _fuzz(physics_pack, 300, tmp_path)
 
 
 @pytest.mark.trust
-def test_ten_thousand_hostile_names_reach_no_file(physics: Running, tmp_path: Path) -> None:
-    _fuzz(physics, 10_000, tmp_path)
+def test_ten_thousand_hostile_names_reach_no_file(physics_pack: Path, tmp_path: Path) -> None:
+    _fuzz(physics_pack, 10_000, tmp_path)
 
 
 def test_slow_clients_do_not_block_others(physics: Running) -> None:
     stalled = []
     try:
-        for number in range(60):
+        for number in range(400):
             connection = socket.create_connection(("127.0.0.1", physics.port))
             start = b"POST /api/ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"
             connection.sendall(start[: 20 if number % 2 else None])
@@ -229,15 +326,35 @@ def test_a_body_that_does_not_arrive_is_given_up(physics: Running, monkeypatch: 
         assert b"408" in connection.recv(65536).split(b"\r\n")[0]
 
 
-def test_a_client_that_disconnects_frees_its_thread(physics_pack: Path) -> None:
-    with running(physics_pack, threads=1, waiting=30) as server:
-        body = json.dumps({"question": "What is spin?"}).encode()
-        head = f"POST /api/ask HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-        for _ in range(20):
-            with socket.create_connection(("127.0.0.1", server.port)) as connection:
-                connection.sendall(head + body)
-        assert server.get("/api/articles/Spin")["title"] == "Spin"
-        assert server.get("/api/ask", question="What is spin?")["answer"]
+@pytest.mark.parametrize("path", ["/api/ask?question=What+is+spin", "/ask?q=What+is+spin"])
+def test_a_client_that_disconnects_frees_its_thread(
+    physics_pack: Path, tmp_path: Path, path: str, blocked: Blocked
+) -> None:
+    with running(physics_pack, threads=1, waiting=0, runs=tmp_path) as server:
+        with socket.create_connection(("127.0.0.1", server.port)) as connection:
+            connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            assert blocked.started.wait(60)
+            assert server.client.get(path).status_code == 503
+        assert blocked.ended.wait(30)
+        while server.client.get("/api/search", params={"question": "spin"}).status_code == 503:
+            time.sleep(0.01)
+
+
+def test_a_model_that_hangs_does_not_block_reading(
+    messages_server: MessagesServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, build: Build
+) -> None:
+    kitchen = build(tmp_path / "kitchen", [("Kettle", "The kettle is made of copper."), ("Pan", "A pan. See Kettle.")])
+    messages_server.always(never())
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_server.url)
+    question = b"GET /api/ask?question=What+is+the+kettle+made+of HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with running(kitchen, offline=False, threads=2, runs=tmp_path) as server, ExitStack() as stack:
+        for _ in range(6):
+            asking = stack.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+            asking.sendall(question)
+        while len(messages_server.requests) < 2:
+            time.sleep(0.01)
+        for path in ("/api/articles/Kettle", "/api/neighbors?name=Kettle", "/api/packs", "/", "/article?title=Kettle"):
+            assert server.client.get(path).status_code == 200, path
 
 
 def test_too_many_questions_are_refused(physics_pack: Path) -> None:

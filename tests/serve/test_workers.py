@@ -1,4 +1,4 @@
-"""The pool of threads: its limits, and what becomes of questions that nobody waits for."""
+"""The pool of threads: its limits, and how it ends questions that nobody waits for."""
 
 from __future__ import annotations
 

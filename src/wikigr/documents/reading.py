@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from wikigr.documents.pack import SCHEMA_VERSION, pack_document
@@ -12,8 +13,8 @@ if TYPE_CHECKING:
     from wikigr.pack.manifest import Manifest
 
 
-def section_document(view: SectionView, pack: Manifest) -> SectionDocument:
-    """Return what ``wikigr show SECTION_ID --json`` prints."""
+def section_document(view: SectionView, pack: Manifest, warnings: Sequence[str]) -> SectionDocument:
+    """Return what ``wikigr show SECTION_ID --json`` prints; ``warnings`` are about a corrected or ambiguous name."""
     return {
         "schema_version": SCHEMA_VERSION,
         "section_id": view.section.section_id,
@@ -27,11 +28,12 @@ def section_document(view: SectionView, pack: Manifest) -> SectionDocument:
         "next": _entry_document(view.next) if view.next is not None else None,
         "links": [{"title": link.title, "kind": link.kind} for link in view.links],
         "pack": pack_document(pack),
+        "warnings": list(warnings),
     }
 
 
-def article_document(view: ArticleView, pack: Manifest) -> ArticleDocument:
-    """Return what ``wikigr show TITLE --json`` prints."""
+def article_document(view: ArticleView, pack: Manifest, warnings: Sequence[str]) -> ArticleDocument:
+    """Return what ``wikigr show TITLE --json`` prints; ``warnings`` are about a corrected or ambiguous name."""
     return {
         "schema_version": SCHEMA_VERSION,
         "title": view.title,
@@ -45,6 +47,7 @@ def article_document(view: ArticleView, pack: Manifest) -> ArticleDocument:
         "backlinks": [{"title": link.title, "kind": link.kind} for link in view.backlinks],
         "pagerank": view.pagerank,
         "pack": pack_document(pack),
+        "warnings": list(warnings),
     }
 
 

@@ -209,6 +209,7 @@ class SectionDocument(TypedDict):
     next: OutlineShape | None
     links: list[LinkShape]
     pack: PackShape
+    warnings: list[str]
 
 
 class ArticleDocument(TypedDict):
@@ -226,6 +227,7 @@ class ArticleDocument(TypedDict):
     backlinks: list[LinkShape]
     pagerank: float | None
     pack: PackShape
+    warnings: list[str]
 
 
 class NodeShape(TypedDict):
@@ -312,7 +314,7 @@ class ListedShape(TypedDict):
     """A pack in a list; ``given_as`` is the name by which requests choose it."""
 
     schema_version: int
-    path: str
+    path: NotRequired[str]
     name: str
     version: str
     description: str
@@ -332,7 +334,7 @@ class UnusableShape(TypedDict):
     """A pack that cannot be used, and why."""
 
     given_as: str
-    path: str
+    path: NotRequired[str]
     problem: str
 
 

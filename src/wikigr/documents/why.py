@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from wikigr.documents.pack import SCHEMA_VERSION
@@ -12,8 +13,8 @@ if TYPE_CHECKING:
     from wikigr.pipeline.why import Why
 
 
-def why_document(answer: Answer, explained: Why) -> WhyDocument:
-    """Return what ``wikigr why --json`` prints."""
+def why_document(answer: Answer, explained: Why, warnings: Sequence[str] = ()) -> WhyDocument:
+    """Return what ``wikigr why --json`` prints; ``warnings`` are about the name of the article."""
     return {
         "schema_version": SCHEMA_VERSION,
         "question": answer.question,
@@ -38,5 +39,5 @@ def why_document(answer: Answer, explained: Why) -> WhyDocument:
         ],
         "abstained": answer.abstained,
         "degraded": answer.trace.degraded,
-        "warnings": answer.trace.warnings,
+        "warnings": [*warnings, *answer.trace.warnings],
     }

@@ -84,5 +84,5 @@ def _stored_relation(name: str, neighborhood: Neighborhood) -> str:
     """Return the stored spelling of a relation."""
     steps = parse_metapath(scrub(name), neighborhood)
     if len(steps) != 1 or steps[0].inverse:
-        raise UsageError(f"--relation takes one relation, not {name!r}.", hint="For inverse edges add --direction in.")
+        raise UsageError(f"{name!r} is not one relation.", hint="For inverse edges add --direction in.")
     return steps[0].relation

@@ -9,7 +9,7 @@ from wikigr.errors import UsageError
 from wikigr.graph.neighborhood import Neighborhood
 from wikigr.pack.open import Pack
 from wikigr.retrieval.entity_linking import open_linker
-from wikigr.retrieval.node_lookup import find_nodes
+from wikigr.retrieval.node_lookup import find_exact_node, find_nodes
 from wikigr.text import fold
 
 # Sections that an error message names.
@@ -46,6 +46,17 @@ def find_article(pack: Pack, name: str, note: Callable[[str], None]) -> str:
             f"{node.label!r} is an entity, not an article.", hint="`wikigr graph neighbors` shows its edges."
         )
     return node.key
+
+
+def is_named(pack: Pack, target: str) -> bool:
+    """Return whether ``pack`` has the article, entity or article of a section ``target`` without a correction."""
+    names = dict.fromkeys((target, target.rpartition("#")[0]))
+    return any(
+        pack.find_title(name) is not None
+        or find_exact_node(name, open_linker(pack).matcher, Neighborhood(pack.graph)) is not None
+        for name in names
+        if name
+    )
 
 
 def find_section(pack: Pack, title: str, wanted: str) -> str:

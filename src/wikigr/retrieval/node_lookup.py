@@ -32,6 +32,25 @@ def find_node(name: str, matcher: NameMatcher, neighborhood: Neighborhood) -> No
     and no qualifier wins, then the one with the most neighbors. If none match, a single name within two typos is
     accepted. Raises ``UsageError`` with the most similar names if there is none.
     """
+    exact = find_exact_node(name, matcher, neighborhood)
+    if exact is not None:
+        return exact
+    near, _ = matcher.nearest_names(name)
+    candidates = list(dict.fromkeys(neighborhood.unified(matcher.index.node(number)) for number in near))
+    if len(candidates) == 1:
+        return NodeMatch(candidates[0], "fuzzy")
+    suggestions = [node.label for node in candidates[:MAX_SUGGESTIONS]] or matcher.suggest(name)
+    shown = name if len(name) <= MAX_COMPARED_CHARS else f"{name[:MAX_COMPARED_CHARS]}…"
+    raise UsageError(
+        f"Nothing in the pack is called {shown!r}.",
+        hint=f"Did you mean {', '.join(map(repr, suggestions))}?"
+        if suggestions
+        else "`wikigr graph link` finds the names that a text mentions.",
+    )
+
+
+def find_exact_node(name: str, matcher: NameMatcher, neighborhood: Neighborhood) -> NodeMatch | None:
+    """Return the node that ``find_node`` finds without a correction, or ``None``."""
     folded = fold(name)
     exact = matcher.named(name)
     if exact:
@@ -52,18 +71,7 @@ def find_node(name: str, matcher: NameMatcher, neighborhood: Neighborhood) -> No
     stored = neighborhood.nodes([("entity", folded)] if folded else [])
     if stored:
         return NodeMatch(neighborhood.unified(stored[0]), "exact")
-    near, _ = matcher.nearest_names(name)
-    candidates = list(dict.fromkeys(neighborhood.unified(matcher.index.node(number)) for number in near))
-    if len(candidates) == 1:
-        return NodeMatch(candidates[0], "fuzzy")
-    suggestions = [node.label for node in candidates[:MAX_SUGGESTIONS]] or matcher.suggest(name)
-    shown = name if len(name) <= MAX_COMPARED_CHARS else f"{name[:MAX_COMPARED_CHARS]}…"
-    raise UsageError(
-        f"Nothing in the pack is called {shown!r}.",
-        hint=f"Did you mean {', '.join(map(repr, suggestions))}?"
-        if suggestions
-        else "`wikigr graph link` finds the names that a text mentions.",
-    )
+    return None
 
 
 def find_nodes(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from starlette.requests import Request
@@ -16,6 +17,7 @@ from starlette.routing import Route
 from wikigr import __version__
 from wikigr.documents import shapes
 from wikigr.errors import PackError, UsageError, WikigrError
+from wikigr.serve.event_stream import EVENT_STREAM, stream_events
 from wikigr.serve.service import (
     MAX_EDGES,
     MAX_HOPS,
@@ -24,8 +26,10 @@ from wikigr.serve.service import (
     MAX_QUESTION_CHARS,
     MAX_RESULTS,
     Direction,
+    Found,
     NotFoundError,
     Service,
+    client_hint,
 )
 from wikigr.serve.workers import BusyError, Task, TimeLimitError
 
@@ -34,9 +38,11 @@ Name = Annotated[str, Field(max_length=MAX_NAME_CHARS)]
 PackChoice = Annotated[str | None, Field(max_length=MAX_NAME_CHARS, description="One pack of the server by its name.")]
 ProfileChoice = Annotated[str | None, Field(max_length=100, description="A profile by its name.")]
 
-EVENT_STREAM = "text/event-stream"
-# Seconds between comments that keep a stream without events open.
-_KEEP_ALIVE = 15.0
+_Result = TypeVar("_Result")
+
+
+class GoneError(WikigrError):
+    """The client disconnected before it was answered."""
 
 
 class _Arguments(BaseModel):
@@ -96,6 +102,10 @@ class PacksArguments(_Arguments):
     pass
 
 
+async def _document(found: Awaitable[Found[Any]]) -> Any:
+    return (await found).document
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """A resource of the API: ``arguments`` come from its path, the query, or the JSON body of a POST request.
@@ -141,7 +151,7 @@ ENDPOINTS = (
         "Read a section.",
         SectionArguments,
         shapes.SectionDocument,
-        lambda service, a, _: service.section(a.section_id, pack=a.pack),
+        lambda service, a, _: _document(service.section(a.section_id, pack=a.pack)),
         path_argument="section_id",
     ),
     Endpoint(
@@ -149,7 +159,7 @@ ENDPOINTS = (
         "Read an article with its outline, links and backlinks.",
         ArticleArguments,
         shapes.ArticleDocument,
-        lambda service, a, _: service.article(a.title, pack=a.pack),
+        lambda service, a, _: _document(service.article(a.title, pack=a.pack)),
         path_argument="title",
     ),
     Endpoint(
@@ -190,9 +200,9 @@ ENDPOINTS = (
 )
 
 
-def api_routes(service: Service) -> list[Route]:
-    """Return the routes of the API and of its OpenAPI document."""
-    document = openapi_document()
+def api_routes(service: Service, *, needs_token: bool = False) -> list[Route]:
+    """Return the routes of the API and of its OpenAPI document, which says whether requests need a token."""
+    document = openapi_document(needs_token=needs_token)
 
     async def describe(request: Request) -> Response:
         return JSONResponse(document)
@@ -210,10 +220,9 @@ def _handler(endpoint: Endpoint, service: Service) -> Callable[[Request], Awaita
         try:
             arguments = endpoint.arguments.model_validate(await _given(endpoint, request))
             if endpoint.streams and EVENT_STREAM in request.headers.get("accept", ""):
-                return StreamingResponse(
-                    _events(endpoint, service, arguments), media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"}
-                )
-            return JSONResponse(await until_gone(request, endpoint.call, service, arguments))
+                events = stream_events(partial(endpoint.call, service, arguments), _event)
+                return StreamingResponse(events, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
+            return JSONResponse(await until_gone(request, endpoint.call(service, arguments, Task())))
         except ValidationError as error:
             return error_response(_as_usage_error(error))
         except WikigrError as error:
@@ -222,16 +231,15 @@ def _handler(endpoint: Endpoint, service: Service) -> Callable[[Request], Awaita
     return handle
 
 
-async def until_gone(request: Request, call: Callable[..., Awaitable[Any]], service: Service, arguments: Any) -> Any:
-    """Return the document of ``call``; if the client disconnects before it is there, the question is cancelled."""
-    task = Task()
-    answering = asyncio.ensure_future(call(service, arguments, task))
+async def until_gone(request: Request, answer: Awaitable[_Result]) -> _Result:
+    """Return what ``answer`` returns; if the client disconnects before, cancel it and raise ``GoneError``."""
+    answering = asyncio.ensure_future(answer)
     gone = asyncio.ensure_future(_disconnected(request))
     try:
         await asyncio.wait((answering, gone), return_when=asyncio.FIRST_COMPLETED)
         if not answering.done():
             answering.cancel()
-            raise WikigrError("The client went away.")
+            raise GoneError("The client went away.")
         return answering.result()
     finally:
         gone.cancel()
@@ -263,37 +271,10 @@ async def _given(endpoint: Endpoint, request: Request) -> dict[str, Any]:
     return given
 
 
-async def _events(endpoint: Endpoint, service: Service, arguments: _Arguments) -> AsyncIterator[str]:
-    """Yield the stages, the text and the document of an answer as Server-Sent Events."""
-    loop = asyncio.get_running_loop()
-    queue: asyncio.Queue[tuple[str, Any] | None] = asyncio.Queue()
-
-    def report(kind: str, value: str) -> None:
-        loop.call_soon_threadsafe(queue.put_nowait, (kind, {kind: value}))
-
-    async def answer() -> None:
-        try:
-            document = await endpoint.call(service, arguments, Task(report))
-            queue.put_nowait(("answer", document))
-        except WikigrError as error:
-            queue.put_nowait(("error", error_document(error)))
-        finally:
-            queue.put_nowait(None)
-
-    answering = asyncio.ensure_future(answer())
-    try:
-        while True:
-            try:
-                event = await asyncio.wait_for(queue.get(), _KEEP_ALIVE)
-            except TimeoutError:
-                yield ": waiting\n\n"
-                continue
-            if event is None:
-                break
-            # JSON has no line breaks, which would end the data.
-            yield f"event: {event[0]}\ndata: {json.dumps(event[1], ensure_ascii=False)}\n\n"
-    finally:
-        answering.cancel()
+def _event(kind: str, value: Any) -> str:
+    document = value if kind == "answer" else error_document(value) if kind == "error" else {kind: value}
+    # JSON has no line breaks, which would end the data.
+    return f"event: {kind}\ndata: {json.dumps(document, ensure_ascii=False)}\n\n"
 
 
 def _as_usage_error(error: ValidationError) -> UsageError:
@@ -305,7 +286,7 @@ def _as_usage_error(error: ValidationError) -> UsageError:
 
 def error_document(error: WikigrError) -> dict[str, Any]:
     """Return what a client gets instead of a document."""
-    return {"schema_version": 1, "error": error.message, "hint": error.hint}
+    return {"schema_version": 1, "error": error.message, "hint": client_hint(error)}
 
 
 def error_response(error: WikigrError) -> JSONResponse:
@@ -330,7 +311,7 @@ def error_status(error: WikigrError) -> int:
     return 500
 
 
-def openapi_document() -> dict[str, Any]:
+def openapi_document(*, needs_token: bool = False) -> dict[str, Any]:
     """Return the OpenAPI 3.1 document, generated from the types of the arguments and of the documents."""
     schemas: dict[str, Any] = {
         "Error": {
@@ -384,6 +365,7 @@ def openapi_document() -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {"title": "wikigr", "version": __version__, "description": "Answers from knowledge packs."},
+        **({"security": [{"token": []}]} if needs_token else {}),
         "paths": paths,
         "components": {"schemas": schemas, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
     }

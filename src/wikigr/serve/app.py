@@ -15,15 +15,18 @@ from starlette.routing import BaseRoute, Route
 
 from wikigr.errors import PackError, WikigrError
 from wikigr.serve.api import api_routes, error_response
+from wikigr.serve.event_stream import CRASH
 from wikigr.serve.mcp.http import McpEndpoint
 from wikigr.serve.packs import ServedPacks
-from wikigr.serve.security import HEALTH, Security
+from wikigr.serve.security import HEALTH, Security, is_loopback
 from wikigr.serve.service import Service
 from wikigr.serve.workers import Workers
 
 # Threads for questions, questions that wait for one, and seconds until a client is told that it takes too long.
 THREADS = max(4, os.cpu_count() or 1)
 WAITING = 64
+# Threads for pages and lookups, which no model delays.
+LOOKUP_THREADS = 4
 TIME_LIMIT = 120.0
 
 
@@ -32,6 +35,7 @@ def create_app(
     *,
     host: str = "127.0.0.1",
     token: str | None = None,
+    allowed_hosts: Sequence[str] = (),
     pages: Sequence[BaseRoute] = (),
     threads: int = THREADS,
     waiting: int = WAITING,
@@ -39,12 +43,14 @@ def create_app(
 ) -> Starlette:
     """Return the application that serves ``packs``; it closes them when it ends.
 
-    ``host`` is the address at which it will listen, and ``token`` the secret that clients must send, if any. ``pages``
-    are more routes; their handlers find the ``Service`` in ``request.app.state.service``. ``threads``, ``waiting`` and
-    ``time_limit`` are those of ``Workers``.
+    ``host`` is the address at which it will listen, ``allowed_hosts`` the names of a proxy in front of it, and
+    ``token`` the secret that clients must send, if any. ``pages`` are more routes; their handlers find the ``Service``
+    in ``request.app.state.service``. ``threads``, ``waiting`` and ``time_limit`` are those of ``Workers`` for
+    questions.
     """
     workers = Workers(threads=threads, waiting=waiting, time_limit=time_limit)
-    service = Service(packs, workers)
+    lookups = Workers(threads=LOOKUP_THREADS, waiting=waiting, time_limit=time_limit)
+    service = Service(packs, workers, lookups, shows_paths=is_loopback(host) and not allowed_hosts)
     endpoint = McpEndpoint(service)
 
     @asynccontextmanager
@@ -52,6 +58,7 @@ def create_app(
         async with AsyncExitStack() as stack:
             stack.callback(packs.close)
             stack.callback(workers.close)
+            stack.callback(lookups.close)
             await stack.enter_async_context(endpoint.run())
             yield
 
@@ -62,8 +69,13 @@ def create_app(
         return JSONResponse({"status": "ok", "packs": len(packs.names)})
 
     app = Starlette(
-        routes=[Route(HEALTH, health), *api_routes(service), Route("/mcp", endpoint), *pages],
-        middleware=[Middleware(Security, host=host, token=token)],
+        routes=[
+            Route(HEALTH, health),
+            *api_routes(service, needs_token=token is not None),
+            Route("/mcp", endpoint),
+            *pages,
+        ],
+        middleware=[Middleware(Security, host=host, token=token, allowed_hosts=allowed_hosts)],
         exception_handlers={HTTPException: _on_http_error, WikigrError: _on_error, 500: _on_crash},
         lifespan=lifespan,
     )
@@ -85,4 +97,4 @@ async def _on_error(request: Request, error: Exception) -> Response:
 
 async def _on_crash(request: Request, error: Exception) -> Response:
     """Tell the client nothing about a bug; the log has its traceback."""
-    return JSONResponse({"schema_version": 1, "error": "The server failed.", "hint": None}, status_code=500)
+    return error_response(CRASH)

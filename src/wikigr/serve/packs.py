@@ -141,11 +141,16 @@ class ServedPacks:
         return (name,)
 
     def _borrow(self, key: tuple[str, ...]) -> tuple[_Opened, Session]:
-        states = [_state_of(self._locations[name]) for name in key]
-        with self._lock:
-            opened = self._opened.get(key)
-        if opened is None or opened.states != tuple(states):
-            opened = self._reopen(key, opened)
+        try:
+            states = [_state_of(self._locations[name]) for name in key]
+            with self._lock:
+                opened = self._opened.get(key)
+            if opened is None or opened.states != tuple(states):
+                opened = self._reopen(key, opened)
+        except PackError as error:
+            # Its message has a path of this machine, and advises commands that clients cannot run.
+            names = ", ".join(map(repr, self.missing() or key))
+            raise PackError(f"There is no pack {names} any more, or it cannot be read.") from error
         with self._lock:
             if opened.replaced:
                 # It was replaced since; its last user may have closed it.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import hmac
 import ipaddress
+import re
 import socket
+from collections.abc import Sequence
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -22,6 +24,8 @@ BODY_TIME_LIMIT = 20.0
 COOKIE = "wikigr_token"
 HEALTH = "/healthz"
 _TOO_LARGE = f"The body has more than {MAX_BODY_BYTES:,} bytes."
+# Printable ASCII without blanks.
+_TOKEN = re.compile(r"[!-~]*")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -37,7 +41,12 @@ _HEADERS = {
 
 
 def check_binding(host: str, token: str | None) -> None:
-    """Raise ``UsageError`` unless ``host`` is this machine's loopback address or there is a ``token``."""
+    """Raise ``UsageError`` unless ``host`` is this machine's loopback address or there is a usable ``token``."""
+    if token is not None and not _TOKEN.fullmatch(token):
+        raise UsageError(
+            "The token has characters that a header cannot hold.",
+            hint="Use letters, digits and signs of ASCII without blanks, such as the output of: openssl rand -hex 16",
+        )
     if token is not None and len(token) < 16:
         raise UsageError(
             "The token is too short to keep others out.",
@@ -48,6 +57,16 @@ def check_binding(host: str, token: str | None) -> None:
             f"Without a token, the server only listens on this machine, not on {host}.",
             hint="Add --token with a secret that clients send, or leave out --host.",
         )
+
+
+def check_allowed_hosts(names: Sequence[str]) -> None:
+    """Raise ``UsageError`` unless every name is one that ``Host`` can have, without a port."""
+    for name in names:
+        if not name or "[" in name or _name_of(name) != name.lower():
+            raise UsageError(
+                f"{name!r} is not the name of a host.",
+                hint="Give the name only, without a scheme, a port or a path: --allowed-host wiki.example.com",
+            )
 
 
 def is_loopback(host: str) -> bool:
@@ -61,16 +80,17 @@ def is_loopback(host: str) -> bool:
 class Security:
     """Checks each request, bounds its body, and adds the headers that protect a browser.
 
-    - ``Host`` must name this server: a page of another site whose name resolves to this machine cannot read answers.
+    - ``Host`` must name this server or be one of ``allowed_hosts``, the names of a proxy: a page of another site whose
+      name resolves to this machine cannot read answers.
     - ``Origin`` must be this server's own, and a browser must not send the request for another site.
     - With a ``token``, a client sends it as ``Authorization: Bearer``. A browser opens ``/?token=…`` once and gets a
       cookie.
     """
 
-    def __init__(self, app: ASGIApp, *, host: str, token: str | None = None) -> None:
+    def __init__(self, app: ASGIApp, *, host: str, token: str | None = None, allowed_hosts: Sequence[str] = ()) -> None:
         self._app = app
         self._token = token
-        own = () if is_loopback(host) else (host.strip("[]"), socket.gethostname())
+        own = (host.strip("[]"), *(() if is_loopback(host) else (socket.gethostname(),)), *allowed_hosts)
         self._names = frozenset(name.lower() for name in (*_LOOPBACK, *own))
         # No other site's name resolves to an address that is written as one.
         self._any_address = not is_loopback(host)
@@ -124,10 +144,8 @@ class Security:
         return None
 
     def _is_own(self, host: str) -> bool:
-        try:
-            name = (urlsplit(f"//{host}").hostname or "").lower()
-            urlsplit(f"//{host}").port  # noqa: B018 -- raises for one that is not a number
-        except ValueError:
+        name = _name_of(host)
+        if not name:
             return False
         if name in self._names:
             return True
@@ -147,9 +165,11 @@ class Security:
         if scope["method"] == "GET" and any(name == "token" and _same(value, token) for name, value in query):
             rest = urlencode([pair for pair in query if pair[0] != "token"])
             # Only the path: a second slash would lead to another host.
-            path = "/" + str(scope["path"]).lstrip("/\\")
+            path = "/" + scope["raw_path"].decode("latin-1").lstrip("/\\")
             response = RedirectResponse(path + (f"?{rest}" if rest else ""), status_code=303)
-            response.set_cookie(COOKIE, token, httponly=True, samesite="strict")
+            # A proxy in front of this server says whether the browser's connection is encrypted.
+            secure = "https" in (scope["scheme"], headers.get("x-forwarded-proto"))
+            response.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=secure)
             return response
         refused = _error(401, "The token is missing or wrong.", "Send it in the header Authorization: Bearer TOKEN.")
         refused.headers["WWW-Authenticate"] = "Bearer"
@@ -177,6 +197,16 @@ def _replay(body: bytes, receive: Receive) -> Receive:
         return messages.pop() if messages else await receive()
 
     return replay
+
+
+def _name_of(host: str) -> str | None:
+    """Return the name in a ``Host``, or ``None`` if it is malformed."""
+    try:
+        parts = urlsplit(f"//{host}")
+        parts.port  # noqa: B018 -- raises for one that is not a number
+        return (parts.hostname or "").lower()
+    except ValueError:
+        return None
 
 
 def _place_of(origin: str) -> str | None:

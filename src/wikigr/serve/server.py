@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import resource
 import signal
 import socket
 import threading
@@ -13,11 +14,17 @@ from types import FrameType
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.types import Message, Receive, Scope, Send
 
 from wikigr.errors import UsageError, WikigrError
+from wikigr.serve.api import error_response
+from wikigr.serve.connections import HEAD_TIME_LIMIT, limited_protocol
+from wikigr.serve.workers import BusyError
 
 # Seconds for requests under way after SIGTERM or Ctrl-C; a second signal ends them.
 GRACE = 30
+# The maximum number of open connections, if the process may open twice as many files.
+MAX_CONNECTIONS = 1_000
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -62,22 +69,44 @@ class AppServer(uvicorn.Server):
     """
 
     def __init__(self, app: Starlette, on_ready: Callable[[], None]) -> None:
+        most = _max_connections()
         config = uvicorn.Config(
-            app,
+            self._respond,
+            interface="asgi3",
             log_level="error",
             access_log=False,
-            http="h11",
+            http=limited_protocol(most),
+            # So many connections are accepted before the first of them is counted.
+            backlog=max(8, most // 8),
+            timeout_keep_alive=HEAD_TIME_LIMIT,
             ws="none",
             lifespan="on",
             server_header=False,
             proxy_headers=False,
             h11_max_incomplete_event_size=32 << 10,
-            timeout_keep_alive=15,
             timeout_graceful_shutdown=GRACE,
         )
         super().__init__(config)
         self._app = app
         self._on_ready = on_ready
+
+    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; one that uvicorn cancels when the time to stop is up gets an error."""
+        started = False
+
+        async def noted(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        except asyncio.CancelledError:
+            # uvicorn would log it with a traceback. That it cancels requests is in its log already.
+            if scope["type"] != "http":
+                raise
+            if not started:
+                await error_response(BusyError("The server is shutting down."))(scope, receive, send)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
@@ -102,3 +131,9 @@ class AppServer(uvicorn.Server):
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self.handle_exit(number, frame)
+
+
+def _max_connections() -> int:
+    """Return the maximum number of connections; they use at most half of the files that the process may open."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MAX_CONNECTIONS if files == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, max(8, files // 2))

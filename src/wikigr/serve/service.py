@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from wikigr.documents.answer import answer_document
 from wikigr.documents.graph import neighbors_document, paths_document
@@ -21,12 +23,12 @@ from wikigr.documents.shapes import (
     WhyDocument,
 )
 from wikigr.documents.why import why_document
-from wikigr.errors import UsageError
+from wikigr.errors import UsageError, WikigrError
 from wikigr.pack.article_view import view_article, view_section
 from wikigr.pack.listing import list_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.graph_queries import find_neighbors, find_paths
-from wikigr.pipeline.target import find_article, find_section, find_target
+from wikigr.pipeline.target import find_article, find_section, find_target, is_named
 from wikigr.pipeline.why import explain_article
 from wikigr.retrieval.trace import Trace
 from wikigr.serve.packs import ServedPacks
@@ -43,21 +45,43 @@ MAX_PATHS = 50
 MAX_HOPS = 6
 
 
+# Hints that advise a command or an option of the command line.
+_COMMAND = re.compile(r"\bwikigr [a-z]|(?<!\S)`?--?[a-z]")
+
+
 class NotFoundError(UsageError):
     """The packs contain nothing of that name."""
 
 
+def client_hint(error: WikigrError) -> str | None:
+    """Return the hint of an error unless it advises a command, which a client of a server cannot run."""
+    return None if error.hint is None or _COMMAND.search(error.hint) else error.hint
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[_Found]):
+    """A document, and the name by which the server knows the pack that it comes from."""
+
+    pack: str
+    document: _Found
+
+
 class Service:
-    """Answers the requests of clients from ``packs``, in the threads of ``workers``.
+    """Answers the requests of clients from ``packs``: questions in the threads of ``workers``, the rest in ``lookups``.
+
+    The two pools are separate because a model may hold the threads of questions for minutes. Without ``shows_paths``,
+    for clients on other machines, documents contain no path of this machine.
 
     ``pack`` in a request names one of the packs. Without it, questions are asked of all packs as one, and names are
     looked up in one pack after the other. All functions raise ``UsageError`` for bad arguments, ``NotFoundError`` for
     names that no pack contains, ``PackError`` for a pack that vanished, and the errors of ``Workers.run``.
     """
 
-    def __init__(self, packs: ServedPacks, workers: Workers) -> None:
+    def __init__(self, packs: ServedPacks, workers: Workers, lookups: Workers, *, shows_paths: bool = True) -> None:
         self.packs = packs
         self.workers = workers
+        self.lookups = lookups
+        self._shows_paths = shows_paths
 
     async def ask(
         self,
@@ -77,7 +101,7 @@ class Service:
                 answer = pipeline.answer(question, on_text=task.on_text, trace=Trace(on_stage=task.on_stage))
                 return answer_document(answer, pipeline, explain=explain)
 
-        return await self.workers.run(run, task)
+        return self._public(await self.workers.run(run, task))
 
     async def search(
         self,
@@ -99,28 +123,31 @@ class Service:
                 found = pipeline.search(question, top_k=top_k, trace=trace)
                 return search_document(question, found, trace, pipeline.profile.name, session.pack)
 
-        return await self.workers.run(run, task)
+        return self._public(await self.workers.run(run, task))
 
-    async def section(self, section_id: str, *, pack: str | None = None) -> SectionDocument:
+    async def section(self, section_id: str, *, pack: str | None = None) -> Found[SectionDocument]:
         """Return a section: by its id (``Title#3``) or by a title with a heading (``Title#Heading``)."""
         _check_name("section", section_id)
 
         def find(member: Pack) -> SectionDocument:
-            title, found = find_target(member, section_id, _ignore)
+            notes: list[str] = []
+            title, found = find_target(member, section_id, notes.append)
             if found is None:
                 raise NotFoundError(f"{section_id!r} is the article {title!r}, not a section.")
-            return section_document(view_section(member, found), member.manifest)
+            return section_document(view_section(member, found), member.manifest, notes)
 
-        return await self._look_up(pack, find)
+        return await self._look_up(pack, [section_id], find)
 
-    async def article(self, title: str, *, pack: str | None = None) -> ArticleDocument:
+    async def article(self, title: str, *, pack: str | None = None) -> Found[ArticleDocument]:
         """Return an article with its outline, its text, its links and its backlinks."""
         _check_name("title", title)
 
         def find(member: Pack) -> ArticleDocument:
-            return article_document(view_article(member, find_article(member, title, _ignore)), member.manifest)
+            notes: list[str] = []
+            found = find_article(member, title, notes.append)
+            return article_document(view_article(member, found), member.manifest, notes)
 
-        return await self._look_up(pack, find)
+        return await self._look_up(pack, [title], find)
 
     async def neighbors(
         self,
@@ -145,7 +172,7 @@ class Service:
             found = find_neighbors(member, name, relation=relation, inverse=inverse, limit=top_k, note=notes.append)
             return neighbors_document(found.node, found.edges, found.truncated, [*notes, *_warnings(member)])
 
-        return await self._look_up(pack, find)
+        return (await self._look_up(pack, [name], find)).document
 
     async def paths(
         self,
@@ -172,7 +199,8 @@ class Service:
             warnings = [*notes, *_warnings(member)]
             return paths_document(found.start, found.end, found.steps, found.paths, warnings)
 
-        return await self._look_up(pack, find)
+        names = [start] if end is None else [start, end]
+        return (await self._look_up(pack, names, find)).document
 
     async def why(
         self,
@@ -193,21 +221,22 @@ class Service:
         def run(task: Task) -> WhyDocument:
             with self.packs.session(pack) as session:
 
-                def find(member: Pack) -> tuple[str, str | None]:
-                    own = find_article(member, title, _ignore)
+                def find(member: Pack) -> tuple[str, str | None, list[str]]:
+                    notes: list[str] = []
+                    own = find_article(member, title, notes.append)
                     found = None if section is None else find_section(member, own, section)
-                    return session.pack.title_of(member, own), found and session.pack.id_of(member, found)
+                    return session.pack.title_of(member, own), found and session.pack.id_of(member, found), notes
 
-                expected, section_id = _first(session.pack, find)
+                expected, section_id, notes = _first(session.pack, [title], find).document
                 pipeline = session.pipeline(profile or self.packs.profile)
                 answer = pipeline.answer(question, trace=Trace(on_stage=task.on_stage))
-                return why_document(answer, explain_article(answer, expected, section_id))
+                return why_document(answer, explain_article(answer, expected, section_id), notes)
 
         return await self.workers.run(run, task)
 
     async def list_packs(self) -> dict[str, Any]:
         """Return the packs of the server, in the form of ``wikigr pack list``."""
-        return await self.workers.run(lambda _: self._list_packs())
+        return await self.lookups.run(lambda _: self._list_packs())
 
     def _list_packs(self) -> dict[str, Any]:
         rows: list[dict[str, Any]] = []
@@ -215,9 +244,10 @@ class Service:
         for name in self.packs.names:
             listed = list_pack(Path(self.packs.location(name)), given_as=name)
             if listed.manifest is None or listed.problem:
-                unusable.append(unusable_document(listed))
+                row = unusable_document(listed)
+                unusable.append(row if self._shows_paths else {"given_as": name, "problem": "It cannot be read."})
             else:
-                rows.append(listed_document(listed, listed.manifest, default=True))
+                rows.append(self._public(listed_document(listed, listed.manifest, default=True)))
         return {
             "schema_version": SCHEMA_VERSION,
             "packs": rows,
@@ -236,22 +266,33 @@ class Service:
                 rows = session.pack.graph.rows(query, {"beginning": beginning.lower(), "limit": limit})
                 return [str(title) for (title,) in rows]
 
-        return await self.workers.run(run)
+        return await self.lookups.run(run)
 
-    async def _look_up(self, pack: str | None, find: Callable[[Pack], _Found]) -> _Found:
-        def run(_: Task) -> _Found:
+    async def _look_up(self, pack: str | None, names: Sequence[str], find: Callable[[Pack], _Found]) -> Found[_Found]:
+        def run(_: Task) -> Found[_Found]:
             with self.packs.session(pack) as session:
-                return _first(session.pack, find)
+                return _first(session.pack, names, find)
 
-        return await self.workers.run(run)
+        found = await self.lookups.run(run)
+        return Found(found.pack, self._public(found.document))
+
+    def _public(self, document: _Found) -> _Found:
+        """Return ``document`` as the clients of this server may see it."""
+        return document if self._shows_paths else cast(_Found, _without_paths(document))
 
 
-def _first(pack: Pack, find: Callable[[Pack], _Found]) -> _Found:
-    """Return what ``find`` finds in the first pack that contains it; raises ``NotFoundError`` if none does."""
+def _first(pack: Pack, names: Sequence[str], find: Callable[[Pack], _Found]) -> Found[_Found]:
+    """Return what ``find`` finds in the first pack that contains it; raises ``NotFoundError`` if none does.
+
+    A pack that contains all ``names`` as they are written comes before one in which ``find`` would correct them.
+    """
     errors: list[UsageError] = []
-    for member in pack.members:
+    members = list(pack.members)
+    if len(members) > 1:
+        members.sort(key=lambda member: not all(is_named(member, name) for name in names))
+    for member in members:
         try:
-            return find(member)
+            return Found(member.label, find(member))
         except UsageError as error:
             errors.append(error)
     raise NotFoundError(errors[0].message, hint=errors[0].hint)
@@ -261,8 +302,17 @@ def _warnings(pack: Pack) -> list[str]:
     return [pack.graph_index_warning] if pack.graph_index_warning else []
 
 
-def _ignore(note: str) -> None:
-    """The document itself shows which article was found."""
+def _without_paths(value: Any) -> Any:
+    """Return a part of a document without the paths of packs and the addresses of files on this machine."""
+    if isinstance(value, list):
+        return [_without_paths(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: None if key == "url" and str(item).startswith("file:") else _without_paths(item)
+        for key, item in value.items()
+        if key != "path"
+    }
 
 
 def _checked_question(question: str) -> str:

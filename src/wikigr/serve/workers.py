@@ -1,4 +1,4 @@
-"""A bounded pool of threads for the questions of many clients."""
+"""A bounded pool of threads for the requests of many clients."""
 
 from __future__ import annotations
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -43,6 +45,7 @@ def mcp(
     packs = options.require_packs(pack)
     if print_config is not None:
         from wikigr.pack.locate import find_pack, packs_named
+        from wikigr.profiles.names import SUFFIXES
         from wikigr.serve.mcp.client_config import client_config
 
         for name in packs:
@@ -50,6 +53,8 @@ def mcp(
         # The assistant starts the command in another folder.
         located = [packs_named(name)[0].path if packs_named(name) else Path(name) for name in packs]
         command = [_program(), "mcp", *(part for path in located for part in ("--pack", str(path.absolute())))]
+        is_path = "/" in profile or profile.endswith(SUFFIXES)
+        profile = str(Path(profile).absolute()) if is_path else profile
         command += ["--profile", profile] if profile != options.DEFAULT_PROFILE else []
         command += ["--offline"] if offline else []
         environment.write_text(client_config(print_config, command) + "\n")
@@ -62,10 +67,23 @@ def mcp(
     Thread(target=import_module, args=("wikigr.serve.mcp.stdio",), daemon=True).start()
     served = open_served(environment, packs, profile, offline=offline)
 
-    from wikigr.serve.app import THREADS, TIME_LIMIT, WAITING
+    from wikigr.serve.app import LOOKUP_THREADS, THREADS, TIME_LIMIT, WAITING
     from wikigr.serve.mcp.stdio import serve_stdio
 
-    serve_stdio(served, threads=THREADS, waiting=WAITING, time_limit=TIME_LIMIT)
+    def stop(number: int, frame: FrameType | None) -> None:
+        # The interpreter would wait for the thread that reads a line, and for those that wait for a model.
+        try:
+            if number == signal.SIGINT:
+                environment.print_error("Interrupted.")
+        finally:
+            os._exit(128 + number)
+
+    old = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        serve_stdio(served, threads=THREADS, lookup_threads=LOOKUP_THREADS, waiting=WAITING, time_limit=TIME_LIMIT)
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
 
 
 def _program() -> str:

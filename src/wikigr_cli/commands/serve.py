@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from typing import Annotated
 
 import typer
@@ -21,6 +22,10 @@ def serve(
         str | None,
         typer.Option(metavar="SECRET", help="Answer only clients that send this secret, at least 16 characters long."),
     ] = None,
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Answer requests for this host name, such as that of a proxy (repeatable)."),
+    ] = None,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     offline: options.Offline = False,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the address in the browser.")] = False,
@@ -38,10 +43,11 @@ def serve(
 
     require_extra("serve")
 
-    from wikigr.serve.security import check_binding
+    from wikigr.serve.security import check_allowed_hosts, check_binding
     from wikigr.serve.server import listen, run_app
 
     check_binding(host, token)
+    check_allowed_hosts(allowed_host or ())
     with listen(host, port) as listener:
         served = open_served(environment, packs, profile, offline=offline)
 
@@ -49,8 +55,7 @@ def serve(
         from wikigr.serve.app import create_app
         from wikigr.serve.web.routes import WebPage
 
-        shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
-        address = f"http://{shown}:{listener.getsockname()[1]}/"
+        address = f"http://{_reachable(host, listener.getsockname()[0])}:{listener.getsockname()[1]}/"
         if token is not None:
             from urllib.parse import urlencode
 
@@ -65,5 +70,13 @@ def serve(
                 webbrowser.open(address)
 
         pages = WebPage(served, RUNS).routes()
-        run_app(create_app(served, host=host, token=token, pages=pages), listener, on_ready=ready)
+        app = create_app(served, host=host, token=token, allowed_hosts=allowed_host or (), pages=pages)
+        run_app(app, listener, on_ready=ready)
     environment.note("Stopped.")
+
+
+def _reachable(host: str, bound: str) -> str:
+    """Return ``host`` as it is written in an address, or one of this machine if the server listens on all of them."""
+    if ip_address(bound.partition("%")[0]).is_unspecified:
+        return "[::1]" if ":" in bound else "127.0.0.1"
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host

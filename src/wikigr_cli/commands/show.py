@@ -40,11 +40,17 @@ def show(
     from wikigr.pipeline.target import find_target
     from wikigr_cli.render.section import print_article, print_section
 
+    notes: list[str] = []
+
+    def note(text: str) -> None:
+        notes.append(text)
+        environment.note(text)
+
     with Pack(pack) as opened:
-        title, section_id = find_target(opened, target, environment.note)
+        title, section_id = find_target(opened, target, note)
         if section_id is not None:
-            section = section_document(view_section(opened, section_id), opened.manifest)
+            section = section_document(view_section(opened, section_id), opened.manifest, notes)
             print_result(environment, section, print_section, as_json=json_output)
         else:
-            article = article_document(view_article(opened, title), opened.manifest)
+            article = article_document(view_article(opened, title), opened.manifest, notes)
             print_result(environment, article, print_article, as_json=json_output)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx2
@@ -23,10 +23,10 @@ TOKEN = "0123456789abcdef"
 
 
 @contextmanager
-def serving(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def serving(*arguments: str, program: str = MAIN) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Start a server; the second value is the address that it prints."""
     process = subprocess.Popen(
-        [sys.executable, "-c", MAIN, "serve", "--port", "0", "--offline", *arguments],
+        [sys.executable, "-c", program, "serve", "--port", "0", "--offline", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -66,10 +66,25 @@ def test_a_signal_stops_the_server_after_the_questions_under_way(physics_pack: P
         assert process.returncode == 0 and "Stopped." in err and "Traceback" not in err + out
 
 
+def test_idle_connections_do_not_use_up_the_files_of_the_process(physics_pack: Path) -> None:
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))\n"
+    with serving("--pack", str(physics_pack), program=limit + MAIN) as (process, address), ExitStack() as stack:
+        place = ("127.0.0.1", httpx2.URL(address).port or 0)
+        for _ in range(300):
+            stack.enter_context(socket.create_connection(place, timeout=60))
+        assert httpx2.get(f"{address}healthz", timeout=60).status_code == 200
+        assert httpx2.get(f"{address}api/articles/Spin", timeout=60).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 0 and "Traceback" not in err and len(err) < 1_000, err
+
+
 def test_a_token_is_part_of_the_printed_address(physics_pack: Path) -> None:
     with serving("--pack", str(physics_pack), "--host", "0.0.0.0", "--token", TOKEN) as (_, address):
         assert address.endswith(f"?token={TOKEN}")
-        base = address.partition("?")[0].replace("0.0.0.0", "127.0.0.1")
+        # It can be opened on this machine.
+        base = address.partition("?")[0]
+        assert base.startswith("http://127.0.0.1:")
         assert httpx2.get(f"{base}api/packs", timeout=60).status_code == 401
         granted = httpx2.get(f"{base}api/packs", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60)
         assert granted.status_code == 200
@@ -85,6 +100,8 @@ def test_what_a_server_refuses(wikigr: Wikigr, physics_pack: Path, monkeypatch: 
             (("serve", *pack, "--port", port), 2, f"Port {port} is in use"),
             (("serve", *pack, "--host", "0.0.0.0"), 2, "Add --token"),
             (("serve", *pack, "--host", "0.0.0.0", "--token", "short"), 2, "too short"),
+            (("serve", *pack, "--host", "0.0.0.0", "--token", "sixteen blanks in it"), 2, "a header cannot hold"),
+            (("serve", *pack, "--allowed-host", "https://wiki"), 2, "'https://wiki' is not the name of a host"),
             (("serve", *pack, "--host", "nowhere.invalid", "--token", TOKEN), 2, "not an address of this machine"),
             (("serve", *pack, "--port", "0", "--profile", "nothing"), 2, "nothing"),
             (("mcp",), 2, "No pack was given"),
@@ -101,7 +118,9 @@ def test_what_a_server_refuses(wikigr: Wikigr, physics_pack: Path, monkeypatch: 
         assert result.code == 2 and "pip install 'wikigr[serve]'" in result.err and "needs mcp" in result.err
 
 
-def test_the_settings_of_assistants(wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_settings_of_assistants(
+    wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(physics_pack.parent)
     expected = ["mcp", "--pack", str(physics_pack), "--profile", "fast", "--offline"]
     options = ("--pack", physics_pack.name, "--profile", "fast", "--offline", "--print-config")
@@ -110,11 +129,17 @@ def test_the_settings_of_assistants(wikigr: Wikigr, physics_pack: Path, monkeypa
         assert entry["args"] == expected and Path(entry["command"]).name == "wikigr"
     entry = json.loads(wikigr("mcp", *options, "vscode").out)["servers"]["wikigr"]
     assert entry["type"] == "stdio" and entry["args"] == expected
+    # A profile that is a file is found from another folder.
+    (tmp_path / "my.yaml").write_text("extends: fast\n")
+    monkeypatch.chdir(tmp_path)
+    found = wikigr("mcp", "--pack", str(physics_pack), "--profile", "my.yaml", "--print-config", "cursor").out
+    assert str(tmp_path / "my.yaml") in json.loads(found)["mcpServers"]["wikigr"]["args"]
+    monkeypatch.chdir(physics_pack.parent)
     words = shlex.split(wikigr("mcp", *options, "claude-code").out)
     assert words[:5] == ["claude", "mcp", "add", "wikigr", "--"] and words[6:] == expected
 
 
-def test_no_other_command_imports_the_server() -> None:
+def test_no_other_command_imports_the_server(physics_pack: Path) -> None:
     program = """
 import sys
 from wikigr_cli.app import run
@@ -123,5 +148,9 @@ code = run(sys.argv[1:], Environment())
 heavy = {"mcp", "mcp_types", "starlette", "uvicorn", "pydantic"} & sys.modules.keys()
 sys.exit(code or (str(heavy) if heavy else 0))
 """
-    for command in (["serve", "--help"], ["mcp", "--help"], ["--help"], ["help", "serve"], ["version"]):
+    pack = ["--pack", str(physics_pack)]
+    for command in (
+        *(["serve", "--help"], ["mcp", "--help"], ["--help"], ["help", "serve"], ["version"]),
+        *(["search", "spin", *pack], ["ask", "What is spin?", "--offline", *pack]),
+    ):
         subprocess.run([sys.executable, "-c", program, *command], capture_output=True, check=True)

@@ -16,11 +16,15 @@ from tests.serve.web import html
 from tests.serve.web.conftest import CONTROLS, HANDLER, HOSTILE_TITLE, SCRIPT, Open
 from tests.serve.web.html import attribute, crawl, get, href, text, texts
 
+from wikigr.embeddings.embedder import Embedder
 from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.evaluation.runner import Evaluation, evaluate
+from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
+from wikigr.pipeline.pipeline import Pipeline
 from wikigr.profiles.files import load_profile
 from wikigr.serve.web import article_page
+from wikigr.sources.detect import open_source
 
 BORN = "When and where was Werner Heisenberg born?"
 EARLIER = "Who was born earlier, Niels Bohr or Max Planck?"
@@ -112,6 +116,22 @@ def test_a_path_to_another_article(physics: TestClient) -> None:
     assert steps[0] == "Niels Bohr" and steps[-1] == "Laser" and len(steps) == 3
     assert len(page.css("svg .edges line.path")) == 2
     get(physics, "/neighborhood?pack=physics&title=Niels+Bohr&to=Zanzibar", 400)
+
+
+def test_a_path_from_an_entity(open_site: Open, tmp_path: Path, encoder: Embedder) -> None:
+    source = tmp_path / "kitchen.ttl"
+    source.write_text(
+        """@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix ex: <http://example.org/> .
+        ex:Kettle rdfs:label "Kettle" ; rdfs:comment "The kettle is made of copper." ; ex:maker ex:Quill .
+        ex:Pan rdfs:label "Pan" ; rdfs:comment "The pan is made of iron." ; ex:maker ex:Quill ."""
+    )
+    build_pack(open_source(source), str(source), tmp_path / "kitchen", encoder, BuildOptions(name="kitchen"))
+    kitchen = open_site(tmp_path / "kitchen")
+    page = get(kitchen, "/neighborhood?entity=quill")
+    hidden = page.css("form.path-form input[type=hidden]")
+    fields = {str(node.attributes["name"]): str(node.attributes["value"]) for node in hidden}
+    path = get(kitchen, f"/neighborhood?{urlencode({**fields, 'to': 'Pan'})}")
+    assert not path.css(".note.warn") and [step.split(" ")[0] for step in texts(path, ".steps li")] == ["Quill", "Pan"]
 
 
 def test_why_shows_the_trace_and_follows_an_article(physics: TestClient) -> None:
@@ -319,6 +339,15 @@ def test_a_model_that_fails_is_said(with_model: TestClient, messages_server: Mes
     stream = with_model.get(_ask("Where was Niels Bohr born?").replace("/ask?", "/ask/events?"))
     assert "event: problem" in stream.text and "event: answer" not in stream.text
     get(with_model, _ask("Where was Niels Bohr born?"), 500)
+
+
+def test_a_bug_in_a_stream_is_said(with_model: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: Any, **options: Any) -> Any:
+        raise ValueError("a secret of the server")
+
+    monkeypatch.setattr(Pipeline, "answer", fail)
+    stream = with_model.get(_ask("Where was Niels Bohr born?").replace("/ask?", "/ask/events?"))
+    assert stream.text == 'event: problem\ndata: "The server failed."\n\n'
 
 
 def test_another_site_cannot_spend_the_budget_of_a_model(

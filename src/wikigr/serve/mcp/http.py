@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
 from wikigr.serve.security import MAX_BODY_BYTES
@@ -59,6 +61,8 @@ class McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert self._manager is not None
         manager = await asyncio.shield(self._manager)
+        if "mcp-session-id" not in Headers(scope=scope):
+            await _make_room(manager)
         if scope["method"] != "GET":
             await manager.handle_request(scope, receive, send)
             return
@@ -81,6 +85,21 @@ class McpEndpoint:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
+async def _make_room(manager: StreamableHTTPSessionManager) -> None:
+    """End the session that has been idle longest if there is no room for another one.
+
+    The SDK would refuse new sessions until the old ones expire, and clients that crash never end theirs.
+    """
+    sessions = manager._server_instances
+    if len(sessions) < _MAX_SESSIONS:
+        return
+    # A session with a request under way has no deadline.
+    deadlines = {name: one.idle_scope.deadline for name, one in sessions.items() if one.idle_scope is not None}
+    oldest = min(deadlines, key=lambda name: deadlines[name], default=None)
+    if oldest is not None and deadlines[oldest] < math.inf:
+        await manager._discard_session(oldest, sessions[oldest])
+
+
 def _make_manager(service: Service) -> StreamableHTTPSessionManager:
     from mcp.server.transport_security import TransportSecuritySettings
 
@@ -92,6 +111,7 @@ def _make_manager(service: Service) -> StreamableHTTPSessionManager:
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         max_request_body_size=MAX_BODY_BYTES,
         session_idle_timeout=_IDLE_LIMIT,
-        max_sessions=_MAX_SESSIONS,
+        # Requests at the same time may each find room.
+        max_sessions=2 * _MAX_SESSIONS,
     )
     return server.session_manager

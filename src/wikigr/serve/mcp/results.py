@@ -93,6 +93,7 @@ class SectionResult(TypedDict):
     next_section_id: str | None
     links: list[str]
     url: str | None
+    warnings: list[str]
 
 
 class OutlineEntry(TypedDict):
@@ -118,6 +119,7 @@ class ArticleResult(TypedDict):
     truncated: list[str]
     pagerank: float | None
     url: str | None
+    warnings: list[str]
 
 
 class EdgeResult(TypedDict):
@@ -249,6 +251,7 @@ def section_result(document: SectionDocument, pack: str, offset: int) -> Section
         "next_section_id": after["section_id"] if after is not None else None,
         "links": [_name(link["title"]) for link in document["links"][:MAX_LISTED]],
         "url": _address(document["url"]),
+        "warnings": _warnings(document["warnings"]),
     }
 
 
@@ -273,6 +276,7 @@ def article_result(document: ArticleDocument, pack: str, offset: int) -> Article
         "truncated": [name for name, entries in lists.items() if len(entries) > MAX_LISTED],
         "pagerank": document["pagerank"],
         "url": _address(document["url"]),
+        "warnings": _warnings(document["warnings"]),
     }
 
 
@@ -345,6 +349,15 @@ def packs_result(document: dict[str, Any]) -> PacksResult:
 def cut(text: str, most: int) -> str:
     """Return ``text``, or its beginning with an ellipsis if it has more than ``most`` characters."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def beginning(text: str, tool: str, argument: str, name: str) -> str:
+    """Return ``text``; of a longer one, the first part, with the call of the ``tool`` that reads on."""
+    part, following = _page(text, 0)
+    if following is None:
+        return part
+    call = f"{tool} with {argument} {name!r} and offset {following}"
+    return f"{part}\n\n[{following:,} of {len(text):,} characters. Read on with the tool {call}.]"
 
 
 def _page(text: str, offset: int) -> tuple[str, int | None]:

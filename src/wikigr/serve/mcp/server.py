@@ -36,7 +36,7 @@ from wikigr.serve.mcp.results import (
     SectionResult,
     WhyResult,
 )
-from wikigr.serve.service import MAX_NAME_CHARS, MAX_QUESTION_CHARS, Direction, NotFoundError, Service
+from wikigr.serve.service import MAX_NAME_CHARS, MAX_QUESTION_CHARS, Direction, NotFoundError, Service, client_hint
 from wikigr.serve.workers import Task
 
 SCHEME = "wikigr"
@@ -140,8 +140,8 @@ class _Tools:
         offset: Offset = 0,
     ) -> Annotated[CallToolResult, SectionResult]:
         """Read the text of one section, with the sections before and after it and the articles that it names."""
-        document = await _or_tool_error(self._service.section(section_id, pack=pack))
-        found = results.section_result(document, self._name_of(document["pack"]["name"], pack), offset)
+        section = await _or_tool_error(self._service.section(section_id, pack=pack))
+        found = results.section_result(section.document, section.pack, offset)
         return _result(f"{' › '.join([found['title'], *found['heading_path']])}\n\n{found['text']}", found)
 
     async def article(
@@ -151,8 +151,8 @@ class _Tools:
         offset: Offset = 0,
     ) -> Annotated[CallToolResult, ArticleResult]:
         """Read an article: its text, sections, categories, links to other articles and backlinks."""
-        document = await _or_tool_error(self._service.article(title, pack=pack))
-        found = results.article_result(document, self._name_of(document["pack"]["name"], pack), offset)
+        article = await _or_tool_error(self._service.article(title, pack=pack))
+        found = results.article_result(article.document, article.pack, offset)
         return _result(f"{found['title']}\n\n{found['text']}", found)
 
     async def neighbors(
@@ -204,19 +204,11 @@ class _Tools:
     async def packs(self) -> Annotated[CallToolResult, PacksResult]:
         """List the packs of this server with their descriptions and sizes."""
         found = results.packs_result(await _or_tool_error(self._service.list_packs()))
-        lines = [
-            f"{row['pack']} {row['version']}: {row.get('problem') or row['description']}" for row in found["packs"]
-        ]
-        return _result("\n".join(lines), found)
+        return _result("\n".join(map(_title_line, found["packs"])), found)
 
     def _only(self, pack: str | None) -> str:
         """Return the pack of results that name none: the one that was asked, or the only one."""
         return pack or self._service.packs.names[0]
-
-    def _name_of(self, name: str, pack: str | None) -> str:
-        """Return the name by which the server knows the pack ``name``."""
-        names = self._service.packs.names
-        return pack or next((known for known in names if known == name or known.startswith(f"{name} ")), name)
 
 
 class _Resources:
@@ -255,12 +247,13 @@ class _Resources:
         return f"{_title_line(row)}\n{size}\nLicense: {row['license']}"
 
     async def read_article(self, pack: str, article: str) -> str:
-        document = await _or_resource_error(self._service.article(article, pack=pack))
-        return str(document["content"])
+        found = await _or_resource_error(self._service.article(article, pack=pack))
+        return results.beginning(found.document["content"], "article", "title", found.document["title"])
 
     async def read_section(self, pack: str, article: str, section: str) -> str:
-        document = await _or_resource_error(self._service.section(f"{article}#{section}", pack=pack))
-        return str(document["content"])
+        found = await _or_resource_error(self._service.section(f"{article}#{section}", pack=pack))
+        section_id = found.document["section_id"]
+        return results.beginning(found.document["content"], "read_section", "section_id", section_id)
 
     async def complete(
         self,
@@ -287,8 +280,8 @@ class _Resources:
         if argument.name == "article":
             return await self._service.titles(pack, argument.value[:MAX_NAME_CHARS], _MAX_COMPLETIONS + 1)
         if argument.name == "section" and known.get("article"):
-            document = await self._service.article(known["article"], pack=pack)
-            return [s["section"] for s in document["sections"] if s["section"].casefold().startswith(beginning)]
+            article = (await self._service.article(known["article"], pack=pack)).document
+            return [s["section"] for s in article["sections"] if s["section"].casefold().startswith(beginning)]
         return []
 
 
@@ -337,7 +330,7 @@ def _title_line(row: PackResult) -> str:
 
 
 def _message(error: WikigrError) -> str:
-    return f"{error.message} {error.hint}" if error.hint else error.message
+    return " ".join(filter(None, (error.message, client_hint(error))))
 
 
 def _result(text: str, structured: Any) -> CallToolResult:

@@ -18,18 +18,20 @@ from wikigr.serve.service import Service
 from wikigr.serve.workers import Workers
 
 
-def serve_stdio(packs: ServedPacks, *, threads: int, waiting: int, time_limit: float) -> None:
+def serve_stdio(packs: ServedPacks, *, threads: int, lookup_threads: int, waiting: int, time_limit: float) -> None:
     """Answer one client until it closes standard input; the limits are those of ``Workers``."""
     workers = Workers(threads=threads, waiting=waiting, time_limit=time_limit)
+    lookups = Workers(threads=lookup_threads, waiting=waiting, time_limit=time_limit)
     try:
-        asyncio.run(_serve(make_server(Service(packs, workers))))
+        asyncio.run(_serve(make_server(Service(packs, workers, lookups))))
     finally:
         workers.close()
+        lookups.close()
         packs.close()
 
 
 async def _serve(server: MCPServer[Any]) -> None:
-    # The SDK ignores lines that are no messages (`run_stdio_async`), so that a client would wait for an answer forever.
+    # The SDK ignores invalid lines (`run_stdio_async`), and their client would wait for an answer forever.
     lowlevel = server._lowlevel_server
     async with stdio_server() as (lines, replies), anyio.create_task_group() as tasks:
         valid, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()

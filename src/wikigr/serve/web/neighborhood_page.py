@@ -49,13 +49,15 @@ class PathStep:
 
 @dataclass(frozen=True, slots=True)
 class NeighborhoodPage:
-    """The neighborhood of an article, or of the articles of a path.
+    """The neighborhood of an article or entity, or of the articles of a path.
 
+    ``key`` is the title of the (first) article, or the id of the entity, whose ``href`` is empty.
     ``shown`` of the ``total`` neighbors are in the picture; ``cut`` says that there are more than ``total``.
     """
 
     pack: str
     name: str
+    key: str
     href: str
     path: tuple[PathStep, ...]
     picture: Picture
@@ -91,6 +93,7 @@ def neighborhood_page(pack: Pack, centers: Sequence[Node]) -> NeighborhoodPage:
     return NeighborhoodPage(
         pack=pack.label,
         name=centers[0].label,
+        key=centers[0].key,
         href=_page_of(pack, centers[0]),
         path=tuple(_path(pack, centers, expansion.edges)) if len(centers) > 1 else (),
         picture=_draw(pack, centers, shown, around, expansion.edges),

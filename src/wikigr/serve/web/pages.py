@@ -11,6 +11,7 @@ from wikigr.graph.neighborhood import Node
 from wikigr.pack.manifest import Manifest
 from wikigr.pack.open import Pack
 from wikigr.pipeline.profile import Profile
+from wikigr.serve.service import client_hint
 from wikigr.serve.web.addresses import address
 from wikigr.serve.web.answer_page import ArticleLink, answer_page, link_to
 from wikigr.serve.web.article_page import Quotation, article_page
@@ -162,7 +163,7 @@ class Pages:
     def error(self, heading: str, error: WikigrError, suggestions: tuple[ArticleLink, ...] = ()) -> str:
         """Return a page that says what went wrong."""
         return self._render(
-            "error", Asked(), heading, message=error.message, hint=error.hint or "", suggestions=suggestions
+            "error", Asked(), heading, message=error.message, hint=client_hint(error) or "", suggestions=suggestions
         )
 
     def _about(self, asked: Asked, answer: Answer, pack: Pack) -> dict[str, Any]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -24,9 +23,10 @@ from wikigr.pipeline.graph_queries import find_paths
 from wikigr.pipeline.target import find_article
 from wikigr.retrieval.entity_linking import open_linker
 from wikigr.retrieval.trace import Trace
-from wikigr.serve.api import error_status
+from wikigr.serve.api import GoneError, error_status, until_gone
+from wikigr.serve.event_stream import EVENT_STREAM, stream_events
 from wikigr.serve.packs import ServedPacks, Session
-from wikigr.serve.service import MAX_HOPS, MAX_NAME_CHARS, MAX_QUESTION_CHARS, NotFoundError, Service
+from wikigr.serve.service import MAX_HOPS, MAX_NAME_CHARS, MAX_QUESTION_CHARS, NotFoundError, Service, client_hint
 from wikigr.serve.web.addresses import article_address
 from wikigr.serve.web.answer_page import ArticleLink, link_to
 from wikigr.serve.web.article_page import Quotation
@@ -35,7 +35,7 @@ from wikigr.serve.web.recent_answers import RecentAnswers
 from wikigr.serve.web.rendering import harmless
 from wikigr.serve.web.run_pages import find_run, list_runs, report_of
 from wikigr.serve.web.static_files import static_routes
-from wikigr.serve.workers import BusyError, Task, TimeLimitError, Workers
+from wikigr.serve.workers import BusyError, Task, TimeLimitError
 from wikigr.text import scrub
 
 # Articles of a path in one picture.
@@ -90,6 +90,8 @@ class WebPage:
         self._packs = packs
         self._runs = runs
         self._answers = RecentAnswers()
+        # The pages that ask questions; the others do not wait for a model.
+        self._questions: tuple[_Page, ...] = (self._ask, self._why, self._compare)
 
     def routes(self) -> list[Route]:
         """Return the routes of all pages and of their static files."""
@@ -119,9 +121,11 @@ class WebPage:
                 return _problem(self._pages(), error)
 
         async def respond(request: Request) -> Response:
+            service: Service = request.app.state.service
+            workers = service.workers if page in self._questions else service.lookups
             try:
-                return await _workers(request).run(partial(run, request))
-            except (BusyError, TimeLimitError) as error:
+                return await until_gone(request, workers.run(partial(run, request)))
+            except (BusyError, TimeLimitError, GoneError) as error:
                 # The packs are not read here: that would block the event loop.
                 return _problem(Pages(self._site(self._named_only())), error)
 
@@ -148,13 +152,7 @@ class WebPage:
 
     async def _events(self, request: Request) -> Response:
         """Send each ``stage`` and piece of ``text`` while a model answers, and then ``answer`` or ``problem``."""
-        loop = asyncio.get_running_loop()
-        events: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
-
-        def put(kind: str, value: str) -> None:
-            loop.call_soon_threadsafe(events.put_nowait, (kind, value))
-
-        task = Task(put)
+        service: Service = request.app.state.service
 
         def answer(task: Task) -> str:
             asked = self._asked(request)
@@ -164,21 +162,8 @@ class WebPage:
                 found = self._answer(session, asked, task)
                 return self._pages().answer_part(asked, found, session.pack)
 
-        async def send() -> AsyncIterator[str]:
-            done = asyncio.ensure_future(_workers(request).run(answer, task))
-            done.add_done_callback(lambda _: events.put_nowait(("end", "")))
-            try:
-                while (event := await events.get())[0] != "end":
-                    yield _event(*event)
-                yield _event("answer", await done)
-            except WikigrError as error:
-                yield _event("problem", " ".join(filter(None, (error.message, error.hint))))
-            finally:
-                # The browser went away, or everything is sent.
-                task.cancel()
-                done.cancel()
-
-        return StreamingResponse(send(), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+        events = stream_events(partial(service.workers.run, answer), _event)
+        return StreamingResponse(events, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 
     def _why(self, request: Request, task: Task) -> Response:
         asked = self._asked(request)
@@ -316,11 +301,6 @@ class WebPage:
         return Site(packs, profiles, self._packs.profile, frozenset(filter(self._writes, profiles)), MAX_QUESTION_CHARS)
 
 
-def _workers(request: Request) -> Workers:
-    service: Service = request.app.state.service
-    return service.workers
-
-
 def _problem(pages: Pages, error: WikigrError) -> Response:
     heading = next(heading for kind, heading in _HEADINGS if isinstance(error, kind))
     suggestions = error.suggestions if isinstance(error, NoArticleError) else ()
@@ -333,8 +313,11 @@ def _miss(request: Request, task: Task) -> Response:
     raise NotFoundError("There is no page with this address.")
 
 
-def _event(kind: str, value: str) -> str:
+def _event(kind: str, value: str | WikigrError) -> str:
     """Return an event of a stream; JSON keeps its line breaks."""
+    if isinstance(value, WikigrError):
+        # A browser has an event ``error`` of its own.
+        kind, value = "problem", " ".join(filter(None, (value.message, client_hint(value))))
     return f"event: {kind}\ndata: {json.dumps(harmless(value))}\n\n"
 
 

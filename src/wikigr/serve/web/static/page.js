@@ -28,7 +28,9 @@ function moveFocus(step) {
     box?.focus();
     return true;
   }
-  const next = sources[Math.min(here + step, sources.length - 1)];
+  const next = sources[here + step];
+  // At the end, the key scrolls the page.
+  if (!next) return false;
   next.focus();
   next.scrollIntoView({ block: "nearest" });
   return true;

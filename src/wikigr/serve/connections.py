@@ -1,0 +1,63 @@
+"""Limits on connections, which hold before a request has arrived."""
+
+from __future__ import annotations
+
+import asyncio
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+# Seconds in which the head of a request must arrive, from the beginning of the connection or the last response.
+HEAD_TIME_LIMIT = 10
+
+
+def limited_protocol(most: int) -> type[H11Protocol]:
+    """Return the HTTP protocol for a server with at most ``most`` connections.
+
+    One connection more closes the one that has waited longest for a request; if all have a request under way, the new
+    one is closed. uvicorn's own limit would answer requests only after the sockets are used up.
+    """
+
+    class LimitedProtocol(H11Protocol):
+        waiting_since = 0.0
+        deadline: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self.wait_for_request()
+            if len(self.connections) > most:
+                open_ = [other for other in self.connections if isinstance(other, LimitedProtocol)]
+                idle = [other for other in open_ if other is not self and not other.is_busy]
+                min(idle, key=lambda other: other.waiting_since, default=self).drop()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            if self.deadline is not None:
+                self.deadline.cancel()
+            super().connection_lost(exc)
+
+        def on_response_complete(self) -> None:
+            # Before the next request of a pipeline begins.
+            self.wait_for_request()
+            super().on_response_complete()
+
+        def wait_for_request(self) -> None:
+            """Start the time limit of the next request, which partial data does not extend."""
+            self.waiting_since = self.loop.time()
+            if self.deadline is not None:
+                self.deadline.cancel()
+            self.deadline = self.loop.call_later(HEAD_TIME_LIMIT, self.close_if_idle)
+
+        @property
+        def is_busy(self) -> bool:
+            """Whether a request is under way."""
+            return self.cycle is not None and not self.cycle.response_complete
+
+        def close_if_idle(self) -> None:
+            if not self.is_busy:
+                self.transport.close()
+
+        def drop(self) -> None:
+            """Close the connection at once."""
+            self.connections.discard(self)
+            self.transport.abort()
+
+    return LimitedProtocol

@@ -1,0 +1,70 @@
+"""Limits on connections: silent and slow ones cost the server nothing that others need."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from tests.serve.conftest import Blocked, Running, running
+
+REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def connect(server: Running, sent: bytes = b"") -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+    connection.sendall(sent)
+    return connection
+
+
+@pytest.mark.parametrize("sent", [b"", REQUEST[:10], REQUEST + REQUEST[:10], REQUEST])
+def test_a_connection_without_a_complete_request_is_closed(
+    physics: Running, sent: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wikigr.serve.connections.HEAD_TIME_LIMIT", 0.2)
+    with connect(physics, sent) as connection:
+        received = b""
+        while piece := connection.recv(65536):
+            received += piece
+    assert received.count(b"HTTP/1.1 200") == sent.count(REQUEST)
+
+
+def test_one_connection_too_many_closes_the_one_that_waits_longest(
+    physics_pack: Path, monkeypatch: pytest.MonkeyPatch, blocked: Blocked
+) -> None:
+    monkeypatch.setattr("wikigr.serve.server.MAX_CONNECTIONS", 3)
+    with running(physics_pack) as server, ExitStack() as stack:
+        asking = stack.enter_context(connect(server, b"GET /api/ask?question=a HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+        assert blocked.started.wait(60)
+        first, second, third = (stack.enter_context(connect(server)) for _ in range(3))
+        # The first one is closed for the third one, and the request under way goes on.
+        assert first.recv(1) == b""
+        for connection in (second, third):
+            connection.sendall(REQUEST)
+            assert b"200 OK" in connection.recv(65536)
+        assert not blocked.ended.is_set()
+        blocked.ended.set()
+        assert asking.recv(65536)
+
+
+def test_a_request_that_is_cut_off_when_the_server_stops_gets_an_error(
+    physics_pack: Path, monkeypatch: pytest.MonkeyPatch, blocked: Blocked, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("wikigr.serve.server.GRACE", 1)
+    with running(physics_pack) as server:
+        responses: list[tuple[int, str]] = []
+
+        def ask() -> None:
+            response = server.client.get("/api/ask", params={"question": "What is spin?"})
+            responses.append((response.status_code, response.json()["error"]))
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        assert blocked.started.wait(60)
+        server.stop()
+        thread.join()
+    assert responses == [(503, "The server is shutting down.")]
+    err = capfd.readouterr().err
+    assert "Traceback" not in err and len(err.splitlines()) == 1, err
