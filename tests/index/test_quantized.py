@@ -114,6 +114,23 @@ def test_a_changed_byte_is_found_or_changes_nothing(tmp_path: Path, name: str) -
     assert refused >= min(200, len(whole)) / 2
 
 
+@pytest.mark.parametrize("name", FILES[1:])
+def test_any_changed_byte_of_a_header_is_found_or_changes_nothing(tmp_path: Path, name: str) -> None:
+    vectors = drawn(40, DIMENSION, seed=5)
+    expected = written(tmp_path / "v", vectors).search(vectors[7], 40)
+    path = tmp_path / "v" / name
+    whole = path.read_bytes()
+    refused = 0
+    for place in range(whole.index(b"\n") + 1):
+        for mask in (0x01, 0x10, 0x5D):
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ mask]) + whole[place + 1 :])
+            try:
+                assert QuantizedVectors(tmp_path / "v", *vectors.shape).search(vectors[7], 40) == expected
+            except QuantizedError:
+                refused += 1
+    assert refused
+
+
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("kept", [0, 0.5, 0.98])
 def test_a_truncated_or_missing_file_is_refused(tmp_path: Path, name: str, kept: float) -> None:

@@ -102,7 +102,7 @@ class GraphIndex:
         """
         wanted = _hash(key)
         begin = int(self.name_hashes.searchsorted(wanted))
-        # Most of what is looked up in a text is no name.
+        # Most of what is looked up in a text is not a name.
         if begin == len(self.name_hashes) or self.name_hashes[begin] != wanted:
             return []
         end = int(self.name_hashes.searchsorted(wanted, side="right"))

@@ -27,6 +27,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from tokenize import TokenError
 from types import TracebackType
 from typing import Any, Self
 
@@ -89,7 +90,8 @@ class QuantizedVectors:
         path = self._folder / name
         try:
             array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
+        # NumPy parses the header as Python.
+        except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
             raise QuantizedError(
                 f"Cannot read the quantized vectors {path}: {' '.join(str(error).split())}."
             ) from error

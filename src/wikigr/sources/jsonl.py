@@ -62,7 +62,7 @@ class JsonlSource:
             raise SourceError(f"{name} has no records.")
 
     def blocks(self) -> list[Block]:
-        """Return blocks of whole lines; none if the input is compressed, no regular file or has overlong lines.
+        """Return blocks of whole lines; none if the input is compressed or not a regular file, or has overlong lines.
 
         Reads the file once to count its lines, which messages and the ids of records without ``id`` contain.
         """

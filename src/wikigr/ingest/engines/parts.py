@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # Neither keys nor vectors nor texts repeat, so dictionaries would only be larger.
-_FORMAT: dict[str, Any] = {"use_dictionary": False, "compression": "zstd"}
+_FORMAT: dict[str, Any] = {"use_dictionary": False, "compression": "zstd", "write_page_checksum": True}
 
 # The file by which a node shows that it sees the same staging path.
 CHECK = "check.parquet"
@@ -64,7 +64,7 @@ class PartStore:
             filesystem, path = self._place(name)
             # Not ``read_table``, which would look for the keys of partitions in the path.
             with filesystem.open_input_file(path) as stream:
-                return pq.ParquetFile(stream).read()
+                return pq.ParquetFile(stream, page_checksum_verification=True).read()
 
     def names(self, folder: str) -> set[str]:
         """Return the names of the complete files in ``folder``, without it; raises ``BuildError``."""
