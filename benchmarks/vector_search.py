@@ -72,11 +72,11 @@ class Methods:
 
     def wikigr(self) -> tuple[Search, bytes]:
         folder = Path(tempfile.mkdtemp(dir=self.folder)) / "vectors"
-        with QuantizedWriter(folder, self.count, self.dimension) as writer:
+        with QuantizedWriter(folder, self.count, self.dimension, "") as writer:
             for first in range(0, self.count, 2_000):
                 batch = self.vectors[first : first + 2_000]
                 writer.add([f"{first + n:07d}" for n in range(len(batch))], batch)
-        index = QuantizedVectors(folder, self.count, self.dimension)
+        index = QuantizedVectors(folder, self.count, self.dimension, "")
         written = b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
         return lambda query: np.array([int(hit.section_id) for hit in index.search(query, TOP)]), written
 

@@ -12,7 +12,7 @@ from wikigr.embeddings.embedder import Vectors
 from wikigr.index import quantized
 from wikigr.index.quantized import FILES, HEADER, IDS, ROWS, SIGNS, QuantizedError, QuantizedVectors, QuantizedWriter
 
-SECTIONS, DIMENSION = 5_000, 96
+SECTIONS, DIMENSION, DIGEST = 5_000, 96, "5e3b"
 
 
 def unit(vectors: Vectors) -> Vectors:
@@ -27,12 +27,18 @@ def drawn(count: int, dimension: int, seed: int) -> Vectors:
     return unit(centers[random.integers(20, size=count)] + random.standard_normal((count, dimension), dtype=np.float32))
 
 
-def written(folder: Path, vectors: Vectors, ids: list[str] | None = None, batch: int = 700) -> QuantizedVectors:
+def opened(folder: Path, vectors: Vectors, digest: str = DIGEST) -> QuantizedVectors:
+    return QuantizedVectors(folder, len(vectors), vectors.shape[1], digest)
+
+
+def written(
+    folder: Path, vectors: Vectors, ids: list[str] | None = None, batch: int = 700, digest: str = DIGEST
+) -> QuantizedVectors:
     names = ids or [f"Artikel {n} é#{n}" for n in range(len(vectors))]
-    with QuantizedWriter(folder, *vectors.shape) as writer:
+    with QuantizedWriter(folder, len(vectors), vectors.shape[1], digest) as writer:
         for first in range(0, len(vectors), batch):
             writer.add(names[first : first + batch], vectors[first : first + batch])
-    return QuantizedVectors(folder, *vectors.shape)
+    return opened(folder, vectors, digest)
 
 
 VECTORS = drawn(SECTIONS, DIMENSION, seed=0)
@@ -48,7 +54,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> QuantizedVectors:
 def test_rescoring_finds_the_nearest_sections_with_their_cosines(
     stored: QuantizedVectors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(quantized, "_MIN_RESCORED", 1_000)
+    monkeypatch.setattr(quantized, "_MIN_CHOSEN", 1_600)
+    monkeypatch.setattr(quantized, "_MIN_RESCORED", 300)
     found = 0
     for query in QUERIES:
         cosines = VECTORS @ query
@@ -62,10 +69,13 @@ def test_rescoring_finds_the_nearest_sections_with_their_cosines(
 
 
 def test_the_signs_choose_what_is_rescored(stored: QuantizedVectors, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quantized, "_MIN_RESCORED", 50)
-    monkeypatch.setattr(quantized, "_RESCORED", 1)
-    differing = ((VECTORS > 0) != (QUERIES[3] > 0)).sum(axis=1)
-    nearest = set(np.argsort(differing, kind="stable")[:50].tolist())
+    for name, value in (("_MIN_CHOSEN", 200), ("_CHOSEN", 1), ("_MIN_RESCORED", 50), ("_RESCORED", 1)):
+        monkeypatch.setattr(quantized, name, value)
+    signs = VECTORS > 0
+    differing = (signs != (QUERIES[3] > 0)).sum(axis=1)
+    chosen = np.argsort(differing, kind="stable")[:200]
+    products = np.where(signs[chosen], 1, -1) @ QUERIES[3].astype(np.float64)
+    nearest = set(chosen[np.argsort(-products)[:50]].tolist())
     assert {int(hit.section_id.rpartition("#")[2]) for hit in stored.search(QUERIES[3], 50)} == nearest
 
 
@@ -107,7 +117,7 @@ def test_a_changed_byte_is_found_or_changes_nothing(tmp_path: Path, name: str) -
     for place in np.random.default_rng(2).choice(len(whole), size=min(200, len(whole)), replace=False):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
         try:
-            assert QuantizedVectors(tmp_path / "v", *vectors.shape).search(vectors[7], 300) == expected
+            assert opened(tmp_path / "v", vectors).search(vectors[7], 300) == expected
         except QuantizedError:
             refused += 1
     # Only padding in a header of NumPy may change without an effect.
@@ -125,7 +135,7 @@ def test_any_changed_byte_of_a_header_is_found_or_changes_nothing(tmp_path: Path
         for mask in (0x01, 0x10, 0x5D):
             path.write_bytes(whole[:place] + bytes([whole[place] ^ mask]) + whole[place + 1 :])
             try:
-                assert QuantizedVectors(tmp_path / "v", *vectors.shape).search(vectors[7], 40) == expected
+                assert opened(tmp_path / "v", vectors).search(vectors[7], 40) == expected
             except QuantizedError:
                 refused += 1
     assert refused
@@ -138,27 +148,28 @@ def test_a_truncated_or_missing_file_is_refused(tmp_path: Path, name: str, kept:
     path = tmp_path / "v" / name
     path.write_bytes(path.read_bytes()[: int(kept * path.stat().st_size)])
     with pytest.raises(QuantizedError, match=name):
-        QuantizedVectors(tmp_path / "v", 300, DIMENSION).search(QUERIES[0], 300)
+        QuantizedVectors(tmp_path / "v", 300, DIMENSION, DIGEST).search(QUERIES[0], 300)
     path.unlink()
     with pytest.raises(QuantizedError, match=name):
-        QuantizedVectors(tmp_path / "v", 300, DIMENSION)
+        QuantizedVectors(tmp_path / "v", 300, DIMENSION, DIGEST)
 
 
 @pytest.mark.parametrize(
     "header",
     [
         "[]", "{}", "null", "not JSON", "[" * 2000, '{"version": 1}',
-        '{"version": 2, "sections": 300, "dimension": 96, "signs_sum": 0}',
-        '{"version": 1, "sections": -1, "dimension": 96, "signs_sum": 0}',
-        '{"version": 1, "sections": 1e9, "dimension": 96, "signs_sum": 0}',
-        '{"version": 1, "sections": 300, "dimension": 96, "signs_sum": 0, "x": 1}',
+        '{"version": 1, "digest": "5e3b", "sections": 300, "dimension": 96, "signs_crc": 0}',
+        '{"version": 2, "digest": "5e3b", "sections": -1, "dimension": 96, "signs_crc": 0}',
+        '{"version": 2, "digest": "5e3b", "sections": 1e9, "dimension": 96, "signs_crc": 0}',
+        '{"version": 2, "digest": 5, "sections": 300, "dimension": 96, "signs_crc": 0}',
+        '{"version": 2, "digest": "5e3b", "sections": 300, "dimension": 96, "signs_crc": 0, "x": 1}',
     ],
 )  # fmt: skip
 def test_a_hostile_header_is_refused(tmp_path: Path, header: str) -> None:
     written(tmp_path / "v", VECTORS[:300])
     (tmp_path / "v" / HEADER).write_text(header)
     with pytest.raises(QuantizedError):
-        QuantizedVectors(tmp_path / "v", 300, DIMENSION)
+        QuantizedVectors(tmp_path / "v", 300, DIMENSION, DIGEST)
 
 
 @pytest.mark.parametrize("name", [SIGNS, ROWS, IDS])
@@ -167,14 +178,34 @@ def test_arrays_of_another_type_or_shape_and_pickles_are_refused(tmp_path: Path,
     for array in (np.zeros(300), np.zeros((2, 300, 2), dtype=np.uint64), np.array([{}], dtype=object)):
         np.save(tmp_path / "v" / name, array, allow_pickle=True)
         with pytest.raises(QuantizedError):
-            QuantizedVectors(tmp_path / "v", 300, DIMENSION)
+            QuantizedVectors(tmp_path / "v", 300, DIMENSION, DIGEST)
 
 
 def test_vectors_of_another_pack_are_refused(tmp_path: Path) -> None:
     written(tmp_path / "v", VECTORS[:300])
-    for sections, dimension in ((301, DIMENSION), (300, 384)):
+    for sections, dimension, digest in ((301, DIMENSION, DIGEST), (300, 384, DIGEST), (300, DIMENSION, "5e3c")):
         with pytest.raises(QuantizedError, match="other content"):
-            QuantizedVectors(tmp_path / "v", sections, dimension)
+            QuantizedVectors(tmp_path / "v", sections, dimension, digest)
+
+
+@pytest.mark.parametrize("name", [HEADER, SIGNS, ROWS])
+def test_a_file_of_another_pack_is_found(tmp_path: Path, name: str) -> None:
+    ids = [f"a#{n}" for n in range(300)]
+    written(tmp_path / "v", VECTORS[:300], ids)
+    written(tmp_path / "w", VECTORS[300:600], ids, digest="5e3c")
+    (tmp_path / "w" / name).rename(tmp_path / "v" / name)
+    with pytest.raises(QuantizedError):
+        QuantizedVectors(tmp_path / "v", 300, DIMENSION, DIGEST).search(QUERIES[0], 10)
+
+
+@pytest.mark.parametrize("name", [SIGNS, ROWS])
+def test_sections_that_change_places_are_found(tmp_path: Path, name: str) -> None:
+    written(tmp_path / "v", VECTORS[:300])
+    array = np.load(tmp_path / "v" / name)
+    array[..., [3, 4]] = array[..., [4, 3]]
+    np.save(tmp_path / "v" / name, array)
+    with pytest.raises(QuantizedError, match="damaged"):
+        QuantizedVectors(tmp_path / "v", 300, DIMENSION, DIGEST).search(QUERIES[0], 10)
 
 
 def test_holds_compares_ids_and_vectors(tmp_path: Path) -> None:

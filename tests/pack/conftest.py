@@ -39,7 +39,7 @@ def quantized_letters(tmp_path: Path, encoder: Embedder, monkeypatch: pytest.Mon
     monkeypatch.setattr(build, "run_isolated", run_here)
     monkeypatch.setattr(loading, "MIN_QUANTIZED_SECTIONS", 2)
     monkeypatch.setattr(dense, "MIN_QUANTIZED_SECTIONS", 2)
-    monkeypatch.setattr(quantized, "_RESCORED", 0.1)
+    monkeypatch.setattr(quantized, "_RESCORED", 0.05)
     return build_letters(tmp_path / "letters", encoder)
 
 

@@ -53,7 +53,8 @@ def test_nearest_is_ordered_by_cosine_similarity(letters_pack: Path) -> None:
 
 def test_quantized_vectors_find_what_the_exact_scan_finds(quantized_letters: Path) -> None:
     with Pack(quantized_letters, preload=True) as pack:
-        assert pack.dense_method == "quantized"
+        assert pack.dense_method(10) == "quantized"
+        assert pack.dense_method(10_000) == "exact"
         assert pack.dense_warning == ""
         for text in ("light of high energy", "Beta is the second letter."):
             (query,) = pack.encoder.encode([text])
@@ -74,7 +75,7 @@ def test_damaged_quantized_vectors_are_not_used(quantized_letters: Path, name: s
     with Pack(quantized_letters, preload=True) as pack:
         (query,) = pack.encoder.encode(["light of high energy"])
         assert pack.nearest(query, 4) == pack.nearest(query, 4, exact=True)
-        assert pack.dense_method == "exact"
+        assert pack.dense_method(10) == "exact"
         assert "compared with all sections instead; `wikigr pack build`" in pack.dense_warning
         trace = Trace()
         Pipeline(load_profile(), pack, offline=True).search("light of high energy", top_k=3, trace=trace)
@@ -85,7 +86,7 @@ def test_quantized_vectors_of_other_vectors_fail_the_validation(quantized_letter
     folder, manifest = quantized_letters / VECTORS, read_manifest(quantized_letters / MANIFEST)
     shutil.rmtree(folder)
     sections = manifest.counts["sections"]
-    with QuantizedWriter(folder, sections, 384) as writer:
+    with QuantizedWriter(folder, sections, 384, manifest.digest) as writer:
         writer.add(["Alpha#0"] * sections, np.ones((sections, 384), dtype=np.float32))
     files = {name: record for name, record in manifest.files.items() if not name.startswith(VECTORS)}
     files |= {f"{VECTORS}/{name}": record for name, record in describe_files(folder).items()}
@@ -101,7 +102,7 @@ def test_a_large_pack_without_quantized_vectors_says_how_to_add_them(
 ) -> None:
     monkeypatch.setattr(dense, "MIN_QUANTIZED_SECTIONS", 2)
     with Pack(letters_pack) as pack:
-        assert pack.dense_method == "exact"
+        assert pack.dense_method(10) == "exact"
         assert "no quantized vectors; `wikigr pack build` adds them" in pack.dense_warning
 
 

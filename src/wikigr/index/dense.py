@@ -32,11 +32,18 @@ class DenseIndex:
     """The vectors of a pack. ``warning`` says why they are compared in a slower way than they could be, if so."""
 
     def __init__(
-        self, graph: Graph, quantized: Path | None, sections: int, dimension: int, *, has_vector_index: bool
+        self,
+        graph: Graph,
+        quantized: Path | None,
+        sections: int,
+        dimension: int,
+        digest: str,
+        *,
+        has_vector_index: bool,
     ) -> None:
         """Use the vectors in ``graph``, and in the folder ``quantized`` if the pack has quantized vectors.
 
-        ``sections``, ``dimension`` and ``has_vector_index`` are what the pack's manifest says.
+        ``sections``, ``dimension``, ``digest`` and ``has_vector_index`` are what the pack's manifest says.
         """
         self._graph = graph
         self._dimension = dimension
@@ -47,20 +54,19 @@ class DenseIndex:
             from wikigr.index.quantized import QuantizedError, QuantizedVectors
 
             try:
-                self._quantized = QuantizedVectors(quantized, sections, dimension)
+                self._quantized = QuantizedVectors(quantized, sections, dimension, digest)
             except QuantizedError as error:
                 self._lose_quantized(error)
         self._uses_vector_index = self._quantized is None and has_vector_index and load_vector_extension(graph)
-        if self.method == "exact" and sections >= MIN_QUANTIZED_SECTIONS and not self.warning:
+        if self.method(1) == "exact" and sections >= MIN_QUANTIZED_SECTIONS and not self.warning:
             self.warning = (
                 f"Every question is compared with all {sections:,} sections, because the pack has no quantized "
                 f"vectors; `wikigr pack build` adds them, and encodes nothing again."
             )
 
-    @property
-    def method(self) -> DenseMethod:
-        """How ``nearest`` compares vectors unless it is asked for the exact result."""
-        if self._quantized is not None:
+    def method(self, limit: int) -> DenseMethod:
+        """Return how ``nearest`` finds ``limit`` sections unless it is asked for the exact result."""
+        if self._quantized is not None and limit <= self._quantized.max_hits:
             return "quantized"
         return "index" if self._uses_vector_index else "exact"
 
@@ -69,7 +75,7 @@ class DenseIndex:
 
         With ``exact``, all vectors are compared in single precision.
         """
-        if not exact and self._quantized is not None and limit <= self._quantized.max_hits:
+        if not exact and self._quantized is not None and self.method(limit) == "quantized":
             from wikigr.index.quantized import QuantizedError
 
             try:

@@ -175,7 +175,7 @@ class _Build:
             loading.load, (layout.staging, layout.new, encoder.identity), progress, layout.engine_log
         )
         progress.start("finishing", 1, "pack")
-        digest = loading.content_digest(staging, encoder.identity)
+        digest = loaded.digest
         self._write_pagerank(digest)
         with Graph(layout.new / parts.DATABASE) as graph:
             index_graph(graph, digest).save(layout.new / parts.GRAPH_INDEX)

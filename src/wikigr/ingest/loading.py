@@ -58,9 +58,10 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What was loaded, and the engine that loaded it."""
+    """What was loaded, and the engine that loaded it. ``digest`` is the content digest of the pack."""
 
     counts: Counts
+    digest: str
     engine: str
     engine_version: str
     storage_version: int
@@ -113,6 +114,9 @@ def load_database(staging: Staging, folder: Path, identity: EncoderIdentity, pro
     sections = staging.count("section")
     is_large = sections >= MIN_QUANTIZED_SECTIONS
     progress.start("loading", sections, "sections")
+    for name in derive_entities(staging):
+        progress.note(f"The relation {name!r} is stored as {name + RENAMED!r}: the graph has a table of that name.")
+    digest = content_digest(staging, identity)
     # Not closed if something fails, because closing may hang (see ``wikigr.isolation``).
     database = _Transactions(folder / DATABASE)
     for statement in ddl(identity.dimension):
@@ -121,18 +125,18 @@ def load_database(staging: Staging, folder: Path, identity: EncoderIdentity, pro
     with ExitStack() as stack:
         quantized = None
         if is_large:
-            quantized = stack.enter_context(QuantizedWriter(folder / VECTORS, sections, identity.dimension))
+            quantized = stack.enter_context(QuantizedWriter(folder / VECTORS, sections, identity.dimension, digest))
         _load_sections(database, staging, identity.dimension, quantized, progress)
     links = _load_edges(database, staging, "LINKS_TO", "link")
     mentions = _load_edges(database, staging, "MENTIONS", "mention")
-    entities, triples = _load_facts(database, staging, progress)
+    entities, triples = _load_facts(database, staging)
     database.commit()
     graph = database.graph
     vector_index = not is_large and _try_vector_index(graph)
     graph.execute("CHECKPOINT")
     graph.close()
     counts = Counts(articles, sections, links, mentions, aliases, entities, triples)
-    return Loaded(counts, graph.engine, graph.version, graph.storage_version, vector_index)
+    return Loaded(counts, digest, graph.engine, graph.version, graph.storage_version, vector_index)
 
 
 def _try_vector_index(graph: Graph) -> bool:
@@ -159,7 +163,7 @@ def load_lexical(staging: Staging, folder: Path, progress: Progress) -> None:
 def content_digest(staging: Staging, identity: EncoderIdentity) -> str:
     """Return the SHA-256 of the content of the staged pack (see ``pack.digest``).
 
-    Call it after ``load``, which derives the entities and facts.
+    Call it after ``derive_entities``.
     """
     return digest_rows(
         identity,
@@ -281,10 +285,8 @@ def _load_edges(database: _Transactions, staging: Staging, relation: str, table:
     return loaded
 
 
-def _load_facts(database: _Transactions, staging: Staging, progress: Progress) -> tuple[int, int]:
+def _load_facts(database: _Transactions, staging: Staging) -> tuple[int, int]:
     """Load the entities and the facts between them; return the number of each."""
-    for name in derive_entities(staging):
-        progress.note(f"The relation {name!r} is stored as {name + RENAMED!r}: the graph has a table of that name.")
     for batch in batches(staging.rows(_ENTITIES), ENTITY_PAGE):
         ids, names, kinds, lists = zip(*batch, strict=True)
         aliases = pa.array([json.loads(stored) for stored in lists], type=_STRINGS)

@@ -83,9 +83,8 @@ class JoinedPack(Pack):
                 continue
         return self._leads[-1].reader
 
-    @property
-    def dense_method(self) -> DenseMethod:
-        methods = {member.dense_method for member in self._members}
+    def dense_method(self, limit: int) -> DenseMethod:
+        methods = {member.dense_method(limit) for member in self._members}
         return next(iter(methods)) if len(methods) == 1 else "mixed"
 
     @property

@@ -90,6 +90,7 @@ class Pack:
                 self.layout.part(parts.VECTORS) if self.manifest.has_quantized_vectors else None,
                 self.manifest.counts["sections"],
                 self.manifest.encoder.dimension,
+                self.manifest.digest,
                 has_vector_index=self.manifest.vector_index,
             )
         self.preloads = preload
@@ -195,10 +196,9 @@ class Pack:
         """Return the ``limit`` sections nearest to ``query`` by cosine similarity, see ``DenseIndex.nearest``."""
         return self.dense.nearest(query, limit, exact=exact)
 
-    @property
-    def dense_method(self) -> DenseMethod:
-        """How ``nearest`` compares vectors."""
-        return self.dense.method
+    def dense_method(self, limit: int) -> DenseMethod:
+        """Return how ``nearest`` finds ``limit`` sections, see ``DenseIndex.method``."""
+        return self.dense.method(limit)
 
     @property
     def dense_warning(self) -> str:

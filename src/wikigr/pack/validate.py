@@ -152,7 +152,7 @@ def _vectors(pack: Pack, sections: int) -> Iterator[Check]:
     quantized = None
     if pack.manifest.has_quantized_vectors:
         try:
-            quantized = QuantizedVectors(pack.layout.part(parts.VECTORS), sections, dimension)
+            quantized = QuantizedVectors(pack.layout.part(parts.VECTORS), sections, dimension, pack.manifest.digest)
         except QuantizedError as error:
             yield Check("quantized vectors", False, error.message, _REBUILD)
     bad = differing = 0

@@ -78,7 +78,7 @@ class DenseSearch(RetrievalStage[RetrievalOptions]):
         pack, exact = self.resources.pack, self.options.exact
         runs = [pack.nearest(wording.vector, state.depth, exact=exact) for wording in state.wordings]
         _record_hits(runs, record)
-        record.notes["path"] = "exact" if exact else pack.dense_method
+        record.notes["path"] = "exact" if exact else pack.dense_method(state.depth)
         if not exact:
             record.warning = pack.dense_warning
         return _with_runs(state, DENSE, runs)
