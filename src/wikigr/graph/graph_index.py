@@ -100,7 +100,7 @@ class GraphIndex:
         Names are stored folded (``text.fold``) and as keys (``names.name_key``). They include titles with and without
         qualifiers, aliases, names of entities, and the ids of entities without a name.
         """
-        wanted = _hash(key)
+        wanted = name_hash(key)
         begin = int(self.name_hashes.searchsorted(wanted))
         # Most of what is looked up in a text is not a name.
         if begin == len(self.name_hashes) or self.name_hashes[begin] != wanted:
@@ -110,7 +110,7 @@ class GraphIndex:
 
     def named_any(self, keys: Sequence[str]) -> list[int]:
         """Return the nodes with any of the names ``keys``, in ascending order; much faster than one lookup per key."""
-        wanted = np.array([_hash(key) for key in keys], dtype=np.uint64)
+        wanted = np.array([name_hash(key) for key in keys], dtype=np.uint64)
         begins = np.searchsorted(self.name_hashes, wanted, side="left")
         ends = np.searchsorted(self.name_hashes, wanted, side="right")
         return sorted({int(n) for b, e in zip(begins, ends, strict=True) if b < e for n in self.name_nodes[b:e]})
@@ -118,6 +118,18 @@ class GraphIndex:
     def number_of(self, title: str) -> int | None:
         """Return the number of the article ``title``, or ``None``."""
         return self._number_of(title, 0, self.articles)
+
+    def numbers_of(self, titles: Sequence[str]) -> dict[str, int]:
+        """Return the number of each of ``titles`` that is an article; much faster than one lookup per title."""
+        wanted = np.array([name_hash(fold(title)) for title in titles], dtype=np.uint64)
+        begins = np.searchsorted(self.name_hashes, wanted, side="left").tolist()
+        ends = np.searchsorted(self.name_hashes, wanted, side="right").tolist()
+        numbers = {}
+        for title, begin, end in zip(titles, begins, ends, strict=True):
+            for number in self.name_nodes[begin:end].tolist():
+                if number < self.articles and self._key(number) == title.encode("utf-8", "surrogatepass"):
+                    numbers[title] = number
+        return numbers
 
     def number_of_node(self, node: Node) -> int | None:
         """Return the number of ``node``, or ``None`` if the graph does not contain it."""
@@ -336,7 +348,7 @@ class _Nodes:
     def add(self, offset: int, key: str, name: str, aliases: Sequence[str] | None) -> None:
         known_as = name or key
         for found in _keys((known_as, bare_name(known_as), *(aliases or ()))):
-            self.hashes.append(int(_hash(found)))
+            self.hashes.append(int(name_hash(found)))
             self.hashed.append(len(self.keys))
         self.keys.append(key)
         self.names.append(name)
@@ -399,5 +411,6 @@ def _keys(names: Iterable[str]) -> list[str]:
     return [key for key in found if key]
 
 
-def _hash(key: str) -> np.uint64:
+def name_hash(key: str) -> np.uint64:
+    """Return the hash by which an index finds the name ``key``, which is folded or a key."""
     return np.uint64(int.from_bytes(hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).digest(), "big"))

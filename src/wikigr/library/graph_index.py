@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from wikigr.graph.graph_index import GraphIndex
+from wikigr.graph.graph_index import GraphIndex, name_hash
 from wikigr.text import fold
 
 
@@ -50,7 +50,7 @@ def join_graph_indexes(indexes: Sequence[GraphIndex], rename: Callable[[int, str
     parts += [part for key in own for part in (key, entities[key])]
     nodes = len(parts) // 2
     indptr, indices = _join_edges(indexes, numbers, nodes)
-    hashes, bearers = _join_names(indexes, numbers)
+    hashes, bearers = _join_names(indexes, numbers, [key.decode() for key, *_ in articles])
     return GraphIndex(
         digest=digest,
         articles=len(articles),
@@ -78,11 +78,16 @@ def _join_edges(
 
 
 def _join_names(
-    indexes: Sequence[GraphIndex], numbers: Sequence[NDArray[np.int64]]
+    indexes: Sequence[GraphIndex], numbers: Sequence[NDArray[np.int64]], titles: Sequence[str]
 ) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    """Return the name hashes of ``indexes``, in ascending order, and the new numbers of the nodes with these names."""
-    hashes = np.concatenate([index.name_hashes for index in indexes])
-    bearers = np.concatenate([new[index.name_nodes] for index, new in zip(indexes, numbers, strict=True)])
+    """Return the name hashes of ``indexes``, in ascending order, and the new numbers of the nodes with these names.
+
+    The names include ``titles``, the new titles of the articles.
+    """
+    titled = np.array([name_hash(fold(title)) for title in titles], dtype=np.uint64)
+    hashes = np.concatenate([titled, *(index.name_hashes for index in indexes)])
+    renumbered = (new[index.name_nodes] for index, new in zip(indexes, numbers, strict=True))
+    bearers = np.concatenate([np.arange(len(titles)), *renumbered])
     order = np.lexsort((bearers, hashes))
     hashes, bearers = hashes[order], bearers[order].astype(np.int32)
     is_new = np.ones(len(hashes), dtype=bool)

@@ -47,9 +47,8 @@ def seed_weights(index: GraphIndex, candidates: Sequence[Candidate], links: Sequ
         if candidate.title not in best and len(best) == _MAX_SEED_ARTICLES:
             break
         best[candidate.title] = max(best.get(candidate.title, 0.0), candidate.relevance)
-    for title, relevance in best.items():
-        number = index.number_of(title)
-        if number is not None and relevance > 0.0:
+    for title, number in index.numbers_of(list(best)).items():
+        if (relevance := best[title]) > 0.0:
             seeds[number] = seeds.get(number, 0.0) + relevance**_SEED_POWER
     return seeds
 
@@ -70,10 +69,10 @@ def rerank_by_walk(
     best: dict[str, float] = {}
     for candidate in candidates:
         best[candidate.title] = max(best.get(candidate.title, 0.0), candidate.relevance)
-    numbers = {title: index.number_of(title) for title in best}
+    numbers = index.numbers_of(list(best))
     scored = []
     for candidate in candidates:
-        number = numbers[candidate.title]
+        number = numbers.get(candidate.title)
         weight = float(weights[number]) if number is not None else 0.0
         top = best[candidate.title]
         within = candidate.relevance / top if top > 0.0 else 1.0
@@ -94,6 +93,9 @@ def _with_walk_score(candidate: Candidate, score: float, weight: float) -> Candi
 def _highest(weights: NDArray[np.float64], count: int) -> list[int]:
     """Return the indices of the ``count`` highest positive weights, highest first, ties by index."""
     reached = np.flatnonzero(weights)
+    if len(reached) > count:
+        # Ties with the last one are kept until they are sorted.
+        reached = reached[weights[reached] >= np.partition(weights[reached], -count)[-count]]
     order = np.argsort(-weights[reached], kind="stable")[:count]
     return [int(number) for number in reached[order]]
 
