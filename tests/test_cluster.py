@@ -42,12 +42,12 @@ def test_parts_are_complete_or_missing(tmp_path: Path) -> None:
     import pyarrow as pa
 
     store = PartStore(str(tmp_path / "parts"))
-    assert store.names("stage") == set()
+    assert store.names("stage") == {}
     store.remove()
     table = pa.table({"key": [b"a"], "value": [[1, 2]]})
-    store.write("stage/a.parquet", table)
-    (tmp_path / "parts" / "stage" / "b.parquet.1234").write_bytes(b"partial")
-    assert store.names("stage") == {"a.parquet"}
-    assert store.read("stage/a.parquet").equals(table)
+    name = store.write("stage", "a", table)
+    (tmp_path / "parts" / "stage" / ".b-00000000.parquet.1234").write_bytes(b"partial")
+    assert store.names("stage") == {"a": name}
+    assert store.read(name).equals(table)
     store.remove()
     assert not (tmp_path / "parts").exists()

@@ -71,7 +71,6 @@ class Cluster:
         Also raises it for a node with another version of wikigr, or without it. A node that dies during the check is
         not a problem, because it gets no work.
         """
-        import cloudpickle
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -85,7 +84,7 @@ class Cluster:
                 "No node of the Ray cluster has a CPU for workers.", hint="Add a node with --num-cpus=1."
             )
         with _as_cluster_error():
-            look = ray.remote(num_cpus=0, max_retries=1)(_node_check(__version__, cloudpickle.dumps(check)))
+            look = ray.remote(num_cpus=0, max_retries=1)(_node_check(__version__, ray.cloudpickle.dumps(check)))
             found = {
                 look.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False)).remote(): name
                 for name, node in nodes
@@ -140,9 +139,9 @@ class Cluster:
     ) -> Iterator[tuple[int, str]]:
         """Run ``tasks`` and yield each with its result, as Ray reports them finished.
 
-        A task whose node dies runs elsewhere. A task that raises ``WikigrError`` is named to ``note`` (``name`` says
-        which it is) and runs again after the others, at most twice; then ``ClusterError`` is raised. ``gpus`` is the
-        number of GPUs of each worker.
+        A task whose node dies runs elsewhere. A task that raises ``WikigrError``, ``OSError`` or ``MemoryError``, or
+        ends its process, is named to ``note`` (``name`` says which it is) and runs again after the others, at most
+        twice; then ``ClusterError`` is raised. ``gpus`` is the number of GPUs of each worker.
         """
         remaining = list(tasks)
         for attempt in range(1, _ATTEMPTS + 1):
@@ -190,23 +189,66 @@ class Cluster:
             rows = ray.data.from_items([{"task": task} for task in tasks], override_num_blocks=len(tasks))
             # Ray runs a task again whose process died, without limit: a lost node fails several attempts in a second.
             yield from rows.map(
-                _Runner, fn_constructor_args=(worker,), compute=pool, num_cpus=1, num_gpus=gpus or None
+                _Runner, fn_constructor_args=(worker, _start_ledger()), compute=pool, num_cpus=1, num_gpus=gpus or None
             ).iter_rows()
 
 
 class _Runner:
     """Runs a worker's tasks in a process of the cluster; a failure is a result, because Ray would end the whole run."""
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: Worker, ledger: Any) -> None:
         self._worker = worker
+        self._ledger = ledger
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
-        task = int(row["task"])
-        try:
-            result, failed, hint = self._worker(task), False, ""
-        except WikigrError as error:
-            result, failed, hint = error.message, True, error.hint or ""
+        import ray
+
+        task, node = int(row["task"]), ray.get_runtime_context().get_node_id()
+        if ray.get(self._ledger.begin.remote(task, node)):
+            result, failed, hint = self._run(task)
+        else:
+            result, failed, hint = "Its process ended, perhaps because memory ran out.", True, ""
+        ray.get(self._ledger.end.remote(task))
         return {"task": task, "result": result, "failed": failed, "hint": hint, "node": socket.gethostname()}
+
+    def _run(self, task: int) -> tuple[str, bool, str]:
+        try:
+            return self._worker(task), False, ""
+        except WikigrError as error:
+            return error.message, True, error.hint or ""
+        except (OSError, MemoryError) as error:
+            return f"{type(error).__name__}: {error}", True, ""
+
+
+class _Ledger:
+    """Knows which tasks run, and where. Ray runs a task again when its process has ended, and does not say so."""
+
+    def __init__(self) -> None:
+        self._running: dict[int, str] = {}
+
+    def begin(self, task: int, node: str) -> bool:
+        """Note that ``task`` begins on ``node``; return whether it may.
+
+        It may not if it ended its process, and the node lives.
+        """
+        import ray
+
+        before = self._running.get(task)
+        self._running[task] = node
+        return before is None or before not in {found["NodeID"] for found in ray.nodes() if found["Alive"]}
+
+    def end(self, task: int) -> None:
+        """Note that ``task`` has returned."""
+        self._running.pop(task, None)
+
+
+def _start_ledger() -> Any:
+    """Start a ledger in a process on this machine, which is not lost with a worker node."""
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    return ray.remote(num_cpus=0)(_Ledger).options(scheduling_strategy=here).remote()
 
 
 def _result_of_check(reference: Any) -> tuple[str, str] | None:

@@ -1,7 +1,8 @@
-"""Encoders of workers that fail. Worker processes import this module."""
+"""Encoders of workers that fail, or end their process. Worker processes import this module."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +13,16 @@ from wikigr.ingest.engines.workers import WorkerEncoder
 
 @dataclass(frozen=True)
 class FailingEncoder(WorkerEncoder):
-    """Fails on the batch with the section of ``MARKED``, as often as the file ``FAILURES`` next to ``log`` says."""
+    """Fails on the batch with the section of ``MARKED``, as often as the file ``FAILURES`` next to ``log`` says.
+
+    ``error`` is how: ``"exit"`` ends the process, and others are raised.
+    """
 
     log: str = ""
+    error: str = "RuntimeError"
 
     def open(self) -> Embedder:
-        return _Failing(super().open(), Path(self.log))
+        return _Failing(super().open(), Path(self.log), self.error)
 
 
 MARKED = "marked for failure"
@@ -25,9 +30,10 @@ FAILURES = "failures"
 
 
 class _Failing:
-    def __init__(self, encoder: Embedder, log: Path) -> None:
+    def __init__(self, encoder: Embedder, log: Path, error: str) -> None:
         self._encoder = encoder
         self._log = log
+        self._error = error
 
     @property
     def identity(self) -> EncoderIdentity:
@@ -39,5 +45,7 @@ class _Failing:
             if failures < int((self._log.parent / FAILURES).read_text()):
                 with self._log.open("a") as file:
                     file.write(f"{len(texts)}\n")
-                raise RuntimeError("CUDA out of memory")
+                if self._error == "exit":
+                    os._exit(9)
+                raise {"RuntimeError": RuntimeError, "OSError": OSError}[self._error]("CUDA out of memory")
         return self._encoder.encode(texts)

@@ -189,6 +189,38 @@ def test_a_batch_that_fails_is_named_and_tried_again(
     assert (resumed.embedded, resumed.manifest.digest) == (16, report.manifest.digest)
 
 
+@pytest.mark.parametrize(
+    ("error", "reason"), [("exit", "Its process ended, perhaps because memory ran out."), ("OSError", "OSError: CUDA")]
+)
+def test_a_batch_that_ends_its_process_or_meets_the_system_is_named_and_tried_again(
+    make_cluster: MakeCluster,
+    small_parts: None,
+    source: Path,
+    tmp_path: Path,
+    encoder: Embedder,
+    monkeypatch: pytest.MonkeyPatch,
+    error: str,
+    reason: str,
+) -> None:
+    marked = tmp_path / "marked.jsonl"
+    lines = source.read_text().splitlines(keepends=True)
+    marked.write_text("".join([*lines[:29], lines[29].replace("is older", f"is {MARKED}"), *lines[30:60]]))
+    failing = functools.partial(FailingEncoder, log=str(tmp_path / "log"), error=error)
+    monkeypatch.setattr(ray_engine, "WorkerEncoder", failing)
+    cluster = make_cluster(2)
+
+    (tmp_path / FAILURES).write_text("99")
+    progress = Recorder()
+    with pytest.raises(ClusterError, match=rf"Encoding \d+ sections, .* failed 3 times, .*{reason}"):
+        build_on(cluster.address, marked, tmp_path / "pack", encoder, progress)
+    assert len((tmp_path / "log").read_text().splitlines()) == len(progress.notes) == 3
+    assert all(reason in note for note in progress.notes)
+
+    (tmp_path / FAILURES).write_text("0")
+    resumed = build_on(cluster.address, marked, tmp_path / "pack", encoder, Recorder())
+    assert 0 < resumed.embedded < 60
+
+
 def test_the_command_starts_a_cluster_and_takes_a_staging_path(
     paths_for_workers: None, source: Path, local_digest: str, tmp_path: Path, encoder: Embedder
 ) -> None:

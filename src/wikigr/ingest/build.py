@@ -216,7 +216,11 @@ class _Build:
 
     def drop_staging(self, extractor: Extractor | None) -> None:
         """Remove the working files, but keep replies that an interrupted build with ``--extract`` has paid for."""
-        self.engine.discard()
+        try:
+            self.engine.discard()
+        except BuildError as error:
+            # What was built is not affected.
+            self.progress.note(error.message)
         replies, usd = self.staging.paid_replies()
         if extractor is not None or not (replies or usd):
             self.layout.drop_staging()

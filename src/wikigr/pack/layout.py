@@ -264,7 +264,8 @@ class Layout:
         return sorted(names - {*_WORKING_FILES, _REMOVED})
 
     def drop_staging(self) -> None:
-        """Remove the staging files of a finished or abandoned build."""
+        """Remove the staging files of a finished or abandoned build, whichever engine began it."""
+        shutil.rmtree(self.parquet_parts, ignore_errors=True)
         for leftover in self.work.glob(f"{_STAGING}*"):
             leftover.unlink()
 

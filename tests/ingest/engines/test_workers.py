@@ -21,7 +21,7 @@ def check(tmp_path: Path, encoder: Embedder) -> NodeCheck:
     source = tmp_path / "source.jsonl"
     source.write_text("{}\n")
     store = PartStore(str(tmp_path / "parts"))
-    store.write(CHECK, pa.table({"token": ["a"]}))
+    store.write(CHECK, "a", pa.table({"token": ["a"]}))
     return NodeCheck(store, "a", WorkerEncoder(DEFAULT_MODEL, encoder.identity, on_gpu=False), str(source), 3)
 
 
@@ -35,7 +35,7 @@ def test_a_node_with_another_folder_at_the_staging_path(check: NodeCheck, tmp_pa
     assert problem == f"sees another folder at the staging path {check.store.location}"
     assert shared in hint
     problem, hint = dataclasses.replace(check, store=PartStore(str(tmp_path / "missing")))() or ("", "")
-    assert problem.startswith("cannot use the staging path: Cannot read from the staging path")
+    assert problem == f"sees another folder at the staging path {tmp_path / 'missing'}"
     assert shared in hint
 
 

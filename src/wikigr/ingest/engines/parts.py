@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import uuid
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wikigr.atomic import write_atomic
 from wikigr.errors import BuildError
 from wikigr.pack.layout import Layout
 
@@ -18,62 +19,85 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # Neither keys nor vectors nor texts repeat, so dictionaries would only be larger.
-_FORMAT: dict[str, Any] = {"use_dictionary": False, "compression": "zstd", "write_page_checksum": True}
+_FORMAT: dict[str, Any] = {"use_dictionary": False, "compression": "zstd"}
 
-# The file by which a node shows that it sees the same staging path.
-CHECK = "check.parquet"
-
-
-def input_name(stage: str, key: str) -> str:
-    return f"{stage}/input/{key}.parquet"
+# The folder of the file by which a node shows that it sees the same staging path.
+CHECK = "check"
 
 
-def output_name(stage: str, key: str) -> str:
-    return f"{stage}/output/{key}.parquet"
+def input_folder(stage: str) -> str:
+    return f"{stage}/input"
+
+
+def output_folder(stage: str) -> str:
+    return f"{stage}/output"
+
+
+class DamagedPartError(BuildError):
+    """A staged part has changed since it was written, or was not written completely."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartStore:
     """Parquet files below ``location``: an absolute path, or a URI that pyarrow knows, such as ``s3://bucket/path``.
 
-    Every file is complete or missing, so one that exists need not be computed again.
+    A file is called by the key of its content and by its CRC-32, because the checksums of Parquet itself do not cover
+    the metadata.
     """
 
     location: str
 
-    def write(self, name: str, table: pa.Table) -> None:
-        """Write ``table`` as the file ``name``, which may contain slashes; raises ``BuildError``."""
+    def write(self, folder: str, key: str, table: pa.Table) -> str:
+        """Write ``table`` as a file in ``folder`` and return the file's name below the store; raises ``BuildError``."""
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         with self._errors("write to"):
+            sink = pa.BufferOutputStream()
+            pq.write_table(table, sink, **_FORMAT)
+            content = sink.getvalue()
+            name = f"{folder}/{key}-{zlib.crc32(content):08x}.parquet"
             filesystem, path = self._place(name)
-            if filesystem.type_name != "local":
+            if filesystem.type_name == "local":
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+                write_atomic(Path(path), content.to_pybytes())
+            else:
                 # A file in object storage appears when it is complete.
-                pq.write_table(table, path, filesystem=filesystem, **_FORMAT)
-                return
-            filesystem.create_dir(str(Path(path).parent))
-            partial = f"{path}.{uuid.uuid4().hex}"
-            pq.write_table(table, partial, filesystem=filesystem, **_FORMAT)
-            filesystem.move(partial, path)
+                with filesystem.open_output_stream(path) as stream:
+                    stream.write(content)
+        return name
 
     def read(self, name: str) -> pa.Table:
-        """Return the content of the file ``name``; raises ``BuildError``."""
+        """Return the content of the file ``name``; raises ``DamagedPartError`` or another ``BuildError``."""
         import pyarrow.parquet as pq
 
-        with self._errors("read from"):
-            filesystem, path = self._place(name)
-            # Not ``read_table``, which would look for the keys of partitions in the path.
-            with filesystem.open_input_file(path) as stream:
-                return pq.ParquetFile(stream, page_checksum_verification=True).read()
+        content = self._content(name)
+        # Not ``read_table``, which would look for the keys of partitions in the path.
+        return pq.ParquetFile(content).read()
 
-    def names(self, folder: str) -> set[str]:
-        """Return the names of the complete files in ``folder``, without it; raises ``BuildError``."""
+    def is_intact(self, name: str) -> bool:
+        """Return whether the file ``name`` is as it was written; raises ``BuildError`` if it cannot be read."""
+        try:
+            self._content(name)
+        except DamagedPartError:
+            return False
+        return True
+
+    def names(self, folder: str) -> dict[str, str]:
+        """Return the names of the files in ``folder`` by key; raises ``BuildError``."""
         from pyarrow.fs import FileSelector
 
         with self._errors("read from"):
             filesystem, path = self._place(folder)
             found = filesystem.get_file_info(FileSelector(path, allow_not_found=True))
-            return {info.base_name for info in found if info.is_file and info.extension == "parquet"}
+            names = sorted(info.base_name for info in found if info.is_file and info.extension == "parquet")
+        return {name.partition("-")[0]: f"{folder}/{name}" for name in names}
+
+    def remove_file(self, name: str) -> None:
+        """Remove the file ``name``; raises ``BuildError``."""
+        with self._errors("remove files from"):
+            filesystem, path = self._place(name)
+            filesystem.delete_file(path)
 
     def remove(self) -> None:
         """Remove all files, as far as that is possible."""
@@ -83,6 +107,15 @@ class PartStore:
             filesystem, path = self._place("")
             if filesystem.get_file_info(path).type == FileType.Directory:
                 filesystem.delete_dir(path)
+
+    def _content(self, name: str) -> pa.Buffer:
+        with self._errors("read from"):
+            filesystem, path = self._place(name)
+            with filesystem.open_input_file(path) as stream:
+                content = stream.read_buffer()
+        if not name.endswith(f"-{zlib.crc32(content):08x}.parquet"):
+            raise DamagedPartError(f"The file {name} in the staging path {self.location} is damaged.")
+        return content
 
     def _place(self, name: str) -> tuple[Any, str]:
         filesystem, root = _open(self.location)

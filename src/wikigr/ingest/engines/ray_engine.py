@@ -19,7 +19,7 @@ from wikigr import __version__
 from wikigr.cluster import Cluster, Worker
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.ingest.engines.engine import CHUNK, PARSED_SLOWLY, Parsed, parse_records
-from wikigr.ingest.engines.parts import CHECK, PartStore, input_name, output_name
+from wikigr.ingest.engines.parts import CHECK, PartStore, input_folder, output_folder
 from wikigr.ingest.engines.workers import (
     BlockParser,
     MentionFinder,
@@ -93,14 +93,14 @@ class RayEngine:
         self._check_nodes()
         pickled = pickle.dumps(matcher, protocol=5)
         names = _key(pickled).encode()
-        parts = _Parts(self._store, _MENTIONS)
+        parts = _Parts(self._store, _MENTIONS, self._progress)
         for batch in _by_characters(articles):
             numbers, texts = zip(*batch, strict=True)
             key = _key(names, *(value for number, text in batch for value in (b"%d" % number, text.encode())))
             columns = {"article": pa.array(numbers, pa.int64()), "text": pa.array(texts, pa.string())}
             parts.add(key, f"Finding the mentions in the articles {numbers[0]:,} to {numbers[-1]:,}", columns)
         shared = [self._cluster.share(pickled)] if parts.missing else []
-        worker = MentionFinder(self._store, _MENTIONS, parts.keys, shared)
+        worker = MentionFinder(self._store, _MENTIONS, parts.keys, parts.inputs, shared)
         for table in self._outputs(worker, parts):
             yield from zip(table.column("article").to_pylist(), table.column("targets").to_pylist(), strict=True)
 
@@ -109,13 +109,13 @@ class RayEngine:
 
         self._check_nodes()
         setup = repr((asdict(encoder.identity), self._encoder.on_gpu)).encode()
-        parts = _Parts(self._store, _EMBEDDING)
+        parts = _Parts(self._store, _EMBEDDING, self._progress)
         for batch in _chunks(texts, _TEXTS_PER_GPU_PART if self._encoder.on_gpu else _TEXTS_PER_CPU_PART):
             keys, contents = zip(*batch, strict=True)
             first = contents[0].partition("\n")[0][:60]
             columns = {"key": pa.array(keys, pa.binary()), "text": pa.array(contents, pa.string())}
             parts.add(_key(setup, *keys), f"Encoding {len(keys):,} sections, the first of {first!r},", columns)
-        worker = PartEncoder(self._store, _EMBEDDING, parts.keys, self._encoder)
+        worker = PartEncoder(self._store, _EMBEDDING, parts.keys, parts.inputs, self._encoder)
         for table in self._outputs(worker, parts, gpus=1 if self._encoder.on_gpu else 0):
             vectors = table.column("vector").combine_chunks().flatten().to_numpy()
             yield table.column("key").to_pylist(), vectors.reshape(-1, encoder.identity.dimension)
@@ -130,7 +130,7 @@ class RayEngine:
         # Merged first, because a resumed build must find the same parts.
         size = max(_MIN_BYTES_PER_PART, min(_MAX_BYTES_PER_PART, state.st_size // _PARTS))
         blocks, skip = skip_records(merge_blocks(blocks, size), skip)
-        parts = _Parts(self._store, _READING)
+        parts = _Parts(self._store, _READING, self._progress)
         for block in blocks:
             name = f"Reading the bytes {block.start:,} to {block.end:,} of {path}"
             parts.add(_key(repr((__version__, state.st_size, state.st_mtime_ns, block)).encode()), name)
@@ -155,7 +155,9 @@ class RayEngine:
         done = self._cluster.run(
             worker, parts.missing, name=parts.names.__getitem__, note=self._progress.note, gpus=gpus
         )
-        yield from (task for task, _ in done)
+        for task, output in done:
+            parts.outputs[task] = output
+            yield task
 
     def _check_nodes(self, source: str = "", source_size: int = 0) -> None:
         """Check, once, that every node can do the work; raises ``ClusterError``."""
@@ -164,35 +166,48 @@ class RayEngine:
         import pyarrow as pa
 
         token = secrets.token_hex()
-        self._store.write(CHECK, pa.table({"token": [token]}))
+        self._store.write(CHECK, token, pa.table({"token": [token]}))
         self._cluster.check(NodeCheck(self._store, token, self._encoder, source, source_size))
         self._checked = True
 
 
 class _Parts:
-    """The parts of one stage: their keys, their names for messages, and which outputs are ``missing``."""
+    """The parts of one stage: their keys, their names for messages, and which outputs are ``missing``.
 
-    def __init__(self, store: PartStore, stage: str) -> None:
+    ``inputs`` and ``outputs`` are the names of their files in ``store``.
+    """
+
+    def __init__(self, store: PartStore, stage: str, progress: Progress) -> None:
         self._store = store
         self._stage = stage
-        self._known = store.names(f"{stage}/output")
+        self._progress = progress
+        self._known = store.names(output_folder(stage))
         self.keys: list[str] = []
         self.names: list[str] = []
+        self.inputs: list[str] = []
+        self.outputs: list[str] = []
         self.missing: list[int] = []
 
     def add(self, key: str, name: str, columns: Mapping[str, Any] | None = None) -> None:
         """Add a part; its input, ``columns``, is written unless its output exists."""
-        if f"{key}.parquet" not in self._known:
+        output, written = self._known.get(key, ""), ""
+        if output and not self._store.is_intact(output):
+            self._progress.note(f"The file {output} of the interrupted build is damaged, so it is made again.")
+            self._store.remove_file(output)
+            output = ""
+        if not output:
             self.missing.append(len(self.keys))
             if columns is not None:
                 import pyarrow as pa
 
-                self._store.write(input_name(self._stage, key), pa.table(columns))
+                written = self._store.write(input_folder(self._stage), key, pa.table(columns))
         self.keys.append(key)
         self.names.append(name)
+        self.inputs.append(written)
+        self.outputs.append(output)
 
     def output(self, task: int) -> pa.Table:
-        return self._store.read(output_name(self._stage, self.keys[task]))
+        return self._store.read(self.outputs[task])
 
 
 def _key(*values: bytes) -> str:

@@ -13,7 +13,7 @@ from wikigr.embeddings.embedder import Embedder, EncoderIdentity
 from wikigr.errors import ModelError, RecordError, WikigrError
 from wikigr.ingest.embedding import encode_texts
 from wikigr.ingest.engines.engine import Parsed, parse_records
-from wikigr.ingest.engines.parts import CHECK, PartStore, input_name, output_name
+from wikigr.ingest.engines.parts import CHECK, PartStore, output_folder
 from wikigr.ingest.mentions import NameMatcher, find_targets
 from wikigr.ingest.staging import load_article
 from wikigr.sources.article import Redirect, Skipped, Source, SourceArticle, SourceItem
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class BlockParser:
-    """Parses one block of the source for each task."""
+    """Parses one block of the source for each task, and returns the name of its output."""
 
     store: PartStore
     stage: str
@@ -43,8 +43,7 @@ class BlockParser:
                 "items": pa.array([_encode_items(items) for _, items in parsed], pa.string()),
             }
         )
-        self.store.write(output_name(self.stage, self.keys[task]), table)
-        return ""
+        return self.store.write(output_folder(self.stage), self.keys[task], table)
 
 
 def _encode_items(items: list[SourceItem] | RecordError) -> str:
@@ -79,11 +78,15 @@ def parse_chunk(source: Source, records: Sequence[Any]) -> list[Parsed]:
 
 @dataclass
 class MentionFinder:
-    """Finds the mentions in the texts of one part for each task. ``matcher`` refers to the pickled matcher."""
+    """Finds the mentions in the texts of one part for each task, and returns the name of its output.
+
+    ``matcher`` refers to the pickled matcher.
+    """
 
     store: PartStore
     stage: str
     keys: Sequence[str]
+    inputs: Sequence[str]
     matcher: list[Any]
     _loaded: NameMatcher | None = field(default=None, init=False)
 
@@ -95,14 +98,12 @@ class MentionFinder:
             # From the process of the build.
             self._loaded = pickle.loads(ray.get(self.matcher[0]))  # noqa: S301
         matcher: NameMatcher = self._loaded  # type: ignore[assignment]
-        table = self.store.read(input_name(self.stage, self.keys[task]))
+        table = self.store.read(self.inputs[task])
         numbers, texts = (table.column(name).to_pylist() for name in ("article", "text"))
         found = [find_targets(matcher, number, text) for number, text in zip(numbers, texts, strict=True)]
-        self.store.write(
-            output_name(self.stage, self.keys[task]),
-            pa.table({"article": pa.array(numbers, pa.int64()), "targets": pa.array(found, pa.list_(pa.int64()))}),
-        )
-        return ""
+        targets = pa.array(found, pa.list_(pa.int64()))
+        table = pa.table({"article": pa.array(numbers, pa.int64()), "targets": targets})
+        return self.store.write(output_folder(self.stage), self.keys[task], table)
 
 
 @dataclass(frozen=True)
@@ -134,11 +135,15 @@ class WorkerEncoder:
 
 @dataclass
 class PartEncoder:
-    """Encodes the texts of one part for each task; the encoder forms batches of similar length from them."""
+    """Encodes the texts of one part for each task, and returns the name of its output.
+
+    The encoder forms batches of similar length from the texts.
+    """
 
     store: PartStore
     stage: str
     keys: Sequence[str]
+    inputs: Sequence[str]
     encoder: WorkerEncoder
     _opened: Embedder | None = field(default=None, init=False)
 
@@ -147,7 +152,7 @@ class PartEncoder:
 
         if self._opened is None:
             self._opened = self.encoder.open()
-        table = self.store.read(input_name(self.stage, self.keys[task]))
+        table = self.store.read(self.inputs[task])
         try:
             vectors = encode_texts(self._opened, table.column("text").to_pylist())
         except (RuntimeError, MemoryError) as error:  # torch reports a full GPU as a RuntimeError
@@ -155,10 +160,8 @@ class PartEncoder:
                 f"The encoder {self.encoder.model} failed: {' '.join(str(error).split())[:300]}"
             ) from error
         values = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), self.encoder.identity.dimension)
-        self.store.write(
-            output_name(self.stage, self.keys[task]), pa.table({"key": table.column("key"), "vector": values})
-        )
-        return ""
+        encoded = pa.table({"key": table.column("key"), "vector": values})
+        return self.store.write(output_folder(self.stage), self.keys[task], encoded)
 
 
 @dataclass(frozen=True)
@@ -177,9 +180,11 @@ class NodeCheck:
 
         shared = f"{self.store.location} must be one folder that all nodes share, or a URI; --staging-path sets it."
         try:
-            if self.store.read(CHECK).column("token").to_pylist() != [self.token]:
+            known = self.store.names(CHECK)
+            if self.token not in known:
                 return f"sees another folder at the staging path {self.store.location}", shared
-            self.store.write(f"check/{socket.gethostname()}-{os.getpid()}.parquet", self.store.read(CHECK))
+            own = f"{socket.gethostname()}.{os.getpid()}".replace("-", ".")
+            self.store.write(CHECK, own, self.store.read(known[self.token]))
         except WikigrError as error:
             return f"cannot use the staging path: {error.message}", shared
         if self.source:
