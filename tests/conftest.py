@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from tests.inference import outputs_of_graphs, shared_inference  # noqa: F401
 from tests.llm.plugin import messages_server, no_model  # noqa: F401
 
 from wikigr.embeddings.embedder import Embedder
