@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,17 @@ def outputs_of_graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = folder / "outputs"
     folder.mkdir(exist_ok=True)
     return folder
+
+
+@pytest.fixture
+def run_every_graph(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Return a function after which the rest of the test shares no outputs."""
+
+    def start() -> None:
+        monkeypatch.setattr("wikigr.embeddings.onnx.run_session", run_session)
+        monkeypatch.setattr("wikigr.reader.reader.run_session", run_session)
+
+    return start
 
 
 @pytest.fixture(scope="module", autouse=True)
