@@ -1,4 +1,8 @@
-"""Run the default encoder and reader once for each input in a run of all tests."""
+"""Run the default encoder and reader once for each input in a run of all tests.
+
+Nothing here may import numpy at the top: ``conftest.py`` imports this module before a worker has a core of its own, and
+numpy counts the cores when it is imported.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,15 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from wikigr.embeddings.session import run_session
 from wikigr.settings import cache_folder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +36,7 @@ def outputs_of_graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def run_every_graph(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Return a function after which the rest of the test shares no outputs."""
+    from wikigr.embeddings.session import run_session
 
     def start() -> None:
         monkeypatch.setattr("wikigr.embeddings.onnx.run_session", run_session)
@@ -47,6 +53,10 @@ def shared_inference(outputs_of_graphs: Path) -> Iterator[None]:
     equal inputs count as the same. The tests of the graphs override this fixture; processes that a test starts run
     their own graphs.
     """
+    import numpy as np
+
+    from wikigr.embeddings.session import run_session
+
     models = (cache_folder() / "models").resolve()
 
     def run(
