@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from tests.inference import outputs_of_graphs, run_every_graph, shared_inference  # noqa: F401
 from tests.llm.plugin import messages_server, no_model  # noqa: F401
 
 from wikigr.embeddings.embedder import Embedder
@@ -43,6 +44,12 @@ def pytest_configure() -> None:
     if worker is not None and hasattr(os, "sched_setaffinity"):
         cores = _cores()
         os.sched_setaffinity(0, [cores[int(worker.removeprefix("gw")) % len(cores)]])
+
+
+def pytest_collection_finish() -> None:
+    """Exempt the modules and tests of all files from garbage collection, which would traverse them again and again."""
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 50)
 
 
 def _cores() -> list[int]:

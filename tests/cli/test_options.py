@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 _BASH = """
-eval "$(_WIKIGR_COMPLETE=source_bash wikigr)"
+eval "$SCRIPT"
 COMP_WORDS=("$@")
 COMP_CWORD=$(($# - 1))
 $(complete -p wikigr | sed 's/.*-F \\([^ ]*\\).*/\\1/') wikigr
@@ -51,10 +52,18 @@ printf '%s\\n' "${COMPREPLY[@]}"
 """
 
 
+@cache
+def script() -> str:
+    """The script that wikigr makes for bash."""
+    variables = {**os.environ, "_WIKIGR_COMPLETE": "source_bash"}
+    done = subprocess.run([sys.executable, "-c", MAIN], env=variables, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
 def offered(variables: dict[str, str], *words: str) -> list[str]:
     done = subprocess.run(
         ["bash", "--norc", "-c", _BASH, "bash", "wikigr", *words],
-        env=variables,
+        env={**variables, "SCRIPT": script()},
         capture_output=True,
         text=True,
         check=False,

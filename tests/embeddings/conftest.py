@@ -15,6 +15,11 @@ WORDS = "the of atom energy quantum field light wave when who is a b c 1 2 # é 
 MakeBert = Callable[..., Path]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def shared_inference() -> None:
+    """Run the graphs in every test, because they are what is tested here."""
+
+
 def _tokenizer() -> Tokenizer:
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
     tokenizer = Tokenizer(models.WordPiece({word: n for n, word in enumerate(vocabulary)}, unk_token="[UNK]"))

@@ -15,6 +15,11 @@ from wikigr.reader.prepared import find_reader, prepare_reader
 from wikigr.reader.reader import Reader
 
 
+@pytest.fixture(scope="module", autouse=True)
+def shared_inference() -> None:
+    """Run the graphs in every test, because they are what is tested here."""
+
+
 @pytest.fixture(scope="session")
 def encoder() -> PreparedModel:
     prepared = prepare(DEFAULT_MODEL)

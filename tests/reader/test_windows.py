@@ -20,15 +20,21 @@ def _text(window: Window) -> list[int]:
     return window.input_ids[window.text_start : -1]
 
 
+@pytest.fixture(scope="module")
+def plain(tokenizer: Tokenizer) -> Tokenizer:
+    """The tokenizer without truncation and padding."""
+    copied = Tokenizer.from_str(tokenizer.to_str())
+    copied.no_truncation()
+    copied.no_padding()
+    return copied
+
+
 @settings(max_examples=150)
 @given(question=texts, title=texts, heading=texts, text=texts)
 def test_offsets_are_characters_of_the_section(
-    tokenizer: Tokenizer, question: str, title: str, heading: str, text: str
+    tokenizer: Tokenizer, plain: Tokenizer, question: str, title: str, heading: str, text: str
 ) -> None:
     maker = WindowMaker(tokenizer, SMALL)
-    plain = Tokenizer.from_str(tokenizer.to_str())
-    plain.no_truncation()
-    plain.no_padding()
     for window in maker.windows(question, title, heading, text):
         assert len(window.input_ids) == len(window.token_types) <= SMALL.tokens
         assert len(_text(window)) == len(window.offsets)

@@ -38,8 +38,9 @@ def asks_short_answer(question: Question) -> bool:
 def asks_lead(question: Question, title: str) -> bool:
     """Return whether the lead of ``title`` is where to look: for a definition, or for a time or place of a life."""
     text = question.text
-    asks_date_or_place = patterns.ASKS_LIFE_DATE.search(text) or patterns.ASKS_LIFE_PLACE.search(text)
-    if not (patterns.ASKS_LIFE.search(text) and asks_date_or_place):
+    if not patterns.ASKS_LIFE.search(text) or not (
+        patterns.ASKS_LIFE_DATE.search(text) or patterns.ASKS_LIFE_PLACE.search(text)
+    ):
         return asks_definition(question, title)
     named = name_stems(title)
     return bool(named) and named <= question.weights.keys()

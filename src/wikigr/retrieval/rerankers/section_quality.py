@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Annotated, ClassVar
 
 from wikigr.index.candidate import FACT, Evidence, section_ids
@@ -83,7 +84,7 @@ def score_section_quality(content: str, question: str) -> float:
     length = word_count(content)
     if length < _STUB_WORDS:
         return 0.0
-    keywords = _terms(question) - STOP_WORDS
+    keywords = _keywords(question)
     overlap_ratio = len(keywords & _terms(content)) / len(keywords) if keywords else 0.0
     length_score = min(0.8, 0.2 + (length / 200) * 0.6)
     keyword_score = min(0.2, overlap_ratio * 0.2)
@@ -93,6 +94,12 @@ def score_section_quality(content: str, question: str) -> float:
 def _is_informative(item: Evidence) -> bool:
     """Return whether a section states something, however short it is: a fact of the graph or a complete sentence."""
     return FACT in item.candidate.scores or has_statement(item.section.content)
+
+
+@lru_cache(maxsize=1)
+def _keywords(question: str) -> frozenset[str]:
+    """Return the keywords of the question, of which all sections are scored in turn."""
+    return frozenset(_terms(question) - STOP_WORDS)
 
 
 def _terms(text: str) -> set[str]:

@@ -94,14 +94,15 @@ def test_no_command_writes_into_an_installed_pack_and_a_copy_is_whole(
     assert (installed_packs() / "work" / "manifest.json").read_bytes() == before
     assert wikigr(*calibrate, "work", "--dry-run").code == 0
     assert wikigr(*rank, "work", "-o", "scores.json").code == 0
+    shutil.copytree(installed_packs() / "work", tmp_path / "whole")
+    assert wikigr("pack", "verify", "whole").code == 0
     for change in (
         (*calibrate, "copy"),
         (*rank, "--damping", "0.5", "copy"),
         ("pack", "update", "copy", "--from", "notes.jsonl", "--force"),
     ):
         shutil.rmtree(tmp_path / "copy", ignore_errors=True)
-        shutil.copytree(installed_packs() / "work", tmp_path / "copy")
-        assert wikigr("pack", "verify", "copy").code == 0
+        shutil.copytree(tmp_path / "whole", tmp_path / "copy")
         assert wikigr(*change).code == 0, change
         verified = wikigr("pack", "verify", "copy")
         assert (verified.code, "not signed" in verified.out) == (0, True), verified

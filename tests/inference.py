@@ -1,0 +1,88 @@
+"""Run the default encoder and reader once for each input in a run of all tests.
+
+Nothing here may import numpy at the top: ``conftest.py`` imports this module before a worker has a core of its own, and
+numpy counts the cores when it is imported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from wikigr.settings import cache_folder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@pytest.fixture(scope="session")
+def outputs_of_graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder where all workers store what the graphs returned."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    folder = folder / "outputs"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture
+def run_every_graph(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Return a function after which the rest of the test shares no outputs."""
+    from wikigr.embeddings.session import run_session
+
+    def start() -> None:
+        monkeypatch.setattr("wikigr.embeddings.onnx.run_session", run_session)
+        monkeypatch.setattr("wikigr.reader.reader.run_session", run_session)
+
+    return start
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shared_inference(outputs_of_graphs: Path) -> Iterator[None]:
+    """Return the output of an earlier run of the same graph on the same tensors, from any test of any worker.
+
+    Hundreds of tests ask the same few questions of the same pack, and inference took a third of their time. Only
+    equal inputs count as the same. The tests of the graphs override this fixture; processes that a test starts run
+    their own graphs.
+    """
+    import numpy as np
+
+    from wikigr.embeddings.session import run_session
+
+    models = (cache_folder() / "models").resolve()
+
+    def run(
+        session: Any, graph: Path, output: str, feed: Mapping[str, NDArray[np.int32]], shape: tuple[int, ...]
+    ) -> NDArray[np.float32]:
+        # Tests change only their own copies of models.
+        path = graph.resolve()
+        if models not in path.parents:
+            return run_session(session, graph, output, feed, shape)
+        options = session.get_session_options()
+        # Both can change the last digits.
+        kernels = options.intra_op_num_threads, options.get_session_config_entry("session.disable_prepacking")
+        key = hashlib.sha256(repr((path, kernels, output, shape)).encode())
+        for name, tensor in sorted(feed.items()):
+            key.update(repr((name, tensor.shape, tensor.dtype)).encode())
+            key.update(tensor.tobytes())
+        file = outputs_of_graphs / key.hexdigest()
+        if file.exists():
+            return np.frombuffer(file.read_bytes(), np.float32).reshape(shape).copy()
+        values = run_session(session, graph, output, feed, shape)
+        partial = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
+        partial.write_bytes(values.tobytes())
+        partial.replace(file)
+        return values
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("wikigr.embeddings.onnx.run_session", run)
+        patch.setattr("wikigr.reader.reader.run_session", run)
+        yield
