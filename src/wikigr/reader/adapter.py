@@ -86,7 +86,11 @@ class Adapter:
         """Return what is added to the weight ``name``, or ``None`` if it stays as it is."""
         layer = name.removesuffix(".weight")
         up, down = (self._tensors.get(f"{layer}.{part}") for part in ("up", "down"))
-        return None if up is None or down is None else up @ down
+        if up is None or down is None:
+            return None
+        # Sums of products of float16 are exact in double precision, so their order, which depends on the threads of
+        # the BLAS, does not matter.
+        return (up.astype(np.float64) @ down.astype(np.float64)).astype(np.float32)
 
     def tensor(self, name: str, *shape: int) -> NDArray[np.float32]:
         """Return the tensor ``name``; raises ``ModelError`` if it does not have ``shape``."""
