@@ -17,6 +17,11 @@ from fuzz.sources import read_source
 from wikigr.sources.formats import FORMATS
 
 
+def peak_kib() -> int:
+    """Return the peak memory of this process; ``ru_maxrss`` would begin with that of the process that started it."""
+    return next(int(line.split()[1]) for line in Path("/proc/self/status").open() if line.startswith("VmHWM:"))
+
+
 def main() -> None:
     # Load all parsers before setting the limit, so that it applies to the sources alone.
     for row in FORMATS:
@@ -27,8 +32,7 @@ def main() -> None:
     for line in sys.stdin:
         name, path = json.loads(line)
         kind, detail = read_source(Path(path), name or None)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        sys.stdout.write(json.dumps([kind, detail, peak]) + "\n")
+        sys.stdout.write(json.dumps([kind, detail, peak_kib()]) + "\n")
         sys.stdout.flush()
 
 
