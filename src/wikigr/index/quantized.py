@@ -77,6 +77,22 @@ class _Header:
     signs_crc: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Data:
+    """The bytes of an open ``file`` from ``first`` on."""
+
+    file: int
+    first: int
+
+    def read(self, spans: Sequence[tuple[int, int]]) -> list[bytes]:
+        """Return the bytes of each span, given as its first byte and its length; fewer at the end of the file."""
+        if hasattr(os, "posix_fadvise"):
+            # The disk reads all of them at the same time: a fifth of the time of one after the other.
+            for first, length in spans:
+                os.posix_fadvise(self.file, self.first + first, length, os.POSIX_FADV_WILLNEED)
+        return [os.pread(self.file, length, self.first + first) for first, length in spans]
+
+
 class QuantizedVectors:
     """The quantized vectors of a pack. Any number of threads may search them."""
 
@@ -94,11 +110,10 @@ class QuantizedVectors:
         rows = self._map(ROWS, _row_type(dimension), (sections,))
         self._row_type = rows.dtype
         self._key = _key(digest)
-        # Rows are read one by one: every access to a mapped page would map its neighbors as well, 64 KB for 784 bytes.
-        self._first_row = (folder / ROWS).stat().st_size - rows.nbytes
-        self._file = os.open(folder / ROWS, os.O_RDONLY)
-        weakref.finalize(self, os.close, self._file)
-        self._ids = self._map(IDS, np.dtype("u1"), None)
+        # Rows and ids are read one by one: every access to a mapped page would map its neighbors as well, 64 KB for 784
+        # bytes, and wait for the disk before the next.
+        self._rows = self._open(ROWS, rows.nbytes)
+        self._ids = self._open(IDS, self._map(IDS, np.dtype("u1"), None).nbytes)
 
     def _map(self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...] | None) -> NDArray[Any]:
         path = self._folder / name
@@ -113,6 +128,13 @@ class QuantizedVectors:
             raise QuantizedError(f"The quantized vectors {path} have another shape than their header says.")
         # As a plain array, whose methods are faster.
         return array.view(np.ndarray)
+
+    def _open(self, name: str, content: int) -> _Data:
+        """Open a file whose last ``content`` bytes are an array."""
+        path = self._folder / name
+        file = os.open(path, os.O_RDONLY)
+        weakref.finalize(self, os.close, file)
+        return _Data(file, path.stat().st_size - content)
 
     def __len__(self) -> int:
         return self._header.sections
@@ -191,8 +213,8 @@ class QuantizedVectors:
         return self._signs
 
     def _read_rows(self, numbers: Sequence[int]) -> NDArray[Any]:
-        size, first = self._row_type.itemsize, self._first_row
-        rows = [os.pread(self._file, size, first + size * number) for number in numbers]
+        size = self._row_type.itemsize
+        rows = self._rows.read([(size * number, size) for number in numbers])
         for number, row in zip(numbers, rows, strict=True):
             if len(row) != size or zlib.crc32(row, self._key + number & 0xFFFFFFFF) != _CRC_OF_CRC:
                 raise self._damaged()
@@ -202,13 +224,12 @@ class QuantizedVectors:
         # The id of a section begins where that of the section before it ends.
         before = self._read_rows([number - 1 for number in numbers if number])["end"].tolist()
         begins = [before.pop(0) if number else 0 for number in numbers]
-        ids = []
-        for begin, row in zip(begins, self._read_rows(numbers), strict=True):
-            text = self._ids[begin : int(row["end"])].tobytes() if begin >= 0 else b""
-            if zlib.crc32(text) != int(row["id_crc"]):
-                raise self._damaged()
-            ids.append(text.decode("utf-8", "replace"))
-        return ids
+        rows = self._read_rows(numbers)
+        ends = rows["end"].tolist()
+        texts = self._ids.read([(begin, end - begin) for begin, end in zip(begins, ends, strict=True)])
+        if [zlib.crc32(text) for text in texts] != rows["id_crc"].tolist():
+            raise self._damaged()
+        return [text.decode("utf-8", "replace") for text in texts]
 
     def holds(self, first: int, section_ids: Sequence[str], vectors: Vectors) -> bool:
         """Return whether the sections from number ``first`` on have these ids and ``vectors`` (float32, ``(n, d)``)."""
@@ -221,8 +242,7 @@ class QuantizedVectors:
         return (
             self._read_rows(page).tobytes() == wanted.tobytes()
             and np.array_equal(self._signs[:, first : first + len(section_ids)], _signs(vectors))
-            and begin >= 0
-            and self._ids[begin : begin + sum(map(len, texts))].tobytes() == b"".join(texts)
+            and self._ids.read([(begin, sum(map(len, texts)))]) == [b"".join(texts)]
         )
 
     def _damaged(self) -> QuantizedError:
