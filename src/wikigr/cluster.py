@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -55,9 +56,13 @@ class Check(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A connection to a cluster. ``workers`` is the largest number of worker processes; the default is one per CPU."""
+    """A connection to a cluster. ``workers`` is the largest number of worker processes; the default is one per CPU.
+
+    ``ledger`` is the actor that knows which tasks run.
+    """
 
     workers: int | None
+    ledger: Any
 
     @property
     def gpus(self) -> int:
@@ -189,26 +194,31 @@ class Cluster:
             rows = ray.data.from_items([{"task": task} for task in tasks], override_num_blocks=len(tasks))
             # Ray runs a task again whose process died, without limit: a lost node fails several attempts in a second.
             yield from rows.map(
-                _Runner, fn_constructor_args=(worker, _start_ledger()), compute=pool, num_cpus=1, num_gpus=gpus or None
+                _Runner,
+                fn_constructor_args=(worker, self.ledger, uuid.uuid4().hex),
+                compute=pool,
+                num_cpus=1,
+                num_gpus=gpus or None,
             ).iter_rows()
 
 
 class _Runner:
     """Runs a worker's tasks in a process of the cluster; a failure is a result, because Ray would end the whole run."""
 
-    def __init__(self, worker: Worker, ledger: Any) -> None:
+    def __init__(self, worker: Worker, ledger: Any, run: str) -> None:
         self._worker = worker
         self._ledger = ledger
+        self._run_id = run
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         import ray
 
         task, node = int(row["task"]), ray.get_runtime_context().get_node_id()
-        if ray.get(self._ledger.begin.remote(task, node)):
+        if ray.get(self._ledger.begin.remote(self._run_id, task, node)):
             result, failed, hint = self._run(task)
         else:
             result, failed, hint = "Its process ended, perhaps because memory ran out.", True, ""
-        ray.get(self._ledger.end.remote(task))
+        ray.get(self._ledger.end.remote(self._run_id, task))
         return {"task": task, "result": result, "failed": failed, "hint": hint, "node": socket.gethostname()}
 
     def _run(self, task: int) -> tuple[str, bool, str]:
@@ -224,22 +234,22 @@ class _Ledger:
     """Knows which tasks run, and where. Ray runs a task again when its process has ended, and does not say so."""
 
     def __init__(self) -> None:
-        self._running: dict[int, str] = {}
+        self._running: dict[tuple[str, int], str] = {}
 
-    def begin(self, task: int, node: str) -> bool:
-        """Note that ``task`` begins on ``node``; return whether it may.
+    def begin(self, run: str, task: int, node: str) -> bool:
+        """Note that ``task`` of ``run`` begins on ``node``; return whether it may.
 
         It may not if it ended its process, and the node lives.
         """
         import ray
 
-        before = self._running.get(task)
-        self._running[task] = node
+        before = self._running.get((run, task))
+        self._running[run, task] = node
         return before is None or before not in {found["NodeID"] for found in ray.nodes() if found["Alive"]}
 
-    def end(self, task: int) -> None:
-        """Note that ``task`` has returned."""
-        self._running.pop(task, None)
+    def end(self, run: str, task: int) -> None:
+        """Note that ``task`` of ``run`` has returned."""
+        self._running.pop((run, task), None)
 
 
 def _start_ledger() -> Any:
@@ -309,7 +319,7 @@ def connect(address: str | None = None, workers: int | None = None) -> Iterator[
             hint="Check it with `ray status`. All nodes need the same versions of Python and Ray." if address else None,
         ) from error
     try:
-        yield Cluster(workers)
+        yield Cluster(workers, _start_ledger())
     finally:
         ray.shutdown()
 
