@@ -34,8 +34,8 @@ collect_ignore = [] if importlib.util.find_spec("playwright") else ["web"]
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Start two workers for a core: many tests wait for a process, a server or a limit."""
-    return 2 * len(_cores())
+    """Start three workers for two cores: many tests wait for a process, a server or a limit."""
+    return max(2, 3 * len(_cores()) // 2)
 
 
 def pytest_configure() -> None:
