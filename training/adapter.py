@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,20 @@ from safetensors import safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from training.bases import BASES
 from training.config import Config
 from training.model import SpanReader
-from training.sources import hotpotqa, qamr, squad2, squadshifts
+from training.sources import (
+    covid_qa,
+    hotpotqa,
+    natural_questions,
+    qamr,
+    squad2,
+    squad11_more,
+    squadshifts,
+    webquestions,
+)
 from wikigr.atomic import write_atomic
-from wikigr.embeddings.model_id import DEFAULT_MODEL
-from wikigr.embeddings.weights import DEFAULT_WEIGHTS_SHA256
 from wikigr.reader.adapter import DESCRIPTION_SUFFIX, FORMAT, as_json
 from wikigr.reader.passage import Calibration
 
@@ -28,6 +36,10 @@ DATA_LICENSES = {
     "squadshifts": squadshifts.LICENSE,
     qamr.NAME: qamr.LICENSE,
     hotpotqa.NAME: hotpotqa.LICENSE,
+    squad11_more.NAME: squad11_more.LICENSE,
+    covid_qa.NAME: covid_qa.LICENSE,
+    natural_questions.NAME: natural_questions.LICENSE,
+    webquestions.NAME: webquestions.LICENSE,
 }
 
 _ENCODER = "encoder."
@@ -39,6 +51,7 @@ def write_adapter(
     path: Path,
     config: Config,
     *,
+    base_sha256: str,
     figures: dict[str, Any],
     calibration: Calibration,
     command: str,
@@ -56,8 +69,8 @@ def write_adapter(
     described = {
         "format": FORMAT,
         "sha256": hashlib.sha256(content).hexdigest(),
-        "base_model": DEFAULT_MODEL,
-        "base_sha256": DEFAULT_WEIGHTS_SHA256,
+        "base_model": BASES[config.base],
+        "base_sha256": base_sha256,
         "data": DATA_LICENSES,
         "config": config.to_json(),
         "command": command,
@@ -76,15 +89,26 @@ def write_calibration(path: Path, calibration: Calibration, figures: Mapping[str
     write_atomic(path.with_suffix(DESCRIPTION_SUFFIX), as_json(described).encode())
 
 
-def read_config(path: Path) -> Config:
-    """Return the settings in the description of the adapter ``path``."""
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What determines the tensors of an adapter: the pretrained model, the rank and the scale of the updates."""
+
+    base: str
+    rank: int
+    scale: float
+
+
+def read_shape(path: Path) -> Shape:
+    """Return the shape that the description of the adapter ``path`` gives."""
     described = json.loads(path.with_suffix(DESCRIPTION_SUFFIX).read_text(encoding="utf-8"))
-    return Config.from_json(described["config"])
+    settings = described["config"]
+    base = next(name for name, model_id in BASES.items() if model_id == described["base_model"])
+    return Shape(base, int(settings["rank"]), float(settings["scale"]))
 
 
 def read_adapter(path: Path) -> dict[str, Tensor]:
     """Return the tensors of the adapter ``path`` under the names and on the scale of ``SpanReader``."""
-    scale = read_config(path).scale
+    scale = read_shape(path).scale
     tensors: dict[str, Tensor] = {}
     with safe_open(path, "pt") as file:
         for name in file.keys():  # noqa: SIM118

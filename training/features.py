@@ -23,12 +23,17 @@ _WIDTH_STEP = 16
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A window with the tokens at which the accepted spans start and end; both ``(0,)`` if it holds no answer."""
+    """A window with the tokens at which the accepted spans start and end; both ``(0,)`` if it holds no answer.
+
+    ``taught`` are the teacher's probabilities of starts and ends, float16 of shape ``(tokens, 2)``, if it read the
+    window.
+    """
 
     input_ids: np.ndarray
     text_type_start: int
     starts: tuple[int, ...] = (0,)
     ends: tuple[int, ...] = (0,)
+    taught: np.ndarray | None = None
 
     @classmethod
     def of_window(cls, window: Window, spans: Sequence[tuple[int, int]] = ()) -> Feature:
@@ -39,13 +44,18 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Tensors of shape ``(windows, tokens)``; the targets are boolean."""
+    """Tensors of shape ``(windows, tokens)``; the targets are boolean.
+
+    ``taught`` has the shape ``(windows, tokens, 2)``, with zeros for windows that no teacher read; ``None`` if it read
+    none of them.
+    """
 
     input_ids: Tensor
     token_types: Tensor
     mask: Tensor
     starts: Tensor
     ends: Tensor
+    taught: Tensor | None = None
 
 
 def make_features(examples: Sequence[Example], maker: WindowMaker) -> list[Feature]:
@@ -98,4 +108,10 @@ def collate(features: Sequence[Feature], pad_id: int) -> Batch:
         mask[row, :length] = 1
         starts[row, list(feature.starts)] = True
         ends[row, list(feature.ends)] = True
-    return Batch(*map(torch.from_numpy, (input_ids, token_types, mask, starts, ends)))
+    taught = None
+    if any(feature.taught is not None for feature in features):
+        taught = torch.zeros(*shape, 2)
+        for row, feature in enumerate(features):
+            if feature.taught is not None:
+                taught[row, : len(feature.taught)] = torch.from_numpy(feature.taught.astype(np.float32))
+    return Batch(*map(torch.from_numpy, (input_ids, token_types, mask, starts, ends)), taught)

@@ -1,4 +1,4 @@
-"""The reader in torch: BERT with low-rank updates (LoRA, Hu et al. 2021) of all linear layers, and a span head."""
+"""The reader in torch: BERT or MPNet with low-rank updates (LoRA, Hu et al. 2021) of its linear layers and a head."""
 
 from __future__ import annotations
 
@@ -34,13 +34,14 @@ class SpanReader(nn.Module):  # type: ignore[misc]
 
     def __init__(self, checkpoint: Path, *, rank: int, scale: float, bfloat16: bool = False) -> None:
         """Read the encoder from the folder ``checkpoint``. ``bfloat16`` computes all but the head in that type."""
-        from transformers import BertModel, logging
+        from transformers import AutoModel, logging
 
         super().__init__()
         logging.set_verbosity_error()
         logging.disable_progress_bar()
         dtype = torch.bfloat16 if bfloat16 else torch.float32
-        self.encoder = BertModel.from_pretrained(checkpoint, add_pooling_layer=False, attn_implementation="sdpa")
+        self.encoder = AutoModel.from_pretrained(checkpoint, add_pooling_layer=False)
+        self._has_token_types = self.encoder.config.model_type == "bert"
         self.encoder.to(dtype).requires_grad_(False)
         for name, module in list(self.encoder.encoder.named_modules()):
             if isinstance(module, nn.Linear):
@@ -54,15 +55,14 @@ class SpanReader(nn.Module):  # type: ignore[misc]
         for module in self.modules():
             if isinstance(module, nn.Dropout):
                 module.p = 0.0
-        for layer in self.encoder.encoder.layer:
-            layer.attention.self.dropout.p = 0.0
 
     def forward(self, input_ids: Tensor, token_types: Tensor, mask: Tensor) -> Tensor:
         """Return logits of shape ``(windows, tokens, 2)``; padding gets a large negative logit.
 
         The inputs have the shape ``(windows, tokens)``; ``mask`` is 1 for tokens and 0 for padding.
         """
-        hidden = self.encoder(input_ids=input_ids, token_type_ids=token_types, attention_mask=mask).last_hidden_state
+        types = {"token_type_ids": token_types} if self._has_token_types else {}
+        hidden = self.encoder(input_ids=input_ids, attention_mask=mask, **types).last_hidden_state
         logits: Tensor = self.head(hidden.float())
         return logits.masked_fill(mask.unsqueeze(-1) == 0, -1e4)
 

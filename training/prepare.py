@@ -8,14 +8,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from training.config import Config, DataConfig
-from training.examples import Example, Question, contains_answer, write_examples
+from training.config import DISTANT, GENERAL, STRUCTURE, Config, DataConfig, Phase
+from training.examples import Example, Question, contains_answer, read_examples, write_examples
 from training.negatives import ATTRIBUTE, ENTITY_SWAP, SAME_ARTICLE, SEARCH, ArticleNegatives, swap_entity
 from training.search import ParagraphSearch
-from training.sources import hotpotqa, qamr, squad2, squadshifts
+from training.sources import (
+    covid_qa,
+    hotpotqa,
+    natural_questions,
+    qamr,
+    squad2,
+    squad11_more,
+    squadshifts,
+    webquestions,
+)
 from wikigr.embeddings.embedder import Embedder
 
-TRAINING_FILE = "training.jsonl"
 HELD_OUT_FILE = "held_out.jsonl"
 
 ANSWER = "answer"
@@ -51,6 +59,9 @@ def read_sources(data: Path, config: Config) -> Sources:
         *draw.sample(forums, min(config.data.forum, len(forums))),
         *draw.sample(sentences, min(config.data.qamr, len(sentences))),
         *hotpotqa.read_hotpotqa(data / "hotpotqa"),
+        *squad11_more.read_squad11_more(reading),
+        *covid_qa.read_covid_qa(reading),
+        *natural_questions.read_answered(data / "questions"),
     ]
     held_out = tuple(question for question in squad if question.title in titles)
     texts = {question.text for question in held_out}
@@ -58,14 +69,42 @@ def read_sources(data: Path, config: Config) -> Sources:
     return Sources(kept, held_out, tuple(titles))
 
 
-def prepare(data: Path, work: Path, config: Config, encoder: Embedder) -> Counter[str]:
-    """Write ``training.jsonl`` and ``held_out.jsonl`` to ``work``; return the number of examples by source and kind."""
+def prepare(data: Path, work: Path, config: Config, encoder: Embedder, structured: Sequence[Example]) -> Counter[str]:
+    """Write the parts of the training data and ``held_out.jsonl`` to ``work``.
+
+    ``structured`` are the examples of ``training.structure``; those on held-out articles are left out. Returns the
+    number of examples by source and kind.
+    """
     sources = read_sources(data, config)
-    examples = make_examples(sources.training, config.data, encoder, random.Random(config.seed))
+    draw = random.Random(config.seed)
+    general = make_examples(sources.training, config.data, encoder, draw)
+    general += uncovered_examples(data / "questions", sources.titles, config.data, encoder)
+    draw.shuffle(general)
+    parts = {
+        GENERAL: general,
+        DISTANT: webquestions.distant_examples(data, encoder, frozenset(sources.titles)),
+        STRUCTURE: [example for example in structured if example.title not in sources.titles],
+    }
     work.mkdir(parents=True, exist_ok=True)
-    write_examples(work / TRAINING_FILE, examples)
+    for name, examples in parts.items():
+        write_examples(work / part_file(name), examples)
     write_examples(work / HELD_OUT_FILE, (_original(question) for question in sources.held_out))
-    return Counter(f"{example.source} {example.kind}" for example in examples)
+    return Counter(f"{example.source} {example.kind}" for examples in parts.values() for example in examples)
+
+
+def part_file(name: str) -> str:
+    """Return the name of the file of a part of the training data."""
+    return f"{name}.jsonl"
+
+
+def read_phase(work: Path, config: Config, phase: Phase) -> list[Example]:
+    """Return the examples that a phase reads."""
+    draw = random.Random(config.seed)
+    chosen: list[Example] = []
+    for name, count in phase.examples:
+        examples = read_examples(work / part_file(name))
+        chosen += draw.sample(examples, count) if 0 < count < len(examples) else examples
+    return chosen
 
 
 def make_examples(
@@ -86,11 +125,28 @@ def make_examples(
             if draw.random() < config.entity_swap_share:
                 examples += _swapped(question, swap_entity(question, draw))
     sentences = [question for question in questions if question.source == qamr.NAME]
-    paragraphs = [question for question in questions if question.source != qamr.NAME]
+    paragraphs = [question for question in questions if question.source not in (qamr.NAME, covid_qa.NAME)]
     examples += _search_negatives(sentences, config.qamr_negative_share, encoder, draw)
     examples += _search_negatives(paragraphs, config.search_share, encoder, draw)
     draw.shuffle(examples)
     return [_with_heading(example, config.heading_share, draw) for example in examples]
+
+
+def uncovered_examples(folder: Path, left_out: Sequence[str], config: DataConfig, encoder: Embedder) -> list[Example]:
+    """Return the questions that no passage answers against the best passages that search finds for them.
+
+    Passages of the articles ``left_out`` are not read.
+    """
+    passages = [item for item in natural_questions.read_passages(folder).values() if item[0] not in left_out]
+    questions = natural_questions.read_uncovered(folder)
+    found = ParagraphSearch(passages, encoder).search([question.question for question in questions], _SEARCH_DEPTH)
+    return [
+        example
+        for question, numbers in zip(questions, found, strict=True)
+        for title, text in [passages[number] for number in numbers[: config.uncovered_passages]]
+        if not contains_answer(text, question.accepted)
+        for example in _against(question, title, text, SEARCH)
+    ]
 
 
 def _search_negatives(

@@ -101,3 +101,14 @@ def _retrieved(values: dict[str, Any]) -> RetrievedQuestion:
         gold=Passage(**values["gold"]),
         sections=tuple(Passage(**section) for section in values["sections"]),
     )
+
+
+def first_of_each_group(questions: Sequence[RetrievedQuestion], count: int) -> list[RetrievedQuestion]:
+    """Return the first ``count`` questions of each group."""
+    seen: dict[str, int] = {}
+    kept = []
+    for question in questions:
+        seen[question.group] = seen.get(question.group, 0) + 1
+        if seen[question.group] <= count:
+            kept.append(question)
+    return kept

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from training.config import Config
+from training.config import Config, Phase
 from training.features import Batch, Feature, collate, epoch_batches
 from training.model import SpanReader
 
@@ -31,26 +31,27 @@ class _Position:
     batch: int = 0
 
 
-def span_loss(logits: Tensor, batch: Batch, label_smoothing: float) -> Tensor:
+def span_loss(logits: Tensor, batch: Batch, teaching: float = 0.0) -> Tensor:
     """Return the mean negative log-likelihood of the accepted starts and ends.
 
-    Several accepted positions share their probability (Clark & Gardner 2018). ``label_smoothing`` is the weight of the
-    uniform distribution over all tokens of the window.
+    Several accepted positions share their probability (Clark & Gardner 2018). ``teaching`` is the weight of the cross
+    entropy with the teacher's distributions (Hinton et al. 2015), where the batch has them.
     """
     losses = []
     for side, target in enumerate((batch.starts, batch.ends)):
         logs = logits[..., side].log_softmax(-1)
         loss = -logs.masked_fill(~target, -torch.inf).logsumexp(-1)
-        if label_smoothing:
-            uniform = -(logs * batch.mask).sum(-1) / batch.mask.sum(-1)
-            loss = (1 - label_smoothing) * loss + label_smoothing * uniform
+        if teaching and batch.taught is not None:
+            taught = -(batch.taught[..., side] * logs).sum(-1)
+            has_teacher = batch.taught[..., side].sum(-1) > 0
+            loss = torch.where(has_teacher, (1 - teaching) * loss + teaching * taught, loss)
         losses.append(loss)
     return torch.stack(losses).mean()
 
 
-def learning_rate(step: int, config: Config) -> float:
-    """Return the rate of a step, counted from 0: linear between the points of ``config.learning_rates``."""
-    steps, rates = zip(*config.learning_rates, strict=True)
+def learning_rate(step: int, phase: Phase) -> float:
+    """Return the rate of a step, counted from 0: linear between the points of ``phase.learning_rates``."""
+    steps, rates = zip(*phase.learning_rates, strict=True)
     return float(np.interp(step, steps, rates))
 
 
@@ -60,15 +61,16 @@ def train(
     pad_id: int,
     run: Path,
     config: Config,
+    phase: Phase,
     *,
     start: Mapping[str, Tensor] | None = None,
     stop_at: int | None = None,
 ) -> SpanReader:
-    """Train on ``features`` from the encoder in the folder ``checkpoint``, and return the trained model.
+    """Train a phase on ``features`` from the encoder in the folder ``checkpoint``, and return the trained model.
 
     The adapter is at first ``start``, or changes nothing. The folder ``run`` receives the settings, the log and the
     last checkpoint; training continues from it. ``stop_at`` ends after that many steps. Only the learning rates of
-    later steps may change, which also makes a finished training longer. Raises ``ValueError`` if ``run`` holds a
+    later steps may change, which also makes a finished phase longer. Raises ``ValueError`` if ``run`` holds a
     training with other settings.
     """
     run.mkdir(parents=True, exist_ok=True)
@@ -82,24 +84,24 @@ def train(
     state = torch.load(run / CHECKPOINT, weights_only=True) if (run / CHECKPOINT).exists() else None
     if state is not None:
         position = _Position(*state["position"])
-    _record_settings(run / CONFIG, config, position.step)
+    _record_settings(run / CONFIG, config, phase, position.step)
     if state is None and start is not None:
         model.load_adapter(dict(start))
     if state is not None:
         model.load_adapter(state["adapter"])
         optimizer.load_state_dict(state["optimizer"])
         torch.set_rng_state(state["random"])
-    last = config.steps if stop_at is None else min(stop_at, config.steps)
+    last = phase.steps if stop_at is None else min(stop_at, phase.steps)
     if position.step >= last:
         return model
     with (run / LOG).open("a", encoding="utf-8") as log:
         begun, examples, total = time.perf_counter(), 0, 0.0
         for batch, reached in _batches(features, pad_id, config, position):
-            rate = learning_rate(position.step, config)
+            rate = learning_rate(position.step, phase)
             for group in optimizer.param_groups:
                 group["lr"] = rate
             logits = model(batch.input_ids, batch.token_types, batch.mask)
-            loss = span_loss(logits, batch, config.label_smoothing)
+            loss = span_loss(logits, batch, phase.teaching)
             optimizer.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(parameters.values(), config.gradient_norm)
@@ -141,13 +143,17 @@ def _batches(
         epoch, done = epoch + 1, 0
 
 
-def _record_settings(path: Path, config: Config, done: int) -> None:
+def _record_settings(path: Path, config: Config, phase: Phase, done: int) -> None:
     if path.exists():
-        known = Config.read(path)
-        same_rates = all(learning_rate(step, known) == learning_rate(step, config) for step in range(done))
-        if not same_rates or replace(known, learning_rates=config.learning_rates) != config:
+        known = json.loads(path.read_text(encoding="utf-8"))
+        before = Config.from_json({**known["config"], "phases": [known["phase"]]}).phases[0]
+        same_rates = all(learning_rate(step, before) == learning_rate(step, phase) for step in range(done))
+        same_phase = replace(before, learning_rates=phase.learning_rates, share=phase.share) == phase
+        same_rest = Config.from_json(known["config"]) == replace(config, phases=())
+        if not (same_rates and same_phase and same_rest):
             raise ValueError(f"{path} holds other settings; choose another run folder, or delete this one.")
-    path.write_text(json.dumps(config.to_json(), indent=2) + "\n", encoding="utf-8")
+    settings = {"config": replace(config, phases=()).to_json(), "phase": asdict(phase)}
+    path.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
 
 
 def _save(path: Path, model: SpanReader, optimizer: torch.optim.Optimizer, position: _Position) -> None:

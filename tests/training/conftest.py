@@ -65,8 +65,28 @@ def data(tmp_path: Path) -> Path:
     # One article of the other data set has the title of an article of SQuAD 2.0.
     same = [{**row, "title": row["title"].removeprefix("New_")} for row in shifts[:3]]
     write_lines(reading / "squadshifts-new_wiki.jsonl.xz", [*shifts, *same])
-    for name in ("squadshifts-reddit", "squadshifts-amazon_reviews", "qamr"):
+    for name in ("squadshifts-reddit", "squadshifts-amazon_reviews", "qamr", "squad11-more", "covid-qa"):
         write_lines(reading / f"{name}.jsonl.xz", [{**row, "id": f"{name}{row['id']}"} for row in shifts])
+    asked = [row for row in squad if not row["is_impossible"]]
+    natural = [
+        {"id": f"nq-{n}", "question": row["question"], "answers": row["answers"], "gold_ids": row["gold_ids"]}
+        for n, row in enumerate(asked)
+    ]
+    write_lines(folder / "questions" / "nq-passages.jsonl.xz", paragraphs)
+    covered = [{**row, "covered": True} for row in natural[::2]]
+    others = [{**row, "answers": ["Curie"], "gold_ids": [], "covered": False} for row in natural[1::2]]
+    write_lines(folder / "questions" / "nq.jsonl.xz", [*covered, *others])
+    typed = [
+        {"id": "w1", "question": "where did planck live?", "answers": ["Kiel"]},
+        {"id": "w2", "question": "where did curie live?", "answers": ["Warsaw"]},
+    ]
+    write_lines(folder / "questions" / "webquestions.jsonl.xz", typed)
+    leads = [
+        ("Planck's years", "After long travels and many lectures Planck came to live in the old town of Kiel again."),
+        ("Dirac's years", "After long travels and many lectures Dirac came to speak in the old town of Bristol again."),
+    ]
+    rows = [{"title": title, "text": f"## {title}\n{text}\nShort."} for title, text in leads]
+    write_lines(folder / "wikispeedia" / "leads.jsonl.xz", rows)
     passages = [{"id": f"hp-{n}", "title": row["title"], "text": row["text"]} for n, row in enumerate(paragraphs)]
     write_lines(folder / "hotpotqa" / "corpus.jsonl.xz", passages)
     hops = [

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors import safe_open
 
-from training.adapter import load_adapter, read_config, write_adapter
+from training.adapter import Shape, load_adapter, read_shape, write_adapter
 from training.config import Config
 from training.model import SpanReader
 from wikigr.reader.passage import UNCALIBRATED
 
-CONFIG = replace(Config(), rank=4)
+CONFIG = Config(base="small", phases=(), rank=4)
 
 
 def _random_model(tiny_bert: Path, seed: int) -> SpanReader:
@@ -35,7 +34,8 @@ def _logits(model: SpanReader) -> torch.Tensor:
 
 
 def _write(model: SpanReader, path: Path) -> None:
-    write_adapter(model, path, CONFIG, figures={"gold": {"f1": 0.5}}, calibration=UNCALIBRATED, command="test")
+    figures = {"gold": {"f1": 0.5}}
+    write_adapter(model, path, CONFIG, base_sha256="0" * 64, figures=figures, calibration=UNCALIBRATED, command="test")
 
 
 def test_round_trip(tiny_bert: Path, tmp_path: Path) -> None:
@@ -48,10 +48,11 @@ def test_round_trip(tiny_bert: Path, tmp_path: Path) -> None:
     assert torch.equal(_logits(loaded), _logits(model))
     with safe_open(path, "pt") as file:
         assert file.get_tensor("head.bias").dtype == torch.float16
-    assert read_config(path) == CONFIG
+    assert read_shape(path) == Shape("small", 4, 2.0)
     described = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     assert described["data"]["squad2"] == "CC BY-SA 4.0"
-    assert len(described["base_sha256"]) == 64
+    assert described["base_sha256"] == "0" * 64
+    assert Config.from_json(described["config"]) == CONFIG
 
 
 def test_the_tensors_merge_with_the_base_weights(tiny_bert: Path, tmp_path: Path) -> None:

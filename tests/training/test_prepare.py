@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from training.config import Config, DataConfig
+from training.config import DISTANT, GENERAL, STRUCTURE, Config, DataConfig, Phase
 from training.examples import Example, contains_answer, occurrences, read_examples
 from training.negatives import swap_entity
-from training.prepare import ANSWER, HELD_OUT_FILE, TRAINING_FILE, UNANSWERABLE, prepare, read_sources
+from training.prepare import ANSWER, HELD_OUT_FILE, UNANSWERABLE, part_file, prepare, read_phase, read_sources
 from training.sources.hotpotqa import read_hotpotqa
+from training.sources.natural_questions import read_natural_questions
 from training.sources.squadshifts import parse_row
 from wikigr.embeddings.embedder import Embedder
 
@@ -25,13 +26,18 @@ ALL_KINDS = DataConfig(
     search_share=1.0,
     entity_swap_share=1.0,
 )
-CONFIG = replace(Config(), data=ALL_KINDS)
+CONFIG = Config(base="small", phases=(), data=ALL_KINDS)
+STRUCTURED = tuple(
+    Example("structure-test", "answer", city, "Where?", city, "", f"It is {city}.", (city,), ((6, 6 + len(city)),))
+    for city in ("Ulm", "Kiel", "Würzburg", "Wien", "Bristol")
+)
 
 
 @pytest.fixture
 def examples(data: Path, tmp_path: Path, encoder: Embedder) -> list[Example]:
-    prepare(data, tmp_path / "work", CONFIG, encoder)
-    return read_examples(tmp_path / "work" / TRAINING_FILE)
+    prepare(data, tmp_path / "work", CONFIG, encoder, STRUCTURED)
+    parts = [read_examples(tmp_path / "work" / part_file(name)) for name in (GENERAL, DISTANT)]
+    return [example for part in parts for example in part]
 
 
 def test_training_never_reads_a_held_out_article(examples: list[Example], data: Path, tmp_path: Path) -> None:
@@ -62,7 +68,7 @@ def test_negatives_hold_no_accepted_answer(examples: list[Example]) -> None:
     originals = {example.id: example.text for example in examples if example.kind == ANSWER}
     for example in examples:
         if example.kind in ("same_article", "attribute", "search"):
-            assert example.text != originals[example.id]
+            assert example.text != originals.get(example.id)
 
 
 def test_spans_are_answers(examples: list[Example]) -> None:
@@ -80,8 +86,41 @@ def test_qamr_has_as_many_negatives_as_answers(examples: list[Example]) -> None:
 
 def test_the_same_seed_gives_the_same_bytes(data: Path, tmp_path: Path, encoder: Embedder) -> None:
     for name in ("one", "two"):
-        prepare(data, tmp_path / name, CONFIG, encoder)
-    assert (tmp_path / "one" / TRAINING_FILE).read_bytes() == (tmp_path / "two" / TRAINING_FILE).read_bytes()
+        prepare(data, tmp_path / name, CONFIG, encoder, STRUCTURED)
+    for part in (GENERAL, DISTANT, STRUCTURE):
+        one, two = ((tmp_path / name / part_file(part)).read_bytes() for name in ("one", "two"))
+        assert one
+        assert one == two
+
+
+def test_a_phase_draws_from_the_parts_that_it_names(data: Path, tmp_path: Path, encoder: Embedder) -> None:
+    prepare(data, tmp_path, CONFIG, encoder, STRUCTURED)
+    phase = Phase("one", ((GENERAL, 5), (STRUCTURE, 0)), ((0, 0.0), (1, 0.0)), 1.0)
+    read = read_phase(tmp_path, CONFIG, phase)
+    held_out = read_sources(data, CONFIG).titles
+    assert len(read) == 5 + len(STRUCTURED) - len(held_out)
+    assert not {example.title for example in read} & set(held_out)
+    assert read == read_phase(tmp_path, CONFIG, phase)
+    assert read != read_phase(tmp_path, CONFIG.at(1), phase)
+
+
+def test_nq_gives_answers_and_questions_without_one(data: Path, tmp_path: Path, examples: list[Example]) -> None:
+    folder = data / "questions"
+    halves = [{item.id for item in read_natural_questions(folder, held_out=held)} for held in (False, True)]
+    assert all(halves)
+    assert not halves[0] & halves[1]
+    found = [example for example in examples if example.source == "nq"]
+    assert {example.id for example in found} <= halves[0]
+    assert {(example.kind, bool(example.spans)) for example in found} >= {(ANSWER, True), ("search", False)}
+
+
+def test_distant_answers_stand_in_a_passage_that_says_what_is_asked(examples: list[Example]) -> None:
+    found = [example for example in examples if example.source == "webquestions"]
+    (answer,) = (example for example in found if example.kind == ANSWER)
+    assert (answer.question, answer.title) == ("where did planck live?", "Planck's years")
+    assert [example.kind for example in found if example.id == "w1"] == [ANSWER, "search"]
+    # No passage states the other answer, so nothing is known about what the passages say.
+    assert not any(example.id == "w2" for example in found)
 
 
 def test_hotpotqa_keeps_spans_of_one_passage(data: Path) -> None:

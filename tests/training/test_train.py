@@ -7,19 +7,19 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
-from training.config import Config
+from training.config import Config, Phase
 from training.examples import Example
-from training.features import Feature, make_features
+from training.features import Feature, collate, make_features
 from training.model import SpanReader
 from training.train import LOG, learning_rate, span_loss, train
 from wikigr.reader.windows import WindowMaker
 
-CONFIG = replace(
-    Config(), rank=4, batch_size=4, checkpoint_steps=5, learning_rates=((0, 0.0), (2, 5e-3), (12, 0.0)), bfloat16=False
-)
+CONFIG = Config(base="small", phases=(), rank=4, batch_size=4, checkpoint_steps=5, bfloat16=False, threads=2)
+PHASE = Phase("first", (("general", 0),), ((0, 0.0), (2, 5e-3), (12, 0.0)), 1.0)
 
 
 @pytest.fixture
@@ -41,19 +41,19 @@ def _equal(one: SpanReader, two: SpanReader) -> bool:
 
 
 def test_resuming_gives_the_same_model(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
-    whole = train(features, tiny_bert, 0, tmp_path / "whole", CONFIG)
-    train(features, tiny_bert, 0, tmp_path / "parts", CONFIG, stop_at=7)
+    whole = train(features, tiny_bert, 0, tmp_path / "whole", CONFIG, PHASE)
+    train(features, tiny_bert, 0, tmp_path / "parts", CONFIG, PHASE, stop_at=7)
     torch.manual_seed(99)
-    resumed = train(features, tiny_bert, 0, tmp_path / "parts", CONFIG)
+    resumed = train(features, tiny_bert, 0, tmp_path / "parts", CONFIG, PHASE)
     assert _equal(whole, resumed)
-    fresh = train(features, tiny_bert, 0, tmp_path / "other", replace(CONFIG, seed=8))
+    fresh = train(features, tiny_bert, 0, tmp_path / "other", replace(CONFIG, seed=8), PHASE)
     assert not _equal(whole, fresh)
 
 
 def test_an_interrupted_training_continues_at_its_last_checkpoint(
     features: list[Feature], tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = train(features, tiny_bert, 0, tmp_path / "whole", CONFIG)
+    whole = train(features, tiny_bert, 0, tmp_path / "whole", CONFIG, PHASE)
     losses = iter(range(8))
 
     def interrupt(*arguments: object) -> torch.Tensor:
@@ -63,46 +63,47 @@ def test_an_interrupted_training_continues_at_its_last_checkpoint(
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr("training.train.span_loss", interrupt)
-        train(features, tiny_bert, 0, tmp_path / "parts", CONFIG)
-    assert _equal(whole, train(features, tiny_bert, 0, tmp_path / "parts", CONFIG))
+        train(features, tiny_bert, 0, tmp_path / "parts", CONFIG, PHASE)
+    assert _equal(whole, train(features, tiny_bert, 0, tmp_path / "parts", CONFIG, PHASE))
 
 
 def test_it_learns(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
-    train(features, tiny_bert, 0, tmp_path / "run", replace(CONFIG, learning_rates=((0, 2e-2), (120, 0.0))))
+    train(features, tiny_bert, 0, tmp_path / "run", CONFIG, replace(PHASE, learning_rates=((0, 2e-2), (120, 0.0))))
     losses = [json.loads(line)["loss"] for line in (tmp_path / "run" / LOG).read_text().splitlines()]
     assert losses[-1] < losses[0] / 3
 
 
 def test_other_settings_do_not_continue_a_run(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
-    train(features, tiny_bert, 0, tmp_path / "run", CONFIG, stop_at=1)
+    train(features, tiny_bert, 0, tmp_path / "run", CONFIG, PHASE, stop_at=1)
     with pytest.raises(ValueError, match="other settings"):
-        train(features, tiny_bert, 0, tmp_path / "run", replace(CONFIG, rank=5))
+        train(features, tiny_bert, 0, tmp_path / "run", replace(CONFIG, rank=5), PHASE)
+    with pytest.raises(ValueError, match="other settings"):
+        train(features, tiny_bert, 0, tmp_path / "run", CONFIG, replace(PHASE, teaching=0.5))
 
 
 def test_a_finished_training_can_be_made_longer(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
-    longer = replace(CONFIG, learning_rates=(*CONFIG.learning_rates, (14, 4e-3), (18, 0.0)))
-    train(features, tiny_bert, 0, tmp_path / "run", CONFIG)
-    extended = train(features, tiny_bert, 0, tmp_path / "run", longer)
-    assert _equal(extended, train(features, tiny_bert, 0, tmp_path / "whole", longer))
-    assert Config.read(tmp_path / "run" / "config.json") == longer
-    other = replace(CONFIG, learning_rates=((0, 0.0), (2, 4e-3), (30, 0.0)))
+    longer = replace(PHASE, learning_rates=(*PHASE.learning_rates, (14, 4e-3), (18, 0.0)))
+    train(features, tiny_bert, 0, tmp_path / "run", CONFIG, PHASE)
+    extended = train(features, tiny_bert, 0, tmp_path / "run", CONFIG, longer)
+    assert _equal(extended, train(features, tiny_bert, 0, tmp_path / "whole", CONFIG, longer))
+    other = replace(PHASE, learning_rates=((0, 0.0), (2, 4e-3), (30, 0.0)))
     with pytest.raises(ValueError, match="other settings"):
-        train(features, tiny_bert, 0, tmp_path / "run", other)
+        train(features, tiny_bert, 0, tmp_path / "run", CONFIG, other)
 
 
 def test_another_phase_starts_from_the_adapter_of_the_first(
     features: list[Feature], tiny_bert: Path, tmp_path: Path
 ) -> None:
-    first = train(features, tiny_bert, 0, tmp_path / "run", CONFIG)
-    refined = replace(CONFIG, refine_rates=((0, 0.0), (1, 0.0))).refined()
-    assert (refined.seed, refined.refine_rates) == (CONFIG.seed + 1, ())
-    second = train(features[:8], tiny_bert, 0, tmp_path / "run" / "refined", refined, start=first.adapter())
+    first = train(features, tiny_bert, 0, tmp_path / "run", CONFIG, PHASE)
+    still = replace(PHASE, name="second", learning_rates=((0, 0.0), (1, 0.0)))
+    assert CONFIG.at(1).seed == CONFIG.seed + 1
+    second = train(features[:8], tiny_bert, 0, tmp_path / "second", CONFIG.at(1), still, start=first.adapter())
     # A step at the rate 0 changes nothing.
     assert _equal(first, second)
 
 
 def test_only_the_adapter_and_the_head_change(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
-    trained = train(features, tiny_bert, 0, tmp_path / "run", CONFIG).state_dict()
+    trained = train(features, tiny_bert, 0, tmp_path / "run", CONFIG, PHASE).state_dict()
     torch.manual_seed(CONFIG.seed)
     before = SpanReader(tiny_bert, rank=CONFIG.rank, scale=CONFIG.scale).state_dict()
     changed = {name for name, tensor in before.items() if not torch.equal(tensor, trained[name])}
@@ -111,15 +112,38 @@ def test_only_the_adapter_and_the_head_change(features: list[Feature], tiny_bert
 
 
 def test_learning_rate_rises_and_falls() -> None:
-    rates = [learning_rate(step, CONFIG) for step in range(13)]
+    rates = [learning_rate(step, PHASE) for step in range(13)]
     assert rates[0] == rates[12] == 0
     assert rates[2] == max(rates) == 5e-3
     assert rates[7] == pytest.approx(2.5e-3)
 
 
-def test_label_smoothing_raises_the_loss_of_a_certain_model(features: list[Feature], tiny_bert: Path) -> None:
-    from training.features import collate
+def test_the_teacher_moves_the_student(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
+    """The teacher is certain of the first token of every window, which the labels never name for answers."""
+    certain = [replace(feature, taught=_certain_of_nothing(feature)) for feature in features]
+    rates = ((0, 2e-2), (60, 0.0))
+    labeled, taught = (
+        train(certain, tiny_bert, 0, tmp_path / name, CONFIG, replace(PHASE, learning_rates=rates, teaching=weight))
+        for name, weight in (("labeled", 0.0), ("taught", 1.0))
+    )
+    batch = collate(certain, 0)
+    none = [
+        float(model(batch.input_ids, batch.token_types, batch.mask).softmax(1)[:, 0].mean().detach())
+        for model in (labeled, taught)
+    ]
+    assert none[1] > 0.9 > none[0]
 
-    batch = collate(features[:4], 0)
-    logits = torch.stack([batch.starts, batch.ends], -1) * 50.0
-    assert span_loss(logits, batch, 0.0) < 1e-3 < span_loss(logits, batch, 0.1)
+
+def test_windows_that_no_teacher_read_keep_their_labels(features: list[Feature]) -> None:
+    batch = collate([features[0], replace(features[1], taught=_certain_of_nothing(features[1]))], 0)
+    logits = torch.zeros(*batch.input_ids.shape, 2)
+    assert batch.taught is not None
+    assert not batch.taught[0].any()
+    assert batch.taught[1, 0].tolist() == [1.0, 1.0]
+    assert float(span_loss(logits, batch, 1.0)) == pytest.approx(float(span_loss(logits, batch)))
+
+
+def _certain_of_nothing(feature: Feature) -> np.ndarray:
+    taught = np.zeros((len(feature.input_ids), 2), np.float16)
+    taught[0] = 1.0
+    return taught

@@ -1,8 +1,8 @@
 """Turn a question and a section into the token windows that the reader reads.
 
-A window is ``[CLS] question [SEP] title · heading : text [SEP]``. The title and the heading stand in front of every
-window of a section, because they name the subject that the text often refers to as "it". Training and answering share
-this format.
+A window is ``[CLS] question [SEP] title · heading : text [SEP]``, or ``<s> question </s></s> title · heading : text
+</s>`` for a tokenizer with these tokens. The title and the heading stand in front of every window of a section, because
+they name the subject that the text often refers to as "it". Training and answering share this format.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from wikigr.text import scrub
 
 _SEPARATOR = " · "
 _END_OF_TITLE = ":"
+# The tokens that begin a window, separate the question from the text, and end the window, by the name of the first: those
+# of MPNet, whose vocabulary contains those of BERT as well, and those of BERT.
+_SPECIAL_TOKENS = {"<s>": (("</s>", "</s>"), "</s>"), "[CLS]": (("[SEP]",), "[SEP]")}
 _JOINT = re.compile(r"(?<=[^\W\d_])[-‐–](?=[^\W\d_])")
 
 
@@ -25,7 +28,7 @@ _JOINT = re.compile(r"(?<=[^\W\d_])[-‐–](?=[^\W\d_])")
 class Window:
     """A window of a section.
 
-    ``token_types`` is 0 up to and including the first ``[SEP]``, and 1 after it. The text begins at the token
+    ``token_types`` is 0 up to and including the tokens that end the question, and 1 after them. The text begins at the token
     ``text_start``; ``offsets`` holds the characters ``(start, end)`` of the section's text for each of its tokens.
     ``words`` holds the number of the word that each of them is a piece of, and also those of the tokens before and
     after the window (−1 if there is none), because a window may begin or end inside a word.
@@ -44,13 +47,16 @@ class WindowMaker:
     def __init__(self, tokenizer: Tokenizer, options: WindowOptions | None = None) -> None:
         """Switch off the truncation and the padding of ``tokenizer``, and use it.
 
-        Raises ``ValueError`` if it has no ``[CLS]`` or ``[SEP]``.
+        Raises ``ValueError`` if it has the special tokens of neither BERT nor MPNet.
         """
         self.options = options or WindowOptions()
         self._tokenizer = tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self._first, self._separator = (self._special(name) for name in ("[CLS]", "[SEP]"))
+        first = next((name for name in _SPECIAL_TOKENS if tokenizer.token_to_id(name) is not None), "[CLS]")
+        between, last = _SPECIAL_TOKENS[first]
+        self._first, self._last = self._special(first), self._special(last)
+        self._between = [self._special(name) for name in between]
         self._end_of_title = self._encode(_END_OF_TITLE).ids
 
     def windows(self, question: str, title: str, heading: str, text: str) -> list[Window]:
@@ -61,7 +67,7 @@ class WindowMaker:
         options = self.options
         asked = self._encode(question).ids
         named = self._encode(_SEPARATOR.join(filter(None, (title.strip(), heading.strip())))).ids
-        head = [self._first, *asked[: options.question_tokens], self._separator]
+        head = [self._first, *asked[: options.question_tokens], *self._between]
         types = len(head)
         if named:
             head += [*named[: options.title_tokens], *self._end_of_title]
@@ -72,7 +78,7 @@ class WindowMaker:
         made = []
         for start in _starts(len(ids), room, options.overlap):
             piece = ids[start : start + room]
-            input_ids = [*head, *piece, self._separator]
+            input_ids = [*head, *piece, self._last]
             made.append(
                 Window(
                     input_ids=input_ids,
