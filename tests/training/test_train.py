@@ -18,8 +18,9 @@ from training.train import LOG, learning_rate, span_loss, train
 from wikigr.reader.windows import WindowMaker
 
 CONFIG = replace(
-    Config(), rank=4, batch_size=4, checkpoint_steps=5, learning_rates=((0, 0.0), (2, 5e-3), (12, 0.0)), bfloat16=False
-)
+    Config(), rank=4, batch_size=4, checkpoint_steps=5, learning_rates=((0, 0.0), (2, 5e-3), (12, 0.0)), bfloat16=False,
+    threads=1,  # more of them only wait for each other at this size
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -68,7 +69,8 @@ def test_an_interrupted_training_continues_at_its_last_checkpoint(
 
 
 def test_it_learns(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
-    train(features, tiny_bert, 0, tmp_path / "run", replace(CONFIG, learning_rates=((0, 2e-2), (120, 0.0))))
+    # At four times this rate, some seeds diverge, and rounding would decide which.
+    train(features, tiny_bert, 0, tmp_path / "run", replace(CONFIG, learning_rates=((0, 5e-3), (120, 0.0))))
     losses = [json.loads(line)["loss"] for line in (tmp_path / "run" / LOG).read_text().splitlines()]
     assert losses[-1] < losses[0] / 3
 
