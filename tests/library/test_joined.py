@@ -10,7 +10,6 @@ from tests.library.conftest import BIRDS, OpenAll, Record, build
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
-from wikigr.index.candidate import Hit
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
@@ -21,10 +20,6 @@ from wikigr.retrieval.rerankers.graph_reranker import GraphReranking
 QUESTIONS = ["Which bird waits for fish?", "What does a winch wind?", "How long does a crane live?", "horn"]
 
 
-def rounded(hits: list[Hit]) -> list[tuple[str, float]]:
-    return [(hit.section_id, round(hit.score, 4)) for hit in hits]
-
-
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_sections_and_scores_are_those_of_one_pack_with_all_articles(
     open_all: OpenAll, birds: Path, lifts: Path, birds_and_lifts: Path, question: str
@@ -33,7 +28,10 @@ def test_sections_and_scores_are_those_of_one_pack_with_all_articles(
     with Pack(birds_and_lifts) as whole:
         pipeline = Pipeline(Profile(), whole, offline=True)
         (vector,) = whole.encoder.encode([question])
-        assert rounded(joined.pack.nearest(vector, 4)) == rounded(whole.nearest(vector, 4))
+        near, nearest = joined.pack.nearest(vector, 4), whole.nearest(vector, 4)
+        assert [hit.section_id for hit in near] == [hit.section_id for hit in nearest]
+        # Another batch of texts changes the last digits of the vectors.
+        assert [hit.score for hit in near] == pytest.approx([hit.score for hit in nearest], abs=1e-5)
         expected = pipeline.search(question, top_k=4)
         found = joined.search(question, top_k=4)
         assert [item.section for item in found] == [item.section for item in expected]

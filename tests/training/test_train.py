@@ -18,7 +18,7 @@ from training.model import SpanReader
 from training.train import LOG, learning_rate, span_loss, train
 from wikigr.reader.windows import WindowMaker
 
-CONFIG = Config(base="small", phases=(), rank=4, batch_size=4, checkpoint_steps=5, bfloat16=False, threads=2)
+CONFIG = Config(base="small", phases=(), rank=4, batch_size=4, checkpoint_steps=5, bfloat16=False, threads=1)
 PHASE = Phase("first", (("general", 0),), ((0, 0.0), (2, 5e-3), (12, 0.0)), 1.0)
 
 
@@ -68,7 +68,7 @@ def test_an_interrupted_training_continues_at_its_last_checkpoint(
 
 
 def test_it_learns(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
-    train(features, tiny_bert, 0, tmp_path / "run", CONFIG, replace(PHASE, learning_rates=((0, 2e-2), (120, 0.0))))
+    train(features, tiny_bert, 0, tmp_path / "run", CONFIG, replace(PHASE, learning_rates=((0, 5e-3), (120, 0.0))))
     losses = [json.loads(line)["loss"] for line in (tmp_path / "run" / LOG).read_text().splitlines()]
     assert losses[-1] < losses[0] / 3
 
@@ -121,7 +121,7 @@ def test_learning_rate_rises_and_falls() -> None:
 def test_the_teacher_moves_the_student(features: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
     """The teacher is certain of the first token of every window, which the labels never name for answers."""
     certain = [replace(feature, taught=_certain_of_nothing(feature)) for feature in features]
-    rates = ((0, 2e-2), (60, 0.0))
+    rates = ((0, 5e-3), (120, 0.0))
     labeled, taught = (
         train(certain, tiny_bert, 0, tmp_path / name, CONFIG, replace(PHASE, learning_rates=rates, teaching=weight))
         for name, weight in (("labeled", 0.0), ("taught", 1.0))
