@@ -1,0 +1,205 @@
+"""Questions for a whole enumeration, and for how many things a passage counts."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+
+from training.examples import Example
+from training.structure.building import ATTRIBUTE, SEARCH, Rivals, answered, removed, unanswered
+from training.structure.passages import Passage
+from training.structure.wording import Span, choose, lower_first, points_back, sentences, words
+
+LISTS, COUNTS = "lists", "counts"
+
+_SHARE_OF_NEGATIVES = 0.8
+_ITEM = r"(?:[^\s,;:.()|]+(?: [^\s,;:.()|]+){0,4}?)"
+_ENUMERATION = rf"(?P<list>{_ITEM}(?:, {_ITEM})+,? (?:and|or) {_ITEM})"
+_SET = (
+    r"(?P<set>(?:[a-z-]+ ){0,3}?(?:types|kinds|modes|values|options|methods|formats|languages|members|parts|elements|"
+    r"countries|cities|states|rivers|species|fields|platforms|systems|databases|backends|commands|operators|forms|"
+    r"components|categories|levels|classes|colours|colors|groups|stages|phases|branches|variables|functions|files|"
+    r"protocols|algorithms|servers|drivers|products|crops|industries|minerals|works|novels|plays|books|films|albums|"
+    r"songs|children|islands|provinces|regions|religions|sports|instruments|materials|metals|planets|gases|properties|"
+    r"attributes|parameters|settings|features|names|titles|characters|events|symptoms|causes|tools|libraries|modules))"
+)
+_SENTENCES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"(?:The|Its|His|Her|Their|Valid|Supported|Possible|Available|Accepted) {_SET}(?P<of> (?:of|for|in) [^,.;:()]{{2,40}}?|) "
+        rf"(?:are|were|include|included|is one of|can be|may be)(?: either|:)? {_ENUMERATION}(?=[.;(]|$)",
+        rf".{{0,60}}\b(?:following|several|many|two|three|four|five|six|various|other|different|supported|main|major) {_SET}"
+        rf"(?P<of>)(?:, including|, namely|, such as|:| including| such as| are| include) {_ENUMERATION}(?=[.;(]|$)",
+        rf"(?:The |)(?P<who>[A-Z]\S+(?: \S+)?) (?P<verb>supports|provides|accepts|includes|contains|comprises|produces|exports|"
+        rf"borders|has) {_SET}(?P<of>)(?: such as|:| including|, including) {_ENUMERATION}(?=[.;(]|$)",
+        r"(?P<who>[A-Z]\S+(?: \S+){0,2}?) (?P<verb>supports|accepts|borders|comprises|exports|won|wrote|invented|visited|"
+        rf"founded|discovered|produces|joined|conquered|influenced) (?P<set>)(?P<of>){_ENUMERATION}(?=[.;(]|$)",
+        rf"(?P<who>[A-Z]\S+(?: \S+){{0,2}}?) (?:is|was|are) (?P<verb>bordered|surrounded|influenced|divided|made up|"
+        rf"composed|supported|used|written|founded) (?P<set>)(?P<of>(?:by|into|of|in)) {_ENUMERATION}(?=[.;(]|$)",
+    )
+)
+_QUESTIONS = (
+    "Which {set} {of} are there?",
+    "What are the {set} {of}?",
+    "What {set} {of} are there?",
+    "Name the {set} {of}",
+    "List the {set} {of}",
+    "Which are the {set} {of}?",
+    "What are all the {set} {of}?",
+)
+_VERB_QUESTIONS = (
+    "Which {set} does {who} {base}?",
+    "What {set} does {who} {base}?",
+    "List the {set} that {who} {verb}",
+)
+_PAST_QUESTIONS = ("What did {who} {base}?", "Which {things} did {who} {base}?", "What all did {who} {base}?")
+_BASES = {
+    **{f"{verb}s": verb for verb in "support provide accept include contain comprise produce export border".split()},
+    **{"has": "have", "won": "win", "wrote": "write", "invented": "invent", "visited": "visit", "founded": "found"},
+    **{"discovered": "discover", "joined": "join", "conquered": "conquer", "influenced": "influence"},
+}
+_PAST = frozenset("won wrote invented visited founded discovered joined conquered influenced".split())
+_PRONOUNS = frozenset("it he she they this that these which who we you there the his her its".split())
+
+_NUMBER = (
+    r"(?P<number>\d{1,3}(?:,\d{3})+|\d{1,4}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|"
+    r"fifteen|sixteen|twenty|thirty|forty|fifty|twenty-\w+|thirty-\w+|several hundred|a dozen)"
+)
+_COUNTED = re.compile(
+    rf"(?P<who>(?:[Tt]he |)[A-Z][^,.;:()]{{1,40}}?|He|She|It|They) (?P<verb>has|have|had|consists of|contains|contain|includes|"
+    rf"comprises|won|wrote|scored|published|served|supports|accepts|takes|employs|sold|killed|produced|lasted|uses|"
+    rf"requires|provides|defines|covers|operates|released|recorded|directed|composed|is divided into|made)"
+    rf"(?: (?:about|around|approximately|over|nearly|almost|at least|more than|up to|exactly|a total of|only|some))? {_NUMBER} "
+    r"(?P<things>(?:[a-z-]+ ){0,2}?(?!million|billion|thousand|percent|of|and|or|to|in|or)[a-z-]{3,}s|children|people|men|women)\b"
+)
+_THERE = re.compile(
+    rf"[Tt]here (?P<verb>are|were) (?:about |around |approximately |over |nearly |more than |currently |only |some )?{_NUMBER} "
+    r"(?P<things>(?:[a-z-]+ ){0,2}?(?!million|billion|thousand|of|and|or)[a-z-]{3,}s|children|people)"
+    r"(?P<where> (?:in|of|on|for|to) [^,.;:()]{2,35}|)(?=[,.;:( ])"
+)
+_COUNT_BASES = {
+    **{"has": "have", "had": "have", "have": "have", "consists of": "consist of", "contains": "contain"},
+    **{"contain": "contain", "is divided into": "get divided into", "won": "win", "wrote": "write", "made": "make"},
+    **{f"{verb}s": verb for verb in "include comprise support accept take employ use require provide cover".split()},
+    **{f"{verb}ed": verb for verb in "score publish record direct compose release serve produce kill last".split()},
+    **{"sold": "sell", "defines": "define", "operates": "operate", "released": "release", "scored": "score"},
+    **{"served": "serve", "produced": "produce", "composed": "compose"},
+}
+_PAST_COUNTS = frozenset("had won wrote scored published served sold killed produced lasted released recorded".split())
+_HOW_MANY = (
+    "How many {things} {does} {who} {base}?",
+    "How many {things} {does} {who} {base}?",
+    "What number of {things} {does} {who} {base}?",
+)
+_OTHER_THINGS = (
+    "employees children wives members brothers sisters books versions awards floors pages goals arguments ports rooms "
+    "users students stations islands languages soldiers ships threads columns seats copies prizes".split()
+)
+
+
+def generate_lists(passages: Sequence[Passage], rivals: Rivals, draw: random.Random) -> Iterator[Example]:
+    """Yield questions for the enumerations of ``passages``; the answer is the whole list."""
+    for passage in passages:
+        if " and " not in passage.text and " or " not in passage.text:
+            continue
+        for question, span in _enumerations(passage, draw):
+            yield from _with_negative(LISTS, passage, question, span, rivals, draw)
+
+
+def _enumerations(passage: Passage, draw: random.Random) -> Iterator[tuple[str, Span]]:
+    text = passage.text
+    for start, end in sentences(text):
+        if text.count(",", start, end) < 1 or "|" in text[start:end]:
+            continue
+        for pattern in _SENTENCES:
+            match = pattern.match(text, start, end)
+            if match is None or words(match["list"]) > 25 or points_back(match["list"]):
+                continue
+            groups = match.groupdict()
+            who, verb = groups.get("who") or "", groups.get("verb") or ""
+            of = groups["of"].strip()
+            if points_back(of) or (who and who.split()[0].lower() in _PRONOUNS):
+                break
+            about = draw.choice((f"of {passage.title}", "", f"in {passage.title}")) if words(passage.title) < 4 else ""
+            if not who:
+                question = choose(draw, _QUESTIONS, set=groups["set"], of=of or about)
+            elif verb in _PAST:
+                question = choose(draw, _PAST_QUESTIONS[::2], who=who, base=_BASES[verb])
+            elif verb in _BASES:
+                templates = (
+                    _VERB_QUESTIONS if groups["set"] else ("What does {who} {base}?", "What all does {who} {base}?")
+                )
+                question = choose(draw, templates, who=who, base=_BASES[verb], verb=verb, set=groups["set"])
+            else:
+                question = choose(draw, ("What is {who} {verb} {of}?",), who=who, verb=verb, of=of)
+            yield question, match.span("list")
+            break
+
+
+def generate_counts(passages: Sequence[Passage], rivals: Rivals, draw: random.Random) -> Iterator[Example]:
+    """Yield questions of how many, and the same passages asked for the number of something else."""
+    for passage in passages:
+        for question, span, other in _counts(passage, draw):
+            yield from _with_negative(COUNTS, passage, question, span, rivals, draw)
+            if other and draw.random() < _SHARE_OF_NEGATIVES:
+                yield unanswered(COUNTS, ATTRIBUTE, passage, other)
+
+
+def _counts(passage: Passage, draw: random.Random) -> Iterator[tuple[str, Span, str]]:
+    """Yield a question, the number that answers it, and a question for something that the passage does not count."""
+    text = passage.text
+    others = [thing for thing in _OTHER_THINGS if thing[:-1] not in text.lower()]
+    for start, end in sentences(text):
+        match = _COUNTED.match(text, start, end)
+        there = _THERE.search(text, start, end)
+        found = match or there
+        if found is None or "|" in found[0] or points_back(found["things"]):
+            continue
+        about = passage.title.partition(" (")[0]
+        thing = draw.choice(others) if others else ""
+        if match:
+            who, verb = lower_first(match["who"]), match["verb"]
+            if who in ("he", "she", "it", "they"):
+                who = about if words(about) < 5 and passage.source == "wikispeedia" else ""
+            base = _COUNT_BASES.get(verb, "")
+            if not who or not base or words(who) > 5:
+                continue
+            does = (
+                "did"
+                if verb in _PAST_COUNTS or verb.endswith("ed")
+                else "do"
+                if verb in ("have", "contain")
+                else "does"
+            )
+            slots = {"who": who, "base": base, "does": does}
+            asked = choose(draw, _HOW_MANY, things=match["things"], **slots)
+            other = choose(draw, _HOW_MANY, things=thing, **slots) if thing else ""
+        else:
+            where = found["where"] if not points_back(found["where"]) else ""
+            asked = choose(
+                draw,
+                ("How many {things} {are} there {where}?",),
+                things=found["things"],
+                are=found["verb"],
+                where=where,
+            )
+            other = (
+                choose(draw, ("How many {things} {are} there {where}?",), things=thing, are=found["verb"], where=where)
+                if thing
+                else ""
+            )
+        yield asked, found.span("number"), other
+
+
+def _with_negative(
+    name: str, passage: Passage, question: str, span: Span, rivals: Rivals, draw: random.Random
+) -> Iterator[Example]:
+    positive = answered(name, passage, question, [span])
+    yield positive
+    if draw.random() < _SHARE_OF_NEGATIVES:
+        made = removed(name, passage, question, [span]) if draw.random() < 0.5 else []
+        yield from made
+        rival = None if made else rivals.find(passage, question, positive.accepted)
+        if rival is not None:
+            yield unanswered(name, SEARCH, rival, question, positive.accepted)
