@@ -31,6 +31,8 @@ _FIELDS = frozenset(
 )
 _LISTS_PARAMETERS = re.compile(r"\b(?:parameters|arguments|options|settings|attributes|directives)\b", re.IGNORECASE)
 _DIRECTIVE = " Directive"
+_DECLARED = re.compile(r"(class|exception|function|method|attribute|property|staticmethod|classmethod) \S")
+_CALLED = frozenset(("function", "method", "staticmethod", "classmethod"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +66,20 @@ def find_entries(passage: Passage) -> Iterator[Entry]:
     owner = ""
     name = _NAME.fullmatch(heading.removesuffix("()"))
     named_page = passage.heading in ("Introduction", passage.title) and _NAME.fullmatch(passage.title)
-    if named_page:
+    if named_page and (is_code(passage.title) or re.match(rf"{re.escape(passage.title)} [—–-] ", text)):
         heading, name = passage.title, named_page
     is_directive = passage.heading.endswith(_DIRECTIVE)
-    if name and (is_directive or is_code(heading) or named_page):
+    if name and (is_directive or is_code(heading) or name is named_page):
         owner = _last(heading)
         found = re.search(rf"(?<![\w.]){re.escape(owner)}(?!\w)", text)
         call = re.search(rf"(?:^|[\s.]){re.escape(owner)}\(", text[:200]) is not None
+        declared = _DECLARED.match(text)
         noun = "directive" if is_directive else _noun(passage, text, is_function=call)
+        if declared:
+            noun, call = (
+                declared[1].replace("static", "").replace("classmethod", "method"),
+                call and declared[1] in _CALLED,
+            )
         ends = [match.start() for match in _TERM.finditer(text) if not match["indent"]]
         end = min([e for e in ends if e > 40], default=len(text))
         yield Entry(passage, owner, noun, "", found.span() if found else None, 0, end, call)

@@ -10,7 +10,7 @@ from training.structure.building import ATTRIBUTE, ENTITY_SWAP, Span, answered, 
 from training.structure.invented import Relation, name_of, read_schemas, values_of
 from training.structure.passages import Passage
 from training.structure.tables import Table, ask_table
-from training.structure.wording import choose
+from training.structure.wording import choose, upper_first
 from wikigr.sources.statements import FACTS
 
 NAME = "facts"
@@ -40,12 +40,14 @@ def generate_tables(count: int, draw: random.Random) -> Iterator[Example]:
     for _ in range(count):
         kind = draw.choice(sorted(schemas))
         chosen = draw.sample(schemas[kind], draw.randint(2, min(5, len(schemas[kind]))))
-        columns = [kind.capitalize(), *(draw.choice(relation.names).capitalize() for relation in chosen)]
+        columns = [upper_first(kind), *(upper_first(draw.choice(relation.nouns)) for relation in chosen)]
         names = list(dict.fromkeys(name_of(kind, draw) for _ in range(draw.randint(4, 10))))
         rows = tuple((name, *(", ".join(values_of(relation.value, draw)) for relation in chosen)) for name in names)
-        title = draw.choice((f"{kind.capitalize()}s", f"List of {kind}s", f"Our {kind}s", f"Overview of {kind}s"))
+        many = {"person": "people", "company": "companies"}.get(kind, f"{kind}s")
+        title = draw.choice((upper_first(many), f"List of {many}", f"Our {many}", f"Overview of {many}"))
         passage = Passage("invented", kind, title, "Introduction", "", "")
-        yield from ask_table(Table(passage, tuple(columns), rows), draw)
+        questions = {column: relation.questions for column, relation in zip(columns[1:], chosen, strict=True)}
+        yield from ask_table(Table(passage, tuple(columns), rows), draw, questions)
 
 
 def _ask(kind: str, relations: list[Relation], draw: random.Random) -> Iterator[Example]:
@@ -57,7 +59,8 @@ def _ask(kind: str, relations: list[Relation], draw: random.Random) -> Iterator[
     text, places = _write(title, kind, {names[relation]: values_of(relation.value, draw) for relation in stated}, draw)
     passage = Passage("invented", title, title, FACTS, "", text)
     for relation in draw.sample(stated, min(2, len(stated))):
-        questions = _GENERAL if draw.random() < 0.25 else relation.questions
+        is_noun = names[relation] in relation.nouns
+        questions = _GENERAL if is_noun and draw.random() < 0.25 else relation.questions
         question = choose(draw, questions, x=title, relation=names[relation])
         yield answered(NAME, passage, question, places[names[relation]])
     missing = [relation for relation in relations if relation not in stated]
@@ -66,7 +69,7 @@ def _ask(kind: str, relations: list[Relation], draw: random.Random) -> Iterator[
     missing.sort(key=lambda relation: relation.questions[0].split()[0] not in asked)
     relation = missing[0] if draw.random() < 0.6 else draw.choice(missing)
     questions = _GENERAL if draw.random() < 0.2 else relation.questions
-    yield unanswered(NAME, ATTRIBUTE, passage, choose(draw, questions, x=title, relation=draw.choice(relation.names)))
+    yield unanswered(NAME, ATTRIBUTE, passage, choose(draw, questions, x=title, relation=draw.choice(relation.nouns)))
     if draw.random() < 0.5:
         relation = draw.choice(stated)
         other = name_of(kind, draw)
@@ -88,7 +91,7 @@ def _write(
         if len(values) > 1 and draw.random() < 0.5:
             values = [f"{', '.join(values[:-1])} and {values[-1]}" if draw.random() < 0.6 else ", ".join(values)]
         for value in values:
-            text += f"{relation.capitalize()}: " if is_plain else f"{title} — {relation}: "
+            text += f"{upper_first(relation)}: " if is_plain else f"{title} — {relation}: "
             places.setdefault(relation, []).append((len(text), len(text) + len(value)))
             text += value + ("\n" if is_plain else ".\n")
     return text.rstrip("\n"), places

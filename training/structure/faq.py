@@ -90,13 +90,13 @@ def generate_invented(count: int, draw: random.Random) -> Iterator[Example]:
     """Yield questions about ``count`` invented FAQs."""
     topics = read_topics()
     for number in range(count):
-        pairs = [_pair(topic, draw) for topic in draw.sample(topics, draw.randint(4, 9))]
+        pairs = [_pair(topic, draw) for topic in draw.sample(topics, draw.randint(5, 10))]
         yield from _ask(pairs, f"invented-{number}", draw)
 
 
 def _first_statement(text: str) -> Span | None:
     """Return the first sentence, or what of the second fits if the first is as short as "No"."""
-    spans = [span for span in sentences(text)][:2]
+    spans = list(sentences(text))[:2]
     if not spans or "\n" in text[: spans[0][1]] or "|" in text[slice(*spans[0])] or text[spans[0][1] - 1] == ":":
         return None
     start, end = spans[0]
@@ -122,9 +122,7 @@ def _with_question(passage: Passage, asked: str, draw: random.Random) -> tuple[P
 
 def _pair(topic: Topic, draw: random.Random) -> Pair:
     slots: dict[str, str] = {}
-    text = _SLOT.sub(
-        lambda match: slots.setdefault(match[1], _value(match[1].rstrip("23"), draw)), draw.choice(topic.answers)
-    )
+    text = _SLOT.sub(lambda match: slots.setdefault(match[1], _value(match[1], draw)), draw.choice(topic.answers))
     start, end = text.index("["), text.index("]") - 1
     text = upper_first(text.replace("[", "").replace("]", ""))
     return Pair(topic, draw.choice(topic.questions), text, (start, end))
@@ -132,13 +130,15 @@ def _pair(topic: Topic, draw: random.Random) -> Pair:
 
 def _value(slot: str, draw: random.Random) -> str:
     name = values_of("person", draw)[0]
+    is_late = slot in ("time2", "time3")
+    slot = slot.rstrip("23")
     known = {
         "number": draw.choice(_NUMBERS),
         "days": str(draw.choice((7, 10, 14, 15, 20, 21, 30, 45, 60, 90, 100, 250))),
         "months": draw.choice(("3", "6", "12", "18", "24", "36", "six", "twelve")),
         "ordinal": draw.choice(_ORDINALS),
         "weekday": draw.choice(_WEEKDAYS),
-        "time": f"{draw.randint(6, 20)}:{draw.choice(('00', '15', '30', '45'))}",
+        "time": f"{draw.randint(13, 20) if is_late else draw.randint(6, 12)}:{draw.choice(('00', '15', '30', '45'))}",
         "phone": draw.choice(
             (str(draw.randint(2000, 8999)), f"0{draw.randint(20, 99)} {draw.randint(100000, 999999)}")
         ),
@@ -146,6 +146,7 @@ def _value(slot: str, draw: random.Random) -> str:
         "person": name,
         "spot": draw.choice(_SPOTS),
         "dept": draw.choice(_DEPARTMENTS),
+        "money": f"{draw.randint(2, 60) * 25} {draw.choice(('euros', 'dollars'))}",
         "cents": str(draw.randint(2, 18) * 5),
         "format": draw.choice(_FORMATS),
         "browsers": draw.choice(_BROWSERS),
@@ -165,7 +166,7 @@ def _ask(pairs: list[Pair], page: str, draw: random.Random) -> Iterator[Example]
     is_page = form in ("lines", "letters")
     for number in draw.sample(range(len(pairs)), 2):
         pair = pairs[number]
-        other = pairs[(number + 1) % len(pairs)]
+        other = max((one for one in pairs if one is not pair), key=lambda one: _shared_words(one, pair))
         asked = _reworded(draw.choice(pair.topic.questions), draw)
         if is_page:
             passage = Passage("invented", page, name, "Introduction", "", "\n\n".join(texts))
@@ -182,6 +183,11 @@ def _ask(pairs: list[Pair], page: str, draw: random.Random) -> Iterator[Example]
                 yield unanswered(NAME, REMOVED if is_page else SEARCH, negative, asked, (told,))
         if draw.random() < 0.25:
             yield unanswered(NAME, ATTRIBUTE, passage, draw.choice(_UNRELATED))
+
+
+def _shared_words(one: Pair, other: Pair) -> int:
+    asked, *texts = (set(re.findall(r"\w+", text.lower())) for text in (other.question, one.question, one.answer))
+    return len(asked & set.union(*texts))
 
 
 def _single(pair: Pair, form: str, name: str, page: str) -> Passage:

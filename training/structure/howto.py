@@ -71,6 +71,11 @@ _BLOCK_OF_CODE = re.compile(
 _STEP = re.compile(r"^ *1[.)] +(?P<step>[^\n]+)", re.MULTILINE)
 _PROMPT = re.compile(r"^\s*(?:[$#>%]|>>>|\S*[@~]\S*[$#]) +")
 _COMMAND = re.compile(r"[a-z_./-]{2,}(?: |\(|$)|[$<\w]+[ (=<]")
+# Verbs that begin a sentence as nouns or adjectives more often.
+_NOUNS = frozenset(
+    "empty group list name order place process query queue record release set share test tune view".split()
+)
+_STATES = re.compile(r"\b(?:is|are|was|were|has|have|that|which|this|these|it|also)\b")
 _VAGUE_HOW = re.compile(
     r"(?:It|This|That|They|These|Those|Which|You|He|She|One|There|What|Such|Each|Both|Either|The following|Some|We|"
     r"The above|The latter|The former|The same|Another|Other|Any|and|or|but|it|this|that|they|these|which|you|them|an?"
@@ -148,7 +153,14 @@ def _way(text: str, start: int, end: int) -> Span | None:
         place = start + named.start("name") + named["name"].find(name)
         return place, place + len(name)
     span = clause(text, start, end, max_words=18)
-    if span is None or _VAGUE_HOW.fullmatch(text[slice(*span)]) or points_back(text[slice(*span)].split(" ")[0]):
+    if not re.match(rf"{_USE}\b|by |using |with ", ending) and _STATES.search(ending):
+        return None
+    if (
+        span is None
+        or "|" in text[slice(*span)]
+        or _VAGUE_HOW.fullmatch(text[slice(*span)])
+        or points_back(text[slice(*span)].split(" ")[0])
+    ):
         return None
     return span
 
@@ -178,15 +190,17 @@ def _from_heading(passage: Passage) -> Iterator[tuple[str, Span]]:
     elif code and _COMMAND.match(_PROMPT.sub("", code["code"])):
         span = _without_prompt(passage.text, *code.span("code"))
     else:
-        span = next(_imperatives(passage.text), None)
+        span = next(_imperatives(passage.text, task), None)
     if span is not None:
         yield task, span
 
 
-def _imperatives(text: str) -> Iterator[Span]:
+def _imperatives(text: str, task: str) -> Iterator[Span]:
+    """Yield the sentences that tell to do something and share a word with the task."""
+    about = {word for word in task.lower().split() if len(word) > 3}
     for start, end in sentences(text):
         first = text[start:end].split(" ")[0]
-        if first[:1].isupper() and first.lower() in VERBS and not is_code(first) and words(text[start:end]) > 3:
+        if first[:1].isupper() and first.lower() in VERBS - _NOUNS and about & set(text[start:end].lower().split()):
             span = clause(text, start, end)
             if span is not None:
                 yield span

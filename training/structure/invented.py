@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +54,10 @@ _AWARDS = (
 _MONTHS = ("January February March April May June July August September October November December").split()
 _THINGS = "Harbor Winter Glass Ember Silent Paper Copper Northern Hollow Amber Crooked Distant Velvet Iron".split()
 _ENDS = "Light Garden Road Letters Orchard Tide Clock Mirror Season Bridge Lantern Archive Voyage Meadow".split()
+_NOT_A_NOUN = re.compile(
+    r"\b(?:by|in|at|on|for|to|into|up|open|released|published|opened|launched|born|runs|died|started|departed|starring|"
+    r"introduced|founded|crosses|climbed)$"
+)
 _KINDS = {
     "company": "company",
     "expedition": "expedition",
@@ -74,6 +79,11 @@ class Relation:
     names: tuple[str, ...]
     value: str
     questions: tuple[str, ...]
+
+    @property
+    def nouns(self) -> tuple[str, ...]:
+        """Return the names that fit "the … of"; the first always does."""
+        return (self.names[0], *(name for name in self.names[1:] if not _NOT_A_NOUN.search(name)))
 
 
 def read_schemas() -> dict[str, list[Relation]]:

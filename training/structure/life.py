@@ -16,7 +16,7 @@ NAME = "life"
 
 _MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _DATE = (
-    rf"(?:(?:\d{{1,2}} )?{_MONTH}(?: \d{{1,2}})?,? \d{{3,4}}|{_MONTH} \d{{4}}|(?:c\. |circa )?\d{{3,4}}(?: BC| AD)?)"
+    rf"(?:(?:\d{{1,2}}\s+)?{_MONTH}(?:\s+\d{{1,2}})?,?\s+\d{{3,4}}(?: BC| AD)?|(?:c\. |circa )?\d{{3,4}}(?: BC| AD)?)"
 )
 _FULL_DATE = rf"(?:\d{{1,2}} {_MONTH},? \d{{3,4}}(?: BC)?|{_MONTH} \d{{1,2}},\s+\d{{3,4}}(?: BC)?)"
 _NAME = (
@@ -234,6 +234,7 @@ def _find(passage: Passage, attribute: Attribute) -> tuple[Span, Span, str] | No
 
 def _is_about(title: str, before: str, sentence: str) -> bool:
     """Return whether the subject of a sentence is the article's: its name or a pronoun stands before the value."""
+    start = re.match(r"(?:The |In (?:\d+|[A-Z]\w+ \d+), )?(?:He|She|His|Her|It|Its)\b", sentence)
     names = [
         word for word in re.findall(r"[\wÀ-þ]{3,}", title.partition(" (")[0]) if word[0].isupper() or word.isdigit()
     ]

@@ -14,7 +14,7 @@ from training.structure.wording import Span, choose, lower_first, points_back, s
 LISTS, COUNTS = "lists", "counts"
 
 _SHARE_OF_NEGATIVES = 0.8
-_ITEM = r"(?:[^\s,;:.()|]+(?: [^\s,;:.()|]+){0,4}?)"
+_ITEM = r"(?:[^\s,;:.()|]+(?: [^\s,;:.()|]+){0,3}?)"
 _ENUMERATION = rf"(?P<list>{_ITEM}(?:, {_ITEM})+,? (?:and|or) {_ITEM})"
 _SET = (
     r"(?P<set>(?:[a-z-]+ ){0,3}?(?:types|kinds|modes|values|options|methods|formats|languages|members|parts|elements|"
@@ -31,11 +31,11 @@ _SENTENCES = tuple(
         rf"(?:are|were|include|included|is one of|can be|may be)(?: either|:)? {_ENUMERATION}(?=[.;(]|$)",
         rf".{{0,60}}\b(?:following|several|many|two|three|four|five|six|various|other|different|supported|main|major) {_SET}"
         rf"(?P<of>)(?:, including|, namely|, such as|:| including| such as| are| include) {_ENUMERATION}(?=[.;(]|$)",
-        rf"(?:The |)(?P<who>[A-Z]\S+(?: \S+)?) (?P<verb>supports|provides|accepts|includes|contains|comprises|produces|exports|"
+        rf"(?:The |)(?P<who>[A-Z][^\s,;:]+(?: [^\s,;:]+)?) (?P<verb>supports|provides|accepts|includes|contains|comprises|produces|exports|"
         rf"borders|has) {_SET}(?P<of>)(?: such as|:| including|, including) {_ENUMERATION}(?=[.;(]|$)",
-        r"(?P<who>[A-Z]\S+(?: \S+){0,2}?) (?P<verb>supports|accepts|borders|comprises|exports|won|wrote|invented|visited|"
+        r"(?P<who>[A-Z][^\s,;:]+(?: [^\s,;:]+){0,2}?) (?P<verb>supports|accepts|borders|comprises|exports|won|wrote|invented|visited|"
         rf"founded|discovered|produces|joined|conquered|influenced) (?P<set>)(?P<of>){_ENUMERATION}(?=[.;(]|$)",
-        rf"(?P<who>[A-Z]\S+(?: \S+){{0,2}}?) (?:is|was|are) (?P<verb>bordered|surrounded|influenced|divided|made up|"
+        rf"(?P<who>[A-Z][^\s,;:]+(?: [^\s,;:]+){{0,2}}?) (?P<is>is|was|are) (?P<verb>bordered|surrounded|influenced|divided|made up|"
         rf"composed|supported|used|written|founded) (?P<set>)(?P<of>(?:by|into|of|in)) {_ENUMERATION}(?=[.;(]|$)",
     )
 )
@@ -60,7 +60,15 @@ _BASES = {
     **{"discovered": "discover", "joined": "join", "conquered": "conquer", "influenced": "influence"},
 }
 _PAST = frozenset("won wrote invented visited founded discovered joined conquered influenced".split())
-_PRONOUNS = frozenset("it he she they this that these which who we you there the his her its".split())
+_NOT_A_SUBJECT = re.compile(
+    r"\b(?:it|he|she|they|this|that|these|which|who|we|you|there|his|her|its|as|if|when|while|since|for|in|on|at|by|"
+    r"example|has|have|had|is|are|was|were|also|enlarge|each|some|one|or|to|not|many|most)\b",
+    re.IGNORECASE,
+)
+_NOT_ITEMS = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|can|may|will|also|which|that|who|where|example|controlled|used|set|specified|they"
+    r"|it|differ|be|been|e\.g|so|then|but|you|not)\b|\d{4}"
+)
 
 _NUMBER = (
     r"(?P<number>\d{1,3}(?:,\d{3})+|\d{1,4}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|"
@@ -70,7 +78,7 @@ _COUNTED = re.compile(
     rf"(?P<who>(?:[Tt]he |)[A-Z][^,.;:()]{{1,40}}?|He|She|It|They) (?P<verb>has|have|had|consists of|contains|contain|includes|"
     rf"comprises|won|wrote|scored|published|served|supports|accepts|takes|employs|sold|killed|produced|lasted|uses|"
     rf"requires|provides|defines|covers|operates|released|recorded|directed|composed|is divided into|made)"
-    rf"(?: (?:about|around|approximately|over|nearly|almost|at least|more than|up to|exactly|a total of|only|some))? {_NUMBER} "
+    rf"(?: (?:about|around|approximately|over|nearly|almost|at least|more than|up to|exactly|a total of|only|some))? {_NUMBER} (?!million|billion|thousand|percent|hundred)"
     r"(?P<things>(?:[a-z-]+ ){0,2}?(?!million|billion|thousand|percent|of|and|or|to|in|or)[a-z-]{3,}s|children|people|men|women)\b"
 )
 _THERE = re.compile(
@@ -114,16 +122,22 @@ def _enumerations(passage: Passage, draw: random.Random) -> Iterator[tuple[str, 
             continue
         for pattern in _SENTENCES:
             match = pattern.match(text, start, end)
-            if match is None or words(match["list"]) > 25 or points_back(match["list"]):
+            if (
+                match is None
+                or words(match["list"]) > 25
+                or points_back(match["list"])
+                or _NOT_ITEMS.search(match["list"])
+            ):
                 continue
             groups = match.groupdict()
             who, verb = groups.get("who") or "", groups.get("verb") or ""
             of = groups["of"].strip()
-            if points_back(of) or (who and who.split()[0].lower() in _PRONOUNS):
+            if not of and not who and words(passage.title) < 5:
+                of = draw.choice((f"of {passage.title}", f"for {passage.title}", f"in {passage.title}"))
+            if points_back(of) or not (of or who) or _NOT_A_SUBJECT.search(who):
                 break
-            about = draw.choice((f"of {passage.title}", "", f"in {passage.title}")) if words(passage.title) < 4 else ""
             if not who:
-                question = choose(draw, _QUESTIONS, set=groups["set"], of=of or about)
+                question = choose(draw, _QUESTIONS, set=groups["set"], of=of)
             elif verb in _PAST:
                 question = choose(draw, _PAST_QUESTIONS[::2], who=who, base=_BASES[verb])
             elif verb in _BASES:
@@ -132,7 +146,7 @@ def _enumerations(passage: Passage, draw: random.Random) -> Iterator[tuple[str, 
                 )
                 question = choose(draw, templates, who=who, base=_BASES[verb], verb=verb, set=groups["set"])
             else:
-                question = choose(draw, ("What is {who} {verb} {of}?",), who=who, verb=verb, of=of)
+                question = choose(draw, (f"What {groups['is']} {{who}} {{verb}} {{of}}?",), who=who, verb=verb, of=of)
             yield question, match.span("list")
             break
 
@@ -162,6 +176,8 @@ def _counts(passage: Passage, draw: random.Random) -> Iterator[tuple[str, Span, 
             who, verb = lower_first(match["who"]), match["verb"]
             if who in ("he", "she", "it", "they"):
                 who = about if words(about) < 5 and passage.source == "wikispeedia" else ""
+            elif _NOT_A_SUBJECT.search(who) or not match["who"].startswith("The "):
+                who = "" if _NOT_A_SUBJECT.search(who) else match["who"]
             base = _COUNT_BASES.get(verb, "")
             if not who or not base or words(who) > 5:
                 continue
@@ -177,6 +193,8 @@ def _counts(passage: Passage, draw: random.Random) -> Iterator[tuple[str, Span, 
             other = choose(draw, _HOW_MANY, things=thing, **slots) if thing else ""
         else:
             where = found["where"] if not points_back(found["where"]) else ""
+            if not where and words(found["things"]) < 2:
+                continue
             asked = choose(
                 draw,
                 ("How many {things} {are} there {where}?",),

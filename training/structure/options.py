@@ -61,6 +61,10 @@ _DEFAULTS = tuple(
         r"\(default(?: is|:|) VALUE",
     )
 )
+# A sentence rather than a noun phrase.
+_STATES = re.compile(
+    r"^(?:(?!\b(?:that|which|whether|when|if|who)\b).)*\b(?:is|are|was|were|has|have|must|will|can|should|may)\b"
+)
 _NOT_VALUES = frozenset(
     "to not that the a an this no used usually same also only taken determined set as chosen whatever it all done "
     "normally applied always platform system what given specified unset empty derived computed true, currently none: "
@@ -114,7 +118,6 @@ _IS = (
     "What does {what} specify?",
     "What does {what} hold?",
     "What is {what} for?",
-    "What does {what} stand for?",
 )
 _WHICH_DOES = (
     "Which {noun} {verbs} {rest}?",
@@ -123,9 +126,10 @@ _WHICH_DOES = (
     "What is the {noun} {of} that {verbs} {rest}?",
     "Which {noun} do I need to {verb} {rest}?",
     "What {noun} can I use to {verb} {rest}?",
+    "What {noun} is used to {verb} {rest}?",
     "How do I {verb} {rest}?",
     "How can I {verb} {rest}?",
-    "What {noun} is used to {verb} {rest}?",
+    "What do I use to {verb} {rest}?",
 )
 _WHICH_IS = (
     "Which {noun} specifies {rest}?",
@@ -240,15 +244,15 @@ def _description(entry: Entry, draw: random.Random) -> Iterator[tuple[str, list[
     if span is None or words(text[slice(*span)]) < 3:
         return
     said = text[slice(*span)]
-    first, _, rest = said.partition(" ")
+    first = said.partition(" ")[0]
     verb = first.lower() if first.lower() in VERBS else infinitive(first.lower())
     verb = "" if first.lower() in ("is", "are", "has", "was", "does") else verb
-    is_phrase = not subject and _NOUN_PHRASE.match(said)
-    if not verb and not is_phrase:
-        return
-    if is_phrase:
+    if re.match(r"(?:The|An?)\b|\w+ (?:of|for)\b", said):
         verb = ""
-    templates = _DOES if verb else _IS
+    is_phrase = not subject and _NOUN_PHRASE.match(said) and not _STATES.search(said)
+    if (not verb and not is_phrase) or entry.name in said.split() or " - " in said or " — " in said:
+        return
+    templates = _DOES if verb or entry.is_function else _IS
     yield choose(draw, templates, what=_what(entry, draw)), [span], templates
     short = clause(text, *span, max_words=14)
     if entry.named is None or short is None or draw.random() > _REVERSED:
@@ -259,10 +263,12 @@ def _description(entry: Entry, draw: random.Random) -> Iterator[tuple[str, list[
         return
     verb = draw.choice((verb, *_SYNONYMS.get(verb, ())))
     first, _, particle = verb.partition(" ")
+    if not entry.noun and not verb:
+        return
     question = choose(
         draw,
-        _WHICH_DOES if verb else _WHICH_IS,
-        noun=entry.noun or draw.choice(("option", "setting", "name")),
+        (_WHICH_DOES if entry.noun else _WHICH_DOES[-3:]) if verb else _WHICH_IS,
+        noun=entry.noun,
         of=f"of {entry.owner}" if entry.owner else "",
         verbs=f"{third_person(first)} {particle}" if verb else "",
         verb=verb,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from training.examples import Example
 from training.structure.building import ATTRIBUTE, ENTITY_SWAP, answered, unanswered
@@ -30,7 +31,6 @@ _CELL = (
     "What is {row}'s {column}?",
     "{row} {column}",
     "Tell me the {column} of {row}",
-    "What does the table give as the {column} of {row}?",
 )
 _NUMBERS = (*_CELL, "How much is the {column} of {row}?", "How high is the {column} of {row}?")
 _ROW = (
@@ -39,7 +39,6 @@ _ROW = (
     "What {key} has a {column} of {value}?",
     "For which {key} is the {column} {value}?",
     "What is the {key} with {column} {value}?",
-    "Whose {column} is {value}?",
 )
 _DESCRIPTIONS = ("description", "meaning", "purpose", "action", "effect", "comment", "comments", "notes", "explanation")
 _DESCRIBED = (
@@ -92,8 +91,13 @@ def find_tables(passage: Passage) -> Iterator[Table]:
             yield Table(passage, columns, tuple(rows[1:]))
 
 
-def ask_table(table: Table, draw: random.Random) -> Iterator[Example]:
-    """Yield questions for some cells of a table, and for cells that it does not have."""
+def ask_table(
+    table: Table, draw: random.Random, questions: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> Iterator[Example]:
+    """Yield questions for some cells of a table, and for cells that it does not have.
+
+    ``questions`` holds the templates for a column, with the row as ``{x}``.
+    """
     first = draw.randrange(max(1, len(table.rows) - _MAX_ROWS + 1))
     shown = table.rows[first : first + _MAX_ROWS]
     hidden = [row for row in table.rows if row not in shown]
@@ -112,7 +116,9 @@ def ask_table(table: Table, draw: random.Random) -> Iterator[Example]:
         start = starts[number] + len(before) + len(f" | {name}: ")
         is_described = label in _DESCRIPTIONS and draw.random() < 0.7
         templates = _DESCRIBED if is_described else _NUMBERS if re.match(r"\d", cell) else _CELL
-        question = choose(draw, templates, column=label, row=row[0])
+        if name in questions and draw.random() < 0.6:
+            templates = questions[name]
+        question = choose(draw, templates, column=label, row=row[0], x=row[0])
         yield answered(NAME, passage, question, [(start, start + len(cell))])
         same = Counter(other[column].lower() for other in table.rows)[cell.lower()]
         if same == 1 and words(cell) <= 5 and draw.random() < 0.5:
@@ -126,7 +132,9 @@ def ask_table(table: Table, draw: random.Random) -> Iterator[Example]:
         if hidden and draw.random() < 0.5:
             other = draw.choice(hidden)
             if other[0] and other[0].lower() not in text.lower() and words(other[0]) <= 6:
-                yield unanswered(NAME, ENTITY_SWAP, passage, choose(draw, templates, column=label, row=other[0]))
+                yield unanswered(
+                    NAME, ENTITY_SWAP, passage, choose(draw, templates, column=label, row=other[0], x=other[0])
+                )
         elif draw.random() < 0.5:
             rest = "\n".join(line for place, line in enumerate(lines) if place != number)
             if row[0].lower() not in rest.lower() and len(shown) > 2:

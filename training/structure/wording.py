@@ -34,6 +34,9 @@ _KEYWORD_WORDS = frozenset(
     "in for".split()
 )
 _CODE = re.compile(r"[_()=<>$@/\\]|^-|\w\.\w|[a-z][A-Z]|\w::\w|^[A-Z][A-Z0-9]+$|\w-\w+-\w")
+_DANGLING = re.compile(
+    r"(?:,? (?:e\.g|i\.e|when|which|that|and|or|if|as|of|to|the|an?|in|with|for|by|from|but|is|are|see))+$"
+)
 _POINTS_BACK = re.compile(
     r"\b(?:this|that|these|those|it|its|they|their|them|above|below|following|here|such|same|former|latter|other|he|she"
     r"|his|her|another|aforementioned)\b",
@@ -144,7 +147,7 @@ def clause(text: str, start: int, end: int, max_words: int = MAX_ANSWER_WORDS) -
     piece = re.sub(r"[.!:;,]+$", "", piece)
     ends = [match.start() for match in _CLAUSE_END.finditer(piece)] + [len(piece)]
     for stop in reversed(ends):
-        cut = re.sub(r",? (?:e\.g|i\.e)$", "", piece[:stop].rstrip(" ,;:"))
+        cut = _DANGLING.sub("", piece[:stop].rstrip(" ,;:"))
         if "\n" not in cut.strip() and 0 < words(cut) <= max_words and cut.count("(") == cut.count(")"):
             return start, start + len(cut)
     return None
