@@ -28,7 +28,7 @@ _INVENTED = {facts.NAME: 1_200, tables.NAME: 300, faq.NAME: 800}
 
 
 # Of a source; more would give more of the same.
-MAX_PASSAGES_OF_SOURCE = 2_500
+MAX_PASSAGES_OF_SOURCE = 2_000
 
 
 def capped(passages: list[Passage], limit: int, draw: random.Random) -> list[Passage]:

@@ -10,14 +10,15 @@ from training.examples import Example
 from training.structure.building import SEARCH, Rivals, answered, removed, unanswered
 from training.structure.life import is_person
 from training.structure.passages import Passage
-from training.structure.wording import Span, article, choose, clause, lower_first, points_back, sentences, words
+from training.structure.wording import Span, article, choose, clause, lower_first, sentences, words
 
 NAME = "definitions"
 
 _SHARE_OF_NEGATIVES = 0.75
 _MAX_TERM_WORDS = 5
 _IS = re.compile(
-    r"(?P<article>An? |The |)(?P<term>[^\s,.;:()|][^,.;:()|\n]{1,45}?)(?: ?\([^)\n]{1,160}\))?,? (?P<verb>is|are|was|were)"
+    r"(?P<article>An? |The |)(?P<term>[^\s,.;:()|][^,.;:()|\n]{1,45}?)(?: ?\([^)\n]{1,160}\))?,? (?P<verb>is|are|was"
+    r"|were)"
     r" (?P<what>(?:an?|the|any|one of|used to describe|defined as) [^\n]+)"
 )
 _MEANS = re.compile(
@@ -25,11 +26,14 @@ _MEANS = re.compile(
     r"denotes) (?P<what>[^\n]+)"
 )
 _NOT_A_TERM = re.compile(
-    r"(?:it|this|that|these|those|there|he|she|they|we|you|i|here|what|which|one|note|if|as|in|on|at|for|when|while|but|"
+    r"(?:it|this|that|these|those|there|he|she|they|we|you|i|here|what|which|one|note|if|as|in|on|at|for|when|while"
+    r"|but|"
     r"and|because|another|both|all|each|some|most|many|such|so|to|by|from|with|not|only|now|then|his|her|its|their|"
-    r"result|default|following|value|first|second|example|reason|purpose|problem|difference|idea|goal|rest|last|name)\b",
+    r"result|default|following|value|first|second|example|reason|purpose|problem|difference|idea|goal|rest|last"
+    r"|name)\b",
     re.IGNORECASE,
 )
+_POINTS_BACK = re.compile(r"\b(?:this|these|those|above|below|following|former|latter|same)\b")
 _VERB_INSIDE = re.compile(r"\b(?:is|are|was|were|has|have|of|can|will|may|that|which|to|you|also|by|does)\b")
 _QUESTIONS = (
     "What is {a}{term}?",
@@ -68,11 +72,9 @@ def generate(passages: Sequence[Passage], rivals: Rivals, draw: random.Random) -
                 example for example in made if not re.search(rf"{re.escape(term)}s? (?:is|are|was) ", example.text)
             )
             rival = None if made else rivals.find(passage, question, positive.accepted)
-            if rival is not None and not re.search(
-                rf"{re.escape(term)}\W.{{0,40}}\b(?:is|are|was|refer|mean)", rival.text
-            ):
-                if rival.title.lower() != term.lower():
-                    yield unanswered(NAME, SEARCH, rival, question, positive.accepted)
+            says = rf"{re.escape(term)}\W.{{0,40}}\b(?:is|are|was|refer|mean)"
+            if rival is not None and rival.title.lower() != term.lower() and not re.search(says, rival.text):
+                yield unanswered(NAME, SEARCH, rival, question, positive.accepted)
 
 
 def _definitions(passage: Passage, *, is_first: bool) -> Iterator[tuple[str, Span, tuple[str, ...], str]]:
@@ -86,7 +88,7 @@ def _definitions(passage: Passage, *, is_first: bool) -> Iterator[tuple[str, Spa
         term = match["term"].strip("\"'“”‘’ ")
         first, is_name = term.split()[0], term[:1].isupper() and not match["article"]
         is_title = term.lower() == title or (number < 2 and set(title.split()) <= set(term.lower().split()))
-        if words(term) > _MAX_TERM_WORDS or points_back(match["what"]) or (is_name and not is_title):
+        if words(term) > _MAX_TERM_WORDS or _POINTS_BACK.search(match["what"]) or (is_name and not is_title):
             continue
         if match["article"] in ("The ", "") and not is_title:
             continue
@@ -95,7 +97,7 @@ def _definitions(passage: Passage, *, is_first: bool) -> Iterator[tuple[str, Spa
         span = clause(text, match.start("what"), end)
         if span is None or words(text[slice(*span)]) < 4 or not re.search(r"[a-z]{3}", term):
             continue
-        templates = _QUESTIONS
+        templates: tuple[str, ...] = _QUESTIONS
         if is_name and is_person(passage):
             templates = _WHO if match["verb"] == "was" else ("Who is {term}?",)
         elif match["verb"] in ("are", "were"):

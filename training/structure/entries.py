@@ -26,7 +26,8 @@ _BEFORE_NAME = re.compile(
 )
 _NAME = re.compile(r"--?[A-Za-z][\w-]*|[A-Za-z_$%@][\w.$:@/-]*\w")
 _FIELDS = frozenset(
-    "parameters raises returns return yields yield type note notes example examples warning see changelog usage default "
+    "parameters raises returns return yields yield type note notes example examples warning see changelog usage "
+    "default "
     "description arguments options".split()
 )
 _LISTS_PARAMETERS = re.compile(r"\b(?:parameters|arguments|options|settings|attributes|directives)\b", re.IGNORECASE)
@@ -60,7 +61,8 @@ class Entry:
 
 
 def find_entries(passage: Passage) -> Iterator[Entry]:
-    """Yield the entries of a passage: the heading if it is a name, the terms of definitions, and parameters in lists."""
+    """Yield the entries of a passage: the heading if it is a name, the terms of definitions, and parameters in "
+    "lists."""
     heading = passage.heading.removesuffix(_DIRECTIVE)
     text = passage.text
     owner = ""

@@ -26,18 +26,16 @@ _SPOTS = "parking lot,main gate,fountain,flagpole,loading dock,canteen,warehouse
 _DEPARTMENTS = "accounting,human resources,purchasing,the legal department,facilities,payroll".split(",")
 _NUMBERS = "two three four five six eight nine 2 3 4 5 6 8 10 12".split()
 _FORMATS = "CSV,JSON,an Excel workbook,XML,a SQLite file,PDF".split(",")
-_BROWSERS = "Firefox, Chrome and Safari|Edge and Firefox|Chrome, Edge and Opera|the last two versions of Firefox and Chrome".split(
-    "|"
-)
-_PAYMENTS = "credit card, invoice and bank transfer|direct debit or invoice|cash and card|credit card or voucher".split(
-    "|"
-)
+_BROWSERS = ("Firefox, Chrome and Safari", "Edge and Firefox", "Chrome, Edge and Opera", "Firefox 115 or later")
+_PAYMENTS = ("credit card, invoice and bank transfer", "direct debit or invoice", "cash and card", "card or voucher")
 _OPENINGS = ("", "", "", "Excuse me, {q}", "Quick question: {q}", "Do you know {i}")
 _UNRELATED = (
-    "Who is the founder of the company?|How old is the company?|How tall is the office tower?|What is the email address of the mayor?"
+    "Who is the founder of the company?|How old is the company?|How tall is the office tower?|What is the email "
+    "address of the mayor?"
     "|Who designed the logo?|What is the name of the cleaning firm?|How many windows does the building have?"
     "|When was the building built?|Who is the chair of the board?|Which bank do we use?|What is the tax number?"
-    "|How many people work here?|What is the capital of Mongolia?|Who painted the mural?|Which train goes to the airport?"
+    "|How many people work here?|What is the capital of Mongolia?|Who painted the mural?|Which train goes to the "
+    "airport?"
 ).split("|")
 
 
@@ -158,10 +156,11 @@ def _value(slot: str, draw: random.Random) -> str:
 def _ask(pairs: list[Pair], page: str, draw: random.Random) -> Iterator[Example]:
     form = draw.choice(("title", "topic", "heading", "lines", "letters"))
     name = draw.choice(("FAQ", "Frequently asked questions", "Good to know", "Help", "Office handbook", "Service"))
-    texts, offsets = [], []
+    texts: list[str] = []
+    offsets: list[int] = []
     for pair in pairs:
         before = {"lines": f"{pair.question}\n", "letters": f"Q: {pair.question}\nA: "}.get(form, "")
-        offsets.append(sum(len(text) + 2 for text in texts) + len(before))
+        offsets.append(sum(len(text) + len("\n\n") for text in texts) + len(before))
         texts.append(f"{before}{pair.answer}")
     is_page = form in ("lines", "letters")
     for number in draw.sample(range(len(pairs)), 2):
@@ -186,8 +185,8 @@ def _ask(pairs: list[Pair], page: str, draw: random.Random) -> Iterator[Example]
 
 
 def _shared_words(one: Pair, other: Pair) -> int:
-    asked, *texts = (set(re.findall(r"\w+", text.lower())) for text in (other.question, one.question, one.answer))
-    return len(asked & set.union(*texts))
+    asked, told = (set(re.findall(r"\w+", text.lower())) for text in (other.question, f"{one.question} {one.answer}"))
+    return len(asked & told)
 
 
 def _single(pair: Pair, form: str, name: str, page: str) -> Passage:

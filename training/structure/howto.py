@@ -35,17 +35,24 @@ _USE = r"(?:use|call|run|set|pass|specify|add|type|enter|execute|invoke|issue|gi
 _SENTENCES = tuple(
     re.compile(pattern)
     for pattern in (
-        rf"(?:In order )?[Tt]o (?P<do>[a-z]+ [^,:;]{{4,90}}), (?:you (?:can|could|should|may|must|need to|have to) |simply"
+        rf"(?:In order )?[Tt]o (?P<do>[a-z]+ [^,:;]{{4,90}}), (?:you (?:can|could|should|may|must|need to|have to) "
+        rf"|simply"
         rf" |just |please )*(?P<how>{_USE}\b.*)",
-        r"(?:[Yy]ou (?:can|may|should) |)(?i:use|call|run|using) (?P<how>(?:the )?\S+(?: [\w-]+){0,4}?) to (?P<do>[a-z]+ .*)",
-        r"(?P<how>(?:The |A |An |)[A-Z\"'`$%@/<-]?[^,;:.]{2,60}?) (?:can|may|should|could) be used to (?P<do>[a-z]+ .*)",
-        r"(?P<how>(?:The |)[^,;:. ]{2,40}(?: [\w-]+){0,2}) (?:allows|lets|enables) (?:you|users|one|us|the user) (?:to )?"
+        r"(?:[Yy]ou (?:can|may|should) |)(?i:use|call|run|using) (?P<how>(?:the )?\S+(?: [\w-]+){0,4}?) to "
+        r"(?P<do>[a-z]+ .*)",
+        r"(?P<how>(?:The |A |An |)[A-Z\"'`$%@/<-]?[^,;:.]{2,60}?) (?:can|may|should|could) be used to (?P<do>[a-z]+ "
+        r".*)",
+        r"(?P<how>(?:The |)[^,;:. ]{2,40}(?: [\w-]+){0,2}) (?:allows|lets|enables) (?:you|users|one|us|the user) "
+        r"(?:to )?"
         r"(?P<do>[a-z]+ .*)",
         rf"If you (?:want|wish|need|would like) to (?P<do>[a-z]+ [^,:;]{{4,90}}), (?:then )?(?:you (?:can|could|should|"
         rf"may|must|need to|have to|will need to) |simply |just |please )*(?P<how>{_USE}\b.*)",
         r"[Yy]ou can (?P<do>[a-z]+ [^,:;]{4,80}?) (?P<how>(?:by|using|with) (?:the |\w+ing )[^,:;]{3,}.*)",
         r"(?P<how>[^\s,;:]+(?: [a-z-]+)?) is used to (?P<do>[a-z]+ .*)",
     )
+)
+_HINT = re.compile(
+    r"\b(?:[Tt]o [a-z]+ [^.\n]+, |used to |[Uu]se |want to |wish to |[Yy]ou can |allows |lets |enables )"
 )
 _QUESTIONS = (
     "How do I {do}?",
@@ -106,6 +113,8 @@ def generate(passages: Sequence[Passage], rivals: Rivals, draw: random.Random) -
 
 def _from_sentences(passage: Passage) -> Iterator[tuple[str, Span]]:
     text = passage.text
+    if not _HINT.search(text):
+        return
     for start, end in sentences(text):
         sentence = text[start:end]
         if " to " not in sentence and "To " not in sentence and "by" not in sentence and "using" not in sentence:
@@ -121,12 +130,16 @@ def _from_sentences(passage: Passage) -> Iterator[tuple[str, Span]]:
                 break
 
 
-def _task(text: str) -> str:
+def _task(text: str, verb: str = "") -> str:
     """Return the words of a task as a person would ask for it, ``""`` if they are unsuitable."""
     cut = clause(text.split("\n")[0], 0, len(text.split("\n")[0]), _MAX_TASK_WORDS)
     task = as_asker(text[slice(*cut)]) if cut else ""
     first = task.split(" ")[0]
-    if not _MIN_TASK_WORDS <= words(task) <= _MAX_TASK_WORDS or first not in VERBS or first in ("be", "have", "do"):
+    if (
+        not _MIN_TASK_WORDS <= words(task) <= _MAX_TASK_WORDS
+        or (first not in VERBS and first != verb)
+        or first in ("be", "have", "do")
+    ):
         return ""
     if re.search(r"\w(?:ing|[A-Z]\w*s) and \w+ing\b|^\w+ and ", task, re.IGNORECASE) or task.count("(") != task.count(
         ")"
@@ -177,9 +190,9 @@ def _from_heading(passage: Passage) -> Iterator[tuple[str, Span]]:
     if match is None:
         return
     first = match["verb"].lower()
-    verb = infinitive(first) if first.endswith("ing") else first if first in VERBS else ""
+    verb = infinitive(first, passage.text) if first.endswith("ing") else first if first in VERBS else ""
     rest = " ".join(map(lower_first, match["rest"].split())) if match["rest"].istitle() else lower_first(match["rest"])
-    task = _task(f"{verb} {rest}") if verb else ""
+    task = _task(f"{verb} {rest}", verb) if verb else ""
     is_certain = first.endswith("ing") or re.match(r"[\d.\s]*(?:How|To|Steps)\b", passage.heading)
     if not task or not is_certain:
         return

@@ -17,11 +17,14 @@ _LAST = (
     "Corrigan Delacroix Engström Fitzroy Galloway Hartmann Ivanova Jourdain Klein Laurent Mbeki Novak Oyelaran"
 ).split()
 _PLACES = (
-    "Lisbon Tampere Graz Valparaíso Nairobi Kyoto Bergen Toledo Aarhus Leeds Porto Turin Ghent Malmö Izmir Recife Perth "
-    "Hobart Quito Dakar Lyon Utrecht Gdansk Brno Split Cork Dundee Tbilisi Hanoi Busan Cusco Windhoek Zagreb Vilnius Bari"
+    "Lisbon Tampere Graz Valparaíso Nairobi Kyoto Bergen Toledo Aarhus Leeds Porto Turin Ghent Malmö Izmir Recife "
+    "Perth "
+    "Hobart Quito Dakar Lyon Utrecht Gdansk Brno Split Cork Dundee Tbilisi Hanoi Busan Cusco Windhoek Zagreb Vilnius "
+    "Bari"
 ).split()
 _COMPANY_WORDS = (
-    "Northwind Halden Meridian Corvus Bluestone Arcadia Solvik Tessel Quantor Ostrava Pelikan Kestrel Marlow Vanta Orbis "
+    "Northwind Halden Meridian Corvus Bluestone Arcadia Solvik Tessel Quantor Ostrava Pelikan Kestrel Marlow Vanta "
+    "Orbis "
     "Juniper Falkor Helix Brightwater Cobalt Lumen Sextant Harrow Aldine Castor Nimbus Fenwick Polaris Tamarind Veldt"
 ).split()
 _COMPANY_ENDS = (
@@ -48,7 +51,8 @@ _SERVICES = "mail,DNS,the wiki,the build system,file sharing,monitoring,the time
     ","
 )
 _AWARDS = (
-    "the Lindqvist Medal,the Golden Compass,the Hartwell Prize,the Order of Merit,the Silver Lyre,the Nordic Book Prize,"
+    "the Lindqvist Medal,the Golden Compass,the Hartwell Prize,the Order of Merit,the Silver Lyre,the Nordic Book "
+    "Prize,"
     "the Carver Award,the City Medal"
 ).split(",")
 _MONTHS = ("January February March April May June July August September October November December").split()
@@ -74,7 +78,8 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation of a kind of things: its possible names, the type of its values and the questions that ask for them."""
+    """A relation of a kind of things: its possible names, the type of its values and the questions that ask for "
+    "them."""
 
     names: tuple[str, ...]
     value: str

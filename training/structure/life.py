@@ -22,10 +22,14 @@ _FULL_DATE = rf"(?:\d{{1,2}} {_MONTH},? \d{{3,4}}(?: BC)?|{_MONTH} \d{{1,2}},\s+
 _NAME = (
     r"[A-ZÀ-Þ][\w.'’-]+(?: (?:of|de|la|von|van|the|du|del|da|di|al|ibn|[A-ZÀ-Þ][\w.'’-]*))*(?<! of)(?<! the)(?<! de)"
 )
-_PEOPLE = rf"(?:[A-ZÀ-Þ][\w.'’-]+(?: (?:of |de |von |van )?[A-ZÀ-Þ][\w.'’-]*){{1,3}}(?: and [A-ZÀ-Þ][\w.'’-]+(?: [A-ZÀ-Þ][\w.'’-]*){{1,3}})?)"
+_FULL_NAME = r"[A-ZÀ-Þ][\w.'’-]+(?: (?:of |de |von |van )?[A-ZÀ-Þ][\w.'’-]*){1,3}"
+_PEOPLE = rf"(?:{_FULL_NAME}(?: and {_FULL_NAME})?)"
 _PLACE = rf"(?:{_NAME}(?:, {_NAME}){{0,3}})"
 _ON = rf"(?:(?:on|in|about|around) )?(?:{_DATE},? )?"
-_MADE = "founded|established|created|built|designed|invented|discovered|written|directed|composed|painted|developed|released|published|opened|formed|introduced|completed|launched|proposed|described"
+_MADE = (
+    "founded|established|created|built|designed|invented|discovered|written|directed|composed|painted|developed"
+    "|released|published|opened|formed|introduced|completed|launched|proposed|described"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,38 +51,47 @@ _DEATH_CUE = r"\b(?:die[ds]?|death|dead|killed|murder|assassinat|executed|buried
 ATTRIBUTES = (
     _attribute(
         "birth",
-        rf"\(\s*(?:[^()\d]{{0,60}}[,;:] )?(?:born:? |b\. )?(?P<value>{_DATE})\s*[-–—]|\((?:[^()\d]{{0,60}}[,;:] )?(?:born|b\.)(?: on| in)? (?P<value4>{_DATE})|\b[Bb]orn:?\s+(?:on )?"
+        rf"\(\s*(?:[^()\d]{{0,60}}[,;:] )?(?:born:? |b\. )?(?P<value>{_DATE})\s*[-–—]|\((?:[^()\d]{{0,60}}[,;:] "
+        rf")?(?:born|b\.)(?: on| in)? (?P<value4>{_DATE})|\b[Bb]orn:?\s+(?:on )?"
         rf"(?P<value2>{_FULL_DATE})|was born (?:[^.;]{{0,40}} )?(?:on|in) (?P<value3>{_FULL_DATE}|\d{{4}})",
-        "When was {x} born?|When was {x} born?|In which year was {x} born?|What is {x}'s date of birth?|What is the birthday of {x}?"
+        "When was {x} born?|When was {x} born?|In which year was {x} born?|What is {x}'s date of birth?|What is the "
+        "birthday of {x}?"
         "|On which date was {x} born?|When is {x}'s birthday?|date of birth of {x}",
         r"\bborn|birth|\(\s*[^)]*\d{3,4}",
     ),
     _attribute(
         "death",
-        rf"(?P<cut>\s*[-–—]\s*(?:died |d\. )?(?P<value>{_DATE}))\s*[);]|\b[Dd]ied:?\s+(?:on |in )?(?P<value2>{_FULL_DATE})"
+        rf"(?P<cut>\s*[-–—]\s*(?:died |d\. )?(?P<value>{_DATE}))\s*[);]|\b[Dd]ied:?\s+(?:on |in "
+        rf")?(?P<value2>{_FULL_DATE})"
         rf"|(?:[Hh]e|[Ss]he|\w+) died (?:[^.;]{{0,40}} )?(?:on|in) (?P<value3>{_FULL_DATE}|\d{{4}})",
-        "When did {x} die?|When did {x} die?|In which year did {x} die?|What is the date of {x}'s death?|When was {x}'s death?"
+        "When did {x} die?|When did {x} die?|In which year did {x} die?|What is the date of {x}'s death?|When was "
+        "{x}'s death?"
         "|On which date did {x} die?|What year did {x} pass away?|date of death of {x}",
         _DEATH_CUE,
     ),
     _attribute(
         "birthplace",
-        rf"(?:was |, |)born {_ON}(?:to [^.;,]{{3,40}} )?(?:in|at|near) (?:the (?:city|town|village) of )?(?P<value>{_PLACE})"
+        rf"(?:was |, |)born {_ON}(?:to [^.;,]{{3,40}} )?(?:in|at|near) (?:the (?:city|town|village) of "
+        rf")?(?P<value>{_PLACE})"
         rf"|\bBorn:?\s+{_DATE}(?: \(age \d+\))? (?P<value2>{_NAME}, {_NAME})(?= Died| Occupation|\n)",
-        "Where was {x} born?|Where was {x} born?|In which city was {x} born?|What is the birthplace of {x}?|Where does {x} come from?"
+        "Where was {x} born?|Where was {x} born?|In which city was {x} born?|What is the birthplace of {x}?|Where "
+        "does {x} come from?"
         "|What is {x}'s place of birth?|birthplace of {x}",
         r"\bborn|birth|\bBorn",
     ),
     _attribute(
         "deathplace",
-        rf"died {_ON}(?:in|at) (?:his|her|the)? ?(?:home in )?(?P<value>{_PLACE})|\bDied:?\s+{_DATE} (?P<value2>{_NAME}, {_NAME})",
-        "Where did {x} die?|Where did {x} die?|In which place did {x} die?|What was {x}'s place of death?|What city did {x} die in?",
+        rf"\bdied {_ON}(?:in|at) (?:his|her|the)? ?(?:home in )?(?P<value>{_PLACE})|\bDied:?\s+{_DATE} "
+        rf"(?P<value2>{_NAME}, {_NAME})",
+        "Where did {x} die?|Where did {x} die?|In which place did {x} die?|What was {x}'s place of death?|What city "
+        "did {x} die in?",
         _DEATH_CUE,
     ),
     _attribute(
         "spouse",
         rf"(?:\b[Mm]arried|(?:his|her) (?:first |second |third )?(?:wife|husband),?|married to) (?P<value>{_PEOPLE})",
-        "Who did {x} marry?|Who was {x} married to?|Who was the spouse of {x}?|What was the name of {x}'s spouse?|Who was {x}'s partner in marriage?"
+        "Who did {x} marry?|Who was {x} married to?|Who was the spouse of {x}?|What was the name of {x}'s spouse?"
+        "|Who was {x}'s partner in marriage?"
         "|Who was the wife of {x}?|Who was the husband of {x}?",
         r"\b(?:marri|wife|wives|husband|spouse|[Cc]onsort|[Ww]idow|bride|wed|queen|Queen)",
     ),
@@ -96,8 +109,10 @@ ATTRIBUTES = (
     ),
     _attribute(
         "school",
-        rf"(?:educated|studied|graduated|enrolled|degree|education) [^.;]{{0,30}}?(?:at|from) (?:the )?(?P<value>{_NAME})",
-        "Where did {x} study?|Where was {x} educated?|Which university did {x} attend?|Which school did {x} go to?|Where did {x} go to university?",
+        rf"(?:educated|studied|graduated|enrolled|degree|education) [^.;]{{0,30}}?(?:at|from) (?:the "
+        rf")?(?P<value>{_NAME})",
+        "Where did {x} study?|Where was {x} educated?|Which university did {x} attend?|Which school did {x} go to?"
+        "|Where did {x} go to university?",
         r"\b(?:educat|stud[iy]|school|college|universit|University|College|School|degree|gradua|taught)",
     ),
     _attribute(
@@ -114,8 +129,10 @@ ATTRIBUTES = (
     ),
     _attribute(
         "made",
-        rf"(?:was|were) (?:first |originally |)(?P<verb>{_MADE}) (?:[^.;,]{{0,40}} )?(?:in|on) (?P<value>{_FULL_DATE}|(?:{_MONTH} )?\d{{4}})\b",
-        "When was {x} {verb}?|When was {x} {verb}?|In which year was {x} {verb}?|On what date was {x} {verb}?|What year was {x} {verb} in?"
+        rf"(?:was|were) (?:first |originally |)(?P<verb>{_MADE}) (?:[^.;,]{{0,40}} )?(?:in|on) "
+        rf"(?P<value>{_FULL_DATE}|(?:{_MONTH} )?\d{{4}})\b",
+        "When was {x} {verb}?|When was {x} {verb}?|In which year was {x} {verb}?|On what date was {x} {verb}?|What "
+        "year was {x} {verb} in?"
         "|Since when has {x} been {verb}?",
         rf"\b(?:{_MADE}|since|began|start)",
         is_personal=False,
@@ -123,35 +140,42 @@ ATTRIBUTES = (
     _attribute(
         "maker",
         rf"(?P<verb>{_MADE}) (?:in \d{{4}} |jointly |)by (?:the )?(?:[a-z]+ ){{0,3}}(?P<value>{_PEOPLE})",
-        "Who {verb} {x}?|Who {verb} {x}?|By whom was {x} {verb}?|Who was {x} {verb} by?|What is the name of the person who {verb} {x}?",
+        "Who {verb} {x}?|Who {verb} {x}?|By whom was {x} {verb}?|Who was {x} {verb} by?|What is the name of the "
+        "person who {verb} {x}?",
         rf"\b(?:{_MADE}|by [A-Z]|founder|author|inventor|creator)",
         is_personal=False,
     ),
     _attribute(
         "capital",
-        rf"(?:[Cc]apital(?: city)?(?: \([^)]*\))?(?:,| is| was|:) |whose capital is |\bCapital )(?:the city of )?(?P<value>{_NAME})",
+        rf"(?:[Cc]apital(?: city)?(?: \([^)]*\))?(?:,| is| was|:) |whose capital is |\bCapital )(?:the city of "
+        rf")?(?P<value>{_NAME})",
         "What is the capital of {x}?|Which city is the capital of {x}?|What is {x}'s capital?|capital city of {x}",
         r"[Cc]apital|seat",
         is_personal=False,
     ),
     _attribute(
         "population",
-        r"population (?:of|is|was)(?: about| around| approximately| over| roughly| nearly| estimated at)? (?P<value>\d[\d,.]*(?: million| billion)?)",
-        "What is the population of {x}?|How many people live in {x}?|How many inhabitants does {x} have?|How large is the population of {x}?"
+        r"population (?:of|is|was)(?: about| around| approximately| over| roughly| nearly| estimated at)? "
+        r"(?P<value>\d[\d,.]*(?: million| billion)?)",
+        "What is the population of {x}?|How many people live in {x}?|How many inhabitants does {x} have?|How large "
+        "is the population of {x}?"
         "|How populous is {x}?",
         r"[Pp]opulation|inhabitants|people|residents",
         is_personal=False,
     ),
     _attribute(
         "area",
-        r"(?:area of|covers|covering|an area:?)(?: about| around| approximately| over| some| an area of| roughly)* (?P<value>\d[\d,.]* (?:km²|square (?:kilometres|miles|kilometers)|sq mi|hectares|acres))",
-        "How large is {x}?|What is the area of {x}?|What area does {x} cover?|How big is {x}?|How many square kilometers does {x} cover?",
+        r"(?:area of|covers|covering|an area:?)(?: about| around| approximately| over| some| an area of| roughly)* "
+        r"(?P<value>\d[\d,.]* (?:km²|square (?:kilometres|miles|kilometers)|sq mi|hectares|acres))",
+        "How large is {x}?|What is the area of {x}?|What area does {x} cover?|How big is {x}?|How many square "
+        "kilometers does {x} cover?",
         r"\b[Aa]rea|km²|square|acres|hectares",
         is_personal=False,
     ),
     _attribute(
         "location",
-        rf"\b(?:located|situated|lies) (?P<value>(?:in|on|at|near|along|between|off) [^.;:()]{{4,60}}?)(?=[.;:(]|, (?:and|which|with|where)|$)",
+        r"\b(?:located|situated|lies) (?P<value>(?:in|on|at|near|along|between|off) [^.;:()]{4,60}?)(?=[.;:(]|, "
+        r"(?:and|which|with|where)|$)",
         "Where is {x}?|Where is {x} located?|Where does {x} lie?|Where can {x} be found?|In what place is {x}?",
         r"\b(?:located|situated|lies|[Ll]ocation|found|in [A-Z])",
         is_personal=False,
@@ -159,13 +183,15 @@ ATTRIBUTES = (
     _attribute(
         "name",
         r"\bnamed after (?P<value>[^.;:(),]{4,50}?)(?=[.;:(),]| (?:in|by|and|who|because)\b|$)",
-        "What is {x} named after?|After whom is {x} named?|Who or what gave {x} its name?|Where does the name of {x} come from?",
+        "What is {x} named after?|After whom is {x} named?|Who or what gave {x} its name?|Where does the name of {x} "
+        "come from?",
         r"\bname[ds]?\b|called|etymolog",
         is_personal=False,
     ),
     _attribute(
         "measure",
-        r"(?P<value>\d[\d,.]* (?:metres|meters|feet|km|kilometres|miles|m|ft)) (?:\([^)]*\) )?(?P<verb>tall|high|long|deep|wide)\b",
+        r"(?P<value>\d[\d,.]* (?:metres|meters|feet|km|kilometres|miles|m|ft)) (?:\([^)]*\) )?(?P<verb>tall|high"
+        r"|long|deep|wide)\b",
         "How {verb} is {x}?|How {verb} is {x}?|What makes {x} {verb}, in figures?|How many meters {verb} is {x}?",
         r"\b(?:tall|high|height|long|length|deep|depth|wide|width|metres|feet|km|miles)\b",
         is_personal=False,
@@ -189,17 +215,17 @@ def generate(passages: Sequence[Passage], rivals: Rivals, draw: random.Random) -
     for passage in passages:
         if "(" in passage.title and passage.title.partition(" (")[0] in known:
             continue
-        is_person = passage.title in known
+        is_about_person = passage.title in known
         subject = passage.title.partition(" (")[0]
         found = {}
         for attribute in ATTRIBUTES:
-            if attribute.is_personal == is_person:
+            if attribute.is_personal == is_about_person:
                 place = _find(passage, attribute)
                 if place is not None:
                     found[attribute.name] = place
                     yield from _asked(passage, subject, attribute, *place, people, rivals, draw)
-        if (is_person and draw.random() < _SHARE_OF_MISSING) or found:
-            yield from _missing(passage, subject, is_person, draw)
+        if (is_about_person and draw.random() < _SHARE_OF_MISSING) or found:
+            yield from _missing(passage, subject, is_about_person, draw)
 
 
 def is_person(passage: Passage) -> bool:
@@ -279,9 +305,9 @@ def _asked(
         yield unanswered(NAME, ENTITY_SWAP, passage, choose(draw, questions, x=other, verb=verb))
 
 
-def _missing(passage: Passage, subject: str, is_person: bool, draw: random.Random) -> Iterator[Example]:
+def _missing(passage: Passage, subject: str, is_about_person: bool, draw: random.Random) -> Iterator[Example]:
     """Yield a question for an attribute of the subject that the passage does not mention."""
-    lacking = [a for a in ATTRIBUTES if a.is_personal == is_person and not a.cue.search(passage.text)]
+    lacking = [a for a in ATTRIBUTES if a.is_personal == is_about_person and not a.cue.search(passage.text)]
     if lacking and words(subject) <= 6:
         attribute = draw.choice(lacking)
         verb = draw.choice(_VERBS_ASKED.get(attribute.name, [""]))

@@ -22,20 +22,25 @@ _SET = (
     r"components|categories|levels|classes|colours|colors|groups|stages|phases|branches|variables|functions|files|"
     r"protocols|algorithms|servers|drivers|products|crops|industries|minerals|works|novels|plays|books|films|albums|"
     r"songs|children|islands|provinces|regions|religions|sports|instruments|materials|metals|planets|gases|properties|"
-    r"attributes|parameters|settings|features|names|titles|characters|events|symptoms|causes|tools|libraries|modules))"
+    r"attributes|parameters|settings|features|names|titles|characters|events|units|symptoms|causes|tools|libraries|modules))"
 )
 _SENTENCES = tuple(
     re.compile(pattern)
     for pattern in (
-        rf"(?:The|Its|His|Her|Their|Valid|Supported|Possible|Available|Accepted) {_SET}(?P<of> (?:of|for|in) [^,.;:()]{{2,40}}?|) "
+        rf"(?:The|Its|His|Her|Their|Valid|Supported|Possible|Available|Accepted) {_SET}(?P<of> (?:of|for|in) "
+        rf"[^,.;:()]{{2,40}}?|) "
         rf"(?:are|were|include|included|is one of|can be|may be)(?: either|:)? {_ENUMERATION}(?=[.;(]|$)",
-        rf".{{0,60}}\b(?:following|several|many|two|three|four|five|six|various|other|different|supported|main|major) {_SET}"
+        rf".{{0,60}}\b(?:following|several|many|two|three|four|five|six|various|other|different|supported|main"
+        rf"|major) {_SET}"
         rf"(?P<of>)(?:, including|, namely|, such as|:| including| such as| are| include) {_ENUMERATION}(?=[.;(]|$)",
-        rf"(?:The |)(?P<who>[A-Z][^\s,;:]+(?: [^\s,;:]+)?) (?P<verb>supports|provides|accepts|includes|contains|comprises|produces|exports|"
+        rf"(?:The |)(?P<who>[A-Z][^\s,;:]+(?: [^\s,;:]+)?) (?P<verb>supports|provides|accepts|includes|contains"
+        rf"|comprises|produces|exports|"
         rf"borders|has) {_SET}(?P<of>)(?: such as|:| including|, including) {_ENUMERATION}(?=[.;(]|$)",
-        r"(?P<who>[A-Z][^\s,;:]+(?: [^\s,;:]+){0,2}?) (?P<verb>supports|accepts|borders|comprises|exports|won|wrote|invented|visited|"
+        r"(?P<who>[A-Z][^\s,;:]+(?: [^\s,;:]+){0,2}?) (?P<verb>supports|accepts|borders|comprises|exports|won|wrote"
+        r"|invented|visited|"
         rf"founded|discovered|produces|joined|conquered|influenced) (?P<set>)(?P<of>){_ENUMERATION}(?=[.;(]|$)",
-        rf"(?P<who>[A-Z][^\s,;:]+(?: [^\s,;:]+){{0,2}}?) (?P<is>is|was|are) (?P<verb>bordered|surrounded|influenced|divided|made up|"
+        rf"(?P<who>[A-Z][^\s,;:]+(?: [^\s,;:]+){{0,2}}?) (?P<is>is|was|are) (?P<verb>bordered|surrounded|influenced"
+        rf"|divided|made up|"
         rf"composed|supported|used|written|founded) (?P<set>)(?P<of>(?:by|into|of|in)) {_ENUMERATION}(?=[.;(]|$)",
     )
 )
@@ -55,9 +60,13 @@ _VERB_QUESTIONS = (
 )
 _PAST_QUESTIONS = ("What did {who} {base}?", "Which {things} did {who} {base}?", "What all did {who} {base}?")
 _BASES = {
-    **{f"{verb}s": verb for verb in "support provide accept include contain comprise produce export border".split()},
-    **{"has": "have", "won": "win", "wrote": "write", "invented": "invent", "visited": "visit", "founded": "found"},
-    **{"discovered": "discover", "joined": "join", "conquered": "conquer", "influenced": "influence"},
+    f"{verb}s": verb for verb in "support provide accept include contain comprise produce export border".split()
+} | {
+    "has": "have",
+    "won": "win",
+    "wrote": "write",
+    **{f"{verb}ed": verb for verb in "invent visit found discover join conquer".split()},
+    "influenced": "influence",
 }
 _PAST = frozenset("won wrote invented visited founded discovered joined conquered influenced".split())
 _NOT_A_SUBJECT = re.compile(
@@ -66,33 +75,45 @@ _NOT_A_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _NOT_ITEMS = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|can|may|will|also|which|that|who|where|example|controlled|used|set|specified|they"
+    r"\b(?:is|are|was|were|has|have|had|can|may|will|also|which|that|who|where|example|controlled|used|set|specified"
+    r"|they"
     r"|it|differ|be|been|e\.g|so|then|but|you|not)\b|\d{4}"
 )
 
 _NUMBER = (
-    r"(?P<number>\d{1,3}(?:,\d{3})+|\d{1,4}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|"
+    r"(?P<number>\d{1,3}(?:,\d{3})+|\d{1,4}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen"
+    r"|fourteen|"
     r"fifteen|sixteen|twenty|thirty|forty|fifty|twenty-\w+|thirty-\w+|several hundred|a dozen)"
 )
 _COUNTED = re.compile(
-    rf"(?P<who>(?:[Tt]he |)[A-Z][^,.;:()]{{1,40}}?|He|She|It|They) (?P<verb>has|have|had|consists of|contains|contain|includes|"
+    rf"(?P<who>(?:[Tt]he |)[A-Z][^,.;:()]{{1,40}}?|He|She|It|They) (?P<verb>has|have|had|consists of|contains"
+    rf"|contain|includes|"
     rf"comprises|won|wrote|scored|published|served|supports|accepts|takes|employs|sold|killed|produced|lasted|uses|"
     rf"requires|provides|defines|covers|operates|released|recorded|directed|composed|is divided into|made)"
-    rf"(?: (?:about|around|approximately|over|nearly|almost|at least|more than|up to|exactly|a total of|only|some))? {_NUMBER} (?!million|billion|thousand|percent|hundred)"
-    r"(?P<things>(?:[a-z-]+ ){0,2}?(?!million|billion|thousand|percent|of|and|or|to|in|or)[a-z-]{3,}s|children|people|men|women)\b"
+    rf"(?: (?:about|around|approximately|over|nearly|almost|at least|more than|up to|exactly|a total of|only|some))? "
+    rf"{_NUMBER} (?!million|billion|thousand|percent|hundred)"
+    r"(?P<things>(?:[a-z-]+ ){0,2}?(?!million|billion|thousand|percent|of|and|or|to|in|or)[a-z-]{3,}s|children"
+    r"|people|men|women)\b"
 )
 _THERE = re.compile(
-    rf"[Tt]here (?P<verb>are|were) (?:about |around |approximately |over |nearly |more than |currently |only |some )?{_NUMBER} "
+    rf"[Tt]here (?P<verb>are|were) (?:about |around |approximately |over |nearly |more than |currently |only |some "
+    rf")?{_NUMBER} "
     r"(?P<things>(?:[a-z-]+ ){0,2}?(?!million|billion|thousand|of|and|or)[a-z-]{3,}s|children|people)"
     r"(?P<where> (?:in|of|on|for|to) [^,.;:()]{2,35}|)(?=[,.;:( ])"
 )
 _COUNT_BASES = {
-    **{"has": "have", "had": "have", "have": "have", "consists of": "consist of", "contains": "contain"},
-    **{"contain": "contain", "is divided into": "get divided into", "won": "win", "wrote": "write", "made": "make"},
-    **{f"{verb}s": verb for verb in "include comprise support accept take employ use require provide cover".split()},
-    **{f"{verb}ed": verb for verb in "score publish record direct compose release serve produce kill last".split()},
-    **{"sold": "sell", "defines": "define", "operates": "operate", "released": "release", "scored": "score"},
-    **{"served": "serve", "produced": "produce", "composed": "compose"},
+    "has": "have",
+    "had": "have",
+    "have": "have",
+    "consists of": "consist of",
+    "contain": "contain",
+    "won": "win",
+    "wrote": "write",
+    "sold": "sell",
+    **{f"{verb}s": verb for verb in "contain include comprise support accept take employ use require provide".split()},
+    **{f"{verb}s": verb for verb in "cover define operate".split()},
+    **{f"{verb}ed": verb for verb in "publish record direct kill last".split()},
+    **{f"{verb}d": verb for verb in "score compose release serve produce".split()},
 }
 _PAST_COUNTS = frozenset("had won wrote scored published served sold killed produced lasted released recorded".split())
 _HOW_MANY = (

@@ -6,6 +6,7 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from training.examples import Example, occurrences
 from training.structure.building import ATTRIBUTE, ENTITY_SWAP, SEARCH, Rivals, answered, removed, unanswered
@@ -21,17 +22,18 @@ from training.structure.wording import (
     infinitive,
     lower_first,
     points_back,
+    sentences,
     third_person,
     words,
 )
-from wikigr.segmentation import sentence_spans
 
 NAME = "options"
 
 _SHARE_OF_NEGATIVES = 0.7
 _MAX_VALUE_WORDS = 5
 _NOT_PROSE = re.compile(
-    r"(?:New|Changed|Deprecated|Default|Note|Bases|See|Example|Warning|Type|Use:|Syntax|Inherits|Parameters|Added|Return"
+    r"(?:New|Changed|Deprecated|Default|Note|Bases|See|Example|Warning|Type|Use:|Syntax|Inherits|Parameters|Added"
+    r"|Return"
     r" type|Returned|Removed|Available|Alias|If|When|For|In|By|As|It|They|You|However|int|void|const|enum|unsigned|"
     r"static|struct|class|method|attribute|function|property|module|exception)\b"
 )
@@ -43,7 +45,8 @@ _SUBJECT = re.compile(
     r"(?:is used to |can be used to |simply |also |)(?P<verb>[a-z]+)\b"
 )
 _NOUN_PHRASE = re.compile(
-    r"(?:The |An? |)(?:[\w-]+ ){0,3}(?:number|name|list|path|file|maximum|minimum|time|size|type|value|directory|string|"
+    r"(?:The |An? |)(?:[\w-]+ ){0,3}(?:number|name|list|path|file|maximum|minimum|time|size|type|value|directory"
+    r"|string|"
     r"dictionary|mapping|interval|timeout|port|address|URL|prefix|format|set|tuple|amount|key|class|function|callable|"
     r"object|flags?|mode|level|length|limit|command|character|location|password|user|table|database|host|version)\b"
 )
@@ -284,7 +287,7 @@ def _defining_sentence(entry: Entry) -> Span | None:
         match = pattern.search(body[:400])
         if match and (pattern is _DESCRIPTION or body.startswith(entry.name)):
             return entry.start + match.start("text"), entry.start + match.end("text")
-    for start, end in sentence_spans(body[:900])[:6]:
+    for start, end in islice(sentences(body[:900]), 8):
         sentence = body[start:end]
         is_prose = sentence[:1].isalpha() and " | " not in sentence and words(sentence.split("\n")[0]) > 2
         if is_prose and not _NOT_PROSE.match(sentence) and not re.match(r"\S*[_(=\t]", sentence):
@@ -348,7 +351,7 @@ def _missing(entry: Entry, draw: random.Random) -> Iterator[Example]:
     """Yield a question for an attribute that the passage of an entry does not state."""
     text, around = entry.passage.text, f"{entry.passage.title} {entry.passage.heading}"
     what = _what(entry, draw)
-    lacking = []
+    lacking: list[tuple[tuple[str, ...], str]] = []
     if "efault" not in text and f"{entry.name}=" not in text and not re.search(r"\bomitted|not set|unset", text):
         lacking.append((_DEFAULT, ""))
     if not re.search(r"\d\.\d|[Ss]ince|version", text + around):

@@ -15,7 +15,8 @@ from wikigr.sources.detect import open_source
 
 # Pages of a package that hold no prose: listings of source code, indexes and changes.
 _SKIPPED_PAGES = re.compile(
-    r"(?:^|/)(?:_modules|_sources|_static|changelog|changes|genindex|ix\d+|release|whatsnew)\b|(?:^|/)(?:release-|notes\.html)|"
+    r"(?:^|/)(?:_modules|_sources|_static|changelog|changes|genindex|ix\d+|release|whatsnew)\b|(?:^|/)(?:release-"
+    r"|notes\.html)|"
     r"concept_index|options_index"
 )
 

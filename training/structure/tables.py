@@ -51,8 +51,10 @@ _DESCRIBED = (
     "Explain {row}",
 )
 _OTHER_COLUMNS = (
-    "price;weight;color;owner;author;country;population;date of birth;phone number;size;supplier;capacity;length;license;"
-    "release date;salary;address;height;temperature;default port;manager;warranty;delivery time;opening hours;rating;cost;"
+    "price;weight;color;owner;author;country;population;date of birth;phone "
+    "number;size;supplier;capacity;length;license;"
+    "release date;salary;address;height;temperature;default port;manager;warranty;delivery time;opening "
+    "hours;rating;cost;"
     "deadline;nickname;speed;battery life;room;serial number;age;currency"
 ).split(";")
 
@@ -115,7 +117,7 @@ def ask_table(
         before = render(table.columns[:column], row[:column])
         start = starts[number] + len(before) + len(f" | {name}: ")
         is_described = label in _DESCRIPTIONS and draw.random() < 0.7
-        templates = _DESCRIBED if is_described else _NUMBERS if re.match(r"\d", cell) else _CELL
+        templates: Sequence[str] = _DESCRIBED if is_described else _NUMBERS if re.match(r"\d", cell) else _CELL
         if name in questions and draw.random() < 0.6:
             templates = questions[name]
         question = choose(draw, templates, column=label, row=row[0], x=row[0])

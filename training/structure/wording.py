@@ -6,8 +6,6 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 
-from wikigr.segmentation import sentence_spans
-
 Span = tuple[int, int]
 
 # Words. A longer answer is not one that people would underline.
@@ -38,7 +36,7 @@ _DANGLING = re.compile(
     r"(?:,? (?:e\.g|i\.e|when|which|that|and|or|if|as|of|to|the|an?|in|with|for|by|from|but|is|are|see))+$"
 )
 _POINTS_BACK = re.compile(
-    r"\b(?:this|that|these|those|it|its|they|their|them|above|below|following|here|such|same|former|latter|other|he|she"
+    r"\b(?:this|these|those|it|its|they|their|them|above|below|following|here|such|same|former|latter|other|he|she"
     r"|his|her|another|aforementioned)\b",
     re.IGNORECASE,
 )
@@ -133,9 +131,11 @@ def base_forms(verb: str) -> list[str]:
     return found
 
 
-def infinitive(verb: str) -> str:
-    """Return the infinitive of a gerund or a third person, ``""`` if it is not in the list of verbs."""
-    return next((form for form in base_forms(verb) if form in VERBS), "")
+def infinitive(verb: str, text: str = "") -> str:
+    """Return the infinitive of a gerund or a third person, ``""`` if neither the list of verbs nor ``text`` has it."""
+    forms = base_forms(verb)
+    known = (form for form in forms if form in VERBS)
+    return next(known, "") or next((form for form in forms if re.search(rf"\b{form}\b", text)), "")
 
 
 def clause(text: str, start: int, end: int, max_words: int = MAX_ANSWER_WORDS) -> Span | None:
@@ -165,7 +165,7 @@ def sentences(text: str) -> Iterator[Span]:
 
 def sentence_at(text: str, start: int) -> Span:
     """Return the sentence in which the character ``start`` stands."""
-    for first, last in sentence_spans(text):
+    for first, last in sentences(text):
         if first <= start < last:
             return first, last
     return start, len(text)
