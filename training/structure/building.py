@@ -133,7 +133,9 @@ def balanced(examples: Iterable[Example], limit: int, draw: random.Random, *, pe
     draw.shuffle(every)
     answers = _round_robin([e for e in every if e.spans], round(limit * 1.2 / 2.2), per_page)
     chosen = {example.id for example in answers}
-    negatives = [example for example in every if not example.spans]
+    # A question may ask for what is stated under another name.
+    stated = {(example.question, example.text) for example in every if example.spans}
+    negatives = [e for e in every if not e.spans and (e.question, e.text) not in stated]
     negatives.sort(key=lambda example: example.id not in chosen)
     negatives = _round_robin(_by_turns(negatives), round(len(answers) / 1.2), per_page)
     return [*answers, *negatives]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from training.examples import Example
 from training.structure.building import ATTRIBUTE, ENTITY_SWAP, Rivals, answered, removed, unanswered
@@ -200,6 +200,8 @@ ATTRIBUTES = (
 _PERSON = re.compile(r"\b(?:[Bb]orn|[Hh]e|[Ss]he|[Hh]is|[Hh]er)\b")
 _LIFE = re.compile(rf"\([^()]*\d{{3,4}}[^()]*\) (?:was|is) an?\b|\bwas born\b|\bBorn:? |\({_DATE}\s*[-–—]\s*{_DATE}\)")
 _VERBS_ASKED = {"made": _MADE.split("|"), "maker": _MADE.split("|")[:12], "measure": ["tall", "long", "deep", "high"]}
+# The date of birth before a date of death that was removed.
+_ONE_DATE = re.compile(rf"\(\s*(?={_DATE}\s*\))")
 _SHARE_OF_NEGATIVES = 0.8
 # Characters between the name of the subject and what is said of it.
 MAX_DISTANCE = 90
@@ -296,6 +298,8 @@ def _asked(
         return
     if draw.random() < 0.6:
         made = removed(NAME, passage, question, [span], cut)
+        if attribute.name == "death":
+            made = [replace(one, text=_ONE_DATE.sub("(born ", one.text, count=1)) for one in made]
         cue = attribute.cue.search(made[0].text) if made and attribute.name not in ("birth", "death") else None
         yield from (() if cue and draw.random() < 0.7 else made)
         return

@@ -141,4 +141,4 @@ def ask_table(
             rest = "\n".join(line for place, line in enumerate(lines) if place != number)
             if row[0].lower() not in rest.lower() and len(shown) > 2:
                 without = Passage(origin.source, origin.page, origin.title, origin.heading, origin.before, rest)
-                yield unanswered(NAME, ENTITY_SWAP, without, question, (cell,))
+                yield unanswered(NAME, ENTITY_SWAP, without, question)

@@ -13,7 +13,7 @@ MANUAL = """<html><head><title>Pump control</title></head><body><h1>Pump control
 The daemon has four worker threads.</p>
 <h2>Options</h2>
 <dl><dt>--max-pressure=BAR</dt><dd><p>Sets the maximum pressure in the outer pipe. The default is 16.</p></dd>
-<dt>--quiet</dt><dd><p>Suppresses all messages on the console. New in version 2.4.</p></dd>
+<dt>--quiet</dt><dd><p>Suppresses all messages on the console.</p><p>New in version 2.4.</p></dd>
 <dt>open_valve(name)</dt><dd><p>Opens the valve with the given name. Raises ValveError if the name is unknown.</p></dd>
 </dl>
 <h2>Draining the tank</h2>
