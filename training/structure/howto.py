@@ -73,7 +73,7 @@ _TASK_HEADING = re.compile(
 )
 # One line, or the first command after a prompt.
 _BLOCK_OF_CODE = re.compile(
-    r"(?<=:\n\n)(?P<code>[$#%] [^\n]{4,120}(?=\n|$)|(?!-|\d+\.|from |import )[^\n]{4,120}(?=\n\n|$))"
+    r"(?<=:\n\n)(?P<code>[$%] [^\n]{4,120}(?=\n|$)|(?!-|#|\d+\.|from |import |[\w./-]+(?:\n|$))[^\n]{4,120}(?=\n\n|$))"
 )
 _STEP = re.compile(r"^ *1[.)] +(?P<step>[^\n]+)", re.MULTILINE)
 _PROMPT = re.compile(r"^\s*(?:[$#>%]|>>>|\S*[@~]\S*[$#]) +")
@@ -84,6 +84,7 @@ _NOUNS = frozenset(
 )
 _STATES = re.compile(r"\b(?:is|are|was|were|has|have|that|which|this|these|it|also)\b")
 _VAGUE_HOW = re.compile(
+    r"(?:[Tt]he following|after|in|on|as|for|at|to)\b.*|"
     r"(?:It|This|That|They|These|Those|Which|You|He|She|One|There|What|Such|Each|Both|Either|The following|Some|We|"
     r"The above|The latter|The former|The same|Another|Other|Any|and|or|but|it|this|that|they|these|which|you|them|an?"
     r" \w+|method|function|option|value|parameter|attribute|command|class|not)$"
@@ -141,8 +142,10 @@ def _task(text: str, verb: str = "") -> str:
         or first in ("be", "have", "do")
     ):
         return ""
-    if re.search(r"\w(?:ing|[A-Z]\w*s) and \w+ing\b|^\w+ and ", task, re.IGNORECASE) or task.count("(") != task.count(
-        ")"
+    if (
+        re.search(r"\w(?:ing|[A-Z]\w*s) and \w+ing\b|^\w+ and ", task, re.IGNORECASE)
+        or task.count("(") != task.count(")")
+        or "&" in task
     ):
         return ""
     return "" if task.count('"') % 2 or task.endswith((" of", " to", " the", " and", " in")) else task

@@ -63,7 +63,7 @@ ATTRIBUTES = (
         "death",
         rf"(?P<cut>\s*[-–—]\s*(?:died |d\. )?(?P<value>{_DATE}))\s*[);]|\b[Dd]ied:?\s+(?:on |in "
         rf")?(?P<value2>{_FULL_DATE})"
-        rf"|(?:[Hh]e|[Ss]he|\w+) died (?:[^.;]{{0,40}} )?(?:on|in) (?P<value3>{_FULL_DATE}|\d{{4}})",
+        rf"|(?:[Hh]e|[Ss]he|(?!who\b)\w+) died (?:[^.;]{{0,40}} )?(?:on|in) (?P<value3>{_FULL_DATE}|\d{{4}})",
         "When did {x} die?|When did {x} die?|In which year did {x} die?|What is the date of {x}'s death?|When was "
         "{x}'s death?"
         "|On which date did {x} die?|What year did {x} pass away?|date of death of {x}",
@@ -198,7 +198,12 @@ ATTRIBUTES = (
     ),
 )
 _PERSON = re.compile(r"\b(?:[Bb]orn|[Hh]e|[Ss]he|[Hh]is|[Hh]er)\b")
-_LIFE = re.compile(rf"\([^()]*\d{{3,4}}[^()]*\) (?:was|is) an?\b|\bwas born\b|\bBorn:? |\({_DATE}\s*[-–—]\s*{_DATE}\)")
+_LIFE = re.compile(
+    rf"\([^()]*(?:\d{{3,4}}[^()]*[-–—][^()]*\d{{3,4}}|\bborn [^()]*\d{{3,4}})[^()]*\) (?:was|is) an?\b|"
+    rf"\bBorn:? |\({_DATE}\s*[-–—]\s*{_DATE}\)"
+)
+# Between the name of the subject and a verb, this begins another subject.
+_OTHER_SUBJECT = re.compile(r",(?! an? | the )|\b(?:with|from|in which|of which|who|whose|which|when|while)\b")
 _VERBS_ASKED = {"made": _MADE.split("|"), "maker": _MADE.split("|")[:12], "measure": ["tall", "long", "deep", "high"]}
 # The date of birth before a date of death that was removed.
 _ONE_DATE = re.compile(rf"\(\s*(?={_DATE}\s*\))")
@@ -232,8 +237,11 @@ def generate(passages: Sequence[Passage], rivals: Rivals, draw: random.Random) -
 
 def is_person(passage: Passage) -> bool:
     """Return whether a passage begins like the lead of an article about a person."""
-    is_life = _LIFE.search(passage.text[:700]) is not None and not re.search(r"\d| War\b", passage.title)
-    return is_life and len(_PERSON.findall(passage.text)) >= _MIN_PRONOUNS
+    last = passage.title.partition(" (")[0].split()[-1]
+    lead = passage.text[:700]
+    is_life = _LIFE.search(lead) or re.search(rf"\b(?:{re.escape(last)}|He|She) was born\b", lead)
+    is_named = not re.search(r"\d| (?:War|Empire)\b", passage.title)
+    return bool(is_life) and is_named and len(_PERSON.findall(passage.text)) >= _MIN_PRONOUNS
 
 
 def _find(passage: Passage, attribute: Attribute) -> tuple[Span, Span, str] | None:
@@ -246,7 +254,9 @@ def _find(passage: Passage, attribute: Attribute) -> tuple[Span, Span, str] | No
         if match is None:
             continue
         group = next(name for name in ("value", "value2", "value3", "value4") if match.groupdict().get(name))
-        if not _is_about(passage.title, text[start : match.start(group)], text[start:end]):
+        if not _is_about(
+            passage.title, text[start : match.start(group)], text[start:end], is_strict=not attribute.is_personal
+        ):
             continue
         he, she = (len(re.findall(rf"\b{word}\b", text, re.IGNORECASE)) for word in ("he", "she"))
         if attribute.is_personal and re.match(r"He\b|His\b" if she > he else r"She\b|Her\b", text[start:end]):
@@ -260,15 +270,19 @@ def _find(passage: Passage, attribute: Attribute) -> tuple[Span, Span, str] | No
     return None
 
 
-def _is_about(title: str, before: str, sentence: str) -> bool:
+def _is_about(title: str, before: str, sentence: str, *, is_strict: bool) -> bool:
     """Return whether the subject of a sentence is the article's: its name or a pronoun stands before the value."""
     start = re.match(r"(?:The |In (?:\d+|[A-Z]\w+ \d+), )?(?:He|She|His|Her|It|Its)\b", sentence)
     names = [
-        word for word in re.findall(r"[\wÀ-þ]{3,}", title.partition(" (")[0]) if word[0].isupper() or word.isdigit()
+        word
+        for word in re.findall(r"[\wÀ-þ]{3,}", title.partition(" (")[0])
+        if (word[0].isupper() or word.isdigit()) and word != "The"
     ]
     if start or not before.strip():
         return bool(before.strip()) and len(before) < MAX_DISTANCE
-    return any(re.search(rf"\b{re.escape(name)}\b", before[-MAX_DISTANCE:]) for name in names[-2:])
+    near = before[-MAX_DISTANCE:]
+    found = [match.end() for name in names[-2:] for match in re.finditer(rf"\b{re.escape(name)}\b", near)]
+    return bool(found) and (not is_strict or not _OTHER_SUBJECT.search(near[max(found) :]))
 
 
 def _asked(

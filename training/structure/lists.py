@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from training.examples import Example
@@ -121,10 +122,6 @@ _HOW_MANY = (
     "How many {things} {does} {who} {base}?",
     "What number of {things} {does} {who} {base}?",
 )
-_OTHER_THINGS = (
-    "employees children wives members brothers sisters books versions awards floors pages goals arguments ports rooms "
-    "users students stations islands languages soldiers ships threads columns seats copies prizes".split()
-)
 
 
 def generate_lists(passages: Sequence[Passage], rivals: Rivals, draw: random.Random) -> Iterator[Example]:
@@ -173,62 +170,52 @@ def _enumerations(passage: Passage, draw: random.Random) -> Iterator[tuple[str, 
 
 
 def generate_counts(passages: Sequence[Passage], rivals: Rivals, draw: random.Random) -> Iterator[Example]:
-    """Yield questions of how many, and the same passages asked for the number of something else."""
-    for passage in passages:
-        for question, span, other in _counts(passage, draw):
-            yield from _with_negative(COUNTS, passage, question, span, rivals, draw)
-            if other and draw.random() < _SHARE_OF_NEGATIVES:
-                yield unanswered(COUNTS, ATTRIBUTE, passage, other)
+    """Yield questions of how many, and the same passages asked for how many of what other passages count."""
+    found = [(passage, *count) for passage in passages for count in _counts(passage, draw)]
+    things: dict[str, list[str]] = defaultdict(list)
+    for _, template, thing, _ in found:
+        things[_kind(template)].append(thing)
+    for passage, template, thing, span in found:
+        asked = choose(draw, (template,), things=thing)
+        yield from _with_negative(COUNTS, passage, asked, span, rivals, draw)
+        other = draw.choice(things[_kind(template)])
+        if draw.random() < _SHARE_OF_NEGATIVES and other.split()[-1][:-1] not in passage.text:
+            yield unanswered(COUNTS, ATTRIBUTE, passage, choose(draw, (template,), things=other))
 
 
-def _counts(passage: Passage, draw: random.Random) -> Iterator[tuple[str, Span, str]]:
-    """Yield a question, the number that answers it, and a question for something that the passage does not count."""
+def _kind(template: str) -> str:
+    """Return the verb that a question ends with: what is published is not what is contained."""
+    return template.rstrip("?").rsplit(" ", 1)[-1] if "{things} are" not in template else "are"
+
+
+def _counts(passage: Passage, draw: random.Random) -> Iterator[tuple[str, str, Span]]:
+    """Yield a question with a slot for the things, the things that the passage counts, and their number."""
     text = passage.text
-    others = [thing for thing in _OTHER_THINGS if thing[:-1] not in text.lower()]
+    title = passage.title.partition(" (")[0]
     for start, end in sentences(text):
         match = _COUNTED.match(text, start, end)
-        there = _THERE.search(text, start, end)
-        found = match or there
+        found = match or _THERE.search(text, start, end)
         if found is None or "|" in found[0] or points_back(found["things"]):
             continue
-        about = passage.title.partition(" (")[0]
-        thing = draw.choice(others) if others else ""
-        if match:
-            who, verb = lower_first(match["who"]), match["verb"]
-            if who in ("he", "she", "it", "they"):
-                who = about if words(about) < 5 and passage.source == "wikispeedia" else ""
-            elif _NOT_A_SUBJECT.search(who) or not match["who"].startswith("The "):
-                who = "" if _NOT_A_SUBJECT.search(who) else match["who"]
-            base = _COUNT_BASES.get(verb, "")
-            if not who or not base or words(who) > 5:
-                continue
-            does = (
-                "did"
-                if verb in _PAST_COUNTS or verb.endswith("ed")
-                else "do"
-                if verb in ("have", "contain")
-                else "does"
-            )
-            slots = {"who": who, "base": base, "does": does}
-            asked = choose(draw, _HOW_MANY, things=match["things"], **slots)
-            other = choose(draw, _HOW_MANY, things=thing, **slots) if thing else ""
-        else:
-            where = found["where"] if not points_back(found["where"]) else ""
-            if not where and words(found["things"]) < 2:
-                continue
-            asked = choose(
-                draw,
-                ("How many {things} {are} there {where}?",),
-                things=found["things"],
-                are=found["verb"],
-                where=where,
-            )
-            other = (
-                choose(draw, ("How many {things} {are} there {where}?",), things=thing, are=found["verb"], where=where)
-                if thing
-                else ""
-            )
-        yield asked, found.span("number"), other
+        if not match:
+            where = found["where"].strip()
+            if not points_back(where) and (where or words(found["things"]) > 1):
+                yield f"How many {{things}} {found['verb']} there {where}?", found["things"], found.span("number")
+            continue
+        who, verb = match["who"], match["verb"]
+        if who in ("He", "She", "It", "They"):
+            who = title if words(title) < 5 and passage.source == "wikispeedia" else ""
+        base = _COUNT_BASES.get(verb, "")
+        if not who or not base or words(who) > 5 or _NOT_A_SUBJECT.search(who):
+            continue
+        is_past = verb in _PAST_COUNTS or verb.endswith("ed")
+        does = "did" if is_past else "do" if verb in ("have", "contain") else "does"
+        who = lower_first(who) if who.startswith("The ") else who
+        yield (
+            draw.choice(_HOW_MANY).format(things="{things}", does=does, who=who, base=base),
+            found["things"],
+            found.span("number"),
+        )
 
 
 def _with_negative(

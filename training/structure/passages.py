@@ -114,7 +114,7 @@ HELD_OUT = frozenset(
         *("Victoria (Australia)", "Ray Charles"),
     )
 )
-MAX_PASSAGES = 8
+MAX_PASSAGES = 4
 MIN_PASSAGE_CHARS = 120
 _PHYSICS = Path(__file__).parents[2] / "packs" / "physics" / "articles"
 
