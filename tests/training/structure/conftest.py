@@ -17,7 +17,7 @@ The daemon has four worker threads.</p>
 <dt>open_valve(name)</dt><dd><p>Opens the valve with the given name. Raises ValveError if the name is unknown.</p></dd>
 </dl>
 <h2>Draining the tank</h2>
-<p>Before you begin, look at the gauge. Then use this command:</p>
+<p>The tank has six windows.</p><p>Before you begin, look at the gauge. Then use this command:</p>
 <pre>pumpctl drain --all</pre>
 <p>To restart the pump, use the pumpctl restart command. It takes a minute until the pressure is back to normal.</p>
 <h2>Ports</h2>
