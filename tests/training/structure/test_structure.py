@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 import os
+import random
 import subprocess
 import sys
 from collections import Counter
@@ -61,7 +62,8 @@ def test_a_missing_package_is_named(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_articles_for_evaluation_are_left_out(tmp_path: Path) -> None:
     folder = tmp_path / "wikispeedia"
     folder.mkdir()
-    text = "This text is long enough to be a passage of an article, because it has more than one hundred and twenty letters."
+    text = "This text is long enough to be a passage of an article, because it has more than one hundred and twenty "
+    text += "letters."
     titles = [*sorted(HELD_OUT), "Marie Curie", "Harbor"]
     with lzma.open(folder / "articles.jsonl.xz", "wt", encoding="utf-8") as file:
         for title in titles:
