@@ -73,7 +73,6 @@ def test_articles_for_evaluation_are_left_out(tmp_path: Path) -> None:
 
 
 def test_no_source_and_no_page_dominates() -> None:
-    import random
 
     examples = [
         unanswered(
