@@ -18,8 +18,8 @@ from wikigr.text import scrub
 
 _SEPARATOR = " · "
 _END_OF_TITLE = ":"
-# The tokens that begin a window, separate the question from the text, and end the window, by the name of the first: those
-# of MPNet, whose vocabulary contains those of BERT as well, and those of BERT.
+# The tokens that begin a window, separate the question from the text, and end the window, by the name of the first:
+# those of MPNet, whose vocabulary contains those of BERT as well, and those of BERT.
 _SPECIAL_TOKENS = {"<s>": (("</s>", "</s>"), "</s>"), "[CLS]": (("[SEP]",), "[SEP]")}
 _JOINT = re.compile(r"(?<=[^\W\d_])[-‐–](?=[^\W\d_])")
 
@@ -28,8 +28,8 @@ _JOINT = re.compile(r"(?<=[^\W\d_])[-‐–](?=[^\W\d_])")
 class Window:
     """A window of a section.
 
-    ``token_types`` is 0 up to and including the tokens that end the question, and 1 after them. The text begins at the token
-    ``text_start``; ``offsets`` holds the characters ``(start, end)`` of the section's text for each of its tokens.
+    ``token_types`` is 0 up to and including the tokens that end the question, and 1 after them. The text begins at the
+    token ``text_start``; ``offsets`` holds the characters ``(start, end)`` of the section's text for each of its tokens.
     ``words`` holds the number of the word that each of them is a piece of, and also those of the tokens before and
     after the window (−1 if there is none), because a window may begin or end inside a word.
     """
