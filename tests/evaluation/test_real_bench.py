@@ -18,6 +18,7 @@ from wikigr.answer.answer import ABSTAINED, EXTRACTIVE, Answer, AnswerSpan
 from wikigr.retrieval.trace import Trace
 
 QUESTIONS = [question for source in SOURCES for question in load_questions(source)]
+README = (packs.HERE / "README.md").read_text(encoding="utf-8")
 SHIPPED = [source for source in SOURCES if source.is_shipped]
 
 
@@ -69,6 +70,8 @@ def test_the_bench_is_as_large_and_as_varied_as_its_readme_says() -> None:
         questions = load_questions(source)
         unanswerable = sum(question.gold is None for question in questions)
         assert 1 / 6 <= unanswerable / len(questions) <= 1 / 4, source.name
+        assert f"| `{source.name}` | {len(questions)} | {unanswerable} |" in README, source.name
+    assert f"{len(QUESTIONS)} questions on seventeen sources" in README
     rare = [kind for kind, count in Counter(question.kind for question in QUESTIONS).items() if count < 5]
     assert rare == []
 
