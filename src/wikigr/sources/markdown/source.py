@@ -20,6 +20,7 @@ from wikigr.sources.markdown.syntax import COMMENT, FOOTNOTE_REFERENCE, WIKILINK
 from wikigr.sources.note_folder import NoteFolder, NoteNames, NoteRecord, NoteText, decode_note
 from wikigr.sources.note_links import Notes
 from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter, format_superscript
+from wikigr.sources.tables import Cell, Row, name_columns
 from wikigr.text import fold
 
 _SUFFIXES = format_named("markdown").suffixes
@@ -132,8 +133,8 @@ class _Renderer:
                 self._add_links(inline)
                 self.writer.heading(int(token.tag[1]), _inline_text(inline.children or []))
                 position += 3
-            elif token.type == "tr_open":
-                position = self._row(tokens, position)
+            elif token.type == "table_open":
+                position = self._table(tokens, position)
             else:
                 self._block(token)
                 position += 1
@@ -164,7 +165,7 @@ class _Renderer:
                 self.writer.close_item()
             case "paragraph_open" | "paragraph_close":
                 self.writer.end_block(LINE_GAP if token.hidden else PARAGRAPH_GAP)
-            case "front_matter" | "thead_open" | "thead_close" | "tbody_open" | "tbody_close":
+            case "front_matter":
                 pass
             case _:
                 self.writer.end_block()
@@ -180,18 +181,23 @@ class _Renderer:
         self._numbers[-1] = number + 1
         return f"{number}. "
 
-    def _row(self, tokens: Sequence[Token], position: int) -> int:
-        """Write a table row on one line; returns the position after it."""
-        cells: list[str] = []
-        while tokens[position].type != "tr_close":
+    def _table(self, tokens: Sequence[Token], position: int) -> int:
+        """Write a table; returns the position after it."""
+        rows: list[list[Cell]] = []
+        while tokens[position].type != "table_close":
             token = tokens[position]
-            if token.type == "inline":
-                self._add_links(token)
-                cells.append(_inline_text(token.children or []))
             position += 1
-        self.writer.end_block(LINE_GAP)
-        self.writer.write(" | ".join(cells) if any(cells) else "")
-        self.writer.end_block(LINE_GAP)
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type == "inline":
+                self._add_links(token)
+                rows[-1].append(Cell(_inline_text(token.children or [])))
+        self.writer.end_block()
+        for row in name_columns([Row(cells, is_head=not number) for number, cells in enumerate(rows)]):
+            for line in row.lines:
+                self.writer.write(line)
+                self.writer.end_block(LINE_GAP)
+        self.writer.end_block()
         return position + 1
 
     def _inline(self, children: Sequence[Token]) -> None:
