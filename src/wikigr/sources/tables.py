@@ -107,10 +107,10 @@ def name_columns(rows: Sequence[Row]) -> Iterator[RowText]:
         yield RowText(tuple(_lines(texts)), row.is_alone)
 
 
-def row_line(names: Sequence[str], values: Sequence[str]) -> str:
-    """Return one row as a line; empty values are left out."""
-    named = zip(map(shorten_name, names), values, strict=True)
-    return CELL_SEPARATOR.join(_named(name, value) for name, value in named if value)
+def row_lines(names: Sequence[str], values: Sequence[str]) -> list[str]:
+    """Return one row with named columns, on several lines if it is long; empty values are left out."""
+    named = zip(map(shorten_name, names), map(collapse_spaces, values), strict=True)
+    return list(_lines([_named(name, value) for name, value in named if value]))
 
 
 def shorten_name(name: str) -> str:
