@@ -35,7 +35,7 @@ def test_records_of_one_title_are_passages_in_order_with_their_ids() -> None:
 
 
 def test_empty_sections_are_skipped_and_positions_stay_dense() -> None:
-    chunked = chunk_article("Alkane", [record("1", ((), " \n "), (("A",), "x"), (("B",), ""), (("C",), "y"))])
+    chunked = chunk_article("Alkane", [record("1", ((), " \n "), (("A",), "x."), (("B",), ""), (("C",), "y."))])
     assert [(s.title, s.position) for s in chunked.sections] == [("A", 0), ("C", 1)]
     assert chunk_article("Alkane", [record("1", ((), "\n"))]).sections == ()
 

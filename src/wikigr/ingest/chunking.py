@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from wikigr.errors import BuildError
 from wikigr.graph.schema import section_id
+from wikigr.ingest.page_furniture import RepeatedText, RepeatedTextFinder, tidy_sections
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Progress
 from wikigr.segmentation import first_term_of, sentence_spans
@@ -30,6 +31,7 @@ LEAD_TITLE = "Introduction"
 _PARAGRAPH = re.compile(r"\n(?:[^\S\n]*+\n)++")
 _LINE_END = re.compile(r"\n")
 _SPACE = re.compile(r"\s+")
+_NOTHING_REPEATED = RepeatedText()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +74,15 @@ def chunk_all(staging: Staging, progress: Progress) -> None:
     if staging.meta("chunked"):
         return
     staging.forget_derived()
+    finder = RepeatedTextFinder()
+    for _, records in staging.records_by_title():
+        for record in records:
+            finder.add(record)
+    repeated = finder.result()
     progress.start("chunking", staging.titles(), "articles")
     with staging.transaction():
         for title, records in staging.records_by_title():
-            chunked = chunk_article(title, records)
+            chunked = chunk_article(title, records, repeated)
             progress.advance(1)
             if not chunked.sections:
                 staging.count_skipped("no text")
@@ -128,8 +135,10 @@ def evidence_positions(chunked: ChunkedArticle, records: Sequence[SourceArticle]
     return positions
 
 
-def chunk_article(title: str, records: Sequence[SourceArticle]) -> ChunkedArticle:
-    """Join the records of ``title`` into one text and split it into sections.
+def chunk_article(
+    title: str, records: Sequence[SourceArticle], repeated: RepeatedText = _NOTHING_REPEATED
+) -> ChunkedArticle:
+    """Join the records of ``title`` into one text and split it into sections; see also ``tidy_sections``.
 
     Sections without text are left out, but their headings remain in the paths of the sections below them. An article
     without any text has no sections.
@@ -145,7 +154,7 @@ def chunk_article(title: str, records: Sequence[SourceArticle]) -> ChunkedArticl
 
     for passage, record in enumerate(records):
         lead_title = LEAD_TITLE if passage == 0 else f"Passage {passage + 1}"
-        for section in record.sections:
+        for section in tidy_sections(record, repeated):
             body = section.text.strip("\n").rstrip()
             if not body.strip():
                 continue

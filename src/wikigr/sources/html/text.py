@@ -143,7 +143,7 @@ class _Walker:
         self._open_entries.clear()
 
     def _write(self, text: str) -> None:
-        self.writer.write(text)
+        self.writer.write(text, is_link=self._open_links > 0)
         self._count(text)
 
     def _count(self, text: str) -> None:

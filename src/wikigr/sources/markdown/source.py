@@ -201,6 +201,7 @@ class _Renderer:
         return position + 1
 
     def _inline(self, children: Sequence[Token]) -> None:
+        links = 0
         ends = _superscript_ends(children) if self._superscripts < _MAX_SUPERSCRIPT_DEPTH else {}
         before = ""
         position = 0
@@ -219,7 +220,7 @@ class _Renderer:
                     before = ""
             match token.type:
                 case "text" | "text_special" | "code_inline":
-                    self.writer.write(token.content)
+                    self.writer.write(token.content, is_link=links > 0)
                 case "softbreak":
                     self.writer.write(" ")
                 case "hardbreak":
@@ -234,7 +235,10 @@ class _Renderer:
                 case "image":
                     self._inline(token.children or [])
                 case "link_open":
+                    links += 1
                     self._add_href(str(token.attrGet("href") or ""))
+                case "link_close":
+                    links -= 1
                 case _ if token.type == WIKILINK:
                     self._wikilink(token)
                 case _ if token.type in (COMMENT, FOOTNOTE_REFERENCE):
@@ -246,7 +250,7 @@ class _Renderer:
         if token.meta["is_embed"] and target.lower().endswith(_PICTURES + _RECORDINGS):
             self.writer.removed()
             return
-        self.writer.write(token.content)
+        self.writer.write(token.content, is_link=True)
         self._add_wikilink(target)
 
     def _add_links(self, inline: Token) -> None:

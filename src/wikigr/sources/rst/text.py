@@ -54,6 +54,7 @@ class _Writer:
         self._written = 0
         self._substitutions = 0
         self._before = ""
+        self._links = 0
         self.writer = PlainTextWriter(title)
         self.links: dict[str, None] = {}
 
@@ -219,10 +220,12 @@ class _Writer:
                 case nodes.substitution_reference():
                     self._substitute(node)
                 case nodes.inline() if TARGET in node:
-                    self._write(self._follow(*node[TARGET]) or node.astext())
+                    self._write(self._follow(*node[TARGET]) or node.astext(), is_link=True)
                 case nodes.reference():
                     self._link(str(node.get("refuri", "")))
+                    self._links += 1
                     self._inline(node.children)
+                    self._links -= 1
                 case nodes.citation_reference():
                     self._write(f"[{node.astext()}]")
                 case _ if isinstance(node, (*_OMITTED, nodes.system_message)):
@@ -244,9 +247,9 @@ class _Writer:
         self._inline(definition.children)
         self._substitutions -= 1
 
-    def _write(self, text: str) -> None:
+    def _write(self, text: str, *, is_link: bool = False) -> None:
         self._count(text)
-        self.writer.write(text)
+        self.writer.write(text, is_link=is_link or self._links > 0)
         self._before = text[-1:] or self._before
 
     def _count(self, text: str) -> None:
