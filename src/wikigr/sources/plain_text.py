@@ -15,7 +15,7 @@ LINE_GAP = 1
 PARAGRAPH_GAP = 2
 # A section of at most so many characters, of whose letters this share is in links, is navigation.
 _MAX_NAVIGATION_CHARS = 300
-_MIN_LINK_SHARE = 0.9
+_MIN_LINK_SHARE = 0.8
 # The level of ``<h6>``; entries rank below every heading.
 _MAX_HEADING_LEVEL = 6
 

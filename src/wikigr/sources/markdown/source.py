@@ -9,6 +9,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 
@@ -63,13 +64,19 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     # Formulas are kept as written; without the plugin, their underscores and backslashes would be markup.
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False)
-    return parser.use(front_matter_plugin).use(wikilink_plugin).use(note_plugin)
+    return parser.use(front_matter_plugin).use(wikilink_plugin).use(note_plugin).use(deflist_plugin)
 
 
 @cache
 def _block_parser() -> MarkdownIt:
     """Return a parser that finds headings but does not parse inline text, which is much faster."""
-    return MarkdownIt("commonmark").disable(["inline", "text_join"]).use(front_matter_plugin).use(note_plugin)
+    return (
+        MarkdownIt("commonmark")
+        .disable(["inline", "text_join"])
+        .use(front_matter_plugin)
+        .use(note_plugin)
+        .use(deflist_plugin)
+    )
 
 
 def _names(tokens: Sequence[Token], matter: FrontMatter, source_id: str, env: dict[str, Any]) -> NoteNames:
@@ -163,6 +170,15 @@ class _Renderer:
                 self.writer.open_item(self._next_marker())
             case "list_item_close":
                 self.writer.close_item()
+            case "dt_open":
+                self.writer.end_block(LINE_GAP)
+            case "dd_open":
+                self.writer.open_indent()
+            case "dd_close":
+                self.writer.close_indent()
+                self.writer.end_block()
+            case "dt_close":
+                self.writer.end_block(LINE_GAP)
             case "paragraph_open" | "paragraph_close":
                 self.writer.end_block(LINE_GAP if token.hidden else PARAGRAPH_GAP)
             case "front_matter":
