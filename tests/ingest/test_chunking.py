@@ -97,7 +97,7 @@ def test_code_and_definitions_stay_with_what_introduces_them() -> None:
 
 def test_a_question_stays_with_its_answer_and_an_entry_with_its_term() -> None:
     before = f"{'word ' * 230}end."
-    answer = f"Ask at the desk{', or by mail' * 12}."
+    answer = f"Ask at the desk{', or by mail' * 20}."
     text = f"{before}\n\nHow do I get a key?\n\n{answer}"
     assert [text[start:end] for start, end in split_text(text)] == [before, f"How do I get a key?\n\n{answer}"]
     paragraph = f"    Keep the log{', and the log of it' * 15}."

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from wikigr.segmentation import ends_as_prose, has_statement
 from wikigr.sources.article import SourceArticle, SourceSection
+from wikigr.sources.bylines import is_byline
 
 # Characters. A shorter section is joined to one beside it.
 MIN_SECTION_CHARS = 40
@@ -116,7 +117,7 @@ def _ends(sections: Sequence[SourceSection]) -> Iterator[tuple[str, str, str]]:
         for section in at_end:
             spans = _spans(section.text)
             for start, end in spans[:_MAX_PARAGRAPHS] if place == "start" else spans[-_MAX_PARAGRAPHS:]:
-                if end - start <= MAX_REPEATED_CHARS:
+                if end - start <= MAX_REPEATED_CHARS and not is_byline(section.text[start:end]):
                     yield place, _heading(section), section.text[start:end]
     for section in shown:
         if section.is_navigation:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborNode
 
 from wikigr.sources.article import SourceSection
+from wikigr.sources.bylines import add_byline
+from wikigr.sources.html.byline import find_byline
 from wikigr.sources.html.document import (
     BLOCK_ELEMENTS,
     HEADING_LEVELS,
@@ -81,7 +83,7 @@ def parse_html(
     walker.walk(page.content)
     return HtmlPage(
         title=title,
-        sections=walker.writer.sections(),
+        sections=add_byline(walker.writer.sections(), find_byline(page.root)),
         links=tuple(walker.links),
         categories=page.categories(),
         language=page.language(),

@@ -13,6 +13,7 @@ from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 
+from wikigr.sources.bylines import add_byline
 from wikigr.sources.folder import resolve_link
 from wikigr.sources.formats import format_named
 from wikigr.sources.html.text import parse_html_head, write_html_fragment
@@ -56,7 +57,8 @@ class MarkdownSource(NoteFolder):
         names = _names(tokens, matter, record.source_id, env)
         renderer = _Renderer(record.source_id, names.heading or record.title, record.notes)
         renderer.render(tokens)
-        return NoteText(renderer.writer.sections(), tuple(renderer.links), names.aliases, matter.categories, matter.url)
+        sections = add_byline(renderer.writer.sections(), matter.byline)
+        return NoteText(sections, tuple(renderer.links), names.aliases, matter.categories, matter.url)
 
 
 @cache
