@@ -11,7 +11,7 @@ from wikigr.sources.markdown.source import MarkdownSource
 from wikigr.sources.note_folder import NoteRecord
 from wikigr.sources.rst.source import RstSource
 
-LINE = "Author: Ann Lee, Ben Ode | Published: 2020-01-02 | Updated: 2021-03-04"
+LINE = "Author: Ann Lee, Ben Ode. Published: 2020-01-02. Updated: 2021-03-04."
 
 
 def html(head: str, header: str = "") -> str:
@@ -54,20 +54,20 @@ def test_the_byline_in_a_header_is_kept() -> None:
     header = (
         "<article><header><h1>Page</h1><p class=byline>By Ann Lee</p><time datetime=2020-01-02>2 Jan</time></header>"
     )
-    assert html("", header) == "It moves.\n\nAuthor: Ann Lee | Published: 2020-01-02"
+    assert html("", header) == "It moves.\n\nAuthor: Ann Lee. Published: 2020-01-02."
 
 
 def test_authors_of_restructuredtext() -> None:
     text = (
         "Pump\n====\n\n:Author: Ann Lee\n:Date: 2020-01-02\n\n.. sectionauthor:: Ben Ode <ben@x.example>\n\nIt moves.\n"
     )
-    assert rst(text) == "Author: Ann Lee\nDate: 2020-01-02\n\nAuthor: Ben Ode\n\nIt moves."
+    assert rst(text) == "Author: Ann Lee\nDate: 2020-01-02\n\nAuthor: Ben Ode.\n\nIt moves."
 
 
 def test_what_the_lead_says_is_not_repeated() -> None:
     lead = SourceSection((), "By Ann Lee, 2020-01-02. It moves.")
     byline = Byline(("Ann Lee",), "2020-01-02", "2021-03-04")
-    assert add_byline([lead], byline)[0].text == f"{lead.text}\n\nUpdated: 2021-03-04"
+    assert add_byline([lead], byline)[0].text == f"{lead.text}\n\nUpdated: 2021-03-04."
     assert add_byline([], byline) == ()
     section = SourceSection(("A",), "It moves.")
     assert add_byline([section], byline)[0] == SourceSection((), byline.text())

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from wikigr.sources.article import SourceSection
 from wikigr.sources.plain_text import collapse_spaces
-from wikigr.sources.tables import CELL_SEPARATOR
 
 # Characters. Longer values are not names or dates.
 _MAX_VALUE_CHARS = 200
@@ -27,11 +26,11 @@ class Byline:
     updated: str = ""
 
     def text(self) -> str:
-        """Return one line in the form of a table's row, ``""`` if nothing is known."""
+        """Return one line with a sentence for each fact, ``""`` if nothing is known."""
         authors = ", ".join(dict.fromkeys(filter(None, map(_clean_name, self.authors))))
         published, updated = _clean(self.published), _clean(self.updated)
         parts = (("Author", authors), ("Published", published), ("Updated", updated if updated != published else ""))
-        return CELL_SEPARATOR.join(f"{name}: {value}" for name, value in parts if value)
+        return " ".join(f"{name}: {value.rstrip('.')}." for name, value in parts if value)
 
 
 def is_byline(text: str) -> bool:
