@@ -118,6 +118,16 @@ def test_headers(rows: Sequence[Row], lines: list[str]) -> None:
     assert lines_of(rows) == lines
 
 
+def test_a_first_row_in_bold_is_a_header() -> None:
+    bold = [[f"<b>{cell}</b>" for cell in ROWS[0]], *ROWS[1:]]
+    cells = [f"<tr>{''.join(f'<td>{cell}' for cell in line)}" for line in bold]
+    assert parse_html(f"<table>{''.join(cells)}</table>").sections[0].text.split("\n") == LINES
+    assert parse_html(f"<table>{''.join(cells[:1] * 2)}</table>").sections[0].text == "Size | Price\nSize | Price"
+    body = [f"|-\n| {' || '.join(line)}" for line in ROWS[1:]]
+    table = "\n".join(["{|", "|-", "| '''Size''' || '''Price'''", *body, "|}"])
+    assert parse_wikitext(table, "Page", WikiSite({})).sections[0].text.split("\n") == LINES
+
+
 def test_long_names_are_cut_between_words() -> None:
     assert shorten_name("Price | net: ") == "Price / net"
     name = shorten_name("population at the census of 2010 including all places that were annexed")

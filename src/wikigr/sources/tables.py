@@ -32,12 +32,16 @@ _FREE_CHARS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """``text`` is on one line. ``columns`` and ``rows`` are the numbers of columns and rows that the cell spans."""
+    """``text`` is on one line. ``columns`` and ``rows`` are the numbers of columns and rows that the cell spans.
+
+    ``is_bold`` says that all of the text is; only the first rows of a table need it.
+    """
 
     text: str
     is_header: bool = False
     columns: int = 1
     rows: int = 1
+    is_bold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +92,10 @@ def name_columns(rows: Sequence[Row]) -> Iterator[RowText]:
     """Yield the text of each row, in time linear in the size of the table.
 
     A row of header cells names the columns of the rows below it, until the next one; the names of several such rows
-    are joined. Without one, the cells stand side by side (``a | b``), and a header cell in front names what follows.
-    Cells without text are left out where the columns have names.
+    are joined. In a table without header cells, a first row in bold does. Without a header, the cells stand side by
+    side (``a | b``), and a header cell in front names what follows. Cells without text are left out where the columns have names.
     """
-    grid = _grid(rows)
+    grid = _grid(_with_bold_header(rows))
     names: dict[int, str] = {}
     number = 0
     while number < len(grid):
@@ -105,6 +109,18 @@ def name_columns(rows: Sequence[Row]) -> Iterator[RowText]:
         number += 1
         texts = _cells_of(row, names)
         yield RowText(tuple(_lines(texts)), row.is_alone)
+
+
+def _with_bold_header(rows: Sequence[Row]) -> Sequence[Row]:
+    """Return ``rows`` with the first one of several cells as head, if it is the only one of the first two in bold."""
+    several = [number for number, row in enumerate(rows) if len(row.cells) > 1][:2]
+    if len(several) < 2 or any(row.is_head or any(cell.is_header for cell in row.cells) for row in rows):
+        return rows
+    is_bold = [all(cell.is_bold for cell in rows[number].cells if cell.text) for number in several]
+    if is_bold != [True, False]:
+        return rows
+    first = several[0]
+    return [*rows[:first], replace(rows[first], is_head=True), *rows[first + 1 :]]
 
 
 def row_lines(names: Sequence[str], values: Sequence[str]) -> list[str]:

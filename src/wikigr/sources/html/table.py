@@ -12,17 +12,26 @@ from wikigr.sources.tables import MAX_COLUMN_SPAN, MAX_ROW_SPAN, Cell, Row
 _NUMBER = re.compile(r"\s*\+?(\d{1,9})")
 
 
-def table_row(row: LexborNode, cells: Sequence[LexborNode], texts: Sequence[str]) -> Row:
-    """Return the row of a table with the visible ``cells`` and their ``texts``."""
+def table_row(row: LexborNode, cells: Sequence[LexborNode], texts: Sequence[str], *, is_first: bool) -> Row:
+    """Return the row of a table with the visible ``cells`` and their ``texts``; ``is_first`` marks the first rows."""
     parent = row.parent
     return Row(
         [
-            Cell(text, is_header=cell.tag == "th", columns=colspan(cell), rows=rowspan(cell))
+            Cell(text, cell.tag == "th", colspan(cell), rowspan(cell), is_first and _is_bold(cell))
             for cell, text in zip(cells, texts, strict=True)
         ],
         is_head=parent is not None and parent.tag == "thead",
         group=parent.mem_id if parent is not None else 0,
     )
+
+
+def _is_bold(cell: LexborNode) -> bool:
+    bold = sum(len("".join(node.text().split())) for node in cell.css("b, strong") if not _is_in_bold(node))
+    return bold > 0 and bold == len("".join(cell.text().split()))
+
+
+def _is_in_bold(node: LexborNode) -> bool:
+    return node.parent is not None and node.parent.tag in ("b", "strong")
 
 
 def colspan(cell: LexborNode) -> int:

@@ -366,7 +366,10 @@ class _Walker:
         cells = [[cell for cell in _cells(row) if cell.mem_id not in skip] for row in shown]
         # Each cell is read once, however many rows and columns it spans.
         texts = [[self._page.flat_text(cell) for cell in row] for row in cells]
-        rows = [table_row(*row) for row in zip(shown, cells, texts, strict=True)]
+        rows = [
+            table_row(*row, is_first=number < _FIRST_ROWS)
+            for number, row in enumerate(zip(shown, cells, texts, strict=True))
+        ]
         for row, read, row_text in zip(cells, texts, name_columns(rows), strict=True):
             if row_text.is_alone:
                 blocks = [text for text, _ in self._cell_blocks(row[0])]
@@ -465,6 +468,8 @@ def _cells(row: LexborNode) -> list[LexborNode]:
     return [node for node in row.iter() if node.tag in ("td", "th")]
 
 
+# Rows of a table, with its title, that may be a header in bold or the row below it.
+_FIRST_ROWS = 4
 # A class, its methods and their entries.
 _MAX_ENTRY_DEPTH = 3
 _NUMBERED = re.compile(r"^\d+\.\s+")

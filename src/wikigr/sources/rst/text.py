@@ -123,8 +123,8 @@ class _Writer:
             for row in part.children if isinstance(part, (nodes.thead, nodes.tbody)) else ():
                 cells: list[Cell] = []
                 for entry in row.children:
-                    spans = (int(entry.get(name, 0)) + 1 for name in ("morecols", "morerows"))
-                    cells.append(Cell(self.line(entry.children), has_stub and not cells, *spans))
+                    columns, spanned = (int(entry.get(name, 0)) + 1 for name in ("morecols", "morerows"))
+                    cells.append(Cell(self.line(entry.children), has_stub and not cells, columns, spanned))
                 rows.append(Row(cells, is_head=isinstance(part, nodes.thead)))
         self.writer.end_block()
         for named in name_columns(rows):

@@ -18,6 +18,8 @@ _SKIPPED_CLASSES = re.compile(
     r"\b(?:navbox|vertical-navbox|infobox|sidebar|metadata|ambox|noprint|toc|mbox|succession-box)", re.IGNORECASE
 )
 _MAX_SPAN = 100
+# The closing marks are sometimes before a parenthesis.
+_BOLD = re.compile(r"\s*'''[^']+'''[^\w\s]?\s*")
 _ITEM = re.compile(f"\\s*+(?:(?:{LIST}.)++|{ROW})")
 
 
@@ -56,7 +58,8 @@ def render_table(table: Tag, render: Render) -> str:
 
 
 def _cell(cell: Tag, text: str) -> Cell:
-    return Cell(_flat(text), cell.tag == "th", _span(cell, "colspan"), _span(cell, "rowspan"))
+    is_bold = _BOLD.fullmatch(str(cell.contents or "")) is not None
+    return Cell(_flat(text), cell.tag == "th", _span(cell, "colspan"), _span(cell, "rowspan"), is_bold)
 
 
 def _attribute(tag: Tag, name: str) -> str:
