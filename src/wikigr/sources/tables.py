@@ -93,7 +93,8 @@ def name_columns(rows: Sequence[Row]) -> Iterator[RowText]:
 
     A row of header cells names the columns of the rows below it, until the next one; the names of several such rows
     are joined. In a table without header cells, a first row in bold does. Without a header, the cells stand side by
-    side (``a | b``), and a header cell in front names what follows. Cells without text are left out where the columns have names.
+    side (``a | b``), and a header cell in front names what follows. Cells without text are left out where the columns
+    have names.
     """
     grid = _grid(_with_bold_header(rows))
     names: dict[int, str] = {}
