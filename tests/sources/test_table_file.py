@@ -63,7 +63,7 @@ def test_rows_without_titles_are_one_article(tmp_path: Path) -> None:
     assert articles[1].sections == (SourceSection((), "order: 500 | count: 1\norder: 501 | count: 1"),)
 
 
-def test_long_cells_are_paragraphs(tmp_path: Path) -> None:
+def test_long_cells_are_paragraphs_and_questions_are_titles(tmp_path: Path) -> None:
     answer = "Ask at the desk.\nBring a card."
     text = f'question,answer,topic,url,aliases\nHow do I get a key?,"{answer}",doors,https://x.example/k,key;door key\n'
     (article,), _ = read(write(tmp_path, text, "faq.csv"))
@@ -73,8 +73,7 @@ def test_long_cells_are_paragraphs(tmp_path: Path) -> None:
         sections=(
             SourceSection(
                 (),
-                "question: How do I get a key? | topic: doors | url: https://x.example/k | aliases: key;door key\n\n"
-                f"answer: {answer}",
+                f"topic: doors | url: https://x.example/k | aliases: key;door key\n\nanswer: {answer}",
             ),
         ),
         aliases=("key", "door key"),

@@ -273,9 +273,13 @@ def _has_words(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _article(names: Sequence[str], cells: Sequence[str], title: str, source_id: str) -> SourceArticle:
-    """Return the article of one row: its short cells on one line, and each long one in a paragraph."""
+    """Return the article of one row: its short cells on one line, and each long one in a paragraph.
+
+    A title that is a question is left out, so that the text is the answer.
+    """
     is_long = [cell != title and (len(cell) > _MAX_CELL_CHARS or "\n" in cell) for cell in cells]
-    short = [("" if long else cell) for cell, long in zip(cells, is_long, strict=True)]
+    is_question = title.endswith(("?", "？"))
+    short = ["" if long or (is_question and cell == title) else cell for cell, long in zip(cells, is_long, strict=True)]
     paragraphs = ["\n".join(row_lines(names, short))]
     for name, cell, long in zip(names, cells, is_long, strict=True):
         if long:
