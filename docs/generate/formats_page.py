@@ -18,14 +18,43 @@ only if its content is nothing else. In a folder, the format with the most files
 one, and plain text files count only where there are no other documents. All files except ZIM files may be compressed
 with gzip, bzip2 or xz: `page.html.gz`.
 
+A TSV or CSV file is a `table` if its first row names the columns, and `triples` if these are called subject, relation
+and object (or head, predicate, tail and the like) or if there are three columns and nothing tells the first row from
+the others.
+
 | `--source-format` | what it reads | suffixes | detected by content | a link is |
 | --- | --- | --- | --- | --- |
 """
 
 
+_TAIL = """
+## What sections hold
+
+- A row of a table is one line with the names of its columns, in every format: `Size: 500 ml | Price: 3.20`. Cells
+  without text are left out, the rows of a header are joined (`Size Min`), and a caption is the line above. A table
+  without a header keeps its cells side by side: `500 ml | 3.20`; a header cell in front of one is its name: `Born:
+  1910`. Names are cut at 60 characters, and a row of more than 1,000 characters is several lines that begin with its
+  first cell.
+- In a `table` with a column that is called title, name, label, question, term, product, item or heading, or whose
+  first column has different names, every row is an article of that title; rows of the same title are passages of one.
+  Long cells are paragraphs of their own. Otherwise the rows are the text of one article for every 500 of them. The
+  columns `aliases`, `categories` (with semicolons between names) and `url` have the meaning that they have in JSON
+  Lines.
+- A section does not end between a question and its answer, or between a term and its definition. The paragraphs of an
+  entry stay together if they fit into 1,200 characters.
+- The authors and dates that a page states in its front matter, its metadata or its header are the last line of its
+  introduction: `Author: Ann Lee. Published: 2020-01-02.`
+- What many pages of a source begin or end with, and short sections of links at the end of a page, are left out.
+  Another section of less than 40 characters that is not a sentence becomes a line of the section beside it:
+  `Synopsis: git var`.
+- Aliases of a note are `aliases` in the front matter of Markdown, the field `:Aliases:` or `:Synonyms:` in
+  reStructuredText, and the redirects of a wiki. A question may use them as it uses the title, in any case.
+"""
+
+
 def formats_page() -> str:
     """Return the page as Markdown."""
-    return _HEAD + "".join(f"| {' | '.join(_cells(row))} |\n" for row in FORMATS)
+    return _HEAD + "".join(f"| {' | '.join(_cells(row))} |\n" for row in FORMATS) + _TAIL
 
 
 def _cells(row: SourceFormat) -> Iterator[str]:

@@ -47,6 +47,8 @@ _MAX_TERM_CHARS = 160
 _NOT_TERM_END = re.compile(r"(?:(?:^|[^.…])[.!?][\"'”’)\]]*|[,;({\[=\\])$")
 _LIST_ITEM = re.compile(r"(?:[-*•]|\d+[.)])\s")
 _CELL_BORDER = " | "
+# A row of a table with named columns: "Size: 500 ml | Price: 3.20".
+_NAMED_CELL = re.compile(r"(?:^|\|) *[^\s:|][^\n:|]{0,60}: \S")
 # A longer row is split into sentences.
 _MAX_ROW_CHARS = 300
 # A blank line: code stands in a paragraph of its own.
@@ -229,10 +231,13 @@ def _is_indent(text: str) -> bool:
 
 
 def _is_table_row(text: str, start: int, end: int) -> bool:
-    """Return whether ``text[start:end]`` is a row of a table: the line above or below has as many cells."""
-    borders = text.count(_CELL_BORDER, start, end)
-    if not borders or "\n" in text[start:end]:
+    """Return whether ``text[start:end]`` is a row: it names its columns, or a line beside it has as many cells."""
+    line = text[start:end]
+    borders = line.count(_CELL_BORDER)
+    if not borders or "\n" in line:
         return False
+    if len(_NAMED_CELL.findall(line)) >= borders:
+        return True
     above = text[_line_start(text, max(0, start - 1)) : max(0, start - 1)]
     below_end = text.find("\n", end + 1)
     below = text[end + 1 : below_end if below_end >= 0 else len(text)]

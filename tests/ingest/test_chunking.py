@@ -35,7 +35,7 @@ def test_records_of_one_title_are_passages_in_order_with_their_ids() -> None:
 
 
 def test_empty_sections_are_skipped_and_positions_stay_dense() -> None:
-    chunked = chunk_article("Alkane", [record("1", ((), " \n "), (("A",), "x"), (("B",), ""), (("C",), "y"))])
+    chunked = chunk_article("Alkane", [record("1", ((), " \n "), (("A",), "x."), (("B",), ""), (("C",), "y."))])
     assert [(s.title, s.position) for s in chunked.sections] == [("A", 0), ("C", 1)]
     assert chunk_article("Alkane", [record("1", ((), "\n"))]).sections == ()
 
@@ -73,11 +73,11 @@ def test_a_short_last_piece_is_joined_to_the_previous_one() -> None:
 
 
 def test_code_keeps_its_indentation_where_it_is_split() -> None:
-    function = f"def f(a):\n    b = a\n\n    return b  # {'x' * 300}\n\n \t\n"
+    function = f"    def f(a):\n        b = a\n\n        return b  # {'x' * 300}\n\n \t\n"
     code = f"```\n{function * 12}```"
     chunked = chunk_article("Alkane", [record("1", (("Code",), code))])
     starts = {section.content.split("\n")[0] for section in chunked.sections}
-    assert starts == {"```", f"    return b  # {'x' * 300}"}
+    assert starts == {"```", "    def f(a):"}
     for section in chunked.sections:
         assert chunked.content[section.start : section.end] == section.content
         assert not section.content.startswith("\n")
@@ -93,6 +93,20 @@ def test_code_and_definitions_stay_with_what_introduces_them() -> None:
     text = f"{before}\n\n-m\n--move\n    {definition}\n    {definition}"
     pieces = [text[start:end] for start, end in split_text(text)]
     assert pieces == [before, f"-m\n--move\n    {definition}", f"    {definition}"]
+
+
+def test_a_question_stays_with_its_answer_and_an_entry_with_its_term() -> None:
+    before = f"{'word ' * 230}end."
+    answer = f"Ask at the desk{', or by mail' * 20}."
+    text = f"{before}\n\nHow do I get a key?\n\n{answer}"
+    assert [text[start:end] for start, end in split_text(text)] == [before, f"How do I get a key?\n\n{answer}"]
+    paragraph = f"    Keep the log{', and the log of it' * 15}."
+    entry = f"--keep\n{paragraph}\n\n{paragraph}\n\n{paragraph}"
+    text = f"{'word ' * 80}end.\n\n{entry}"
+    assert [text[start:end] for start, end in split_text(text)] == [text[: -len(entry) - 2], entry]
+    # An entry that does not fit is divided.
+    pieces = split_text(f"{'word ' * 80}end.\n\n{entry}\n\n{paragraph}\n\n{paragraph}")
+    assert all(end - start <= MAX_SECTION_CHARS for start, end in pieces)
 
 
 def test_blank_lines_at_the_ends_are_not_part_of_a_section() -> None:

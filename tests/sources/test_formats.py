@@ -16,8 +16,11 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 def test_there_is_one_row_per_format() -> None:
     assert len(set(FORMAT_NAMES)) == len(FORMATS) > 1
-    suffixes = [suffix for row in FORMATS if not row.combines for suffix in row.suffixes]
+    own = [row for row in FORMATS if not (row.combines or row.sniffs_own_suffixes)]
+    suffixes = [suffix for row in own for suffix in row.suffixes]
     assert len(set(suffixes)) == len(suffixes)
+    # A format that its content has to identify shares its suffixes.
+    assert {suffix for row in FORMATS if row.sniffs_own_suffixes for suffix in row.suffixes} <= set(suffixes)
     assert sum(row.reads_stdin for row in FORMATS) == 1
     assert [row.name for row in FORMATS if row.links is LinkTarget.TITLE] == ["mediawiki"]
 
@@ -34,7 +37,9 @@ def test_the_reader_reports_the_name_of_its_row(row: SourceFormat, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "row", [row for row in FORMATS if not (row.content_decides or row.combines)], ids=lambda row: row.name
+    "row",
+    [row for row in FORMATS if not (row.content_decides or row.combines or row.sniffs_own_suffixes)],
+    ids=lambda row: row.name,
 )
 def test_every_suffix_is_detected(row: SourceFormat, tmp_path: Path) -> None:
     assert row.suffixes

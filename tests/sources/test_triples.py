@@ -171,7 +171,7 @@ def test_the_delimiter_is_the_one_that_gives_three_cells(tmp_path: Path, text: s
     [
         ("Apple, Inc.;located in;Cupertino, California\n", "commas and semicolons split equally many"),
         ("a|b|c\nd|e|f\n", "neither tabs nor commas nor semicolons"),
-        ("a,b,c,d\ne,f,g,h\n", "neither tabs nor commas nor semicolons"),
+        ("a,b,c,a\ne,f,g,h\n", "neither tabs nor commas nor semicolons"),
         ("a|b|c\nd|e, f, g|h\ni|j|k\n", "neither tabs nor commas nor semicolons"),
     ],
 )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from wikigr.errors import BuildError
 from wikigr.graph.schema import section_id
+from wikigr.ingest.page_furniture import RepeatedText, RepeatedTextFinder, tidy_sections
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Progress
 from wikigr.segmentation import first_term_of, sentence_spans
@@ -24,12 +25,16 @@ MIN_PIECE_CHARS = 200
 # Every section below a heading repeats it. Longer headings are truncated there; the article's text keeps them whole.
 MAX_HEADING_CHARS = 500
 
+# A longer paragraph that ends in a question mark is text, not the question of an answer.
+_MAX_QUESTION_CHARS = 300
+
 LEAD_TITLE = "Introduction"
 
 # Blank lines without the indentation of the next line, which matters in code.
 _PARAGRAPH = re.compile(r"\n(?:[^\S\n]*+\n)++")
 _LINE_END = re.compile(r"\n")
 _SPACE = re.compile(r"\s+")
+_NOTHING_REPEATED = RepeatedText()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +77,15 @@ def chunk_all(staging: Staging, progress: Progress) -> None:
     if staging.meta("chunked"):
         return
     staging.forget_derived()
+    finder = RepeatedTextFinder()
+    for _, records in staging.records_by_title():
+        for record in records:
+            finder.add(record)
+    repeated = finder.result()
     progress.start("chunking", staging.titles(), "articles")
     with staging.transaction():
         for title, records in staging.records_by_title():
-            chunked = chunk_article(title, records)
+            chunked = chunk_article(title, records, repeated)
             progress.advance(1)
             if not chunked.sections:
                 staging.count_skipped("no text")
@@ -128,8 +138,10 @@ def evidence_positions(chunked: ChunkedArticle, records: Sequence[SourceArticle]
     return positions
 
 
-def chunk_article(title: str, records: Sequence[SourceArticle]) -> ChunkedArticle:
-    """Join the records of ``title`` into one text and split it into sections.
+def chunk_article(
+    title: str, records: Sequence[SourceArticle], repeated: RepeatedText = _NOTHING_REPEATED
+) -> ChunkedArticle:
+    """Join the records of ``title`` into one text and split it into sections; see also ``tidy_sections``.
 
     Sections without text are left out, but their headings remain in the paths of the sections below them. An article
     without any text has no sections.
@@ -145,7 +157,7 @@ def chunk_article(title: str, records: Sequence[SourceArticle]) -> ChunkedArticl
 
     for passage, record in enumerate(records):
         lead_title = LEAD_TITLE if passage == 0 else f"Passage {passage + 1}"
-        for section in record.sections:
+        for section in tidy_sections(record, repeated):
             body = section.text.strip("\n").rstrip()
             if not body.strip():
                 continue
@@ -181,7 +193,8 @@ def split_text(text: str, limit: int = MAX_SECTION_CHARS) -> list[tuple[int, int
 
     Text is split at the ends of paragraphs; a longer paragraph at line ends, then at sentence ends, then at spaces.
     Only a run without any of these is split inside a word. A short last piece is joined to the piece before it. A piece
-    does not end in what introduces the next one: a sentence that ends in ":", or the terms of a definition.
+    does not end in what introduces the next one: a sentence that ends in ":", a question, or the terms of a
+    definition. Paragraphs that are indented below a term or an item stay with it if they fit.
     """
     pieces: list[tuple[int, int]] = []
     atoms: list[tuple[int, int]] = []
@@ -190,8 +203,10 @@ def split_text(text: str, limit: int = MAX_SECTION_CHARS) -> list[tuple[int, int
             pieces[-1] = (pieces[-1][0], end)
             atoms.append((start, end))
             continue
-        first = _first_introducing(text, atoms, (start, end))
-        if first > 0 and end - atoms[first][0] <= limit:
+        introducing = (_first_introducing(text, atoms, (start, end)), _first_of_entry(text, atoms, (start, end)))
+        # An entry that does not fit is divided, but not between a term and its first paragraph.
+        first = next((first for first in sorted(introducing) if first and end - atoms[first][0] <= limit), 0)
+        if first:
             pieces[-1] = (pieces[-1][0], atoms[first - 1][1])
             atoms = atoms[first:]
             pieces.append((atoms[0][0], end))
@@ -211,7 +226,27 @@ def _first_introducing(text: str, atoms: Sequence[tuple[int, int]], following: t
     first = first_term_of(text, lines, _without_indent(text, *following))
     if first is not None:
         return first
-    return len(atoms) - 1 if atoms and text[atoms[-1][1] - 1] == ":" else 0
+    if not atoms:
+        return 0
+    start, end = atoms[-1]
+    is_question = text[end - 1] in "?？" and end - start <= _MAX_QUESTION_CHARS
+    return len(atoms) - 1 if is_question or text[end - 1] == ":" else 0
+
+
+def _first_of_entry(text: str, atoms: Sequence[tuple[int, int]], following: tuple[int, int]) -> int:
+    """Return the index of the last of ``atoms`` that is indented less than ``following``; 0 if there is none."""
+    indent = _indent_of_line(text, following[0])
+    if not indent:
+        return 0
+    first = len(atoms) - 1
+    while first > 0 and _indent_of_line(text, atoms[first][0]) >= indent:
+        first -= 1
+    return max(first, 0)
+
+
+def _indent_of_line(text: str, position: int) -> int:
+    start = text.rfind("\n", 0, position) + 1
+    return _without_indent(text, start, len(text))[0] - start
 
 
 def _without_indent(text: str, start: int, end: int) -> tuple[int, int]:

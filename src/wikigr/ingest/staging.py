@@ -327,7 +327,10 @@ def load_article(fields: Mapping[str, Any]) -> SourceArticle:
     return SourceArticle(
         title=fields["title"],
         source_id=fields["source_id"],
-        sections=tuple(SourceSection(tuple(s["heading_path"]), s["text"]) for s in fields["sections"]),
+        sections=tuple(
+            SourceSection(tuple(s["heading_path"]), s["text"], s.get("is_navigation", False))
+            for s in fields["sections"]
+        ),
         links=tuple(fields["links"]),
         categories=tuple(fields["categories"]),
         aliases=tuple(fields["aliases"]),

@@ -205,6 +205,12 @@ class JoinedPack(Pack):
             self._titles = {fold(title): title for title in self._owners}
         return self._titles.get(fold(name))
 
+    def text_of(self, title: str) -> str:
+        if title not in self._owners:
+            return ""
+        number, own_title = self._owners[title]
+        return self._members[number].text_of(own_title)
+
     def headings(self, title: str) -> list[str]:
         if title not in self._owners:
             return []

@@ -257,6 +257,11 @@ class Pack:
             self._titles = {fold(title): title for (title,) in rows}
         return self._titles.get(fold(name))
 
+    def text_of(self, title: str) -> str:
+        """Return the text of the article ``title``, ``""`` if there is none."""
+        rows = self.graph.rows("MATCH (a:Article {title: $title}) RETURN a.content", {"title": title})
+        return next((text for (text,) in rows), "")
+
     def headings(self, title: str) -> list[str]:
         """Return the headings of the sections of the article ``title``, in order."""
         found = "MATCH (a:Article {title: $title})-[:HAS_SECTION]->(s:Section)"

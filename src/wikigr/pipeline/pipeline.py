@@ -22,10 +22,11 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, Stage
 from wikigr.pipeline.strategies import STRATEGIES, Writers
-from wikigr.question.question import Question, analyze
+from wikigr.question.question import Question, analyze, checked
 from wikigr.reader.options import ReaderOptions
 from wikigr.retrieval.candidates import Fetch, search_depth
 from wikigr.retrieval.document_selection import MultiDocOptions
+from wikigr.retrieval.entity_linking import replace_aliases
 from wikigr.retrieval.explore.options import MultiStrategyOptions
 from wikigr.retrieval.state import Resources, RetrievalStage, State
 from wikigr.retrieval.trace import Trace
@@ -190,7 +191,11 @@ class Pipeline:
         return self._run(stages, self._start_to_read(question), Trace(clock=self.pack.clock))
 
     def _analyze(self, question: str) -> Question:
-        return analyze(question, self.pack.lexical, lambda texts: self.pack.encoder.encode(texts))
+        text = checked(question)
+        if self.pack.manifest.counts.get("aliases"):
+            text = replace_aliases(text, self.resources.linker, self.pack.text_of)
+        analyzed = analyze(text, self.pack.lexical, lambda texts: self.pack.encoder.encode(texts))
+        return analyzed if text == question else replace(analyzed, asked=checked(question))
 
     def _start_to_read(self, question: str, within: Collection[str] | None = None) -> State:
         """Return the state before retrieval of what is to be read for an answer to ``question``."""
@@ -221,7 +226,7 @@ class Pipeline:
         """Return the answer before any strategy has written it."""
         state = draft.state
         answer = Answer(
-            question=state.question.text,
+            question=state.question.asked or state.question.text,
             text=NOT_COVERED,
             query_type=ABSTAINED,
             confidence=draft.confidence.value,

@@ -26,7 +26,8 @@ class Question:
 
     ``weights`` maps each content stem to its inverse document frequency in the pack. ``pairs`` are neighboring stems,
     at least one of them a content stem. ``answer_type`` is the type of thing that answers it, if the wording shows it;
-    ``breadth`` is how many articles and sections an answer needs.
+    ``breadth`` is how many articles and sections an answer needs. ``asked`` is the question in the words of the user,
+    if ``text`` has other names in it.
     """
 
     text: str
@@ -35,6 +36,7 @@ class Question:
     answer_type: AnswerType | None
     breadth: Breadth
     encode: Callable[[Sequence[str]], Vectors] = field(repr=False, compare=False)
+    asked: str = ""
 
     @cached_property
     def vector(self) -> Vectors:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -12,7 +13,7 @@ from wikigr.graph.graph_index import GraphIndex
 from wikigr.graph.neighborhood import Node, article
 from wikigr.graph.schema import article_title
 from wikigr.index.lexical import LexicalIndex, stems
-from wikigr.names import is_part_of_name, name_key, name_words, strip_possessive
+from wikigr.names import bare_name, is_part_of_name, name_key, name_words, strip_possessive
 from wikigr.retrieval.name_matching import LETTERS_PER_TYPO, NameMatcher
 from wikigr.stop_words import FUNCTION_WORDS
 
@@ -171,6 +172,27 @@ class EntityLinker:
         highest = self._lexical.rarity("")
         content = [word for word in strip_possessive(name_key(name)).split() if word not in FUNCTION_WORDS]
         return max((self._lexical.rarity(stem) for word in content for stem in stems(word)), default=highest) / highest
+
+
+def replace_aliases(question: str, linker: EntityLinker, text_of: Callable[[str], str]) -> str:
+    """Return ``question`` with the titles of articles in place of aliases that their texts do not use.
+
+    Such an alias (of a note's front matter, or a redirect) matches no text, so the question could find the article
+    but nothing in it. ``text_of`` returns the text of an article. A name that several nodes share stays.
+    """
+    links = linker.link_question(question, fuzzy=False)
+    shared = Counter((link.start, link.end) for link in links)
+    for link in reversed(links):
+        title = bare_name(link.node.label)
+        if link.node.kind != "article" or shared[link.start, link.end] > 1:
+            continue
+        name = name_key(link.mention)
+        stripped = strip_possessive(name)
+        if stripped in name_key(link.node.label) or stripped in name_key(text_of(link.node.key)):
+            continue
+        ending = "'s" if stripped != name else ""
+        question = question[: link.start] + title + ending + question[link.end :]
+    return question
 
 
 def open_linker(pack: Pack) -> EntityLinker:

@@ -13,11 +13,13 @@ class SourceSection:
 
     ``heading_path`` holds the headings from the top level down to this section's heading, without the article's
     title; it is empty for the lead section. ``text`` is plain text: newlines separate list items and table rows, a
-    blank line separates paragraphs, and code blocks are verbatim.
+    blank line separates paragraphs, and code blocks are verbatim. ``is_navigation`` marks short text that consists of
+    links.
     """
 
     heading_path: tuple[str, ...]
     text: str
+    is_navigation: bool = False
 
 
 @dataclass(frozen=True, slots=True)

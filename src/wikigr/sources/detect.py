@@ -82,9 +82,15 @@ def _detect_file(path: Path) -> SourceFormat:
         head = stream.read(HEAD_BYTES).removeprefix(b"\xef\xbb\xbf")
     if not head.strip():
         raise SourceError(f"{path} is empty.")
-    sniffed = [row for row in FORMATS if row.sniff is not None and row.sniff(head)]
-    certain = [row for row in sniffed if row.content_decides]
     named = [row for row in FORMATS if not row.content_decides and not row.combines and row.has_suffix(path.name)]
+    sniffed = [
+        row
+        for row in FORMATS
+        if row.sniff is not None and (row in named or not row.sniffs_own_suffixes) and row.sniff(head)
+    ]
+    certain = [row for row in sniffed if row.content_decides]
+    # The content chooses among formats with the same suffix.
+    named.sort(key=lambda row: not (row.sniffs_own_suffixes and row in sniffed))
     # Data is often called ".txt" too.
     found = [*certain, *(row for row in named if not row.companion), *sniffed, *named]
     if not found:

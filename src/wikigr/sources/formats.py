@@ -36,7 +36,7 @@ class LinkTarget(Enum):
     PATH = "the path of another page, resolved from its `href`"
     NOTE = "the path of another note, or the title or alias in a `[[wiki link]]`"
     DOCUMENT = "the path of another document, or the label of a section in it"
-    NONE = "none: plain text has no links"
+    NONE = "none: plain text and tables have no links"
     RECORD = "the title, an alias or the `id` of another record"
     NODE = "another subject of the graph, taken from the statements about this one"
 
@@ -47,7 +47,8 @@ class SourceFormat:
 
     ``sniff`` gets the first ``HEAD_BYTES`` bytes of a file, decompressed and without a byte order mark.
     ``content_decides`` means that only ``sniff`` identifies the format, and does so whatever the file is called; for
-    all other formats the suffix comes first. ``reader`` is ``module:class``, imported on first use. ``parses_slowly``
+    all other formats the suffix comes first. ``sniffs_own_suffixes`` means that ``sniff`` only chooses among formats
+    with the same suffix. ``reader`` is ``module:class``, imported on first use. ``parses_slowly``
     marks formats whose parsing costs much more than sending a record to another process. ``companion`` marks files that
     often accompany others, such as ``LICENSE.txt``: they do not decide the format of a folder with other documents.
     ``combines`` names the formats that a folder of this one may mix; their suffixes are its suffixes.
@@ -63,6 +64,7 @@ class SourceFormat:
     content_decides: bool = False
     reads_folders: bool = False
     reads_stdin: bool = False
+    sniffs_own_suffixes: bool = False
     parses_slowly: bool = False
     companion: bool = False
     combines: tuple[str, ...] = ()
@@ -119,6 +121,14 @@ def _has_three_columns(head: bytes) -> bool:
     return bool(rows) and all(row.count(b"\t") == 2 and all(map(bytes.strip, row.split(b"\t"))) for row in rows)
 
 
+def _has_header(head: bytes) -> bool:
+    from wikigr.sources.table_file import has_header
+
+    whole, newline, _ = head.rpartition(b"\n")
+    return has_header(whole if newline and len(head) >= HEAD_BYTES else head)
+
+
+_TABLES = (".tsv", ".tab", ".csv")
 _MARKDOWN = (".md", ".markdown")
 _RST = (".rst", ".rest")
 _TEXT = (".txt", ".text")
@@ -214,10 +224,19 @@ FORMATS = (
     SourceFormat(
         name="triples",
         description="a TSV or CSV table of subject, relation and object",
-        suffixes=(".tsv", ".tab", ".csv"),
+        suffixes=_TABLES,
         reader="wikigr.sources.triples:TriplesSource",
         links=LinkTarget.NODE,
         sniff=_has_three_columns,
+    ),
+    SourceFormat(
+        name="table",
+        description="a CSV or TSV table whose first row names the columns: an article per row or per table",
+        suffixes=_TABLES,
+        reader="wikigr.sources.table_file:TableSource",
+        links=LinkTarget.NONE,
+        sniff=_has_header,
+        sniffs_own_suffixes=True,
     ),
 )
 FORMAT_NAMES = tuple(row.name for row in FORMATS)

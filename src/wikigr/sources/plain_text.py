@@ -13,6 +13,9 @@ from wikigr.sources.article import SourceSection
 
 LINE_GAP = 1
 PARAGRAPH_GAP = 2
+# A section of at most so many characters, of whose letters this share is in links, is navigation.
+_MAX_NAVIGATION_CHARS = 300
+_MIN_LINK_SHARE = 0.8
 # The level of ``<h6>``; entries rank below every heading.
 _MAX_HEADING_LEVEL = 6
 
@@ -86,10 +89,19 @@ class PlainTextWriter:
         self._indents: list[str] = []
         self._marker = ""
         self._marker_column = 0
+        # Letters and digits of the current section.
+        self._linked = 0
+        self._unlinked = 0
 
-    def write(self, text: str) -> None:
+    def write(self, text: str, *, is_link: bool = False) -> None:
         """Add running text to the current block; white space is collapsed when the block ends."""
         self._inline.append(_CONTROL.sub("", text))
+        if len(text) <= _MAX_NAVIGATION_CHARS:
+            letters = sum(map(str.isalnum, text))
+            self._linked += letters if is_link else 0
+            self._unlinked += 0 if is_link else letters
+        else:
+            self._unlinked += len(text)
 
     def line_break(self) -> None:
         """Start a new line inside the current block."""
@@ -150,6 +162,7 @@ class PlainTextWriter:
             self._append(self._first_prefix().rstrip())
             self._gap = LINE_GAP
         self._append(text)
+        self._unlinked += len(text)
         self.end_block()
 
     def open_item(self, marker: str) -> None:
@@ -234,6 +247,10 @@ class PlainTextWriter:
     def _close_section(self) -> None:
         if self._parts:
             path = tuple(text for _, text in self._headings)
-            self._sections.append(SourceSection(path, "".join(self._parts)))
+            text = "".join(self._parts)
+            share = self._linked / max(self._linked + self._unlinked, 1)
+            is_navigation = len(text) <= _MAX_NAVIGATION_CHARS and share >= _MIN_LINK_SHARE
+            self._sections.append(SourceSection(path, text, is_navigation))
         self._parts = []
+        self._linked = self._unlinked = 0
         self._gap = 0

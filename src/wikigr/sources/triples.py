@@ -96,7 +96,7 @@ class TriplesSource:
         with open_bytes(self.path) as stream:
             for row in read_rows(read_lines(stream, self.path), str(self.path)):
                 if columns is None and not row.problem:
-                    columns = _header(row.cells)
+                    columns = find_columns(row.cells)
                     if columns is not None:
                         width = len(row.cells)
                         continue
@@ -184,7 +184,7 @@ def _delimiter(sample: list[Line], name: str) -> str:
         return "\t"
     for mark, found in rows.items():
         first = next((row for row in found if not row.problem), None)
-        if first is not None and _header(first.cells) is not None:
+        if first is not None and find_columns(first.cells) is not None:
             return mark
     fit = {mark: sum(len(row.cells) == 3 and all(row.cells) for row in found) for mark, found in rows.items()}
     # Compare shares: a wrong delimiter breaks quoted cells into more rows.
@@ -239,7 +239,7 @@ def _trimmed(cells: list[str]) -> list[str]:
     return cells
 
 
-def _header(cells: list[str]) -> tuple[int, int, int] | None:
+def find_columns(cells: list[str]) -> tuple[int, int, int] | None:
     """Return the columns of subject, relation and object if the row names all three; the likeliest names win."""
     names = [fold(cell) for cell in cells]
     found = [next((names.index(name) for name in known if name in names), -1) for known in _COLUMNS]

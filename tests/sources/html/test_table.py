@@ -15,21 +15,21 @@ from wikigr.sources.html.text import parse_html
     [
         (
             "<tr><th>N<th>Min<th>Max<tr><td rowspan=2>Alpha<td>1<td>2<tr><td>3<td>4",
-            "N | Min | Max\nAlpha | 1 | 2\nAlpha | 3 | 4",
+            "N: Alpha | Min: 1 | Max: 2\nN: Alpha | Min: 3 | Max: 4",
         ),
         (
             "<tr><th rowspan=2>N<th colspan=2>Size<tr><th>Min<th>Max<tr><td>a<td>1<td>2",
-            "N | Size | Size\nN | Min | Max\na | 1 | 2",
+            "N: a | Size Min: 1 | Size Max: 2",
         ),
         ("<tr><td>a<td rowspan=3>z<tr><td>b<tr><td>c", "a | z\nb | z\nc | z"),
         ("<tr><td rowspan=2 colspan=2>a<td>1<tr><td>2", "a | a | 1\na | a | 2"),
         # A heading across the table, and one row that has nothing to line up with.
-        ("<tr><th>x<th>y<tr><th colspan=2>Part<tr><td>1<td>2", "x | y\n\nPart\n\n1 | 2".replace("\n\n", "\n")),
+        ("<tr><th>x<th>y<tr><th colspan=2>Part<tr><td>1<td>2", "Part\nx: 1 | y: 2"),
         ("<tr><td>By<td colspan=3>Anon", "By | Anon"),
         # "0" is all rows of the group; a span ends with its group; what is no number is none.
         (
             "<thead><tr><th rowspan=9>a<th>b<tbody><tr><td rowspan=0>c<td>1<tr><td>2<tfoot><tr><td>d<td>3",
-            "a | b\nc | 1\nc | 2\nd | 3",
+            "a: c | b: 1\na: c | b: 2\na: d | b: 3",
         ),
         ("<tr><td rowspan='1000000'>a<td>1<tr><td>2", "a | 1\na | 2"),
         ("<tr><td rowspan=-2 colspan=0>a<td colspan='x'>1<tr><td rowspan=' +1.5'>b<td>2", "a | 1\nb | 2"),

@@ -138,15 +138,14 @@ def test_terms_code_and_rows_can_be_quoted() -> None:
         "To create one, run:\n\npython -m venv \\\n    /path",
         "1. To leave it, type:\n\ndeactivate",
         "2. Wait.",
-        "Code | Meaning",
-        "42P01 | It is missing. Create it.",
+        "Code: 42P01 | Meaning: It is missing. Create it.",
     ]
 
 
 def test_table_rows_are_lines() -> None:
     rows = "<tr><th>Name<th>Size<tr><td><p>int</p><td>4 <a href=b>bytes</a>"
     markup = f"<table><caption>Ranges</caption>{rows}</table>"
-    assert lead(markup) == "Ranges\nName | Size\nint | 4 bytes"
+    assert lead(markup) == "Ranges\nName: int | Size: 4 bytes"
 
 
 def test_single_cell_rows_are_paragraphs() -> None:

@@ -63,6 +63,12 @@ def test_lists_and_quotes() -> None:
     assert lead("- a\n- b\n  1. c\n  2. d\n\n7. e\n8. f\n\n> g\n> h") == "- a\n- b\n  1. c\n  2. d\n\n7. e\n8. f\n\ng h"
 
 
+def test_definitions_are_indented_under_their_terms() -> None:
+    assert lead("*Apple*\n: A fruit.\n\n    It is red.\n\nPear\n: Also.\n\nAt 5: no.") == (
+        "Apple\n    A fruit.\n\n    It is red.\n\nPear\n    Also.\n\nAt 5: no."
+    )
+
+
 def test_html_blocks_are_read_as_html() -> None:
     text = "<details>\n<summary>More</summary>\n\n*inside*\n\n</details>\n\n"
     text += "<table><tr><td>a<td>b</table>\n\n<!-- no -->"

@@ -16,7 +16,7 @@ def test_other_brackets_are_not_wiki_links(text: str) -> None:
 
 def test_wiki_links_in_tables_and_headings() -> None:
     found = article("# Note\n\n## About [[Atom|atoms]]\n\n| A | B |\n|---|---|\n| [[Ion\\|ions]] | *b* |\n| 1 | |\n")
-    assert [(s.heading_path, s.text) for s in found.sections] == [(("About atoms",), "A | B\nions | b\n1 |")]
+    assert [(s.heading_path, s.text) for s in found.sections] == [(("About atoms",), "A: ions | B: b\nA: 1")]
     assert found.links == ("Atom", "Ion")
     # Notes pasted from a table keep the backslash.
     assert article("[[Ion\\|ions]]").links == ("Ion",)

@@ -96,7 +96,7 @@ Ann    5
 """
     assert lead(text) == (
         "Code:\n\ndef f(a):\n    return a  # *b*\n\nx = 1\n\n- one\n- two\n\n  1. deep\n\nTerm\n    What it is.\n\n"
-        "-v, --verbose\n    Be loud.\n\nName | Age\nAnn | 5\n\nNote\nCareful.\n\n>>> 1 + 1\n2"
+        "-v, --verbose\n    Be loud.\n\nName: Ann | Age: 5\n\nNote\nCareful.\n\n>>> 1 + 1\n2"
     )
 
 

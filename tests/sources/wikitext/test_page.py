@@ -69,7 +69,7 @@ def test_lists_become_lines() -> None:
     )
     assert text_of("# a\n# b\n\n# c") == "1. a\n2. b\n\n1. c"
     assert text_of("<ol><li>a</li><li>b</li></ol>") == "1. a\n2. b"
-    assert text_of("; term : meaning\n: more") == "term : meaning\nmore"
+    assert text_of("; term : meaning\n: more") == "term : meaning\n    more"
     assert text_of("{{plainlist|\n* a\n* b\n}}") == text_of("{{ubl|a|b}}") == "- a\n- b"
 
 
@@ -238,3 +238,9 @@ def test_any_sequence_of_markup_is_read_without_leftovers(pieces: list[str]) -> 
     # An odd brace is plain text to MediaWiki too, and may come to stand beside another one.
     if "<nowiki>" not in wikitext and "{{{" not in wikitext and "}}}" not in wikitext:
         assert "{{" not in texts
+
+
+def test_definitions_are_indented_under_their_terms() -> None:
+    assert text_of("; Apple\n: A fruit.\n: Red.\n; Pear\n: Also.\n\nText:\n: a + b") == (
+        "Apple\n    A fruit.\n    Red.\nPear\n    Also.\n\nText:\na + b"
+    )

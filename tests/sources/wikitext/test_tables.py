@@ -20,13 +20,12 @@ def test_tables_become_rows() -> None:
 |}"""
     page = parse(f"Before\n{table}\nafter")
     assert page.sections[0].text == (
-        "Before\n\nHeights of mountains\nName | Height\nAlps | 4,808\nAlps | 4,810 m\n\n- a\n- b\n\nafter"
+        "Before\n\nHeights of mountains\nName: Alps | Height: 4,808\nName: Alps | Height: 4,810 m\n\n- a\n- b\n\nafter"
     )
     assert page.links == ("Mountain", "Mont Blanc")
 
 
-def test_cells_that_span_columns_are_repeated() -> None:
-    # Values stay under their column; a title or a remark, which none comes after, stands once.
+def test_a_cell_that_spans_columns_has_the_names_of_all() -> None:
     table = """{| class="wikitable"
 ! rowspan=2 | Year !! colspan=2 | League !! Cup
 |-
@@ -47,8 +46,13 @@ def test_cells_that_span_columns_are_repeated() -> None:
 | colspan=3 | all
 |}"""
     assert text_of(table) == (
-        "Year | League | League | Cup\nYear | Games | Goals | Games\n1899 | not held\n1900 | none | none | 7\nWar\n"
-        "wide | wide | 1 | 2\nwide | | 3 | 4\n1901 | 5 | 6 | 8\nall | all | all | 8"
+        "Year: 1899 | League Games, League Goals, Cup Games: not held\n"
+        "Year: 1900 | League Games, League Goals: none | Cup Games: 7\n"
+        "War\n"
+        "Year, League Games: wide | League Goals: 1 | Cup Games: 2\n"
+        "Year, League Games: wide | League Goals: 3 | Cup Games: 4\n"
+        "Year: 1901 | League Games: 5 | League Goals: 6 | Cup Games: 8\n"
+        "Year, League Games, League Goals: all | Cup Games: 8"
     )
 
 
@@ -60,7 +64,7 @@ def test_cells_that_span_much_do_not_multiply() -> None:
 
 
 def test_html_and_nested_tables() -> None:
-    assert text_of("<table><tr><th>a</th><td>b</td></tr></table>") == "a | b"
+    assert text_of("<table><tr><th>a</th><td>b</td></tr></table>") == "a: b"
     nested = '{| class="wikitable"\n| a\n|\n{|\n| b || c\n|}\n|}'
     assert text_of(nested) == "a | b | c"
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborNode
 
 from wikigr.sources.article import SourceSection
+from wikigr.sources.bylines import add_byline
+from wikigr.sources.html.byline import find_byline
 from wikigr.sources.html.document import (
     BLOCK_ELEMENTS,
     HEADING_LEVELS,
@@ -25,9 +27,10 @@ from wikigr.sources.html.document import (
     visible_children,
 )
 from wikigr.sources.html.entries import entry_name, is_ignored
-from wikigr.sources.html.table import SpanBudget, table_rows
+from wikigr.sources.html.table import table_row
 from wikigr.sources.html.title import strip_numbering
 from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter, collapse_spaces, fold_title
+from wikigr.sources.tables import name_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ def parse_html(
     walker.walk(page.content)
     return HtmlPage(
         title=title,
-        sections=walker.writer.sections(),
+        sections=add_byline(walker.writer.sections(), find_byline(page.root)),
         links=tuple(walker.links),
         categories=page.categories(),
         language=page.language(),
@@ -124,7 +127,6 @@ class _Walker:
         self._open_admonitions = 0
         # The ``mem_id`` of the parent of each open entry, the innermost last.
         self._open_entries: list[int] = []
-        self._span_budget = SpanBudget()
 
     def walk(self, root: LexborNode) -> None:
         """Write everything below ``root``."""
@@ -143,7 +145,7 @@ class _Walker:
         self._open_entries.clear()
 
     def _write(self, text: str) -> None:
-        self.writer.write(text)
+        self.writer.write(text, is_link=self._open_links > 0)
         self._count(text)
 
     def _count(self, text: str) -> None:
@@ -357,30 +359,31 @@ class _Walker:
         skip = self._page.skip
         caption = table.css_first("caption")
         if caption is not None:
-            self._write_row([self._read_cell(caption)])
+            text = self._page.flat_text(caption)
+            self._count(text)
+            self._write_row([text])
+        shown = [row for row in table.css("tr") if row.mem_id not in skip]
+        cells = [[cell for cell in _cells(row) if cell.mem_id not in skip] for row in shown]
+        # Each cell is read once, however many rows and columns it spans.
+        texts = [[self._page.flat_text(cell) for cell in row] for row in cells]
         rows = [
-            (row, [cell for cell in _cells(row) if cell.mem_id not in skip])
-            for row in table.css("tr")
-            if row.mem_id not in skip
+            table_row(*row, is_first=number < _FIRST_ROWS)
+            for number, row in enumerate(zip(shown, cells, texts, strict=True))
         ]
-        for table_row in table_rows(rows, self._read_cell, self._span_budget):
-            if table_row.only_cell is not None:
-                blocks = [text for text, _ in self._cell_blocks(table_row.only_cell)]
+        for row, read, row_text in zip(cells, texts, name_columns(rows), strict=True):
+            if row_text.is_alone:
+                blocks = [text for text, _ in self._cell_blocks(row[0])]
                 self._count("".join(blocks))
                 self._write_row(blocks)
             else:
-                self._write_row([" | ".join(table_row.texts)] if any(table_row.texts) else [])
+                self._count("".join(read))
+                for line in row_text.lines:
+                    self._write_row([line])
         self._add_links(table)
         if not self._open_links:
             links = [link for link in table.css("a[href]") if link.mem_id not in skip]
             self.link_characters += sum(_length(self._page.flat_text(link)) for link in links)
         self.writer.end_block()
-
-    def _read_cell(self, cell: LexborNode) -> str:
-        """Return the text of a cell; it counts once towards the link density, however many cells it spans."""
-        text = self._page.flat_text(cell)
-        self._count(text)
-        return text
 
     def _write_row(self, lines: list[str]) -> None:
         """Write one row; several blocks in a single cell, such as a signature and its description, are a paragraph."""
@@ -465,6 +468,8 @@ def _cells(row: LexborNode) -> list[LexborNode]:
     return [node for node in row.iter() if node.tag in ("td", "th")]
 
 
+# Rows of a table, with its title, that may be a header in bold or the row below it.
+_FIRST_ROWS = 4
 # A class, its methods and their entries.
 _MAX_ENTRY_DEPTH = 3
 _NUMBERED = re.compile(r"^\d+\.\s+")

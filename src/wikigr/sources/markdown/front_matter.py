@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 import yaml
 
 from wikigr.errors import RecordError
+from wikigr.sources.bylines import Byline
 
 _ABSENT = frozenset({"", "~", "null"})
+_AUTHORS = ("author", "authors")
+_PUBLISHED = ("date", "published", "publishdate", "pubdate", "created")
+_UPDATED = ("updated", "modified", "lastmod", "last_updated", "last_modified_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +24,7 @@ class FrontMatter:
     categories: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     url: str = ""
+    byline: Byline = field(default_factory=Byline)
 
 
 def parse_front_matter(text: str, where: str) -> FrontMatter:
@@ -51,7 +57,26 @@ def parse_front_matter(text: str, where: str) -> FrontMatter:
         categories=tuple(dict.fromkeys(categories)),
         aliases=tuple(dict.fromkeys([*_names(fields, "aliases", where), *_names(fields, "alias", where)])),
         url=_text(fields, "url", where),
+        byline=Byline(
+            authors=tuple(name for key in _AUTHORS for name in _authors(fields.get(key, ""))),
+            published=_first_text(fields, _PUBLISHED),
+            updated=_first_text(fields, _UPDATED),
+        ),
     )
+
+
+def _authors(value: object) -> list[str]:
+    """Return the names in a text, a list, or mappings with a ``name``; anything else has none."""
+    if isinstance(value, list):
+        return [name for item in value for name in _authors(item)]
+    if isinstance(value, dict):
+        return _authors(value.get("name", ""))
+    return [value] if isinstance(value, str) and value.strip() not in _ABSENT else []
+
+
+def _first_text(fields: dict[object, object], keys: Iterable[str]) -> str:
+    values = (fields.get(key) for key in keys)
+    return next((value for value in values if isinstance(value, str) and value.strip() not in _ABSENT), "")
 
 
 def _text(fields: dict[object, object], key: str, where: str) -> str:

@@ -9,9 +9,11 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 
+from wikigr.sources.bylines import add_byline
 from wikigr.sources.folder import resolve_link
 from wikigr.sources.formats import format_named
 from wikigr.sources.html.text import parse_html_head, write_html_fragment
@@ -20,6 +22,7 @@ from wikigr.sources.markdown.syntax import COMMENT, FOOTNOTE_REFERENCE, WIKILINK
 from wikigr.sources.note_folder import NoteFolder, NoteNames, NoteRecord, NoteText, decode_note
 from wikigr.sources.note_links import Notes
 from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter, format_superscript
+from wikigr.sources.tables import Cell, Row, name_columns
 from wikigr.text import fold
 
 _SUFFIXES = format_named("markdown").suffixes
@@ -54,7 +57,8 @@ class MarkdownSource(NoteFolder):
         names = _names(tokens, matter, record.source_id, env)
         renderer = _Renderer(record.source_id, names.heading or record.title, record.notes)
         renderer.render(tokens)
-        return NoteText(renderer.writer.sections(), tuple(renderer.links), names.aliases, matter.categories, matter.url)
+        sections = add_byline(renderer.writer.sections(), matter.byline)
+        return NoteText(sections, tuple(renderer.links), names.aliases, matter.categories, matter.url)
 
 
 @cache
@@ -62,13 +66,19 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     # Formulas are kept as written; without the plugin, their underscores and backslashes would be markup.
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False)
-    return parser.use(front_matter_plugin).use(wikilink_plugin).use(note_plugin)
+    return parser.use(front_matter_plugin).use(wikilink_plugin).use(note_plugin).use(deflist_plugin)
 
 
 @cache
 def _block_parser() -> MarkdownIt:
     """Return a parser that finds headings but does not parse inline text, which is much faster."""
-    return MarkdownIt("commonmark").disable(["inline", "text_join"]).use(front_matter_plugin).use(note_plugin)
+    return (
+        MarkdownIt("commonmark")
+        .disable(["inline", "text_join"])
+        .use(front_matter_plugin)
+        .use(note_plugin)
+        .use(deflist_plugin)
+    )
 
 
 def _names(tokens: Sequence[Token], matter: FrontMatter, source_id: str, env: dict[str, Any]) -> NoteNames:
@@ -132,8 +142,8 @@ class _Renderer:
                 self._add_links(inline)
                 self.writer.heading(int(token.tag[1]), _inline_text(inline.children or []))
                 position += 3
-            elif token.type == "tr_open":
-                position = self._row(tokens, position)
+            elif token.type == "table_open":
+                position = self._table(tokens, position)
             else:
                 self._block(token)
                 position += 1
@@ -162,9 +172,18 @@ class _Renderer:
                 self.writer.open_item(self._next_marker())
             case "list_item_close":
                 self.writer.close_item()
+            case "dt_open":
+                self.writer.end_block(LINE_GAP)
+            case "dd_open":
+                self.writer.open_indent()
+            case "dd_close":
+                self.writer.close_indent()
+                self.writer.end_block()
+            case "dt_close":
+                self.writer.end_block(LINE_GAP)
             case "paragraph_open" | "paragraph_close":
                 self.writer.end_block(LINE_GAP if token.hidden else PARAGRAPH_GAP)
-            case "front_matter" | "thead_open" | "thead_close" | "tbody_open" | "tbody_close":
+            case "front_matter":
                 pass
             case _:
                 self.writer.end_block()
@@ -180,21 +199,27 @@ class _Renderer:
         self._numbers[-1] = number + 1
         return f"{number}. "
 
-    def _row(self, tokens: Sequence[Token], position: int) -> int:
-        """Write a table row on one line; returns the position after it."""
-        cells: list[str] = []
-        while tokens[position].type != "tr_close":
+    def _table(self, tokens: Sequence[Token], position: int) -> int:
+        """Write a table; returns the position after it."""
+        rows: list[list[Cell]] = []
+        while tokens[position].type != "table_close":
             token = tokens[position]
-            if token.type == "inline":
-                self._add_links(token)
-                cells.append(_inline_text(token.children or []))
             position += 1
-        self.writer.end_block(LINE_GAP)
-        self.writer.write(" | ".join(cells) if any(cells) else "")
-        self.writer.end_block(LINE_GAP)
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type == "inline":
+                self._add_links(token)
+                rows[-1].append(Cell(_inline_text(token.children or [])))
+        self.writer.end_block()
+        for row in name_columns([Row(cells, is_head=not number) for number, cells in enumerate(rows)]):
+            for line in row.lines:
+                self.writer.write(line)
+                self.writer.end_block(LINE_GAP)
+        self.writer.end_block()
         return position + 1
 
     def _inline(self, children: Sequence[Token]) -> None:
+        links = 0
         ends = _superscript_ends(children) if self._superscripts < _MAX_SUPERSCRIPT_DEPTH else {}
         before = ""
         position = 0
@@ -213,7 +238,7 @@ class _Renderer:
                     before = ""
             match token.type:
                 case "text" | "text_special" | "code_inline":
-                    self.writer.write(token.content)
+                    self.writer.write(token.content, is_link=links > 0)
                 case "softbreak":
                     self.writer.write(" ")
                 case "hardbreak":
@@ -228,7 +253,10 @@ class _Renderer:
                 case "image":
                     self._inline(token.children or [])
                 case "link_open":
+                    links += 1
                     self._add_href(str(token.attrGet("href") or ""))
+                case "link_close":
+                    links -= 1
                 case _ if token.type == WIKILINK:
                     self._wikilink(token)
                 case _ if token.type in (COMMENT, FOOTNOTE_REFERENCE):
@@ -240,7 +268,7 @@ class _Renderer:
         if token.meta["is_embed"] and target.lower().endswith(_PICTURES + _RECORDINGS):
             self.writer.removed()
             return
-        self.writer.write(token.content)
+        self.writer.write(token.content, is_link=True)
         self._add_wikilink(target)
 
     def _add_links(self, inline: Token) -> None:

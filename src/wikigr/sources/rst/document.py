@@ -15,6 +15,7 @@ from docutils.parsers.rst.states import Inliner
 from docutils.transforms import Transformer, references
 from docutils.utils import new_document, unescape
 
+from wikigr.sources.bylines import Byline
 from wikigr.sources.rst.source import role_text
 
 # The attributes through which directives and roles tell ``text`` what they found.
@@ -46,12 +47,13 @@ _CHANGES = {
     "deprecated": "Deprecated since version",
     "deprecated-removed": "Deprecated since version",
 }
+_AUTHORS = frozenset(("codeauthor", "moduleauthor", "sectionauthor"))
 _TITLES = {"seealso": "See also", "todo": "To do", "availability": "Availability"}
 # What they show comes from other files, from programs or from the clock, or is not text.
 _IGNORED = frozenset(
-    "autosummary codeauthor contents currentmodule date default-role digraph footer graph graphviz header highlight "
-    "include index literalinclude mermaid meta module moduleauthor namespace plot py:currentmodule py:module raw role "
-    "sectionauthor sectnum tabularcolumns target-notes testcleanup testsetup title".split()
+    "autosummary contents currentmodule date default-role digraph footer graph graphviz header highlight "
+    "include index literalinclude mermaid meta module namespace plot py:currentmodule py:module raw role "
+    "sectnum tabularcolumns target-notes testcleanup testsetup title".split()
 )
 # Descriptions of a thing with a name, perhaps with a domain ("py:function").
 _OBJECTS = frozenset(
@@ -150,6 +152,8 @@ def _find_directive(name: str, language: Any, document: Any) -> tuple[Any, list[
         return _Code, []
     if name in _CHANGES:
         return _Change, []
+    if name in _AUTHORS:
+        return _Author, []
     if short in _OBJECTS or ":" in name:
         return _Object, []
     return (_Transparent, []) if name in _TRANSPARENT else (_Other, [])
@@ -229,6 +233,12 @@ class _Change(_Block):
         else:
             container.insert(0, nodes.paragraph("", f"{lead}."))
         return [container]
+
+
+class _Author(_Block):
+    def run(self) -> list[Any]:
+        line = Byline((self._argument,)).text()
+        return [nodes.paragraph(line, line)] if line else []
 
 
 class _Object(_Block):

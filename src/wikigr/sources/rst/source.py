@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from wikigr.errors import RecordError
 from wikigr.sources.note_folder import NoteFolder, NoteNames, NoteRecord, NoteText, decode_lines
@@ -12,6 +13,9 @@ from wikigr.sources.text.headings import find_headings
 # docutils parses a few hundred kilobytes a second. Larger files are data with the wrong suffix.
 MAX_CHARACTERS = 4_000_000
 
+# Lines in which the fields of a document are looked for.
+_MAX_FIELD_LINES = 50
+_ALIASES = re.compile(r":(?:alias(?:es)?|synonyms?|also known as):\s+(?P<names>\S.*)", re.IGNORECASE)
 _LABEL = re.compile(r"\.\. _(?P<name>`[^`]+`|(?:[^:\\`]|\\.|:(?!\s*$))+):\s*")
 # Inline markup in a heading: a role or an interpreted text, emphasis and literals, a substitution.
 _ROLE = re.compile(r":[\w:+.-]+:`([^`]*)`")
@@ -33,7 +37,7 @@ class RstSource(NoteFolder):
         lines = decode_lines(source_id, data)
         headings = {heading.start: plain_inline(heading.text) for heading in find_headings(lines)}
         title = next(iter(headings.values()), "")
-        return NoteNames(title, title, labels=tuple(_labels(lines, headings)))
+        return NoteNames(title, title, _aliases(lines), tuple(_labels(lines, headings)))
 
     def parse_note(self, record: NoteRecord) -> NoteText:
         # docutils takes a tenth of a second to import.
@@ -48,7 +52,8 @@ class RstSource(NoteFolder):
                 f"the document has more than {limit} million characters, the limit of reStructuredText",
             )
         try:
-            return write_document(parse_document(lines, record.source_id), record)
+            note = write_document(parse_document(lines, record.source_id), record)
+            return replace(note, aliases=_aliases(lines))
         except RecursionError as error:
             raise RecordError(record.source_id, "its markup is nested too deeply") from error
 
@@ -77,6 +82,13 @@ def role_text(text: str) -> tuple[str, str]:
 def normalize_label(name: str) -> str:
     """Return the form in which labels are compared."""
     return " ".join(name.replace("\\", "").strip("`").split()).lower()
+
+
+def _aliases(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the names in the fields ``:Aliases:`` and ``:Synonyms:`` at the top of a document."""
+    fields = (match["names"] for line in lines[:_MAX_FIELD_LINES] if (match := _ALIASES.fullmatch(line)))
+    names = (" ".join(plain_inline(name).split()) for field in fields for name in re.split("[,;]", field))
+    return tuple(dict.fromkeys(filter(None, names)))
 
 
 def _labels(lines: Sequence[str], headings: dict[int, str]) -> Iterator[tuple[str, str]]:

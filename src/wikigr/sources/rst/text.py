@@ -15,6 +15,7 @@ from wikigr.sources.note_folder import NoteRecord, NoteText
 from wikigr.sources.plain_text import LINE_GAP, PARAGRAPH_GAP, PlainTextWriter, collapse_spaces, format_superscript
 from wikigr.sources.rst.document import LINKS, SIGNATURES, TARGET
 from wikigr.sources.rst.source import normalize_label
+from wikigr.sources.tables import Cell, Row, name_columns
 
 _SUFFIXES = format_named("rst").suffixes
 # In characters. Shorter descriptions stay in the section around them, as in HTML.
@@ -53,6 +54,7 @@ class _Writer:
         self._written = 0
         self._substitutions = 0
         self._before = ""
+        self._links = 0
         self.writer = PlainTextWriter(title)
         self.links: dict[str, None] = {}
 
@@ -89,11 +91,8 @@ class _Writer:
             case nodes.line():
                 self._inline(node.children)
                 self.writer.end_block(LINE_GAP)
-            case nodes.row():
-                self.writer.end_block(LINE_GAP)
-                cells = [self.line(cell.children) for cell in node.children]
-                self._write(" | ".join(cells) if any(cells) else "")
-                self.writer.end_block(LINE_GAP)
+            case nodes.tgroup():
+                self._table(node)
             case nodes.footnote() | nodes.citation():
                 self.blocks(child for child in node.children if not isinstance(child, nodes.label))
             case nodes.Admonition():
@@ -112,12 +111,27 @@ class _Writer:
                 self.writer.end_block(LINE_GAP)
                 self._inline(node.children)
                 self.writer.end_block()
-            case nodes.tgroup() | nodes.thead() | nodes.tbody():
-                self.blocks(node.children)
             case _:
                 self.writer.end_block(LINE_GAP)
                 self.blocks(node.children)
                 self.writer.end_block()
+
+    def _table(self, node: Any) -> None:
+        has_stub = any(isinstance(part, nodes.colspec) and part.get("stub") for part in node.children[:1])
+        rows = []
+        for part in node.children:
+            for row in part.children if isinstance(part, (nodes.thead, nodes.tbody)) else ():
+                cells: list[Cell] = []
+                for entry in row.children:
+                    columns, spanned = (int(entry.get(name, 0)) + 1 for name in ("morecols", "morerows"))
+                    cells.append(Cell(self.line(entry.children), has_stub and not cells, columns, spanned))
+                rows.append(Row(cells, is_head=isinstance(part, nodes.thead)))
+        self.writer.end_block()
+        for named in name_columns(rows):
+            for line in named.lines:
+                self._write(line)
+                self.writer.end_block(LINE_GAP)
+        self.writer.end_block()
 
     def _verbatim(self, text: str) -> None:
         self._count(text)
@@ -206,10 +220,12 @@ class _Writer:
                 case nodes.substitution_reference():
                     self._substitute(node)
                 case nodes.inline() if TARGET in node:
-                    self._write(self._follow(*node[TARGET]) or node.astext())
+                    self._write(self._follow(*node[TARGET]) or node.astext(), is_link=True)
                 case nodes.reference():
                     self._link(str(node.get("refuri", "")))
+                    self._links += 1
                     self._inline(node.children)
+                    self._links -= 1
                 case nodes.citation_reference():
                     self._write(f"[{node.astext()}]")
                 case _ if isinstance(node, (*_OMITTED, nodes.system_message)):
@@ -231,9 +247,9 @@ class _Writer:
         self._inline(definition.children)
         self._substitutions -= 1
 
-    def _write(self, text: str) -> None:
+    def _write(self, text: str, *, is_link: bool = False) -> None:
         self._count(text)
-        self.writer.write(text)
+        self.writer.write(text, is_link=is_link or self._links > 0)
         self._before = text[-1:] or self._before
 
     def _count(self, text: str) -> None:

@@ -76,6 +76,8 @@ class _Layout:
         self._preformatted: list[str] = []
         self._is_dropped = False
         self._in_rows = False
+        # Whether the line before was a term or its definition.
+        self._after_term = False
 
     def sections(self) -> tuple[SourceSection, ...]:
         self._end_paragraph()
@@ -139,8 +141,15 @@ class _Layout:
             return
         if not levels:
             self._close_items(0)
-            self._writer.end_block(LINE_GAP)
+            is_definition = prefix[-1] == ":" and self._after_term
+            self._after_term = prefix[-1] == ";" or is_definition
+            if is_definition:
+                self._writer.open_indent()
+            else:
+                self._writer.end_block(LINE_GAP)
             self._write(text)
+            if is_definition:
+                self._writer.close_indent()
             self._writer.end_block(LINE_GAP)
             return
         if prefix[-1] in ":;" and levels == self._items[: len(levels)]:
@@ -178,7 +187,7 @@ class _Layout:
 
     def _end_paragraph(self) -> None:
         self._close_items(0)
-        self._in_rows = False
+        self._in_rows = self._after_term = False
         if self._preformatted:
             lines, self._preformatted = self._preformatted, []
             self._writer.verbatim("\n".join(lines))

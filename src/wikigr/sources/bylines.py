@@ -1,0 +1,68 @@
+"""Keep who wrote a page and when, which pages state outside of their text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from wikigr.sources.article import SourceSection
+from wikigr.sources.plain_text import collapse_spaces
+
+# Characters. Longer values are not names or dates.
+_MAX_VALUE_CHARS = 200
+_DATE_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ]\d\d:.*")
+_BY = re.compile(r"(?:written |posted |published )?by:? +", re.IGNORECASE)
+_ADDRESS = re.compile(r"\s*<[^<>\s]+@[^<>\s]+>|\s*\([^()\s]+@[^()\s]+\)")
+_BYLINE = re.compile(r"(?:Author|Published|Updated): [^\n]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Byline:
+    """The authors and dates of a page, as written; empty where it states none."""
+
+    authors: tuple[str, ...] = ()
+    published: str = ""
+    updated: str = ""
+
+    def text(self) -> str:
+        """Return one line with a sentence for each fact, ``""`` if nothing is known."""
+        authors = ", ".join(dict.fromkeys(filter(None, map(_clean_name, self.authors))))
+        published, updated = _clean(self.published), _clean(self.updated)
+        parts = (("Author", authors), ("Published", published), ("Updated", updated if updated != published else ""))
+        return " ".join(f"{name}: {value.rstrip('.')}." for name, value in parts if value)
+
+
+def is_byline(text: str) -> bool:
+    """Return whether a paragraph is a byline that ``add_byline`` wrote."""
+    return _BYLINE.fullmatch(text.strip()) is not None
+
+
+def add_byline(sections: Iterable[SourceSection], byline: Byline) -> tuple[SourceSection, ...]:
+    """Return ``sections`` with the byline at the end of the lead, unless the lead states it already."""
+    whole = tuple(sections)
+    lead = whole[0] if whole and not whole[0].heading_path else None
+    said = collapse_spaces(lead.text).casefold() if lead is not None else ""
+    text = replace(
+        byline,
+        authors=tuple(name for name in byline.authors if _clean_name(name).casefold() not in said),
+        published=byline.published if _clean(byline.published) not in said else "",
+        updated=byline.updated if _clean(byline.updated) not in said else "",
+    ).text()
+    if not text or not whole:
+        return whole
+    if lead is None:
+        return (SourceSection((), text), *whole)
+    return (replace(lead, text=f"{lead.text}\n\n{text}", is_navigation=False), *whole[1:])
+
+
+def _clean(value: str) -> str:
+    value = collapse_spaces(value)
+    match = _DATE_TIME.fullmatch(value)
+    value = match[1] if match else value
+    return value if len(value) <= _MAX_VALUE_CHARS and "://" not in value else ""
+
+
+def _clean_name(value: str) -> str:
+    name = _BY.sub("", _ADDRESS.sub("", _clean(value)), count=1).strip(" ,;")
+    return name if any(map(str.isalpha, name)) else ""

@@ -1,0 +1,273 @@
+"""Write the rows of tables as lines that name their columns: ``Name: Alps | Height: 4,808 m``.
+
+The readers of HTML, wikitext, Markdown, reStructuredText and CSV share this module, so that the same table gives the
+same lines in every format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from wikigr.sources.plain_text import collapse_spaces
+
+CELL_SEPARATOR = " | "
+NAME_SEPARATOR = ": "
+# Every row repeats the names, so longer ones are truncated.
+MAX_NAME_CHARS = 60
+# In characters. A longer row is written as several lines that all begin with its first cell, unless that is long too.
+MAX_LINE_CHARS = 1_000
+MAX_KEY_CHARS = 120
+# A header has at most so many rows; a longer run of header cells is data.
+MAX_HEADER_ROWS = 4
+# Limits of spans in the HTML standard, "Algorithm for processing rows".
+MAX_COLUMN_SPAN = 1_000
+MAX_ROW_SPAN = 65_534
+# A cell that spans rows or columns is repeated, but all repetitions of a table together are at most so many times as
+# long as its text, and so many characters.
+_MAX_GROWTH = 20
+_FREE_CHARS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """``text`` is on one line. ``columns`` and ``rows`` are the numbers of columns and rows that the cell spans.
+
+    ``is_bold`` says that all of the text is; only the first rows of a table need it.
+    """
+
+    text: str
+    is_header: bool = False
+    columns: int = 1
+    rows: int = 1
+    is_bold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``is_head`` marks the rows of a table's head. A cell spans at most the rows of its ``group``."""
+
+    cells: Sequence[Cell]
+    is_head: bool = False
+    group: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RowText:
+    """The lines of a row: none for a header, which the rows below repeat, and one for most others.
+
+    ``is_alone`` marks the only cell of a row, which is a heading or a remark across the table.
+    """
+
+    lines: tuple[str, ...]
+    is_alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """A cell in one column of the grid; a cell that spans several columns has the same ``number`` in each."""
+
+    number: int
+    text: str
+    is_header: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _GridRow:
+    slots: dict[int, _Slot]
+    is_head: bool
+    is_alone: bool
+
+    @property
+    def is_header(self) -> bool:
+        """Whether the row may name columns: it has several cells, header cells all but an empty first one."""
+        slots = [self.slots[column] for column in sorted(self.slots)]
+        if self.is_alone or not any(slot.text for slot in slots) or slots[0].number == slots[-1].number:
+            return False
+        return self.is_head or all(slot.is_header for slot in slots[0 if slots[0].text else 1 :])
+
+
+def name_columns(rows: Sequence[Row]) -> Iterator[RowText]:
+    """Yield the text of each row, in time linear in the size of the table.
+
+    A row of header cells names the columns of the rows below it, until the next one; the names of several such rows
+    are joined. In a table without header cells, a first row in bold does. Without a header, the cells stand side by
+    side (``a | b``), and a header cell in front names what follows. Cells without text are left out where the columns
+    have names.
+    """
+    grid = _grid(_with_bold_header(rows))
+    names: dict[int, str] = {}
+    number = 0
+    while number < len(grid):
+        count = _header_rows(grid, number, names)
+        if count:
+            names = _names(grid[number : number + count])
+            yield from (RowText(()) for _ in range(count))
+            number += count
+            continue
+        row = grid[number]
+        number += 1
+        texts = _cells_of(row, names)
+        yield RowText(tuple(_lines(texts)), row.is_alone)
+
+
+def _with_bold_header(rows: Sequence[Row]) -> Sequence[Row]:
+    """Return ``rows`` with the first one of several cells as head, if it is the only one of the first two in bold."""
+    several = [number for number, row in enumerate(rows) if len(row.cells) > 1][:2]
+    if len(several) < 2 or any(row.is_head or any(cell.is_header for cell in row.cells) for row in rows):
+        return rows
+    is_bold = [all(cell.is_bold for cell in rows[number].cells if cell.text) for number in several]
+    if is_bold != [True, False]:
+        return rows
+    first = several[0]
+    return [*rows[:first], replace(rows[first], is_head=True), *rows[first + 1 :]]
+
+
+def row_lines(names: Sequence[str], values: Sequence[str]) -> list[str]:
+    """Return one row with named columns, on several lines if it is long; empty values are left out."""
+    named = zip(map(shorten_name, names), map(collapse_spaces, values), strict=True)
+    return list(_lines([_named(name, value) for name, value in named if value]))
+
+
+def shorten_name(name: str) -> str:
+    """Return a column's name without the marks of the format, and at most ``MAX_NAME_CHARS`` characters of it."""
+    name = collapse_spaces(name.replace("|", "/")).rstrip(" :")
+    if len(name) <= MAX_NAME_CHARS:
+        return name
+    cut = name[:MAX_NAME_CHARS]
+    return (cut[: cut.rfind(" ")] if " " in cut else cut[:-1]).rstrip(" ,;:") + "…"
+
+
+def _named(name: str, text: str) -> str:
+    return f"{name}{NAME_SEPARATOR}{text}" if name else text
+
+
+def _header_rows(grid: Sequence[_GridRow], start: int, names: dict[int, str]) -> int:
+    """Return the number of rows from ``start`` on that name the columns of the rows after them.
+
+    Below an earlier header, with its ``names``, a row with a number is a total or the like.
+    """
+    end = start
+    while end < len(grid) and grid[end].is_header and grid[end].is_head == grid[start].is_head:
+        end += 1
+        if end - start > MAX_HEADER_ROWS:
+            return 0
+    if not any(not row.is_alone for row in grid[end : end + MAX_HEADER_ROWS]):
+        return 0
+    texts = [slot.text for row in grid[start:end] for slot in row.slots.values()]
+    is_repeated = bool(names) and _names(grid[start:end]) == names
+    has_number = any(text and not any(map(str.isalpha, text)) for text in texts)
+    return end - start if is_repeated or not (names and has_number) else 0
+
+
+def _names(header: Sequence[_GridRow]) -> dict[int, str]:
+    """Return the name of each column; of several rows, the distinct texts from top to bottom."""
+    parts: dict[int, dict[str, None]] = {}
+    for row in header:
+        for column, slot in row.slots.items():
+            if slot.text:
+                parts.setdefault(column, {}).setdefault(slot.text)
+    return {column: shorten_name(" ".join(texts)) for column, texts in parts.items()}
+
+
+def _cells_of(row: _GridRow, names: dict[int, str]) -> list[str]:
+    """Return the texts of a row's cells, each with the name of its column if it has one."""
+    slots = sorted(row.slots.items())
+    if row.is_alone:
+        return [slot.text for _, slot in slots[:1] if slot.text]
+    if not names:
+        # A remark at the end of a row is not repeated.
+        while len(slots) > 1 and slots[-1][1].number == slots[-2][1].number and not slots[-1][1].is_header:
+            slots.pop()
+        texts = [slot.text for _, slot in slots]
+        if not any(texts):
+            return []
+        is_field = len(slots) > 1 and slots[0][1].is_header and not slots[1][1].is_header and all(texts[:2])
+        return [_named(texts[0].rstrip(" :"), texts[1]), *texts[2:]] if is_field else texts
+    texts = []
+    for _, same in groupby(slots, key=lambda slot: slot[1].number):
+        columns = list(same)
+        text = columns[0][1].text
+        if text:
+            own = dict.fromkeys(name for column, _ in columns if (name := names.get(column)))
+            texts.append(_named(shorten_name(", ".join(own)), text))
+    return texts
+
+
+def _lines(texts: list[str]) -> Iterator[str]:
+    """Yield the cells on one line, or on several if they are long."""
+    if sum(map(len, texts)) <= MAX_LINE_CHARS or len(texts) < 3:
+        if texts:
+            yield CELL_SEPARATOR.join(texts)
+        return
+    key = texts[:1] if len(texts[0]) <= MAX_KEY_CHARS else []
+    line, length = list(key), 0
+    for text in texts[len(key) :]:
+        if length and length + len(text) > MAX_LINE_CHARS:
+            yield CELL_SEPARATOR.join(line)
+            line, length = list(key), 0
+        line.append(text)
+        length += len(text)
+    yield CELL_SEPARATOR.join(line)
+
+
+def _grid(rows: Sequence[Row]) -> list[_GridRow]:
+    """Place the cells in columns; a cell is repeated in all the columns and rows that it spans.
+
+    The only cell of a row is not repeated, and neither is any cell of a table with one row. Columns that no cell fills
+    are omitted, so that spanning cells beyond a gap move up.
+    """
+    left = _FREE_CHARS + _MAX_GROWTH * sum(len(cell.text) + len(CELL_SEPARATOR) for row in rows for cell in row.cells)
+    number = 0
+    # The cells above that span the next row, with the number of rows that are left.
+    above: dict[int, tuple[int, _Slot]] = {}
+    grid: list[_GridRow] = []
+    is_in_head = False
+    for index, row in enumerate(rows):
+        if index and (row.group != rows[index - 1].group):
+            above = {}
+        cells = list(row.cells) if len(rows) > 1 else [replace(cell, columns=1, rows=1) for cell in row.cells]
+        is_header = bool(cells) and all(cell.is_header for cell in cells)
+        if is_in_head and not (is_header or row.is_head):
+            # The header does not reach into the rows that it names.
+            above = {column: span for column, span in above.items() if not span[1].is_header}
+        is_in_head = is_header or row.is_head
+        if len(cells) == 1 and not above and cells[0].rows == 1:
+            number += 1
+            slot = _Slot(number, cells[0].text, cells[0].is_header)
+            grid.append(_GridRow({0: slot}, row.is_head, is_alone=True))
+            continue
+        slots: dict[int, _Slot] = {}
+        below: dict[int, tuple[int, _Slot]] = {}
+        column = 0
+        for cell in cells:
+            while column in above:
+                rows_left, slot = above[column]
+                left -= len(slot.text) + len(CELL_SEPARATOR)
+                if left >= 0:
+                    slots[column] = slot
+                    if rows_left > 1:
+                        below[column] = (rows_left - 1, slot)
+                column += 1
+            number += 1
+            slot = _Slot(number, cell.text, cell.is_header or row.is_head)
+            for repeated in range(min(max(cell.columns, 1), MAX_COLUMN_SPAN)):
+                if repeated:
+                    left -= len(slot.text) + len(CELL_SEPARATOR)
+                    if left < 0:
+                        break
+                slots[column] = slot
+                if cell.rows > 1:
+                    below[column] = (min(cell.rows, MAX_ROW_SPAN) - 1, slot)
+                column += 1
+        for beyond in sorted(key for key in above if key >= column):
+            rows_left, slot = above[beyond]
+            left -= len(slot.text) + len(CELL_SEPARATOR)
+            if left >= 0:
+                slots[beyond] = slot
+                if rows_left > 1:
+                    below[beyond] = (rows_left - 1, slot)
+        above = below
+        grid.append(_GridRow(slots, row.is_head, is_alone=False))
+    return grid

@@ -1,0 +1,154 @@
+"""CSV and TSV files with named columns: detection, titles, rows and every kind of bad row."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wikigr.errors import RecordError, SourceError
+from wikigr.sources.article import SourceArticle, SourceSection
+from wikigr.sources.detect import detect_format, open_source
+from wikigr.sources.table_file import MAX_ROWS_PER_ARTICLE, TableSource
+
+DRINKS = "product,size,price,note\nCola,330 ml,2.50,\nCola,500 ml,3.20,cold\nTea,250 ml,1.80,\n"
+
+
+def read(path: Path) -> tuple[list[SourceArticle], list[str]]:
+    articles: list[SourceArticle] = []
+    bad: list[str] = []
+    source = TableSource(path)
+    for record in source.records():
+        try:
+            articles += [item for item in source.parse(record) if isinstance(item, SourceArticle)]
+        except RecordError as error:
+            bad.append(error.message)
+    return articles, bad
+
+
+def write(folder: Path, text: str | bytes, name: str = "drinks.csv") -> Path:
+    (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder / name
+
+
+def texts(articles: list[SourceArticle]) -> list[tuple[str, str]]:
+    return [(article.title, section.text) for article in articles for section in article.sections]
+
+
+def test_every_row_with_a_title_is_an_article(tmp_path: Path) -> None:
+    path = write(tmp_path, DRINKS)
+    assert detect_format(path).name == "table"
+    articles, bad = read(path)
+    assert (texts(articles), bad) == (
+        [
+            ("Cola", "product: Cola | size: 330 ml | price: 2.50"),
+            ("Cola", "product: Cola | size: 500 ml | price: 3.20 | note: cold"),
+            ("Tea", "product: Tea | size: 250 ml | price: 1.80"),
+        ],
+        [],
+    )
+    assert [article.source_id for article in articles] == ["row-2", "row-3", "row-4"]
+
+
+def test_rows_without_titles_are_one_article(tmp_path: Path) -> None:
+    path = write(tmp_path, "size;price\n330 ml;2.50\n500 ml;3.20\n", "price_list.csv")
+    assert texts(read(path)[0]) == [("price list", "size: 330 ml | price: 2.50\nsize: 500 ml | price: 3.20")]
+    rows = "".join(f"{number};1\n" for number in range(MAX_ROWS_PER_ARTICLE + 2))
+    articles, _ = read(write(tmp_path, "order;count\n" + rows))
+    assert [article.title for article in articles] == ["drinks", "drinks (rows 501 to 502)"]
+    assert articles[1].sections == (SourceSection((), "order: 500 | count: 1\norder: 501 | count: 1"),)
+
+
+def test_long_cells_are_paragraphs_and_questions_are_titles(tmp_path: Path) -> None:
+    answer = "Ask at the desk.\nBring a card."
+    text = f'question,answer,topic,url,aliases\nHow do I get a key?,"{answer}",doors,https://x.example/k,key;door key\n'
+    (article,), _ = read(write(tmp_path, text, "faq.csv"))
+    assert article == SourceArticle(
+        title="How do I get a key?",
+        source_id="row-2",
+        sections=(
+            SourceSection(
+                (),
+                f"topic: doors | url: https://x.example/k | aliases: key;door key\n\nanswer: {answer}",
+            ),
+        ),
+        aliases=("key", "door key"),
+        url="https://x.example/k",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        # Triples, with and without a header.
+        ("subject,relation,object\nAnn,born_in,Paris\n", "triples"),
+        ("Entity\tAttribute\tValue\tWeight\nAnn\tage\t5\t1\n", "triples"),
+        ("Ann,born_in,Paris\nBen,age,7\nCid,age,9\n", "triples"),
+        ("Ann\tborn_in\tParis\nBen\tborn_in\tRome\n", "triples"),
+        ("ann\tknows\tben\nBen\tknows\tCid\nCid\tknows\tDan\nDan\tknows\tAnn\n", "triples"),
+        ("1\t2\t3\n4\t5\t6\n", "triples"),
+        # Headers of three columns.
+        ("product,size,price\nCola,500 ml,3.20\nTea,250 ml,1.80\n", "table"),
+        ("Country;Inhabitants;Capital\nFrance;68000000;Paris\nItaly;59000000;Rome\n", "table"),
+        ("animal,food,place\nCow,Grass,Farm\nLion,Meat,Savanna\nCat,Mice,House\n", "table"),
+        # Of other numbers.
+        ("term,meaning\nAPI,An interface.\n", "table"),
+        ("a\tb\tc\td\n1\t2\t3\t4\n", "table"),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_detection(tmp_path: Path, text: str, name: str, suffix: str) -> None:
+    assert detect_format(write(tmp_path, text, f"data{suffix}")).name == name
+
+
+def test_prose_with_commas_is_not_a_table(tmp_path: Path) -> None:
+    assert detect_format(write(tmp_path, DRINKS, "drinks.txt")).name == "text"
+
+
+def test_bad_rows_are_reported_with_their_lines(tmp_path: Path) -> None:
+    text = b'name,age\nAnn,5,6\n\nBen,\xff\n"Cid\nDan",7\nEve\n"never closed,8\n' + b"x" * 140_000 + b"\nFay,9\n"
+    path = write(tmp_path, text)
+    articles, bad = read(path)
+    assert texts(articles) == [
+        ("Cid Dan", "name: Cid Dan | age: 7"),
+        ("Eve", "name: Eve"),
+        ("Fay", "name: Fay | age: 9"),
+    ]
+    assert [message.partition(": ")[0].rpartition(", ")[2] for message in bad] == ["line 2", "line 4", "line 8"]
+    with pytest.raises(SourceError, match="has no rows"):
+        read(write(tmp_path, "name,age\n"))
+
+
+CELL = st.text(alphabet="ab \",;'\t\n1", max_size=6)
+
+
+@given(st.lists(st.lists(CELL, min_size=3, max_size=3), min_size=1, max_size=5), st.sampled_from("\t,;"))
+def test_every_value_of_a_written_table_is_read(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]], delimiter: str
+) -> None:
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(
+        [["first", "second", "third"], *rows]
+    )
+    path = tmp_path_factory.mktemp("tables") / "t.csv"
+    path.write_text(out.getvalue())
+    if not any(cell.strip() for row in rows for cell in row):
+        with pytest.raises(SourceError):
+            read(path)
+        return
+    articles, bad = read(path)
+    assert bad == []
+    text = " ".join(" ".join(text.split()) for _, text in texts(articles))
+    for row in rows:
+        for name, cell in zip(["first", "second", "third"], row, strict=True):
+            value = " ".join(cell.split())
+            assert not value or f"{name}: {value}" in text
+
+
+def test_the_format_can_be_named(tmp_path: Path) -> None:
+    path = write(tmp_path, "Ann,born_in,Paris\nBen,born_in,Rome\n")
+    assert (open_source(path).format, open_source(path, "table").format) == ("triples", "table")
