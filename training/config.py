@@ -132,7 +132,18 @@ RECIPES = {
         base=SMALL,
         start_share=0.3,
         phases=(
-            Phase("mixed", ((GENERAL, 0), (STRUCTURE, 0), (DISTANT, 0)), ((0, 1e-5), (50, 6e-4), (3_000, 1e-5)), 0.7),
+            Phase(
+                "mixed",
+                ((GENERAL, 12_000), (STRUCTURE, 0), (DISTANT, 0)),
+                ((0, 1e-5), (50, 6e-4), (1_000, 4.5e-4)),
+                0.0,
+            ),
+            Phase(
+                "refine",
+                ((GENERAL, 10_000), (STRUCTURE, 0), (DISTANT, 0)),
+                ((0, 1e-5), (30, 5e-4), (1_600, 1e-5)),
+                0.7,
+            ),
         ),
     ),
 }

@@ -16,11 +16,11 @@ from training.structure.wording import choose, lower_first, words
 
 NAME = "tables"
 
-_MIN_ROWS = 3
 _MAX_COLUMNS = 7
 _MAX_ROWS = 8
 _MAX_CELL_WORDS = 12
 _ROWS = re.compile(r"(?:^[^\n|]+(?: \| [^\n|]*)+(?:\n|$)){3,}", re.MULTILINE)
+_NAMED_CELL = re.compile(r"(?:^| \| )([^:|]+): ((?:(?! \| ).)+)")
 _NOT_A_HEADER = re.compile(r"[:=\d()<>\"“]|^-|\.$|^(?:yes|no|true|false)$", re.IGNORECASE)
 _CELL = (
     "What is the {column} of {row}?",
@@ -81,16 +81,16 @@ def generate(passages: Sequence[Passage], draw: random.Random) -> Iterator[Examp
 
 
 def find_tables(passage: Passage) -> Iterator[Table]:
-    """Yield the tables of a passage that begin with the names of their columns."""
+    """Yield the tables of a passage: lines that name the same columns, in the same order."""
     for block in _ROWS.finditer(passage.text):
-        rows = [tuple(cell.strip() for cell in line.split(" | ")) for line in block[0].strip().split("\n")]
-        columns = rows[0]
-        if not 2 <= len(columns) <= _MAX_COLUMNS or any(len(row) != len(columns) for row in rows):
+        lines = [_NAMED_CELL.findall(line) for line in block[0].strip().split("\n")]
+        columns, rows = (tuple(tuple(cell[part] for cell in line) for line in lines) for part in (0, 1))
+        if len(set(columns)) != 1 or not 2 <= len(columns[0]) <= _MAX_COLUMNS:
             continue
-        is_header = all(cell and words(cell) <= 4 and not _NOT_A_HEADER.search(cell) for cell in columns)
-        unique = len(set(columns)) == len(columns) and len({row[0] for row in rows}) == len(rows)
-        if is_header and unique and len(rows) > _MIN_ROWS and columns[0][:1].isupper():
-            yield Table(passage, columns, tuple(rows[1:]))
+        is_header = all(words(name) <= 4 and not _NOT_A_HEADER.search(name) for name in columns[0])
+        unique = len(set(columns[0])) == len(columns[0]) and len({row[0] for row in rows}) == len(rows)
+        if is_header and unique and columns[0][0][:1].isupper():
+            yield Table(passage, columns[0], rows)
 
 
 def ask_table(
