@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from training.model import SpanReader
 
 _HERE = Path(__file__).parent
-_ADAPTER = _HERE.parent / "src" / "wikigr" / "reader" / "adapter.safetensors"
+_ADAPTER = _HERE.parent / "src" / "wikigr" / "reader" / "adapters" / "small.safetensors"
 _FIGURES = "figures.json"
 _REFINED = "refined"
 _OFF_TOPIC_QUESTIONS = "musique"

@@ -1,8 +1,9 @@
 """Turn a question and a section into the token windows that the reader reads.
 
-A window is ``[CLS] question [SEP] title · heading : text [SEP]``. The title and the heading stand in front of every
-window of a section, because they name the subject that the text often refers to as "it". Training and answering share
-this format.
+A window is the pair of the question and ``title · heading : text``, with the special tokens that the tokenizer puts
+around a pair: ``[CLS] question [SEP] title · heading : text [SEP]`` for BERT, and ``<s> question </s></s> title ·
+heading : text </s>`` for MPNet. The title and the heading stand in front of every window of a section, because they
+name the subject that the text often refers to as "it". Training and answering share this format.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ _JOINT = re.compile(r"(?<=[^\W\d_])[-‐–](?=[^\W\d_])")
 class Window:
     """A window of a section.
 
-    ``token_types`` is 0 up to and including the first ``[SEP]``, and 1 after it. The text begins at the token
-    ``text_start``; ``offsets`` holds the characters ``(start, end)`` of the section's text for each of its tokens.
-    ``words`` holds the number of the word that each of them is a piece of, and also those of the tokens before and
+    ``token_types`` is 0 up to and including the separators after the question, and 1 after them. The text begins at
+    the token ``text_start``; ``offsets`` holds the characters ``(start, end)`` of the section's text for each of its
+    tokens. ``words`` holds the number of the word that each of them is a piece of, and also those of the tokens before and
     after the window (−1 if there is none), because a window may begin or end inside a word.
     """
 
@@ -44,13 +45,13 @@ class WindowMaker:
     def __init__(self, tokenizer: Tokenizer, options: WindowOptions | None = None) -> None:
         """Switch off the truncation and the padding of ``tokenizer``, and use it.
 
-        Raises ``ValueError`` if it has no ``[CLS]`` or ``[SEP]``.
+        Raises ``ValueError`` if it puts no special tokens before, between and after the parts of a pair.
         """
         self.options = options or WindowOptions()
         self._tokenizer = tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self._first, self._separator = (self._special(name) for name in ("[CLS]", "[SEP]"))
+        self._before, self._between, self._after = self._special_tokens()
         self._end_of_title = self._encode(_END_OF_TITLE).ids
 
     def windows(self, question: str, title: str, heading: str, text: str) -> list[Window]:
@@ -61,18 +62,18 @@ class WindowMaker:
         options = self.options
         asked = self._encode(question).ids
         named = self._encode(_SEPARATOR.join(filter(None, (title.strip(), heading.strip())))).ids
-        head = [self._first, *asked[: options.question_tokens], self._separator]
+        head = [*self._before, *asked[: options.question_tokens], *self._between]
         types = len(head)
         if named:
             head += [*named[: options.title_tokens], *self._end_of_title]
         encoded = self._encode(text)
         ids, offsets = encoded.ids, encoded.offsets
         words = [-1, *_whole_words(encoded, text), -1]
-        room = options.tokens - len(head) - 1
+        room = options.tokens - len(head) - len(self._after)
         made = []
         for start in _starts(len(ids), room, options.overlap):
             piece = ids[start : start + room]
-            input_ids = [*head, *piece, self._separator]
+            input_ids = [*head, *piece, *self._after]
             made.append(
                 Window(
                     input_ids=input_ids,
@@ -84,11 +85,21 @@ class WindowMaker:
             )
         return made
 
-    def _special(self, name: str) -> int:
-        found = self._tokenizer.token_to_id(name)
-        if found is None:
-            raise ValueError(f"The tokenizer has no token {name}.")
-        return int(found)
+    def _special_tokens(self) -> tuple[list[int], list[int], list[int]]:
+        """Return the special tokens before, between and after the two parts of a pair."""
+        pair = self._tokenizer.encode(_END_OF_TITLE, _END_OF_TITLE)
+        places: tuple[list[int], list[int], list[int]] = ([], [], [])
+        parts = 0
+        for token, name, part in zip(pair.ids, pair.tokens, pair.sequence_ids, strict=True):
+            if part is not None:
+                parts = max(parts, part + 1)
+            elif self._tokenizer.token_to_id(name) == token:
+                places[parts].append(token)
+            else:
+                raise ValueError(f"The tokenizer has no token {name}.")
+        if not all(places):
+            raise ValueError("The tokenizer does not put special tokens around the parts of a pair.")
+        return places
 
     def _encode(self, text: str) -> Encoding:
         # ``scrub`` keeps the number of characters, so that offsets stay right.
