@@ -19,7 +19,7 @@ from training.model import SpanReader
 from training.sources import hotpotqa, qamr, squad2, squadshifts
 from wikigr.atomic import write_atomic
 from wikigr.embeddings.model_id import DEFAULT_MODEL
-from wikigr.embeddings.weights import DEFAULT_WEIGHTS_SHA256
+from wikigr.embeddings.published import DEFAULT_WEIGHTS_SHA256
 from wikigr.reader.adapter import DESCRIPTION_SUFFIX, FORMAT, as_json
 from wikigr.reader.passage import Calibration
 

@@ -28,8 +28,8 @@ class Window:
 
     ``token_types`` is 0 up to and including the separators after the question, and 1 after them. The text begins at
     the token ``text_start``; ``offsets`` holds the characters ``(start, end)`` of the section's text for each of its
-    tokens. ``words`` holds the number of the word that each of them is a piece of, and also those of the tokens before and
-    after the window (−1 if there is none), because a window may begin or end inside a word.
+    tokens. ``words`` holds the number of the word that each of them is a piece of, and also those of the tokens before
+    and after the window (−1 if there is none), because a window may begin or end inside a word.
     """
 
     input_ids: list[int]
