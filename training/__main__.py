@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from training.model import SpanReader
 
 _HERE = Path(__file__).parent
-_ADAPTERS = _HERE.parent / "src" / "wikigr" / "reader"
+_ADAPTERS = _HERE.parent / "src" / "wikigr" / "reader" / "adapters"
 _FIGURES = "figures.json"
 _OFF_TOPIC_QUESTIONS = "musique"
 _COMMANDS = ("run", "prepare", "train", "evaluate", "export", "calibrate")
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, help="where export writes the adapter")
     options = parser.parse_args(arguments)
     options.run = options.work / (options.run or options.reader)
-    options.output = options.output or _ADAPTERS / "adapter.safetensors"
+    options.output = options.output or _ADAPTERS / f"{options.reader}.safetensors"
     config = _with_settings(RECIPES[options.reader], options.set)
     if options.start is not None:
         config = replace(config, start_sha256=hashlib.sha256(options.start.read_bytes()).hexdigest())
@@ -109,7 +109,7 @@ def _train(options: argparse.Namespace, config: Config) -> None:
     from training.train import train
 
     start: dict[str, Tensor] | None = read_adapter(options.start) if options.start is not None else None
-    with base_folder(config.base) as folder:
+    with base_folder(config.base, options.work) as folder:
         maker, pad_id = _window_maker(folder, config)
         for number, phase in enumerate(config.phases):
             settings = config.at(number)
@@ -132,12 +132,12 @@ def _evaluate(options: argparse.Namespace, config: Config) -> None:
     rows = {}
     for path in options.adapter or ():
         shape = read_shape(path)
-        with base_folder(shape.base) as folder:
+        with base_folder(shape.base, options.work) as folder:
             model = SpanReader(folder, rank=shape.rank, scale=shape.scale)
             model.load_adapter(read_adapter(path))
             rows[path.stem] = measure(model, *_window_maker(folder, config), options.work, options.questions, config)
     if not options.adapter:
-        with base_folder(config.base) as folder:
+        with base_folder(config.base, options.work) as folder:
             model, step = _trained(options, config, folder)
             figures = measure(model, *_window_maker(folder, config), options.work, options.questions, config)
         rows[f"{options.reader}, {step} steps"] = figures
@@ -151,7 +151,7 @@ def _export(options: argparse.Namespace, config: Config) -> None:
     from wikigr.embeddings.prepared import sha256_of
     from wikigr.reader.passage import UNCALIBRATED
 
-    with base_folder(config.base) as folder:
+    with base_folder(config.base, options.work) as folder:
         model, _ = _trained(options, config, folder)
         base_sha256 = sha256_of(folder / WEIGHTS)
     figures = json.loads((options.run / _FIGURES).read_text(encoding="utf-8"))

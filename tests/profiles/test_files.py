@@ -12,6 +12,7 @@ from wikigr.profiles import files as profile_files
 from wikigr.profiles.files import ProfileError, differences, load_profile
 from wikigr.profiles.names import profile_names
 from wikigr.profiles.schema import profile_values
+from wikigr.reader.options import ReaderOptions
 from wikigr.retrieval.candidates import RetrievalOptions
 from wikigr.retrieval.document_selection import MultiDocOptions
 from wikigr.retrieval.graph_walk import GraphWalkOptions
@@ -52,6 +53,40 @@ def test_baseline_is_one_article_by_vector_search() -> None:
         name for name, values in profile_values(baseline).items() if isinstance(values, dict) and values.get("enabled")
     ]
     assert enabled == []
+
+
+@pytest.mark.parametrize(
+    ("text", "enabled", "use"),
+    [
+        ("reader: small", True, "small"),
+        ("reader: large", True, "large"),
+        ("reader: auto", True, "auto"),
+        ("reader: off", False, "small"),
+        ("reader: 'off'", False, "small"),
+        ("reader: {enabled: false}", False, "small"),
+        ("reader: {use: large, sections: 6}", True, "large"),
+        ("extends: baseline\nreader: large", True, "large"),
+        ("extends: baseline\nreader: on", True, "small"),
+        ("extends: precise\nreader: off", False, "auto"),
+        ("extends: precise", True, "auto"),
+        ("extends: enhanced", True, "small"),
+    ],
+)
+def test_the_reader_is_chosen_in_one_word(tmp_path: Path, text: str, enabled: bool, use: str) -> None:
+    options = load_profile(write(tmp_path, "own.yaml", text))[ReaderOptions]
+    assert (options.enabled, options.use) == (enabled, use)
+
+
+@pytest.mark.parametrize("text", ["reader: huge", "reader: {use: huge}", "reader: {use: off}"])
+def test_an_unknown_reader_is_named_with_those_that_exist(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ProfileError, match=r"own\.yaml:1: reader\.use is .*'small', 'large' or 'auto'"):
+        load_profile(write(tmp_path, "own.yaml", text))
+
+
+@pytest.mark.parametrize("text", ["reader: 3", "reader:", "reader: [small]"])
+def test_a_reader_that_is_no_choice_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ProfileError, match=r"own\.yaml:1: reader must be a mapping"):
+        load_profile(write(tmp_path, "own.yaml", text))
 
 
 def test_a_profile_extends_another_by_name_or_by_file(tmp_path: Path) -> None:

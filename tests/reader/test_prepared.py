@@ -194,7 +194,7 @@ def test_a_damaged_adapter_is_named(adapter: Path, damage: Callable[[Path], None
 
 def test_a_missing_description_is_named(adapter: Path) -> None:
     adapter.with_suffix(".json").unlink()
-    with pytest.raises(ModelError, match=r"adapter\.json"):
+    with pytest.raises(ModelError, match=r"small\.json"):
         AdapterDescription.read(adapter)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import Tokenizer
+from tests.reader.mpnet import mpnet_tokenizer
+from tokenizers import Tokenizer, processors
 
 from wikigr.reader.passage import WindowOptions
 from wikigr.reader.windows import Window, WindowMaker
@@ -67,6 +68,28 @@ def test_format(tokenizer: Tokenizer) -> None:
     assert window.token_types == [0] * 6 + [1] * 10
     assert tokens[window.text_start] == "they"
     assert window.offsets[0] == (0, 4)
+
+
+def test_format_of_mpnet() -> None:
+    tokenizer = mpnet_tokenizer()
+    options = WindowOptions(tokens=24, overlap=4, question_tokens=6, title_tokens=5)
+    windows = WindowMaker(tokenizer, options).windows("a b?", "c", "d", "e f g h i j k l m n o")
+    tokens = [[tokenizer.id_to_token(token) for token in window.input_ids] for window in windows]
+    head = "<s> a b ? </s> </s> c · d :".split()
+    assert tokens == [[*head, *"efghijklmno", "</s>"]]
+    assert windows[0].token_types == [0] * 6 + [1] * 16
+    assert tokens[0][windows[0].text_start] == "e"
+    longer = WindowMaker(tokenizer, options).windows("a b?", "c", "d", "e f g h i j k l m n o p q r")
+    assert [len(window.input_ids) for window in longer] == [24, 16]
+
+
+@pytest.mark.parametrize("template", ["$A $B:1", "<s> $A $B:1 </s>:1", "$A </s> $B:1 </s>:1"])
+def test_a_tokenizer_without_special_tokens_is_refused(template: str) -> None:
+    tokenizer = mpnet_tokenizer()
+    ends = [("<s>", 0), ("</s>", 2)]
+    tokenizer.post_processor = processors.TemplateProcessing(single="$A", pair=template, special_tokens=ends)
+    with pytest.raises(ValueError, match="around the parts of a pair"):
+        WindowMaker(tokenizer)
 
 
 def test_without_title(tokenizer: Tokenizer) -> None:

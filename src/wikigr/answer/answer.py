@@ -8,6 +8,7 @@ from wikigr.answer.citations import Citation
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import Candidate, Evidence
 from wikigr.llm.usage import Usage
+from wikigr.reader.adapter import ReaderSize
 from wikigr.retrieval.trace import Trace
 
 # Values of ``Answer.query_type``: one for each strategy, and one for no answer.
@@ -48,6 +49,7 @@ class Answer:
     whose citations failed the check; the text marks them. ``ranking`` holds all candidates, ``evidence`` the sections
     that were read. ``graph_context`` is what a search of the graph found, ``cypher_query`` the queries that it ran, in
     order. ``span`` is the short answer, if there is one, and ``chain`` the hops that lead to it, if there are several.
+    ``reader`` is the one that decided over the sentences and the confidence, or ``None`` if none has read them.
     ``usage`` is what the model used for this answer.
     """
 
@@ -67,6 +69,7 @@ class Answer:
     cypher_query: str = ""
     span: AnswerSpan | None = None
     chain: tuple[AnswerHop, ...] = ()
+    reader: ReaderSize | None = None
     usage: Usage = field(default_factory=Usage)
 
     @property

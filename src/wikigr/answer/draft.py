@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from wikigr.answer.abstention import NO_ANSWER, Confidence, assess
-from wikigr.answer.reading import read_sentences
+from wikigr.answer.reading import read_sentences, reread_sentences
 from wikigr.answer.sentences import SentenceScore, rank_sentences
+from wikigr.errors import ModelError
 from wikigr.pack.open import Pack
+from wikigr.reader.adapter import ReaderSize, ships_large
 from wikigr.reader.options import ReaderOptions
 from wikigr.reader.passage import Calibration
 from wikigr.reader.prepared import NoReaderError
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 # The names of stages in traces.
 READER = "reader"
+LARGE_READER = "large_reader"
 CHAIN = "chain"
 # A chain is followed if its strength is at least this share of the probability of the answer in one hop, which is too
 # high for a question that describes what it asks about in a clause. Chosen on MuSiQue, HotpotQA and SQuAD 2.0.
@@ -33,12 +36,14 @@ _SHARE_FOR_NOUN_PHRASE = 1.0
 class Draft:
     """What retrieval found, its sentences (best first), and how confidently they answer the question.
 
-    ``calibration`` is that of the reader, if it has read. ``chain`` leads to the first sentence, if several hops do.
+    ``calibration`` is that of the reader, if it has read, and ``reader`` the one whose margins the sentences have.
+    ``chain`` leads to the first sentence, if several hops do.
     """
 
     state: State
     sentences: tuple[SentenceScore, ...] = ()
     calibration: Calibration | None = None
+    reader: ReaderSize | None = None
     chain: Chain | None = None
     confidence: Confidence = NO_ANSWER
 
@@ -71,7 +76,41 @@ def read_draft(draft: Draft, resources: Resources, options: ReaderOptions, recor
     read = read_sentences(reader, draft.state.question, draft.state.evidence, draft.sentences, options)
     record.scored = sum(sentence.span is not None for sentence in read)
     record.ranking = _sections(sentence for sentence in read if sentence.span is not None)
-    return replace(draft, sentences=tuple(read))
+    record.notes["reader"] = reader.size
+    return replace(draft, sentences=tuple(read), reader=reader.size)
+
+
+def uses_large(options: ReaderOptions) -> bool:
+    """Return whether the large reader is to read, if it is there."""
+    return options.enabled and (options.use == "large" or (options.use == "auto" and ships_large()))
+
+
+def reread_draft(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:
+    """Let the large reader read the best sentences again and decide.
+
+    If it has not been prepared, the stage is skipped for ``auto``, which one question says and all of them record, and
+    raises ``ModelError`` for ``large``.
+    """
+    from wikigr.reader.large import find_large
+
+    record.ranking = _sections(draft.sentences)
+    try:
+        if options.use == "large":
+            find_large()
+        if draft.reader is None:
+            record.notes["skipped"] = "the small reader has read nothing"
+            return draft
+        reader = resources.pack.large_reader
+    except NoReaderError as error:
+        if options.use == "large":
+            raise ModelError(error.message, hint=error.hint) from error
+        resources.note_missing_reader(record, error)
+        return draft
+    read = reread_sentences(reader, draft.state.question, draft.sentences, options)
+    record.scored = sum(sentence.span is not None for sentence in read)
+    record.ranking = _sections(sentence for sentence in read if sentence.span is not None)
+    record.notes["reader"] = reader.size
+    return replace(draft, sentences=tuple(read), calibration=reader.calibration, reader=reader.size)
 
 
 def _reader(pack: Pack) -> Reader | NoReaderError:
@@ -111,7 +150,8 @@ def follow_chain(draft: Draft, resources: Resources, options: ReaderOptions, rec
     stating[0] = replace(stating[0], span=chain.short_answer)
     sentences = (*stating, *by_place.values())
     record.ranking = _sections(sentences)
-    return replace(draft, sentences=sentences, chain=chain)
+    # Only the small reader reads on the way.
+    return replace(draft, sentences=sentences, chain=chain, reader="small")
 
 
 def assess_draft(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:

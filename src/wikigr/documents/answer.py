@@ -31,6 +31,7 @@ def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> Ans
             {**asdict(hop), "probability": round(hop.probability, 4)}  # type: ignore[typeddict-item]
             for hop in answer.chain
         ],
+        "reader": answer.reader,
         "sources": answer.sources,
         "citations": [
             with_pack(

@@ -7,7 +7,7 @@ No command imports this module at run time, because ``typing_extensions`` would 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NotRequired
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -132,6 +132,7 @@ class AnswerDocument(TypedDict):
     query_type: str
     span: SpanShape | None
     chain: list[HopShape]
+    reader: Literal["small", "large"] | None
     sources: list[str]
     citations: list[CitationShape]
     unverified_claims: list[str]

@@ -59,10 +59,16 @@ def _unknown_component(part: Any) -> str | None:
     return _unknown_component(list(part.values()))
 
 
-def load_tokenizer(prepared: PreparedModel) -> Tokenizer:
-    """Load the tokenizer of ``prepared``; raises ``ModelError`` if it is missing or damaged."""
-    with tokenizer_errors(prepared.tokenizer):
-        return Tokenizer.from_buffer(prepared.tokenizer.read_bytes())
+def load_tokenizer(path: Path) -> Tokenizer:
+    """Load the tokenizer of a prepared model; raises ``ModelError`` if it is missing or damaged."""
+    with tokenizer_errors(path):
+        return Tokenizer.from_buffer(path.read_bytes())
+
+
+def padding_id(tokenizer: Tokenizer) -> int:
+    """Return the id of padding."""
+    padding = tokenizer.padding
+    return int(padding["pad_id"]) if padding else 0
 
 
 @contextmanager
@@ -87,9 +93,8 @@ class TextTokenizer:
 
     def __init__(self, prepared: PreparedModel) -> None:
         self._path = prepared.tokenizer
-        self._tokenizer = load_tokenizer(prepared)
-        padding = self._tokenizer.padding
-        self.pad_id = int(padding["pad_id"]) if padding else 0
+        self._tokenizer = load_tokenizer(prepared.tokenizer)
+        self.pad_id = padding_id(self._tokenizer)
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(prepared.max_tokens)
 

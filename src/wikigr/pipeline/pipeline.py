@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import ABSTAINED, Answer
 from wikigr.answer.citations import Citation
-from wikigr.answer.draft import Draft
+from wikigr.answer.draft import Draft, uses_large
 from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.answer.facts import facts_among
 from wikigr.errors import UsageError
@@ -127,6 +127,8 @@ class Pipeline:
         """
         if self.pack.preloads and self.profile[ReaderOptions].enabled:
             self.pack.start_reader()
+            if uses_large(self.profile[ReaderOptions]):
+                self.pack.start_large_reader()
         trace = trace if trace is not None else Trace(clock=self.pack.clock)
         before = self.model.usage if self.model else Usage()
         draft = Draft(self.retrieve(question, trace, within=within))
@@ -236,6 +238,7 @@ class Pipeline:
             sentences=draft.sentences,
             trace=trace,
             profile=self.profile.name,
+            reader=draft.reader,
         )
         if state.exploration is None:
             return answer

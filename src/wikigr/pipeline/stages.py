@@ -12,7 +12,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from wikigr.answer.abstention import ABSTENTION
-from wikigr.answer.draft import CHAIN, READER, Draft, assess_draft, follow_chain, rank_draft, read_draft
+from wikigr.answer.draft import (
+    CHAIN,
+    LARGE_READER,
+    READER,
+    Draft,
+    assess_draft,
+    follow_chain,
+    rank_draft,
+    read_draft,
+    reread_draft,
+    uses_large,
+)
 from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.hops.options import HopsOptions
 from wikigr.hops.stage import Hops
@@ -85,19 +96,19 @@ class Stage:
 class AnswerStage:
     """One stage between the evidence and an answer; ``name``, ``reason`` and ``ranks`` as in ``Stage``.
 
-    All of them depend on whether the reader reads. One that ``is_optional`` runs only then. None has anything to do
-    once a relation path has answered.
+    One with ``enabled_by`` runs only where that accepts the options of the reader. None has anything to do once a
+    relation path has answered.
     """
 
     name: str
     run: Callable[[Draft, Resources, ReaderOptions, StageRecord], Draft]
     reason: str = ""
     ranks: bool = False
-    is_optional: bool = False
+    enabled_by: Callable[[ReaderOptions], bool] | None = None
 
     def applies_to(self, profile: Profile) -> bool:
         """Return whether ``profile`` enables the stage."""
-        return profile[ReaderOptions].enabled or not self.is_optional
+        return self.enabled_by is None or self.enabled_by(profile[ReaderOptions])
 
 
 def _always(profile: Profile) -> bool:
@@ -118,6 +129,10 @@ def _uses_lexical(profile: Profile) -> bool:
 
 def _reads_for_hops(profile: Profile) -> bool:
     return profile[HopsOptions].enabled and profile[ReaderOptions].enabled
+
+
+def _reads(options: ReaderOptions) -> bool:
+    return options.enabled
 
 
 def _follows_graph(profile: Profile) -> bool:
@@ -197,9 +212,16 @@ ANSWER_STAGES = (
         read_draft,
         reason="it is not among the {count} sections that the reader read",
         ranks=True,
-        is_optional=True,
+        enabled_by=_reads,
     ),
-    AnswerStage(CHAIN, follow_chain, ranks=True, is_optional=True),
+    AnswerStage(
+        LARGE_READER,
+        reread_draft,
+        reason="it is not among the {count} sections that the large reader read",
+        ranks=True,
+        enabled_by=uses_large,
+    ),
+    AnswerStage(CHAIN, follow_chain, ranks=True, enabled_by=_reads),
     AnswerStage(ABSTENTION, assess_draft),
 )
 

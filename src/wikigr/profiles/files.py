@@ -15,6 +15,7 @@ from wikigr.errors import UsageError
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.names import SUFFIXES, is_users_own, profile_folders, profile_names
 from wikigr.read_errors import describe_read_error
+from wikigr.reader.options import ReaderOptions
 from wikigr.settings import overlay
 
 DEFAULT_PROFILE = "enhanced"
@@ -123,6 +124,8 @@ def _read(path: Path) -> _File:
         raise ProfileError(f"The profile {path} cannot be read: {describe_read_error(error)}.") from error
     if not isinstance(values, dict):
         raise ProfileError(f"{path}:1: a profile is a mapping of keys to values, not {type(values).__name__}.")
+    if ReaderOptions.section in values:
+        values[ReaderOptions.section] = _reader_section(values[ReaderOptions.section])
     file = _File(path, values, dict(_lines(root, (), path)))
     parent = values.get(_EXTENDS)
     if parent is not None and not isinstance(parent, str):
@@ -132,6 +135,18 @@ def _read(path: Path) -> _File:
     _check_keys(values, ProfileValues, file, ())
     _convert({key: value for key, value in values.items() if key != _EXTENDS}, file)
     return file
+
+
+def _reader_section(value: Any) -> Any:
+    """Return the section that the short form ``reader: small`` stands for, or any other value unchanged."""
+    # YAML reads ``off`` as false, and ``on`` as true.
+    if value is False or value == "off":
+        return {"enabled": False}
+    if value is True:
+        return {"enabled": True}
+    if isinstance(value, str):
+        return {"enabled": True, "use": value}
+    return value
 
 
 def _lines(node: Any, at: tuple[str, ...], path: Path) -> Iterator[tuple[tuple[str, ...], int]]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 MAX_ANSWER_TOKENS = 15
+# The special tokens of a window and the colon after the title: five for MPNet, one less for BERT.
+_FIXED_TOKENS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +26,23 @@ class WindowOptions:
     title_tokens: int = 32
 
     def __post_init__(self) -> None:
-        room = self.tokens - self.question_tokens - self.title_tokens - 4
+        room = self.tokens - self.question_tokens - self.title_tokens - _FIXED_TOKENS
         if min(self.question_tokens, self.title_tokens) < 0 or not 0 <= self.overlap < room:
             raise ValueError(f"A window of {self.tokens} tokens leaves no room for new text after the overlap.")
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A section to read; ``ranges`` are the characters ``(start, end)`` of the sentences in ``text``, in order."""
+    """A section to read; ``ranges`` are the characters ``(start, end)`` of the sentences in ``text``, in order.
+
+    With a ``focus``, only the windows are read that hold most of one of these ranges.
+    """
 
     title: str
     heading: str
     text: str
     ranges: tuple[tuple[int, int], ...]
+    focus: tuple[tuple[int, int], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
-"""Prepared readers: their files in the folder of a prepared encoder, and their checks.
+"""Prepared readers: their files and checks, and the small reader in the folder of a prepared encoder.
 
 ``reader.json`` is written last, so a folder that has it has the other files as well. Opening compares their sizes; the
-digests are compared by ``verify``. The reader's graph holds offsets into the weights of the encoder's graph, so
-``reader.json`` names the digest of that graph.
+digests are compared by ``verify``. The graph of the small reader holds offsets into the weights of the encoder's graph,
+so ``reader.json`` names the digest of that graph. The large reader has a folder of its own (``wikigr.reader.large``).
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from collections.abc import Callable, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from wikigr.embeddings import prepared as encoders
-from wikigr.embeddings.prepared import PREPARE_HINT, PreparedFile, PreparedModel, describe_file, sha256_of
+from wikigr.embeddings.prepared import PREPARE_HINT, TOKENIZER, PreparedFile, PreparedModel, describe_file, sha256_of
 from wikigr.errors import ModelError
-from wikigr.reader.adapter import ADAPTER, Adapter, AdapterDescription, as_json
+from wikigr.reader.adapter import ADAPTER, Adapter, AdapterDescription, ReaderSize, as_json
 from wikigr.reader.passage import Calibration
 
 FORMAT_VERSION = 1
@@ -38,74 +39,110 @@ class NoReaderError(ModelError):
 
 @dataclass(frozen=True, slots=True)
 class PreparedReader:
-    """A reader that is ready to run, beside its ``encoder``; ``adapter_sha256`` says which one."""
+    """A reader that is ready to run; ``adapter_sha256`` says which one, and ``int8`` how its graph computes."""
 
-    encoder: PreparedModel
+    size: ReaderSize
+    folder: Path
     adapter_sha256: str
     calibration: Calibration
+    int8: bool
     files: tuple[PreparedFile, ...]
 
     @property
     def graph(self) -> Path:
         """The ONNX graph."""
-        return self.encoder.folder / GRAPH
+        return self.folder / GRAPH
+
+    @property
+    def tokenizer(self) -> Path:
+        """The tokenizer, that of the encoder for the small reader."""
+        return self.folder / TOKENIZER
+
+    @property
+    def repair_hint(self) -> str:
+        """The command that writes a damaged reader again."""
+        return f"{prepare_hint(self.size)} --force"
 
     @classmethod
     def beside(cls, encoder: PreparedModel) -> PreparedReader:
-        """Open the reader in the folder of ``encoder``.
+        """Open the small reader in the folder of ``encoder``.
 
         Raises ``NoReaderError`` if there is none, and ``ModelError`` if it is damaged or of another encoder.
         """
-        path = encoder.folder / DESCRIPTION
+
+        def check(described: Any) -> None:
+            if described["base_sha256"] != encoder.identity.weights_sha256:
+                raise ValueError("it belongs to an encoder with other weights")
+            if described["encoder_graph_sha256"] != _graph_sha256(encoder):
+                raise ValueError("it belongs to another graph of the encoder")
+
+        return cls.in_folder(encoder.folder, "small", {GRAPH, GRAPH_DATA}, check)
+
+    @classmethod
+    def in_folder(
+        cls, folder: Path, size: ReaderSize, names: Set[str], check: Callable[[Any], None] | None = None
+    ) -> PreparedReader:
+        """Open the reader in ``folder``, which consists of the files ``names``.
+
+        ``check`` raises ``ValueError`` or ``KeyError`` for a wrong description. Raises ``NoReaderError`` if there is
+        none, and ``ModelError`` if it is damaged.
+        """
+        path = folder / DESCRIPTION
         try:
             with path.open("rb") as stream:
                 described = json.loads(stream.read(_MAX_DESCRIPTION_BYTES))
-            reader = cls._from_json(encoder, described)
+            if described["format_version"] != FORMAT_VERSION:
+                raise ValueError(f"its format version is {described['format_version']!r}, not {FORMAT_VERSION}")
+            if check is not None:
+                check(described)
+            reader = cls._from_json(folder, size, names, described)
         except FileNotFoundError as error:
-            raise NoReaderError(f"The reader has not been prepared in {encoder.folder}.", hint=PREPARE_HINT) from error
+            raise NoReaderError(f"The reader has not been prepared in {folder}.", hint=prepare_hint(size)) from error
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise ModelError(f"Cannot read {path}: {error}.", hint=f"{PREPARE_HINT} --force") from error
+            raise ModelError(f"Cannot read {path}: {error}.", hint=f"{prepare_hint(size)} --force") from error
         for file in reader.files:
-            place = encoder.folder / file.name
-            size = place.stat().st_size if place.is_file() else None
-            if size != file.size:
+            place = folder / file.name
+            found = place.stat().st_size if place.is_file() else None
+            if found != file.size:
                 raise ModelError(
-                    f"The reader in {encoder.folder} is damaged: {file.name} "
-                    + ("is missing." if size is None else f"has {size:,} bytes instead of {file.size:,}."),
-                    hint=f"{PREPARE_HINT} --force",
+                    f"The reader in {folder} is damaged: {file.name} "
+                    + ("is missing." if found is None else f"has {found:,} bytes instead of {file.size:,}."),
+                    hint=reader.repair_hint,
                 )
         return reader
 
     @classmethod
-    def _from_json(cls, encoder: PreparedModel, described: Any) -> PreparedReader:
-        if described["format_version"] != FORMAT_VERSION:
-            raise ValueError(f"its format version is {described['format_version']!r}, not {FORMAT_VERSION}")
-        if described["base_sha256"] != encoder.identity.weights_sha256:
-            raise ValueError("it belongs to an encoder with other weights")
-        if described["encoder_graph_sha256"] != _graph_sha256(encoder):
-            raise ValueError("it belongs to another graph of the encoder")
+    def _from_json(cls, folder: Path, size: ReaderSize, names: Set[str], described: Any) -> PreparedReader:
         files = {str(name): (entry["size"], entry["sha256"]) for name, entry in described["files"].items()}
-        if files.keys() != {GRAPH, GRAPH_DATA}:
+        if files.keys() != names:
             raise ValueError(f"it lists the files {sorted(files)}")
         return cls(
-            encoder,
+            size,
+            folder,
             str(described["adapter_sha256"]),
             Calibration.from_json(described["calibration"]),
+            described.get("int8") is True,
             tuple(PreparedFile(name, int(size), str(sha256)) for name, (size, sha256) in sorted(files.items())),
         )
 
     def is_of(self, adapter: AdapterDescription) -> bool:
-        """Return whether it was prepared from ``adapter``, with its calibration."""
-        return (self.adapter_sha256, self.calibration) == (adapter.sha256, adapter.calibration)
+        """Return whether it was prepared from ``adapter``, with its calibration and in its precision."""
+        own = (self.adapter_sha256, self.calibration, self.int8)
+        return own == (adapter.sha256, adapter.calibration, adapter.int8)
 
     def verify(self) -> None:
         """Compare every file with its recorded digest; raises ``ModelError`` for the first that differs."""
         for file in self.files:
-            if sha256_of(self.encoder.folder / file.name) != file.sha256:
+            if sha256_of(self.folder / file.name) != file.sha256:
                 raise ModelError(
-                    f"The reader in {self.encoder.folder} is damaged: {file.name} does not have its recorded sha256.",
-                    hint=f"{PREPARE_HINT} --force",
+                    f"The reader in {self.folder} is damaged: {file.name} does not have its recorded sha256.",
+                    hint=self.repair_hint,
                 )
+
+
+def prepare_hint(size: ReaderSize) -> str:
+    """Return the command that prepares a reader."""
+    return PREPARE_HINT if size == "small" else f"{PREPARE_HINT} --reader {size}"
 
 
 def find_reader(encoder: PreparedModel) -> PreparedReader:
@@ -189,23 +226,29 @@ def _write(encoder: PreparedModel, adapter: Adapter) -> None:
 
 def _write_files(source: Path, encoder: PreparedModel, adapter: Adapter, folder: Path) -> None:
     from wikigr.embeddings.checkpoint import Checkpoint
-    from wikigr.embeddings.preparation import flush
     from wikigr.reader.graph import write_reader_graph
 
     checkpoint = Checkpoint.read(source)
-    write_reader_graph(checkpoint.weights, checkpoint.config, adapter, encoder.graph, folder, GRAPH)
-    files = [describe_file(folder, name) for name in (GRAPH, GRAPH_DATA)]
-    description = adapter.description
+    write_reader_graph(checkpoint.weights, checkpoint.config, adapter, folder, GRAPH, encoder=encoder.graph)
+    describe_reader(folder, (GRAPH_DATA, GRAPH), adapter.description, encoder_graph_sha256=_graph_sha256(encoder))
+
+
+def describe_reader(folder: Path, names: Sequence[str], adapter: AdapterDescription, **values: str) -> None:
+    """Write the description of the reader in ``folder``, which consists of the files ``names``, and flush them all."""
+    from wikigr.embeddings.preparation import flush
+
+    files = [describe_file(folder, name) for name in names]
     described = {
         "format_version": FORMAT_VERSION,
-        "adapter_sha256": description.sha256,
-        "base_sha256": description.base_sha256,
-        "encoder_graph_sha256": _graph_sha256(encoder),
-        "calibration": asdict(description.calibration),
+        "adapter_sha256": adapter.sha256,
+        "base_sha256": adapter.base_sha256,
+        "calibration": asdict(adapter.calibration),
+        "int8": adapter.int8,
         "files": {file.name: {"size": file.size, "sha256": file.sha256} for file in files},
+        **values,
     }
     (folder / DESCRIPTION).write_text(as_json(described), encoding="utf-8")
-    for name in (GRAPH_DATA, GRAPH, DESCRIPTION, "."):
+    for name in (*names, DESCRIPTION, "."):
         flush(folder / name)
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
 from wikigr.embeddings.batching import available_cores, token_batches
 from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS
 from wikigr.embeddings.session import MAX_THREADS_PER_TEXT, open_session, run_session
-from wikigr.embeddings.tokenization import load_tokenizer, tokenizer_errors
+from wikigr.embeddings.tokenization import load_tokenizer, padding_id, tokenizer_errors
+from wikigr.errors import ModelError
 from wikigr.reader.passage import DEFAULT_WINDOWS, MAX_ANSWER_TOKENS, Passage, Span, WindowOptions
 from wikigr.reader.prepared import LOGITS, TOKEN_TYPES, PreparedReader
 from wikigr.reader.spans import best_spans
@@ -25,12 +27,17 @@ class Reader:
 
     def __init__(self, prepared: PreparedReader, *, threads: int | None = None, packed: bool = False) -> None:
         """Load ``prepared``; ``threads`` and ``packed`` as for ``OnnxEncoder``. Raises ``ModelError``."""
+        self.size = prepared.size
         self.calibration = prepared.calibration
-        self._graph = prepared.graph
-        self._tokenizer_path = prepared.encoder.tokenizer
-        self._tokenizer = load_tokenizer(prepared.encoder)
+        self._prepared = prepared
         threads = available_cores() if threads is None else threads
-        self._session = open_session(self._graph, threads=min(threads, MAX_THREADS_PER_TEXT), packed=packed)
+        with self._repaired_by_preparing():
+            self._tokenizer = load_tokenizer(prepared.tokenizer)
+            self._pad_id = padding_id(self._tokenizer)
+            # The kernels for int8 are four times faster with prepacked weights.
+            packed = packed or prepared.int8
+            self._session = open_session(prepared.graph, threads=min(threads, MAX_THREADS_PER_TEXT), packed=packed)
+        self._takes_types = any(source.name == TOKEN_TYPES for source in self._session.get_inputs())
 
     def read(
         self,
@@ -44,12 +51,14 @@ class Reader:
         A sentence of which no window holds a whole word has ``None``. A sentence in several windows has the span with
         the highest margin. Raises ``ModelError`` if the tokenizer is damaged or the graph fails to run.
         """
-        with tokenizer_errors(self._tokenizer_path):
+        with self._repaired_by_preparing(), tokenizer_errors(self._prepared.tokenizer):
             maker = WindowMaker(self._tokenizer, options)
             windows = [
                 (number, window)
                 for number, passage in enumerate(passages)
-                for window in maker.windows(question, passage.title, passage.heading, passage.text)
+                for window in _in_focus(
+                    maker.windows(question, passage.title, passage.heading, passage.text), passage.focus
+                )
             ]
         found: list[list[Span | None]] = [[None] * len(passage.ranges) for passage in passages]
         for (number, window), logits in zip(windows, self.logits([w for _, w in windows]), strict=True):
@@ -61,16 +70,44 @@ class Reader:
         """Return the logits of each window, float32 of shape ``(tokens, 2)``, padded on the right."""
         found: list[np.ndarray] = [np.empty(0)] * len(windows)
         encoded = [window.input_ids for window in windows]
-        for batch in token_batches(encoded, pad_id=0, max_tokens=_BATCH_TOKENS, max_texts=_BATCH_WINDOWS):
-            token_types = np.zeros_like(batch.input_ids)
-            for place, row in enumerate(batch.rows):
-                types = windows[row].token_types
-                token_types[place, : len(types)] = types
-            feed = {INPUT_IDS: batch.input_ids, ATTENTION_MASK: batch.attention_mask, TOKEN_TYPES: token_types}
-            logits = run_session(self._session, self._graph, LOGITS, feed, (*batch.input_ids.shape, 2))
+        batches = token_batches(encoded, pad_id=self._pad_id, max_tokens=_BATCH_TOKENS, max_texts=_BATCH_WINDOWS)
+        for batch in batches:
+            feed = {INPUT_IDS: batch.input_ids, ATTENTION_MASK: batch.attention_mask}
+            if self._takes_types:
+                token_types = np.zeros_like(batch.input_ids)
+                for place, row in enumerate(batch.rows):
+                    types = windows[row].token_types
+                    token_types[place, : len(types)] = types
+                feed[TOKEN_TYPES] = token_types
+            with self._repaired_by_preparing():
+                logits = run_session(self._session, self._prepared.graph, LOGITS, feed, (*batch.input_ids.shape, 2))
             for row, values in zip(batch.rows, logits, strict=True):
                 found[row] = values
         return found
+
+    @contextmanager
+    def _repaired_by_preparing(self) -> Iterator[None]:
+        """Give errors of the files in the block the command that writes this reader again."""
+        try:
+            yield
+        except ModelError as error:
+            hint = self._prepared.repair_hint if error.hint else None
+            raise ModelError(error.message, hint=hint) from error
+
+
+def _in_focus(windows: Sequence[Window], focus: Sequence[tuple[int, int]] | None) -> Sequence[Window]:
+    """Return the windows that hold most of one of the ranges in ``focus``, or all windows without a focus."""
+    if focus is None:
+        return windows
+    chosen = {max(range(len(windows)), key=lambda n: _held(windows[n], *held)) for held in focus}
+    return [windows[n] for n in sorted(chosen)]
+
+
+def _held(window: Window, start: int, end: int) -> int:
+    """Return how many of the characters from ``start`` to ``end`` the window holds."""
+    if not window.offsets:
+        return 0
+    return max(0, min(end, window.offsets[-1][1]) - max(start, window.offsets[0][0]))
 
 
 def _better(known: Span | None, new: Span | None) -> Span | None:

@@ -1,8 +1,9 @@
 """Turn a question and a section into the token windows that the reader reads.
 
-A window is ``[CLS] question [SEP] title · heading : text [SEP]``, or ``<s> question </s></s> title · heading : text
-</s>`` for a tokenizer with these tokens. The title and the heading stand in front of every window of a section, because
-they name the subject that the text often refers to as "it". Training and answering share this format.
+A window is the pair of the question and ``title · heading : text``, with the special tokens that the tokenizer puts
+around a pair: ``[CLS] question [SEP] title · heading : text [SEP]`` for BERT, and ``<s> question </s></s> title ·
+heading : text </s>`` for MPNet. The title and the heading stand in front of every window of a section, because they
+name the subject that the text often refers to as "it". Training and answering share this format.
 """
 
 from __future__ import annotations
@@ -18,9 +19,6 @@ from wikigr.text import scrub
 
 _SEPARATOR = " · "
 _END_OF_TITLE = ":"
-# The tokens that begin a window, separate the question from the text, and end the window, by the name of the first:
-# those of MPNet, whose vocabulary contains those of BERT as well, and those of BERT.
-_SPECIAL_TOKENS = {"<s>": (("</s>", "</s>"), "</s>"), "[CLS]": (("[SEP]",), "[SEP]")}
 _JOINT = re.compile(r"(?<=[^\W\d_])[-‐–](?=[^\W\d_])")
 
 
@@ -28,8 +26,8 @@ _JOINT = re.compile(r"(?<=[^\W\d_])[-‐–](?=[^\W\d_])")
 class Window:
     """A window of a section.
 
-    ``token_types`` is 0 up to and including the tokens that end the question, and 1 after them. The text begins at the
-    token ``text_start``; ``offsets`` holds the characters ``(start, end)`` of the section's text for each of its
+    ``token_types`` is 0 up to and including the separators after the question, and 1 after them. The text begins at
+    the token ``text_start``; ``offsets`` holds the characters ``(start, end)`` of the section's text for each of its
     tokens. ``words`` holds the number of the word that each of them is a piece of, and also those of the tokens before
     and after the window (−1 if there is none), because a window may begin or end inside a word.
     """
@@ -47,16 +45,13 @@ class WindowMaker:
     def __init__(self, tokenizer: Tokenizer, options: WindowOptions | None = None) -> None:
         """Switch off the truncation and the padding of ``tokenizer``, and use it.
 
-        Raises ``ValueError`` if it has the special tokens of neither BERT nor MPNet.
+        Raises ``ValueError`` if it puts no special tokens before, between and after the parts of a pair.
         """
         self.options = options or WindowOptions()
         self._tokenizer = tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        first = next((name for name in _SPECIAL_TOKENS if tokenizer.token_to_id(name) is not None), "[CLS]")
-        between, last = _SPECIAL_TOKENS[first]
-        self._first, self._last = self._special(first), self._special(last)
-        self._between = [self._special(name) for name in between]
+        self._before, self._between, self._after = self._special_tokens()
         self._end_of_title = self._encode(_END_OF_TITLE).ids
 
     def windows(self, question: str, title: str, heading: str, text: str) -> list[Window]:
@@ -67,18 +62,18 @@ class WindowMaker:
         options = self.options
         asked = self._encode(question).ids
         named = self._encode(_SEPARATOR.join(filter(None, (title.strip(), heading.strip())))).ids
-        head = [self._first, *asked[: options.question_tokens], *self._between]
+        head = [*self._before, *asked[: options.question_tokens], *self._between]
         types = len(head)
         if named:
             head += [*named[: options.title_tokens], *self._end_of_title]
         encoded = self._encode(text)
         ids, offsets = encoded.ids, encoded.offsets
         words = [-1, *_whole_words(encoded, text), -1]
-        room = options.tokens - len(head) - 1
+        room = options.tokens - len(head) - len(self._after)
         made = []
         for start in _starts(len(ids), room, options.overlap):
             piece = ids[start : start + room]
-            input_ids = [*head, *piece, self._last]
+            input_ids = [*head, *piece, *self._after]
             made.append(
                 Window(
                     input_ids=input_ids,
@@ -90,11 +85,21 @@ class WindowMaker:
             )
         return made
 
-    def _special(self, name: str) -> int:
-        found = self._tokenizer.token_to_id(name)
-        if found is None:
-            raise ValueError(f"The tokenizer has no token {name}.")
-        return int(found)
+    def _special_tokens(self) -> tuple[list[int], list[int], list[int]]:
+        """Return the special tokens before, between and after the two parts of a pair."""
+        pair = self._tokenizer.encode(_END_OF_TITLE, _END_OF_TITLE)
+        places: tuple[list[int], list[int], list[int]] = ([], [], [])
+        parts = 0
+        for token, name, part in zip(pair.ids, pair.tokens, pair.sequence_ids, strict=True):
+            if part is not None:
+                parts = max(parts, part + 1)
+            elif self._tokenizer.token_to_id(name) == token:
+                places[parts].append(token)
+            else:
+                raise ValueError(f"The tokenizer has no token {name}.")
+        if not all(places):
+            raise ValueError("The tokenizer does not put special tokens around the parts of a pair.")
+        return places
 
     def _encode(self, text: str) -> Encoding:
         # ``scrub`` keeps the number of characters, so that offsets stay right.

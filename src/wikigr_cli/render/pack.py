@@ -116,9 +116,14 @@ def _print_extraction(environment: Environment, extraction: Document) -> None:
     )
 
 
-def manifest_document(manifest: Manifest, layout: Layout) -> dict[str, Any]:
-    """Return what ``wikigr pack info --json`` prints."""
-    return {"schema_version": SCHEMA_VERSION, "path": str(layout.root), **asdict(manifest)}
+def manifest_document(manifest: Manifest, layout: Layout, readers: Sequence[str]) -> dict[str, Any]:
+    """Return what ``wikigr pack info --json`` prints; ``readers`` are those that are ready for the pack here."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "path": str(layout.root),
+        **asdict(manifest),
+        "readers": list(readers),
+    }
 
 
 def print_manifest(environment: Environment, document: Document) -> None:
@@ -134,6 +139,7 @@ def print_manifest(environment: Environment, document: Document) -> None:
         "holds": ", ".join(counted(count, name) for name, count in document["counts"].items() if count),
         "encoder": f"{encoder['model_id']}, {encoder['dimension']} dimensions, weights {encoder['weights_sha256'][:12]}"
         + (" (bundled)" if document["bundled_encoder"] else ""),
+        "readers": ", ".join(document["readers"]) or "none on this machine",
         "engine": f"{document['engine']} {document['engine_version']} (storage {document['storage_version']})",
         "vectors": _vectors_text(document),
         "extraction": _extraction_text(document["extraction"]),

@@ -95,6 +95,6 @@ class RelationPaths(RetrievalStage[RelationPathsOptions]):
 
 
 def _has_default_encoder(pack: Pack) -> bool:
-    from wikigr.embeddings.weights import DEFAULT_WEIGHTS_SHA256
+    from wikigr.embeddings.published import DEFAULT_WEIGHTS_SHA256
 
     return pack.encoder.identity.weights_sha256 == DEFAULT_WEIGHTS_SHA256

@@ -18,7 +18,11 @@ def info(context: typer.Context, pack: options.PackArgument = None, json_output:
     from wikigr.pack.layout import MANIFEST
     from wikigr.pack.locate import find_pack
     from wikigr.pack.manifest import read_manifest
+    from wikigr.pack.open import encoder_source
+    from wikigr.reader.large import ready_readers
 
     layout = find_pack(pack)
-    document = manifest_document(read_manifest(layout.part(MANIFEST)), layout)
+    manifest = read_manifest(layout.part(MANIFEST))
+    readers = ready_readers(encoder_source(layout, manifest), is_bundled=manifest.bundled_encoder)
+    document = manifest_document(manifest, layout, readers)
     print_result(environment, document, print_manifest, as_json=json_output)
