@@ -28,7 +28,7 @@ _FORMS: dict[str, Pronoun] = {
 }
 _WORD = re.compile(r"[a-z]+")
 _PLURAL = re.compile(r"[^s]s$")
-# Only the beginning of an article is read for its pronouns. One with fewer words than this and no pronoun tells nothing.
+# Only the beginning of an article is read for its pronouns. A shorter text without any tells nothing.
 _MAX_CHARS = 20_000
 _MIN_WORDS = 20
 # Titles of a turn: an answer that cites more is not about one of them.

@@ -55,7 +55,7 @@ _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _PRONOUN = re.compile(rf"\b(?:{'|'.join(_FORMS)})\b", re.I)
 _OPENING = re.compile(r"\s*(?:(?:and|but|so|then|also|ok|okay|well)\b[\s,]*)+", re.I)
 _ADVERB = r"(?:\w+ly|also|ever|often|sometimes|still|usually)\s+"
-# "Is it possible to …", "it was believed that …", "What time is it", "How long does it take to …": it stands for nothing.
+# "Is it possible to …", "it was believed that …", "What time is it", "How long does it take to …": it means nothing.
 _EXPLETIVE = re.compile(
     rf"\bit\s+(?:(?:is|was|be|been)\s+)?(?:{_ADVERB})?[\w-]+(?:\s+\w+)?\s+(?:for\s[^,?]+\s)?(?:to|that|whether|if)\b"
     rf"|\bit\s+(?:{_ADVERB})?(?:takes?|took|costs?|requires?)\b[^,?]*\bto\b"
@@ -196,9 +196,7 @@ class _Dialog:
         start, end = place
         # "in Leipzig" replaces "Göttingen" in "in Göttingen".
         words = other.split()
-        if words[0].lower() in _PREPOSITIONS and last[:start].lower().endswith(f" {words[0].lower()} "):
-            other = " ".join(words[1:])
-        elif words[0].lower() in _ARTICLES and _words(last[:start])[-1:] == [words[0].lower()]:
+        if words[0].lower() in _PREPOSITIONS | _ARTICLES and _words(last[:start])[-1:] == [words[0].lower()]:
             other = " ".join(words[1:])
         return FollowUp(last[:start] + other + last[end:])
 
@@ -282,12 +280,8 @@ class _Dialog:
             # "the fact that particles …": a clause follows, rather than a noun that the last question was about.
             noun = match["noun"].lower()
             before = _words(core[: match.start()])[-1:]
-            begins = (
-                not before or before[0] in _AUXILIARIES | _PREPOSITIONS | {"and"} or match["this"].lower() != "that"
-            )
-            return (
-                begins and noun not in FUNCTION_WORDS and noun not in _AUXILIARIES and self._noun_of(match, core) != ""
-            )
+            begins = not before or before[0] in _AUXILIARIES | _PREPOSITIONS or match["this"].lower() != "that"
+            return begins and noun not in _OUTSIDE_PHRASES and self._noun_of(match, core) != ""
         return True
 
     def _time_of(self, match: re.Match[str], core: str) -> str | None:

@@ -74,8 +74,8 @@ Previous = Annotated[
     list[Question] | None,
     Field(
         max_length=MAX_PREVIOUS,
-        description="The user's earlier questions, the last one last, if this one refers to them: for 'When did he die?' "
-        "after 'Where was Heisenberg born?'. Leave it out if the question names its subject.",
+        description="The user's earlier questions, the last one last, if this one refers to them: pass 'Where was "
+        "Heisenberg born?' before 'When did he die?'. Leave it out if the question names its subject.",
     ),
 ]
 Offset = Annotated[int, Field(ge=0, description="Where the text begins: `next_offset` of an earlier result.")]
