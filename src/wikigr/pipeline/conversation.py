@@ -117,7 +117,7 @@ def pronouns_for(title: str, lead: str, text: str) -> frozenset[Pronoun]:
     It is a person if he or she prevails in the whole text, and is not missing from a ``lead`` with other pronouns.
     """
     in_lead, in_text = _count(lead), _count(text)
-    gendered = max(("he", "she"), key=lambda pronoun: in_text[pronoun])
+    gendered: Pronoun = "she" if in_text["she"] > in_text["he"] else "he"
     others = in_text["it"] + in_text["they"]
     if in_text[gendered] > others and (in_lead[gendered] or not in_lead):
         return frozenset((gendered,))

@@ -75,7 +75,7 @@ def test_a_conversation_without_a_script(physics: TestClient) -> None:
             assert urlencode({"q": understood}, quote_via=quote) in href(page, ".further a")
     # The form holds the last three turns, also after a question that cannot be understood.
     page = get(physics, _submit(page, "When did she die?"), 400)
-    assert "refers to something that was not named: 'she'" in page.css_first("main").text()
+    assert "refers to something that was not named: 'she'" in text(page, "main")
     assert len(page.css("input[name=turn]")) == 3
     assert text(get(physics, _submit(page, "And Paul Dirac?")), ".note") == "Understood as: When did Paul Dirac die?"
 
@@ -91,7 +91,7 @@ def _submit(page: Any, question: str) -> str:
 def test_turns_that_no_page_has_written(physics: TestClient, hostile: TestClient) -> None:
     for turn in ("", "x", "{}", "[]", '["x"]', '["x", 1]', '["x", "y", ["z"]]', "[" * 1_400, f'["{"x" * 1_500}", ""]'):
         page = get(physics, _ask("When did he die?", turn=turn), 400)
-        assert "The parameter turn is damaged." in page.css_first("main").text()
+        assert "The parameter turn is damaged." in text(page, "main")
     # What is said in one is text, and names only what the pack knows.
     turn = json.dumps([f"Who was born at {HOSTILE_TITLE}?", SCRIPT + CONTROLS, HANDLER])
     page = get(hostile, _ask("When was he born?", turn=turn))
