@@ -531,9 +531,9 @@ def _has_antecedent(text: str, match: re.Match[str], names: Sequence[Mention]) -
         if not agrees or (not between.strip() and not owns):
             continue
         parts = _words(between)
-        if parts == ["of"] and start:
+        if (parts == ["of"] and start) or (len(parts) == 1 and parts[0] in _AUXILIARIES):
             continue
-        is_apart = "," in between or any(word in _BOUNDARIES for word in parts) or parts[-2:-1] == ["to"]
+        is_apart = "," in between or any(word in _BOUNDARIES for word in parts) or "to" in parts[-3:-1]
         if is_object and not is_apart and not (parts and parts[-1].endswith("ing")):
             continue
         return True
@@ -579,20 +579,22 @@ def _antecedents(text: str, pronoun: Pronoun, names: Sequence[Mention]) -> Itera
 def _noun_phrases(text: str) -> Iterator[_Phrase]:
     """Yield the runs of content words after an article or another determiner, or an auxiliary.
 
-    What is asked for is none ("Which city was …"), unless it is the subject ("Which city elected …").
+    What is asked for is none in "Which city did …", where it is an object.
     """
     words = [(match[0], match.start(), match.end()) for match in _WORD.finditer(text)]
     lowered = [word.lower() for word, _, _ in words]
     for number, word in enumerate(lowered):
         asks = word in ("which", "what", "whose")
-        if not (word in _DETERMINERS or word in _AUXILIARIES or asks):
+        # "Since students pay no tuition, …"
+        opens_clause = number == 0 and word in _BOUNDARIES - _WH
+        if not (word in _DETERMINERS or word in _AUXILIARIES or asks or opens_clause):
             continue
         run = list(takewhile(lambda n: lowered[n] not in _OUTSIDE_PHRASES, range(number + 1, len(words))))
         # "the society elected | Chien-Shiung Wu"
         run = run[:1] + list(takewhile(lambda n: words[n][0].islower() or words[n - 1][0][0].isupper(), run[1:]))
         if not run:
             continue
-        if asks and (run[-1] + 1 < len(words) and lowered[run[-1] + 1] in _AUXILIARIES):
+        if asks and (run[-1] + 1 < len(words) and lowered[run[-1] + 1] in _DO):
             continue
         is_article = word in _DETERMINERS
         start, end = words[number if is_article else run[0]][1], words[run[-1]][2]
