@@ -45,6 +45,8 @@ def test_every_document_is_that_of_the_command(
     asked = printed(capsys, "ask", QUESTION, "--offline", "--explain", *pack)
     # The encoder of a server is another session of the same graph, so the last digits may differ.
     served = physics.get("/api/ask", question=QUESTION, explain=True)
+    # Only a server is asked one question after another.
+    assert served.pop("understood") is None
     assert list(served) == list(asked) and list(served["explain"]) == list(asked["explain"])
     for key in ("answer", "span", "sources", "citations", "pack", "facts", "usage", "profile"):
         assert served[key] == asked[key], key
@@ -300,3 +302,19 @@ def test_the_openapi_document_says_whether_a_token_is_needed(physics: Running, p
         described = server.client.get("/api/openapi.json", headers=sent).json()
         (needed,) = described["security"]
         assert needed.keys() <= described["components"]["securitySchemes"].keys() and needed
+
+
+def test_a_question_may_refer_to_previous_ones(physics: Running) -> None:
+    before = ["In which year was Werner Heisenberg born?"]
+    found = physics.get("/api/ask", question="and where?", previous=before)
+    assert found["understood"] == found["question"] == "Where was Werner Heisenberg born?"
+    assert found["span"]["text"] == "Würzburg"
+    posted = physics.client.post("/api/ask", json={"question": "and where?", "previous": before}).json()
+    assert posted["understood"] == found["understood"]
+    # A question with its own subject stays as it is.
+    assert physics.get("/api/ask", question=QUESTION, previous=before)["understood"] is None
+    response = physics.client.get("/api/ask", params={"question": "When did she die?", "previous": before})
+    assert response.status_code == 400
+    assert response.json()["error"] == "This question refers to something that was not named: 'she'."
+    for previous in (["x"] * 21, [""], ["x" * 2_001]):
+        assert physics.client.post("/api/ask", json={"question": "Why?", "previous": previous}).status_code == 400

@@ -135,6 +135,25 @@ def test_everything_over_stdio(physics_pack: Path) -> None:
     asyncio.run(use())
 
 
+def test_a_question_may_refer_to_previous_ones(physics: Running) -> None:
+    async def use() -> None:
+        async with over_http(physics) as client:
+            before = ["Who published the Dirac equation?"]
+            result = await client.call_tool("ask", {"question": "Where was he born?", "previous": before})
+            assert result.structured_content is not None
+            assert result.structured_content["understood"] == "Where was Paul Dirac born?"
+            assert result.structured_content["short_answer"] == "Bristol"
+            (text,) = result.content
+            assert text.type == "text" and text.text.startswith("Understood as: Where was Paul Dirac born?\n")
+            result = await client.call_tool("ask", {"question": QUESTION, "previous": before})
+            assert result.structured_content is not None and result.structured_content["understood"] is None
+            result = await client.call_tool("ask", {"question": "When did she die?", "previous": before})
+            (text,) = result.content
+            assert result.is_error and text.type == "text" and "was not named: 'she'" in text.text
+
+    asyncio.run(use())
+
+
 async def expect_errors(client: Client) -> None:
     for name, arguments, message in (
         ("nothing", {}, "Unknown tool"),

@@ -148,6 +148,8 @@ class AnswerDocument(TypedDict):
     usage: UsageShape
     timings: Mapping[str, float]
     explain: NotRequired[ExplainShape]
+    # Only of a server: a follow-up question as it was understood, null for a question that stands on its own.
+    understood: NotRequired[str | None]
 
 
 class ResultShape(TypedDict):

@@ -23,6 +23,7 @@ from wikigr.serve.service import (
     MAX_HOPS,
     MAX_NAME_CHARS,
     MAX_PATHS,
+    MAX_PREVIOUS,
     MAX_QUESTION_CHARS,
     MAX_RESULTS,
     Direction,
@@ -54,6 +55,10 @@ class AskArguments(_Arguments):
     pack: PackChoice = None
     profile: ProfileChoice = None
     explain: Annotated[bool, Field(description="Add the scores of every candidate and why it was dropped.")] = False
+    previous: Annotated[
+        list[Question],
+        Field(max_length=MAX_PREVIOUS, description="The questions before this one, which it may refer to."),
+    ] = []
 
 
 class SearchArguments(_Arguments):
@@ -134,7 +139,9 @@ ENDPOINTS = (
         "model), and `answer` or `error` follow one another.",
         AskArguments,
         shapes.AnswerDocument,
-        lambda service, a, task: service.ask(a.question, pack=a.pack, profile=a.profile, explain=a.explain, task=task),
+        lambda service, a, task: service.ask(
+            a.question, pack=a.pack, profile=a.profile, explain=a.explain, previous=a.previous, task=task
+        ),
         takes_body=True,
         streams=True,
     ),
@@ -263,9 +270,11 @@ async def _given(endpoint: Endpoint, request: Request) -> dict[str, Any]:
             raise UsageError("The body is not a JSON object.", hint='Send an object such as {"question": "…"}.')
         given.update(body)
     for name, value in request.query_params.multi_items():
-        if name in given:
+        if name in given and (name != "previous" or request.method == "POST"):
             raise UsageError(f"{name[:40]!r} was given more than once.")
         given[name] = value
+    if "previous" in request.query_params:
+        given["previous"] = request.query_params.getlist("previous")
     if endpoint.path_argument is not None:
         given[endpoint.path_argument] = request.path_params[endpoint.path_argument]
     return given

@@ -27,9 +27,11 @@ from wikigr.errors import UsageError, WikigrError
 from wikigr.pack.article_view import view_article, view_section
 from wikigr.pack.listing import list_pack
 from wikigr.pack.open import Pack
+from wikigr.pipeline.conversation import replay, understand
 from wikigr.pipeline.graph_queries import find_neighbors, find_paths
 from wikigr.pipeline.target import find_article, find_section, find_target, is_named
 from wikigr.pipeline.why import explain_article
+from wikigr.question.follow_up import may_refer_back
 from wikigr.retrieval.trace import Trace
 from wikigr.serve.packs import ServedPacks
 from wikigr.serve.workers import Task, Workers
@@ -39,6 +41,7 @@ _Found = TypeVar("_Found")
 
 MAX_QUESTION_CHARS = 2_000
 MAX_NAME_CHARS = 1_000
+MAX_PREVIOUS = 20
 MAX_RESULTS = 100
 MAX_EDGES = 200
 MAX_PATHS = 50
@@ -90,16 +93,28 @@ class Service:
         pack: str | None = None,
         profile: str | None = None,
         explain: bool = False,
+        previous: Sequence[str] = (),
         task: Task | None = None,
     ) -> AnswerDocument:
-        """Answer ``question`` with citations; ``task`` receives the stages and the text of a model."""
+        """Answer ``question`` with citations; ``task`` receives the stages and the text of a model.
+
+        ``previous`` are the questions before it, the last one last; what ``question`` refers to is looked for there.
+        Raises ``UsageError`` if it refers to something that they do not name.
+        """
         question = _checked_question(question)
+        if len(previous) > MAX_PREVIOUS:
+            raise UsageError(f"{len(previous):,} previous questions were given; at most {MAX_PREVIOUS} are allowed.")
+        earlier = [_checked_question(text) for text in previous]
 
         def run(task: Task) -> AnswerDocument:
             with self.packs.session(pack) as session:
                 pipeline = session.pipeline(profile or self.packs.profile)
-                answer = pipeline.answer(question, on_text=task.on_text, trace=Trace(on_stage=task.on_stage))
-                return answer_document(answer, pipeline, explain=explain)
+                turns = replay(earlier, pipeline) if earlier and may_refer_back(question) else ()
+                understood = understand(question, turns, session.pack)
+                answer = pipeline.answer(understood, on_text=task.on_text, trace=Trace(on_stage=task.on_stage))
+                document = answer_document(answer, pipeline, explain=explain)
+                document["understood"] = None if understood == question else understood
+                return document
 
         return self._public(await self.workers.run(run, task))
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from wikigr.pack.open import Pack
     from wikigr.pipeline.pipeline import Pipeline
     from wikigr.pipeline.profile import Profile
+    from wikigr.question.follow_up import Turn
 
 _Found = TypeVar("_Found")
 
@@ -76,6 +77,7 @@ class AskSession:
         self.pack = self._open(packs)
         self._pipeline = self._connect(chosen, self.pack)
         self._answer: Answer | None = None
+        self._turns: tuple[Turn, ...] = ()
 
     def close(self) -> None:
         self.pack.close()
@@ -136,10 +138,18 @@ class AskSession:
         return Pipeline(profile, pack, model=self._options.connect(profile), offline=self._options.offline)
 
     def _ask(self, question: str) -> None:
+        from wikigr.pipeline.conversation import turn_of, understand
+        from wikigr.question.follow_up import MAX_TURNS
+
         environment = self._environment
+        understood = understand(question, self._turns, self.pack)
+        if understood != question:
+            environment.print(f"Understood as: {understood}", style="dim")
+            environment.print()
         live = self._pipeline.model is not None and self._options.stream
-        answer = self._pipeline.answer(question, on_text=environment.write_text if live else None)
+        answer = self._pipeline.answer(understood, on_text=environment.write_text if live else None)
         self._answer = answer
+        self._turns = (*self._turns, turn_of(answer))[-MAX_TURNS:]
         print_trace(environment, answer.trace)
         print_answer(environment, answer, self.pack, explain=self._options.explain, streamed=live)
 
@@ -224,7 +234,7 @@ class AskSession:
             raise
         self.pack.close()
         # What the last answer rests on is in the other pack.
-        self.pack, self._pipeline, self._answer = opened, pipeline, None
+        self.pack, self._pipeline, self._answer, self._turns = opened, pipeline, None, ()
         self._environment.note(describe(self.pack))
 
     def _list(self, names: list[str], current: str) -> None:

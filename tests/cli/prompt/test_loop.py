@@ -125,6 +125,17 @@ def test_a_conversation_in_a_terminal(
     assert again.leaves() == 0
 
 
+def test_a_follow_up_question_in_a_terminal(
+    physics_pack: Path, private: Path, no_model: None, closed: list[Terminal]
+) -> None:
+    terminal = Terminal(physics_pack, "--offline")
+    closed.append(terminal)
+    terminal.says("In which year was Werner Heisenberg born?", "1901")
+    terminal.says("When did he die?", "Understood as: When did Werner Heisenberg die?")
+    terminal.says("and where was she buried?", "refers to something that was not named: 'she'")
+    assert terminal.leaves() == 0
+
+
 def test_ctrl_c_cancels_a_running_question(
     physics_pack: Path, private: Path, messages_server: MessagesServer, closed: list[Terminal]
 ) -> None:

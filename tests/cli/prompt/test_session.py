@@ -200,3 +200,20 @@ def test_without_a_terminal_a_question_is_needed(wikigr: Wikigr, physics_pack: P
     result = wikigr("ask", "--pack", str(physics_pack), stdin=QUESTION)
     assert (result.code, result.out) == (2, "")
     assert "--batch" in result.err
+
+
+def test_a_question_may_refer_to_the_last_ones(converse: Converse, physics_pack: Path, letters: Path) -> None:
+    talk = converse()
+    assert "Understood" not in talk.say("In which year was Werner Heisenberg born?")[0]
+    resolved = "When did Werner Heisenberg die?"
+    out = talk.say("and when did he die?")[0]
+    assert out.startswith(f"Understood as: {resolved}\n\n")
+    assert out.endswith(in_terminal("ask", resolved, "--pack", str(physics_pack), "--offline").out)
+    out, err = talk.say("When did she die?")
+    assert out == "" and "refers to something that was not named: 'she'" in err
+    # The refused question changes nothing, and another subject does not hide the last person.
+    talk.say("What is spin?")
+    assert talk.say("Where was he born?")[0].startswith("Understood as: Where was Werner Heisenberg born?\n")
+    # What was asked of another pack is forgotten.
+    talk.say(f":pack {letters}")
+    assert "Understood" not in talk.say("Where was he born?")[0]

@@ -57,6 +57,47 @@ def test_asking_and_reading_without_a_script(physics: TestClient) -> None:
     assert href(answer, "a.source").endswith("#quote") and len(article.css("#quote")) == 1
 
 
+def test_a_conversation_without_a_script(physics: TestClient) -> None:
+    page = get(physics, _ask("In which year was Werner Heisenberg born?"))
+    assert not page.css("main .note")
+    for question, understood in (
+        ("and where?", "Where was Werner Heisenberg born?"),
+        ("What is spin?", ""),
+        ("When did he die?", "When did Werner Heisenberg die?"),
+    ):
+        page = get(physics, _submit(page, question))
+        assert text(page, "h1") == question
+        assert [note.text() for note in page.css("main > div > .note")] == (
+            [f"Understood as: {understood}"] if understood else []
+        )
+        if understood:
+            assert attribute(page, ".whole", "data-remember") == understood
+            assert urlencode({"q": understood}, quote_via=quote) in href(page, ".further a")
+    # The form holds the last three turns, also after a question that cannot be understood.
+    page = get(physics, _submit(page, "When did she die?"), 400)
+    assert "refers to something that was not named: 'she'" in text(page, "main")
+    assert len(page.css("input[name=turn]")) == 3
+    assert text(get(physics, _submit(page, "And Paul Dirac?")), ".note") == "Understood as: When did Paul Dirac die?"
+
+
+def _submit(page: Any, question: str) -> str:
+    """The address that a browser opens for the form of a page."""
+    form = page.css_first("form.ask")
+    fields = [("q", question)]
+    fields += [(field.attributes["name"], field.attributes["value"]) for field in form.css("input[type=hidden]")]
+    return f"/ask?{urlencode(fields, quote_via=quote)}"
+
+
+def test_turns_that_no_page_has_written(physics: TestClient, hostile: TestClient) -> None:
+    for turn in ("", "x", "{}", "[]", '["x"]', '["x", 1]', '["x", "y", ["z"]]', "[" * 1_400, f'["{"x" * 1_500}", ""]'):
+        page = get(physics, _ask("When did he die?", turn=turn), 400)
+        assert "The parameter turn is damaged." in text(page, "main")
+    # What is said in one is text, and names only what the pack knows.
+    turn = json.dumps([f"Who was born at {HOSTILE_TITLE}?", SCRIPT + CONTROLS, HANDLER])
+    page = get(hostile, _ask("When was he born?", turn=turn))
+    assert SCRIPT in text(page, ".note")
+
+
 def test_the_article_has_its_sections_links_and_facts(physics: TestClient, physics_pack: Path) -> None:
     page = get(physics, "/article?pack=physics&title=Niels+Bohr")
     assert texts(page, ".outline a") == [

@@ -46,7 +46,10 @@ class AskCitation(TypedDict):
 
 
 class AskResult(TypedDict):
-    """An answer with its citations. ``confidence`` is a probability; ``short_answer`` is null if there is none."""
+    """An answer with its citations. ``confidence`` is a probability; ``short_answer`` is null if there is none.
+
+    ``understood`` is the question with what it referred to, null if it stood on its own.
+    """
 
     answer: str
     short_answer: str | None
@@ -56,6 +59,7 @@ class AskResult(TypedDict):
     unverified_claims: list[str]
     nearest_articles: list[str]
     model: str
+    understood: str | None
     warnings: list[str]
 
 
@@ -211,6 +215,7 @@ def ask_result(document: AnswerDocument, pack: str) -> AskResult:
         "unverified_claims": [cut(claim, MAX_QUOTE) for claim in document["unverified_claims"][:10]],
         "nearest_articles": list(dict.fromkeys(map(_name, nearest)))[:5],
         "model": document["model"],
+        "understood": document.get("understood"),
         "warnings": _warnings(document["warnings"]),
     }
 

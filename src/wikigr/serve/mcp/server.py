@@ -36,7 +36,15 @@ from wikigr.serve.mcp.results import (
     SectionResult,
     WhyResult,
 )
-from wikigr.serve.service import MAX_NAME_CHARS, MAX_QUESTION_CHARS, Direction, NotFoundError, Service, client_hint
+from wikigr.serve.service import (
+    MAX_NAME_CHARS,
+    MAX_PREVIOUS,
+    MAX_QUESTION_CHARS,
+    Direction,
+    NotFoundError,
+    Service,
+    client_hint,
+)
 from wikigr.serve.workers import Task
 
 SCHEME = "wikigr"
@@ -61,6 +69,14 @@ PackName = Annotated[
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)]
 Profile = Annotated[
     str | None, Field(max_length=100, description="How to retrieve, such as fast or precise. Default: enhanced.")
+]
+Previous = Annotated[
+    list[Question] | None,
+    Field(
+        max_length=MAX_PREVIOUS,
+        description="The user's earlier questions, the last one last, if this one refers to them: pass 'Where was "
+        "Heisenberg born?' before 'When did he die?'. Leave it out if the question names its subject.",
+    ),
 ]
 Offset = Annotated[int, Field(ge=0, description="Where the text begins: `next_offset` of an earlier result.")]
 
@@ -122,16 +138,20 @@ class _Tools:
         question: Question,
         pack: PackName = None,
         profile: Profile = None,
+        previous: Previous = None,
     ) -> Annotated[CallToolResult, AskResult]:
         """Answer a factual question from the packs with quotations that are verified, or abstain."""
 
         def call(task: Task) -> Awaitable[Any]:
-            return self._service.ask(question, pack=pack, profile=profile, explain=True, task=task)
+            return self._service.ask(
+                question, pack=pack, profile=profile, explain=True, previous=previous or (), task=task
+            )
 
         found = results.ask_result(await _with_progress(context, call), self._only(pack))
         sources = "\n".join(f"[{c['n']}] {c['section_id']} ({c['section']})" for c in found["citations"])
         text = f"{found['answer']}\n\n{sources}" if sources else found["answer"]
-        return _result(f"{text}\nConfidence {found['confidence']:.2f}", found)
+        understood = f"Understood as: {found['understood']}\n\n" if found["understood"] else ""
+        return _result(f"{understood}{text}\nConfidence {found['confidence']:.2f}", found)
 
     async def read_section(
         self,

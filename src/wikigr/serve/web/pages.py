@@ -10,7 +10,9 @@ from wikigr.errors import WikigrError
 from wikigr.graph.neighborhood import Node
 from wikigr.pack.manifest import Manifest
 from wikigr.pack.open import Pack
+from wikigr.pipeline.conversation import turn_of
 from wikigr.pipeline.profile import Profile
+from wikigr.question.follow_up import MAX_TURNS, Turn
 from wikigr.serve.service import client_hint
 from wikigr.serve.web.addresses import address
 from wikigr.serve.web.answer_page import ArticleLink, answer_page, link_to
@@ -21,6 +23,7 @@ from wikigr.serve.web.neighborhood_page import neighborhood_page
 from wikigr.serve.web.rendering import render
 from wikigr.serve.web.run_pages import RunRow
 from wikigr.serve.web.trace_page import trace_page
+from wikigr.serve.web.turns import write_turn
 
 _MAX_CENTRAL = 16
 
@@ -53,15 +56,28 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the form holds: a question, the pack (empty for all of them), and the profile."""
+    """What the form holds: a question, the pack (empty for all of them), the profile, and the turns before it.
+
+    Addresses leave the turns out: they contain the question as it was understood.
+    """
 
     question: str = ""
     pack: str = ""
     profile: str = ""
+    turns: tuple[Turn, ...] = ()
 
     def address(self, path: str, **more: str) -> str:
         """Return the address of a page about this question."""
         return address(path, {"q": self.question, "pack": self.pack, "profile": self.profile, **more})
+
+    def after(self, turn: Turn) -> Asked:
+        """Return the form for the question after ``turn``."""
+        return replace(self, turns=(*self.turns, turn)[-MAX_TURNS:])
+
+    @property
+    def hidden_turns(self) -> tuple[str, ...]:
+        """The turns as the form carries them, without those that are too long."""
+        return tuple(filter(None, map(write_turn, self.turns)))
 
 
 def served_pack(name: str, manifest: Manifest) -> ServedPack:
@@ -82,23 +98,25 @@ class Pages:
         central = {pack.label: _central(pack) for pack in packs}
         return self._render("home", asked, "Ask", central=central)
 
-    def answer(self, asked: Asked, answer: Answer, pack: Pack) -> str:
-        """Return the page of an answer from ``pack``."""
+    def answer(self, asked: Asked, answer: Answer, pack: Pack, typed: str = "") -> str:
+        """Return the page of an answer from ``pack``; ``typed`` is the question as typed, if it was a follow-up."""
         title = pack.find_title(asked.question)
         opens = link_to(pack, title) if title is not None else None
         values = self._about(asked, answer, pack)
-        return self._render("answer", asked, asked.question, opens=opens, **values)
+        asked = asked.after(turn_of(answer))
+        return self._render("answer", asked, asked.question, opens=opens, typed=typed, **values)
 
     def answer_part(self, asked: Asked, answer: Answer, pack: Pack) -> str:
         """Return the part of the page of an answer that follows the question."""
         return render("answer_body", site=self._site, asked=asked, **self._about(asked, answer, pack))
 
-    def writing(self, asked: Asked) -> str:
-        """Return a page that shows an answer while a model writes it."""
+    def writing(self, asked: Asked, typed: str = "") -> str:
+        """Return a page that shows an answer while a model writes it; ``typed`` is as in ``answer``."""
         return self._render(
             "writing",
-            asked,
+            asked.after(Turn(asked.question)),
             asked.question,
+            typed=typed,
             events_href=asked.address("/ask/events"),
             plain_href=asked.address("/ask"),
         )
@@ -160,10 +178,21 @@ class Pages:
         """Return the page around the report of a run."""
         return self._render("run", Asked(), name, name=name, report_href=address("/runs/report", {"run": name}))
 
-    def error(self, heading: str, error: WikigrError, suggestions: tuple[ArticleLink, ...] = ()) -> str:
-        """Return a page that says what went wrong."""
+    def error(
+        self,
+        heading: str,
+        error: WikigrError,
+        suggestions: tuple[ArticleLink, ...] = (),
+        asked: Asked | None = None,
+    ) -> str:
+        """Return a page that says what went wrong, with what was ``asked`` in its form."""
         return self._render(
-            "error", Asked(), heading, message=error.message, hint=client_hint(error) or "", suggestions=suggestions
+            "error",
+            asked or Asked(),
+            heading,
+            message=error.message,
+            hint=client_hint(error) or "",
+            suggestions=suggestions,
         )
 
     def _about(self, asked: Asked, answer: Answer, pack: Pack) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from wikigr.graph.neighborhood import Neighborhood, Node, article
 from wikigr.llm import available
 from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.open import Pack
+from wikigr.pipeline.conversation import understand
 from wikigr.pipeline.graph_queries import find_paths
 from wikigr.pipeline.target import find_article
 from wikigr.retrieval.entity_linking import open_linker
@@ -35,6 +37,7 @@ from wikigr.serve.web.recent_answers import RecentAnswers
 from wikigr.serve.web.rendering import harmless
 from wikigr.serve.web.run_pages import find_run, list_runs, report_of
 from wikigr.serve.web.static_files import static_routes
+from wikigr.serve.web.turns import read_turns
 from wikigr.serve.workers import BusyError, Task, TimeLimitError
 from wikigr.text import scrub
 
@@ -145,10 +148,17 @@ class WebPage:
             return RedirectResponse("/", 303)
         if self._costs_a_stranger(request, asked.profile):
             return self._start(asked)
-        if request.query_params.get("live") and self._writes(asked.profile):
-            return HTMLResponse(self._pages().writing(asked))
         with self._packs.session(asked.pack or None) as session:
-            return HTMLResponse(self._pages().answer(asked, self._answer(session, asked, task), session.pack))
+            try:
+                understood = understand(asked.question, asked.turns, session.pack)
+            except UsageError as error:
+                # The form keeps what was said before.
+                return HTMLResponse(self._pages().error("This cannot be answered", error, asked=asked), 400)
+            typed = "" if understood == asked.question else asked.question
+            asked = replace(asked, question=understood)
+            if request.query_params.get("live") and self._writes(asked.profile):
+                return HTMLResponse(self._pages().writing(asked, typed))
+            return HTMLResponse(self._pages().answer(asked, self._answer(session, asked, task), session.pack, typed))
 
     async def _events(self, request: Request) -> Response:
         """Send each ``stage`` and piece of ``text`` while a model answers, and then ``answer`` or ``problem``."""
@@ -270,6 +280,7 @@ class WebPage:
             question=_text(request, "q", MAX_QUESTION_CHARS),
             pack=request.query_params.get("pack", ""),
             profile=request.query_params.get("profile") or self._packs.profile,
+            turns=read_turns(request.query_params.getlist("turn")),
         )
 
     def _writes(self, profile: str) -> bool:

@@ -106,7 +106,7 @@ if (live) {
     events.close();
     // The server rendered and escaped this part of the page, as it does without a script.
     const part = new DOMParser().parseFromString(JSON.parse(event.data), "text/html").body;
-    live.replaceChildren(live.querySelector("h1"), ...part.childNodes);
+    live.replaceChildren(...live.querySelectorAll(":scope > h1, :scope > .note"), ...part.childNodes);
     history.replaceState(null, "", live.dataset.address);
   });
   events.addEventListener("problem", (event) => {

@@ -1,0 +1,136 @@
+"""Questions of one conversation: resolve a follow-up question against the names of a pack."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from wikigr.errors import UsageError
+from wikigr.names import bare_name
+from wikigr.pipeline.pipeline import Pipeline
+from wikigr.question.follow_up import ANY, MAX_TURNS, Mention, Pronoun, Turn, resolve
+from wikigr.retrieval.entity_linking import EntityLinker
+from wikigr.text import scrub
+
+if TYPE_CHECKING:
+    from wikigr.answer.answer import Answer
+    from wikigr.graph.neighborhood import Node
+    from wikigr.pack.open import Pack
+
+# The words of a text that tell which pronoun stands for its subject.
+_FORMS: dict[str, Pronoun] = {
+    **dict.fromkeys(("he", "him", "his"), "he"),
+    **dict.fromkeys(("she", "her"), "she"),
+    **dict.fromkeys(("it", "its"), "it"),
+    **dict.fromkeys(("they", "them", "their"), "they"),
+}
+_WORD = re.compile(r"[a-z]+")
+_PLURAL = re.compile(r"[^s]s$")
+# Only the beginning of an article is read for its pronouns. A shorter text without any tells nothing.
+_MAX_CHARS = 20_000
+_MIN_WORDS = 20
+# Titles of a turn: an answer that cites more is not about one of them.
+_MAX_TITLES = 5
+
+
+def understand(question: str, turns: Sequence[Turn], pack: Pack) -> str:
+    """Return ``question`` as understood after ``turns``, which were answered from ``pack``; see ``follow_up.resolve``.
+
+    Raises ``UsageError`` if it refers to something that none of them names.
+    """
+    if not turns:
+        return question
+    found = resolve(question, turns, _Names(pack).find)
+    if found.missing:
+        raise UsageError(
+            f"This question refers to something that was not named: {scrub(found.missing)!r}.",
+            hint="Ask again with its name.",
+        )
+    return found.question
+
+
+def replay(questions: Sequence[str], pipeline: Pipeline) -> tuple[Turn, ...]:
+    """Return the turns of earlier ``questions``, the last one last, answered again without a model.
+
+    Only the last ``MAX_TURNS`` count; one that refers to something that was not named is left out.
+    """
+    quoting = Pipeline(pipeline.profile, pipeline.pack, offline=pipeline.resources.offline)
+    turns: list[Turn] = []
+    for question in questions[-MAX_TURNS:]:
+        try:
+            understood = understand(question, turns, pipeline.pack)
+        except UsageError:
+            continue
+        turns.append(turn_of(quoting.answer(understood)))
+    return tuple(turns)
+
+
+def turn_of(answer: Answer) -> Turn:
+    """Return what a later question may refer to in ``answer``."""
+    short = " ".join(answer.span.text.split()) if answer.span is not None else ""
+    return Turn(answer.question, short, tuple(answer.sources[:_MAX_TITLES]))
+
+
+class _Names:
+    """Finds the titles, aliases and entities of a pack in texts, and the pronouns that its articles use for them."""
+
+    def __init__(self, pack: Pack) -> None:
+        self._pack = pack
+        self._linker = EntityLinker(pack.graph_index, pack.lexical)
+        self._found: dict[str, list[Mention]] = {}
+        self._pronouns: dict[Node, frozenset[Pronoun]] = {}
+
+    def find(self, text: str) -> list[Mention]:
+        """Return the names in ``text``, each once, from left to right."""
+        if text not in self._found:
+            best: dict[tuple[int, int], Node] = {}
+            for link in self._linker.link_question(text, fuzzy=False):
+                best.setdefault((link.start, link.end), link.node)
+            mentions = (
+                Mention(start, end, bare_name(node.label), self._pronouns_of(node))
+                for (start, end), node in best.items()
+            )
+            # In "When was Heisenberg born?", nobody called Born is meant.
+            has_case = any(character.isupper() for character in text[1:])
+            self._found[text] = [m for m in mentions if not (has_case and _is_person(m) and text[m.start].islower())]
+        return self._found[text]
+
+    def _pronouns_of(self, node: Node) -> frozenset[Pronoun]:
+        if node not in self._pronouns:
+            self._pronouns[node] = self._read_pronouns(node) if node.kind == "article" else ANY
+        return self._pronouns[node]
+
+    def _read_pronouns(self, node: Node) -> frozenset[Pronoun]:
+        member, section_id = self._pack.origin(f"{node.key}#0")
+        title = section_id.rpartition("#")[0]
+        rows = member.graph.rows("MATCH (a:Article {title: $title}) RETURN a.content", {"title": title})
+        text = next((content for (content,) in rows if content), "")[:_MAX_CHARS]
+        lead = member.sections([section_id])
+        return pronouns_for(title, lead[section_id].content if section_id in lead else "", text)
+
+
+def pronouns_for(title: str, lead: str, text: str) -> frozenset[Pronoun]:
+    """Return the pronouns that stand for the subject of an article: ``ANY`` if it is too short to tell.
+
+    It is a person if he or she prevails in the whole text, and is not missing from a ``lead`` with other pronouns.
+    """
+    in_lead, in_text = _count(lead), _count(text)
+    gendered: Pronoun = "she" if in_text["she"] > in_text["he"] else "he"
+    others = in_text["it"] + in_text["they"]
+    if in_text[gendered] > others and (in_lead[gendered] or not in_lead):
+        return frozenset((gendered,))
+    if not in_text and len(_WORD.findall(text.lower())) < _MIN_WORDS:
+        return ANY
+    if in_lead["they"] > in_lead["it"] and _PLURAL.search(title):
+        return frozenset(("they",))
+    return frozenset(("it", "they")) if _PLURAL.search(title) else frozenset(("it",))
+
+
+def _is_person(mention: Mention) -> bool:
+    return mention.pronouns in (frozenset(("he",)), frozenset(("she",)))
+
+
+def _count(text: str) -> Counter[Pronoun]:
+    return Counter(_FORMS[word] for word in _WORD.findall(text.lower()) if word in _FORMS)

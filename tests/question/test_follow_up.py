@@ -1,0 +1,290 @@
+"""Follow-up questions over the demo pack and over a table of facts, with the question that a person understands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wikigr.embeddings.embedder import Embedder
+from wikigr.errors import UsageError
+from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.library.open import open_packs
+from wikigr.pack.open import Pack
+from wikigr.pipeline.conversation import pronouns_for, replay, understand
+from wikigr.pipeline.pipeline import Pipeline
+from wikigr.profiles.files import load_profile
+from wikigr.question.follow_up import MAX_CHARS, Mention, Turn, may_refer_back, resolve
+from wikigr.sources.detect import open_source
+
+# The turns before it, the question, and how it is understood: ``SAME`` if it names its own subject, and the words that
+# refer to nothing after REFUSED.
+SAME = "="
+REFUSED = "!"
+Dialog = tuple[tuple[Turn, ...], str, str]
+PHYSICS: tuple[Dialog, ...] = (
+    (
+        (Turn("In which year was Werner Heisenberg born?", "1901", ("Werner Heisenberg",)),),
+        "When did he die?",
+        "When did Werner Heisenberg die?",
+    ),
+    (
+        (Turn("In which year was Werner Heisenberg born?", "1901", ("Werner Heisenberg",)),),
+        "Who was his teacher?",
+        "Who was Werner Heisenberg's teacher?",
+    ),
+    (
+        (Turn("In which year was Werner Heisenberg born?", "1901", ("Werner Heisenberg",)),),
+        "And Dirac?",
+        "In which year was Dirac born?",
+    ),
+    ((Turn("In which year was Werner Heisenberg born?", "1901", ("Werner Heisenberg",)),), "When did she die?", "!she"),
+    (
+        (Turn("When did Marie Curie die?", "4 July 1934", ("Marie Curie",)),),
+        "What did she discover?",
+        "What did Marie Curie discover?",
+    ),
+    ((Turn("When did Marie Curie die?", "4 July 1934", ("Marie Curie",)),), "Why?", "Why did Marie Curie die?"),
+    ((Turn("When did Marie Curie die?", "4 July 1934", ("Marie Curie",)),), "How old was he?", "!he"),
+    (
+        (Turn("Who published the Dirac equation?", "Paul Dirac", ("Dirac equation",)),),
+        "What does it describe?",
+        "What does the Dirac equation describe?",
+    ),
+    (
+        (Turn("Who published the Dirac equation?", "Paul Dirac", ("Dirac equation",)),),
+        "When?",
+        "When was it that Paul Dirac published the Dirac equation?",
+    ),
+    (
+        (Turn("Who was Heisenberg's teacher?", "Arnold Sommerfeld", ("Werner Heisenberg",)),),
+        "When was he born?",
+        "When was Arnold Sommerfeld born?",
+    ),
+    (
+        (Turn("What did Dirac publish in 1928?", "the Dirac equation", ("Dirac equation",)),),
+        "Where is it carved on a plaque?",
+        "Where is the Dirac equation carved on a plaque?",
+    ),
+    (
+        (Turn("What is the uncertainty principle?", "", ("Uncertainty principle",)),),
+        "Who stated it?",
+        "Who stated the uncertainty principle?",
+    ),
+    ((Turn("What is a laser?", "", ("Laser",)),), "Who built the first one?", "="),
+    (
+        (Turn("What is the Bohr model?", "", ("Bohr model",)),),
+        "What are its limits?",
+        "What are the Bohr model's limits?",
+    ),
+    (
+        (Turn("What is the Bohr model?", "", ("Bohr model",)),),
+        "Who proposed this model?",
+        "Who proposed the Bohr model?",
+    ),
+    (
+        (Turn("What is superconductivity?", "", ("Superconductivity",)),),
+        "Who discovered it and when?",
+        "Who discovered superconductivity and when?",
+    ),
+    (
+        (Turn("What was the Stern–Gerlach experiment?", "", ("Stern–Gerlach experiment",)),),
+        "Who did this experiment?",
+        "Who did the Stern–Gerlach experiment?",
+    ),
+    ((Turn("What is quantum teleportation?", "", ("Quantum teleportation",)),), "What time is it?", "="),
+    (
+        (Turn("What were the Solvay Conferences?", "", ("Solvay Conferences",)),),
+        "How many of them were there?",
+        "How many of the Solvay Conferences were there?",
+    ),
+    (
+        (
+            Turn(
+                "Who measured the wavelength of the electron?",
+                "Clinton Davisson and Lester Germer",
+                ("Davisson–Germer experiment",),
+            ),
+        ),
+        "Where did they work?",
+        "Where did Clinton Davisson and Lester Germer work?",
+    ),
+    (
+        (Turn("Which elements did Marie Curie announce in 1898?", "polonium and radium", ("Marie Curie",)),),
+        "How did she find them?",
+        "How did Marie Curie find polonium and radium?",
+    ),
+    (
+        (Turn("When did Fermi start the first reactor?", "2 December 1942", ("Enrico Fermi",)),),
+        "Where did Heisenberg work then?",
+        "Where did Heisenberg work on 2 December 1942?",
+    ),
+    (
+        (Turn("Where did Pauli die?", "Zurich", ("Wolfgang Pauli",)),),
+        "When did he move there?",
+        "When did Wolfgang Pauli move to Zurich?",
+    ),
+    ((Turn("When did Max Born die?", "5 January 1970", ("Max Born",)),), "and where?", "Where did Max Born die?"),
+    (
+        (Turn("Which prize did Bell receive in 1933?", "", ()),),
+        "What about 1945?",
+        "Which prize did Bell receive in 1945?",
+    ),
+    (
+        (Turn("In which year was Werner Heisenberg born?", "1901", ("Werner Heisenberg",)),),
+        "What did Einstein say when he heard of the paper?",
+        "=",
+    ),
+    (
+        (Turn("In which year was Werner Heisenberg born?", "1901", ("Werner Heisenberg",)),),
+        "How did Pierre Curie lose his life?",
+        "=",
+    ),
+    (
+        (Turn("In which year was Werner Heisenberg born?", "1901", ("Werner Heisenberg",)),),
+        "Which scientific society elected Chien-Shiung Wu as its first female president?",
+        "=",
+    ),
+    (
+        (
+            Turn("In which year was Werner Heisenberg born?", "1901", ("Werner Heisenberg",)),
+            Turn("What is spin?", "", ("Spin",)),
+        ),
+        "Who discovered it?",
+        "Who discovered spin?",
+    ),
+    (
+        (
+            Turn("When did Marie Curie die?", "4 July 1934", ("Marie Curie",)),
+            Turn("What did Niels Bohr publish in 1913?", "the Bohr model", ("Bohr model",)),
+        ),
+        "Did she meet him?",
+        "Did Marie Curie meet Niels Bohr?",
+    ),
+)
+FACTS = """subject,relation,object
+Martha Reyes,works for,Northwind Labs
+Martha Reyes,born in,Valencia
+Martha Reyes,reports to,Igor Petrov
+Igor Petrov,works for,Northwind Labs
+Igor Petrov,born in,Perm
+Northwind Labs,headquartered in,Rotterdam
+Northwind Labs,founded in,1998
+Project Kestrel,led by,Martha Reyes
+Project Heron,led by,Igor Petrov
+Project Kestrel,started in,2019
+"""
+OVER_FACTS: tuple[Dialog, ...] = (
+    ((Turn("Who leads Project Kestrel?", "Martha Reyes", ()),), "Where was she born?", "Where was Martha Reyes born?"),
+    (
+        (Turn("Who leads Project Kestrel?", "Martha Reyes", ()),),
+        "When did it start?",
+        "When did Project Kestrel start?",
+    ),
+    ((Turn("Who leads Project Kestrel?", "Martha Reyes", ()),), "And Project Heron?", "Who leads Project Heron?"),
+    (
+        (Turn("Where was Martha Reyes born?", "Valencia", ()),),
+        "Who does she report to?",
+        "Who does Martha Reyes report to?",
+    ),
+    ((Turn("Where was Martha Reyes born?", "Valencia", ()),), "What about Igor Petrov?", "Where was Igor Petrov born?"),
+    (
+        (Turn("Who does Martha Reyes work for?", "Northwind Labs", ()),),
+        "Where is it headquartered?",
+        "Where is Northwind Labs headquartered?",
+    ),
+    (
+        (Turn("Who does Martha Reyes work for?", "Northwind Labs", ()),),
+        "Who else works there?",
+        "Who else works at Northwind Labs?",
+    ),
+    ((Turn("When was Northwind Labs founded?", "1998", ()),), "and where?", "Where was Northwind Labs founded?"),
+    (
+        (Turn("When was Northwind Labs founded?", "1998", ()),),
+        "Who is its director?",
+        "Who is Northwind Labs's director?",
+    ),
+    ((Turn("What is the weather like?", "", ()),), "Who does he work for?", "!he"),
+)
+
+
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    """A pack without text, so that no article tells the pronouns of its subject."""
+    folder = tmp_path_factory.mktemp("facts")
+    source = folder / "facts.csv"
+    source.write_text(FACTS)
+    build_pack(open_source(source), str(source), folder / "facts", encoder, BuildOptions(name="facts"))
+    return folder / "facts"
+
+
+def misunderstood(dialogs: tuple[Dialog, ...], pack: Pack) -> list[tuple[str, str, str]]:
+    """The questions that are understood in another way than a person does."""
+    found = []
+    for turns, question, expected in dialogs:
+        try:
+            understood = understand(question, turns, pack)
+        except UsageError as error:
+            understood = REFUSED + error.message.partition(": ")[2].strip("'.")
+        if understood != (question if expected == SAME else expected):
+            found.append((question, expected, understood))
+    return found
+
+
+def test_follow_ups_over_articles_are_understood_as_by_a_person(physics_pack: Path) -> None:
+    with open_packs([str(physics_pack)], purpose="queries").pack as pack:
+        assert misunderstood(PHYSICS, pack) == []
+        # Without a question before it, nothing is changed or refused.
+        assert [question for _, question, _ in PHYSICS if understand(question, (), pack) != question] == []
+
+
+def test_follow_ups_over_facts_are_understood_as_by_a_person(facts: Path) -> None:
+    with open_packs([str(facts)], purpose="queries").pack as pack:
+        assert misunderstood(OVER_FACTS, pack) == []
+
+
+def test_earlier_questions_are_answered_again_if_their_answers_are_needed(physics_pack: Path) -> None:
+    with open_packs([str(physics_pack)], purpose="queries").pack as pack:
+        pipeline = Pipeline(load_profile("enhanced"), pack, offline=True)
+        turns = replay(["Who was he?", "In which year was Werner Heisenberg born?", "and where?"], pipeline)
+        assert [turn.question for turn in turns][-1] == "Where was Werner Heisenberg born?"
+        assert turns[-1].answer == "Würzburg"
+        assert understand("Who else was born there?", turns, pack) == "Who else was born in Würzburg?"
+
+
+def test_the_text_of_an_article_tells_its_pronouns() -> None:
+    for title, lead, text, expected in (
+        ("Ada Byron", "Ada Byron was a writer. She lived in London.", "Her father left it. She wrote.", {"she"}),
+        (
+            "Matrix mechanics",
+            "It was found in 1925.",
+            "He wrote it. His friend and he met. He left. He died.",
+            {"it", "they"},
+        ),
+        ("The Twins", "They are stars.", "They shine. They are far away.", {"they"}),
+        ("Beta", "Beta is a letter.", "Beta is a letter.", {"he", "she", "it", "they"}),
+        ("Brass", "Brass is an alloy.", f"{lead_of_words(30)}", {"it"}),
+    ):
+        assert pronouns_for(title, lead, f"{lead} {text}") == expected, title
+
+
+def lead_of_words(count: int) -> str:
+    return " ".join(["metal"] * count)
+
+
+def test_a_pasted_page_is_not_a_follow_up() -> None:
+    turns = (Turn("Where was Ada born?", "London"),)
+    names = [Mention(10, 13, "Ada", frozenset(("she",)))]
+    assert resolve("Who knew her?", turns, lambda text: names if "Ada" in text else []).question == "Who knew Ada?"
+    page = "Who knew her? " * MAX_CHARS
+    assert resolve(page, turns, lambda text: []).question == page
+
+
+@given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=20))
+def test_any_text_is_understood_or_refused(question: str, before: str, answer: str) -> None:
+    found = resolve(question, (Turn(before, answer),), lambda text: [])
+    assert found.missing or found.question or not question
+    if not may_refer_back(question):
+        assert found.question == question and not found.missing
