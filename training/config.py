@@ -130,7 +130,7 @@ RECIPES = {
     ),
     SMALL: Config(
         base=SMALL,
-        start_share=0.3,
+        start_share=0.6,
         phases=(
             Phase(
                 "mixed",
@@ -142,7 +142,7 @@ RECIPES = {
                 "refine",
                 ((GENERAL, 10_000), (STRUCTURE, 0), (DISTANT, 0)),
                 ((0, 1e-5), (30, 5e-4), (1_600, 1e-5)),
-                0.7,
+                0.4,
             ),
         ),
     ),

@@ -114,4 +114,11 @@ def collate(features: Sequence[Feature], pad_id: int) -> Batch:
         for row, feature in enumerate(features):
             if feature.taught is not None:
                 taught[row, : len(feature.taught)] = torch.from_numpy(feature.taught.astype(np.float32))
-    return Batch(*map(torch.from_numpy, (input_ids, token_types, mask, starts, ends)), taught)
+    return Batch(
+        input_ids=torch.from_numpy(input_ids),
+        token_types=torch.from_numpy(token_types),
+        mask=torch.from_numpy(mask),
+        starts=torch.from_numpy(starts),
+        ends=torch.from_numpy(ends),
+        taught=taught,
+    )

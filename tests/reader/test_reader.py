@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from training.adapter import load_adapter, read_config
+from training.adapter import load_adapter, read_shape
 from training.features import Feature, collate
 from training.model import SpanReader
 from wikigr.embeddings.model_id import DEFAULT_MODEL
@@ -57,9 +57,9 @@ def test_the_logits_are_those_of_the_torch_model(reader: Reader, encoder: Prepar
     maker = WindowMaker(tokenizer, WindowOptions(tokens=128, overlap=16))
     texts = [BERN, BERN * 6, "Ulm.", "東京は日本の首都である。", ""]
     windows = [w for text in texts for w in maker.windows("Where was he born?", "Albert Einstein", "Life", text)]
-    config = read_config(ADAPTER)
+    shape = read_shape(ADAPTER)
     with checkpoint_folder(DEFAULT_MODEL) as folder:
-        model = SpanReader(folder, rank=config.rank, scale=config.scale).eval()
+        model = SpanReader(folder, rank=shape.rank, scale=shape.scale).eval()
     load_adapter(model, ADAPTER)
     batch = collate([Feature.of_window(window) for window in windows], 0)
     with torch.inference_mode():
