@@ -68,7 +68,7 @@ def test_a_plain_ranker_is_not_reranked(physics_pack: Path) -> None:
     trace = Trace()
     with Pack(physics_pack) as pack:
         Pipeline(profile, pack, offline=True).search(QUESTION, top_k=3, trace=trace)
-    assert [record.stage for record in trace.stages] == ["lexical", "fuse", "fetch"]
+    assert [record.stage for record in trace.stages] == ["aliases", "lexical", "fuse", "fetch"]
 
 
 def test_a_walk_alone_still_links_the_names_of_the_question() -> None:

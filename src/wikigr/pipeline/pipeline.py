@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from wikigr.answer.synthesizer import Synthesizer
     from wikigr.llm.client import Claude
 
+# The name in traces of the replacement of aliases by titles.
+_ALIASES = "aliases"
 # Entities listed for each cited article.
 _MAX_ENTITIES = 20
 
@@ -96,7 +98,7 @@ class Pipeline:
         if top_k < 1:
             raise UsageError(f"top_k must be at least 1, not {top_k}.")
         trace = trace if trace is not None else Trace()
-        state = self._start(self._analyze(question), limit=top_k, depth=search_depth(top_k))
+        state = self._start(self._analyze(question, trace), limit=top_k, depth=search_depth(top_k))
         state = self._run((stage for stage in RETRIEVAL_STAGES if not stage.reads), state, trace)
         state = replace(state, selected=state.candidates[:top_k])
         found = self._run((stage for stage in RETRIEVAL_STAGES if stage.run is Fetch), state, trace).evidence
@@ -108,7 +110,7 @@ class Pipeline:
         ``within`` are the titles of the articles to which it is restricted, if any. Raises ``UsageError`` for an empty
         question.
         """
-        return self._run(RETRIEVAL_STAGES, self._start_to_read(question, within), trace)
+        return self._run(RETRIEVAL_STAGES, self._start_to_read(question, trace, within), trace)
 
     def answer(
         self,
@@ -190,18 +192,22 @@ class Pipeline:
     def _search_in_one_hop(self, question: str) -> State:
         """Return what retrieval finds for a question that a stage asks."""
         stages = (stage for stage in RETRIEVAL_STAGES if not stage.asks)
-        return self._run(stages, self._start_to_read(question), Trace(clock=self.pack.clock))
+        trace = Trace(clock=self.pack.clock)
+        return self._run(stages, self._start_to_read(question, trace), trace)
 
-    def _analyze(self, question: str) -> Question:
+    def _analyze(self, question: str, trace: Trace) -> Question:
         text = checked(question)
         if self.pack.manifest.counts.get("aliases"):
-            text = replace_aliases(text, self.resources.linker, self.pack.text_of)
+            with trace.enhancement(_ALIASES) as record:
+                text = replace_aliases(text, self.resources.linker, self.pack.text_of)
+                if text != question:
+                    record.notes["understood"] = text
         analyzed = analyze(text, self.pack.lexical, lambda texts: self.pack.encoder.encode(texts))
         return analyzed if text == question else replace(analyzed, asked=checked(question))
 
-    def _start_to_read(self, question: str, within: Collection[str] | None = None) -> State:
+    def _start_to_read(self, question: str, trace: Trace, within: Collection[str] | None = None) -> State:
         """Return the state before retrieval of what is to be read for an answer to ``question``."""
-        analyzed = self._analyze(question)
+        analyzed = self._analyze(question, trace)
         options = self.profile[MultiDocOptions]
         limit = options.articles_for(analyzed) * options.sections_for(analyzed)
         # If retrieval is restricted to some articles, every section is a candidate: the best ones may be in other
