@@ -148,7 +148,8 @@ def test_a_replaced_reranker_is_the_one_that_answers(agent: KnowledgeGraphAgent)
     before = agent.query(OFF_TOPIC)["warnings"]
     agent.reranker = GraphReranker(agent.conn, alpha=0.5, beta=0.5)
     assert agent.reranker is not None and agent.reranker.alpha == 0.5
-    assert agent._pipeline.answer(QUESTION).trace.stages[4].notes == {"alpha": 0.5, "beta": 0.5}
+    stages = {record.stage: record for record in agent._pipeline.answer(QUESTION).trace.stages}
+    assert stages["graph_reranker"].notes == {"alpha": 0.5, "beta": 0.5}
     assert before == []
 
 

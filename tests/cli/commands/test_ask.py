@@ -90,8 +90,8 @@ def test_explain_shows_stages_scores_and_what_was_dropped(wikigr: Wikigr, physic
     explain = json.loads(result.out)["explain"]
     stages = {stage["stage"]: stage for stage in explain["stages"]}
     assert list(stages) == (
-        "encode dense lexical fuse graph_reranker entity_linking graph_walk hops documents fetch section_quality "
-        "sentences reader chain abstention citations".split()
+        "aliases encode dense lexical fuse graph_reranker entity_linking graph_walk hops documents fetch "
+        "section_quality sentences reader chain abstention citations".split()
     )
     assert any("not among the best 5" in reason for reason in stages["documents"]["dropped"].values())
     assert stages["graph_reranker"]["notes"] == {"alpha": 0.95, "beta": 0.05}
@@ -149,7 +149,7 @@ def test_v_adds_the_trace_on_stderr_and_nothing_to_the_result(
     quiet, traced = wikigr(*arguments), wikigr("-v", *arguments)
     assert (traced.code, traced.out) == (0, quiet.out)
     assert not quiet.err
-    assert [line.split()[0] for line in traced.err.splitlines()][:3] == ["Stages", "encode", "dense"]
+    assert [line.split()[0] for line in traced.err.splitlines()][:4] == ["Stages", "aliases", "encode", "dense"]
     as_json = wikigr("-v", *arguments, "--json")
     assert "Stages" in as_json.err and "explain" not in json.loads(as_json.out)
     batch = wikigr("-v", *command, "--pack", str(physics_pack), "--batch", "-", stdin="What is spin?\nWho?\n")
