@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from training.config import Config
 from training.features import Feature, collate
@@ -47,7 +49,6 @@ class Figures:
     auroc_off_topic: float
 
 
-@torch.inference_mode()  # type: ignore[untyped-decorator]
 def read_passages(
     model: SpanReader, maker: WindowMaker, pad_id: int, items: Sequence[tuple[str, Sequence[Passage]]], max_tokens: int
 ) -> list[Reading]:
@@ -59,17 +60,26 @@ def read_passages(
         for window in maker.windows(question, passage.title, passage.heading, passage.text)
     ]
     best: dict[int, tuple[float, int, int, Passage]] = {}
-    order = sorted(range(len(windows)), key=lambda n: len(windows[n][2].input_ids))
+    for place, scores in window_logits(model, pad_id, [window for _, _, window in windows]):
+        number, passage, window = windows[place]
+        span = best_span(window, scores, max_tokens)
+        if span is not None and (number not in best or span.margin > best[number][0]):
+            best[number] = (span.margin, span.start, span.end, passage)
+    return [_reading(best.get(number)) for number in range(len(items))]
+
+
+@torch.inference_mode()  # type: ignore[untyped-decorator]
+def window_logits(
+    model: SpanReader, pad_id: int, windows: Sequence[Window]
+) -> Iterator[tuple[int, NDArray[np.float32]]]:
+    """Yield the number of each of ``windows`` and its logits, padded on the right; the shortest windows come first."""
+    order = sorted(range(len(windows)), key=lambda n: len(windows[n].input_ids))
     model.eval()
     for start in range(0, len(order), _BATCH):
-        rows = [windows[n] for n in order[start : start + _BATCH]]
-        batch = collate([Feature.of_window(window) for _, _, window in rows], pad_id)
+        numbers = order[start : start + _BATCH]
+        batch = collate([Feature.of_window(windows[n]) for n in numbers], pad_id)
         logits = model(batch.input_ids, batch.token_types, batch.mask).numpy()
-        for (number, passage, window), scores in zip(rows, logits, strict=True):
-            span = best_span(window, scores, max_tokens)
-            if span is not None and (number not in best or span.margin > best[number][0]):
-                best[number] = (span.margin, span.start, span.end, passage)
-    return [_reading(best.get(number)) for number in range(len(items))]
+        yield from zip(numbers, logits, strict=True)
 
 
 def _reading(best: tuple[float, int, int, Passage] | None) -> Reading:

@@ -6,16 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-import torch
-
-from training.features import Feature, collate
+from training.evaluate import window_logits
 from training.judged import JudgedQuestion, JudgedSentence
 from training.model import SpanReader
 from wikigr.evaluation.metrics.abstention import auroc
 from wikigr.reader.spans import best_spans
 from wikigr.reader.windows import Window, WindowMaker
-
-_BATCH = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +38,6 @@ class JudgedFigures:
     auroc: float | None
 
 
-@torch.inference_mode()  # type: ignore[untyped-decorator]
 def read_judged_questions(
     model: SpanReader,
     maker: WindowMaker,
@@ -58,20 +53,15 @@ def read_judged_questions(
             windows = maker.windows(item.question, section.title, section.heading, section.text)
             jobs += [(number, place, window) for window in windows]
     found: list[dict[JudgedSentence, ReadSentence]] = [{} for _ in questions]
-    order = sorted(range(len(jobs)), key=lambda n: len(jobs[n][2].input_ids))
-    model.eval()
-    for begin in range(0, len(order), _BATCH):
-        rows = [jobs[n] for n in order[begin : begin + _BATCH]]
-        batch = collate([Feature.of_window(window) for _, _, window in rows], pad_id)
-        logits = model(batch.input_ids, batch.token_types, batch.mask).float().numpy()
-        for (number, place, window), scores in zip(rows, logits, strict=True):
-            own = [sentence for sentence in questions[number].sentences if sentence.section == place]
-            text = questions[number].sections[place].text
-            spans = best_spans(window, scores, max_tokens, [(s.start, s.end) for s in own])
-            for sentence, span in zip(own, spans, strict=True):
-                known = found[number].get(sentence)
-                if span is not None and (known is None or span.margin > known.margin):
-                    found[number][sentence] = ReadSentence(sentence, text[span.start : span.end], span.margin)
+    for job, scores in window_logits(model, pad_id, [window for _, _, window in jobs]):
+        number, place, window = jobs[job]
+        own = [sentence for sentence in questions[number].sentences if sentence.section == place]
+        text = questions[number].sections[place].text
+        spans = best_spans(window, scores, max_tokens, [(s.start, s.end) for s in own])
+        for sentence, span in zip(own, spans, strict=True):
+            known = found[number].get(sentence)
+            if span is not None and (known is None or span.margin > known.margin):
+                found[number][sentence] = ReadSentence(sentence, text[span.start : span.end], span.margin)
     return [list(group.values()) for group in found]
 
 

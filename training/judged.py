@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from training.examples import read_lines
+from training.retrieve import Passage
 from training.sources.natural_questions import read_natural_questions
 from wikigr.answer.sentences import rank_sentences
 from wikigr.embeddings.embedder import Embedder
@@ -64,15 +65,6 @@ class JudgedSentence:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedSection:
-    """A section that was retrieved."""
-
-    title: str
-    heading: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class JudgedQuestion:
     """A question with what was retrieved for it.
 
@@ -88,7 +80,7 @@ class JudgedQuestion:
     pattern: str
     accepted: tuple[str, ...]
     nearest: float
-    sections: tuple[JudgedSection, ...]
+    sections: tuple[Passage, ...]
     sentences: tuple[JudgedSentence, ...]
 
     def is_right(self, text: str) -> bool:
@@ -159,7 +151,7 @@ def _retrieved(
                 accepted=tuple(accepted),
                 nearest=max((item.candidate.scores.get("dense", 0.0) for item in evidence), default=0.0),
                 sections=tuple(
-                    JudgedSection(item.section.title, item.section.heading, item.section.content) for item in evidence
+                    Passage(item.section.title, item.section.heading, item.section.content) for item in evidence
                 ),
                 sentences=tuple(
                     JudgedSentence(numbers[s.section.section_id], s.start, s.end, round(s.feature_score, 6))
@@ -184,7 +176,7 @@ def read_judged(path: Path) -> list[JudgedQuestion]:
 def _question(values: dict[str, Any]) -> JudgedQuestion:
     convert: dict[str, Callable[[Any], Any]] = {
         "accepted": tuple,
-        "sections": lambda rows: tuple(JudgedSection(**row) for row in rows),
+        "sections": lambda rows: tuple(Passage(**row) for row in rows),
         "sentences": lambda rows: tuple(JudgedSentence(**row) for row in rows),
     }
     return JudgedQuestion(**{name: convert.get(name, lambda value: value)(value) for name, value in values.items()})

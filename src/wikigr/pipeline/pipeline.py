@@ -196,14 +196,14 @@ class Pipeline:
         return self._run(stages, self._start_to_read(question, trace), trace)
 
     def _analyze(self, question: str, trace: Trace) -> Question:
-        text = checked(question)
+        text = asked = checked(question)
         if self.pack.manifest.counts.get("aliases"):
             with trace.enhancement(_ALIASES) as record:
                 text = replace_aliases(text, self.resources.linker, self.pack.text_of)
-                if text != question:
+                if text != asked:
                     record.notes["understood"] = text
         analyzed = analyze(text, self.pack.lexical, lambda texts: self.pack.encoder.encode(texts))
-        return analyzed if text == question else replace(analyzed, asked=checked(question))
+        return analyzed if text == asked else replace(analyzed, asked=asked)
 
     def _start_to_read(self, question: str, trace: Trace, within: Collection[str] | None = None) -> State:
         """Return the state before retrieval of what is to be read for an answer to ``question``."""
