@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from wikigr.answer.abstention import NO_ANSWER, Confidence, assess
+from wikigr.answer.parts import TwoParts, read_two_parts
 from wikigr.answer.reading import read_sentences, reread_sentences
 from wikigr.answer.sentences import SentenceScore, rank_sentences
 from wikigr.errors import ModelError
 from wikigr.pack.open import Pack
+from wikigr.question.question import Question
 from wikigr.reader.adapter import ReaderSize, ships_large
 from wikigr.reader.options import ReaderOptions
 from wikigr.reader.passage import Calibration
@@ -37,7 +39,8 @@ class Draft:
     """What retrieval found, its sentences (best first), and how confidently they answer the question.
 
     ``calibration`` is that of the reader, if it has read, and ``reader`` the one whose margins the sentences have.
-    ``chain`` leads to the first sentence, if several hops do.
+    ``chain`` leads to the first sentence, if several hops do. ``parts`` is what was read for each part of a question
+    that has two.
     """
 
     state: State
@@ -45,6 +48,7 @@ class Draft:
     calibration: Calibration | None = None
     reader: ReaderSize | None = None
     chain: Chain | None = None
+    parts: TwoParts | None = None
     confidence: Confidence = NO_ANSWER
 
 
@@ -69,15 +73,14 @@ def read_draft(draft: Draft, resources: Resources, options: ReaderOptions, recor
     if isinstance(reader, NoReaderError):
         resources.skip_without_reader(record, reader)
         return draft
-    draft = replace(draft, calibration=reader.calibration)
     if any(sentence.is_direct for sentence in draft.sentences):
         record.notes["skipped"] = "a definition was found"
-        return draft
-    read = read_sentences(reader, draft.state.question, draft.state.evidence, draft.sentences, options)
-    record.scored = sum(sentence.span is not None for sentence in read)
-    record.ranking = _sections(sentence for sentence in read if sentence.span is not None)
-    record.notes["reader"] = reader.size
-    return replace(draft, sentences=tuple(read), reader=reader.size)
+        return replace(draft, calibration=reader.calibration)
+
+    def read(question: Question, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
+        return read_sentences(reader, question, draft.state.evidence, sentences, options)
+
+    return _with_readings(draft, reader, read, record)
 
 
 def uses_large(options: ReaderOptions) -> bool:
@@ -106,11 +109,29 @@ def reread_draft(draft: Draft, resources: Resources, options: ReaderOptions, rec
             raise ModelError(error.message, hint=error.hint) from error
         resources.note_missing_reader(record, error)
         return draft
-    read = reread_sentences(reader, draft.state.question, draft.sentences, options)
-    record.scored = sum(sentence.span is not None for sentence in read)
-    record.ranking = _sections(sentence for sentence in read if sentence.span is not None)
+
+    def read(question: Question, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
+        return reread_sentences(reader, question, sentences, options)
+
+    return _with_readings(draft, reader, read, record)
+
+
+def _with_readings(
+    draft: Draft,
+    reader: Reader,
+    read: Callable[[Question, Sequence[SentenceScore]], list[SentenceScore]],
+    record: StageRecord,
+) -> Draft:
+    """Return ``draft`` with what ``read`` finds for its question, and for the parts of it if it has two."""
+    question = draft.state.question
+    sentences = read(question, draft.sentences)
+    parts = read_two_parts(question, lambda part: read(part, sentences))
+    if parts is not None:
+        record.notes["parts"] = [sentence.text for sentence in parts.stating]
+    record.scored = sum(sentence.span is not None for sentence in sentences)
+    record.ranking = _sections(sentence for sentence in sentences if sentence.span is not None)
     record.notes["reader"] = reader.size
-    return replace(draft, sentences=tuple(read), calibration=reader.calibration, reader=reader.size)
+    return replace(draft, sentences=tuple(sentences), parts=parts, calibration=reader.calibration, reader=reader.size)
 
 
 def _reader(pack: Pack) -> Reader | NoReaderError:
@@ -127,6 +148,9 @@ def follow_chain(draft: Draft, resources: Resources, options: ReaderOptions, rec
     chain = next(iter(draft.state.chains), None)
     if chain is None or draft.calibration is None:
         record.notes["skipped"] = "there is no chain of hops"
+        return draft
+    if draft.parts is not None:
+        record.notes["skipped"] = "the question has two parts"
         return draft
     by_place = {sentence.place: sentence for sentence in draft.sentences}
     if not all(hop.place in by_place for hop in chain.hops):
@@ -155,9 +179,20 @@ def follow_chain(draft: Draft, resources: Resources, options: ReaderOptions, rec
 
 
 def assess_draft(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:
-    """Decide whether the pack covers the question."""
+    """Decide whether the pack covers the question.
+
+    The confidence in an answer of two parts is the lower one. If the pack covers one of them, that one is answered.
+    """
     thresholds = _thresholds(resources.pack, draft.sentences)
-    confidence = assess(draft.state.evidence, draft.sentences, thresholds, draft.calibration, draft.chain)
+    if draft.parts is None:
+        confidence = assess(draft.state.evidence, draft.sentences, thresholds, draft.calibration, draft.chain)
+    else:
+        readings = draft.parts.first, draft.parts.second
+        assessed = [assess(draft.state.evidence, r, thresholds, draft.calibration) for r in readings]
+        lower, higher = sorted(assessed, key=lambda part: part.value)
+        confidence = replace(lower, abstain=higher.abstain)
+        if lower.abstain:
+            draft = replace(draft, sentences=readings[assessed.index(higher)], parts=None)
     record.notes.update(confidence.parts)
     return replace(draft, confidence=confidence)
 

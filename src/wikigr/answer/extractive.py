@@ -50,9 +50,9 @@ class ExtractiveOptions(Options):
 def write_extractive(pack: Pack, draft: Draft, answer: Answer, options: ExtractiveOptions) -> Answer:
     """Return ``answer`` with verified quotations. It stays an abstention if only unrelated facts could be quoted.
 
-    Quoted are the sentences that state a chain of facts or were read in a chain of hops, or else the best ones. The
-    first of them has the short answer, if the question asks for one. Raises ``CitationError`` when a quotation does not
-    match the pack.
+    Quoted are the sentences that state a chain of facts, were read in a chain of hops or state both parts of what is
+    asked, or else the best ones. The first of them has the short answer, if the question asks for one. Raises
+    ``CitationError`` when a quotation does not match the pack.
     """
     question, exploration = draft.state.question, draft.state.exploration
     stating = sentences_stating(exploration.chain if exploration is not None else (), draft.sentences)
@@ -60,6 +60,7 @@ def write_extractive(pack: Pack, draft: Draft, answer: Answer, options: Extracti
     hops = draft.chain.hops if draft.chain is not None else ()
     places = {hop.place for hop in hops}
     chosen = stating or [s for s in draft.sentences if s.place in places]
+    chosen = chosen or [*(draft.parts.stating if draft.parts is not None else ())]
     chosen = chosen or best_sentences(draft.sentences, short=short, limit=options.max_sentences)
     searched = exploration is not None or draft.state.searched_paths
     if searched and not stating and facts_miss_question(chosen, question, draft.confidence.value):

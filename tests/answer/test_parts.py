@@ -1,0 +1,88 @@
+"""Questions with two question words are answered in both parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from wikigr.answer.abstention import READER_THRESHOLD_NAME
+from wikigr.embeddings.embedder import Embedder
+from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.pack.open import Pack
+from wikigr.pipeline.pipeline import Pipeline
+from wikigr.pipeline.profile import Profile
+from wikigr.sources.detect import open_source
+
+LIVES = {
+    "tessa-arnold": "Tessa Arnold was a glazier.\n\nShe was born in Ghent on 4 May 1871 as the second of six children.",
+    "ivo-brandt": "Ivo Brandt was a painter of ships, born in Lübeck.\n\n"
+    "The first child of a widowed baker, he was born on 9 March 1902.",
+    "nora-quist": "Nora Quist was a botanist of mosses.\n\nShe was born in Uppsala, the daughter of a judge.",
+}
+
+
+@pytest.fixture(scope="module")
+def lives(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    folder = tmp_path_factory.mktemp("lives")
+    for name, text in LIVES.items():
+        title = name.replace("-", " ").title()
+        (folder / f"{name}.md").write_text(f"# {title}\n\n{text}\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pipeline(lives: Path, tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Iterator[Pipeline]:
+    folder = tmp_path_factory.mktemp("packs") / "lives"
+    build_pack(open_source(lives), str(lives), folder, encoder, BuildOptions(name="lives"))
+    with Pack(folder) as pack:
+        yield Pipeline(Profile(), pack, offline=True)
+
+
+def test_words_that_stand_together_are_the_short_answer(pipeline: Pipeline) -> None:
+    answer = pipeline.answer("When and where was Tessa Arnold born?")
+    assert answer.span is not None
+    assert answer.span.text == "Ghent on 4 May 1871"
+    assert [c.quote for c in answer.citations] == [LIVES["tessa-arnold"].partition("\n\n")[2]]
+
+
+def test_two_sentences_are_quoted_in_the_order_of_the_parts(pipeline: Pipeline) -> None:
+    place, date = LIVES["ivo-brandt"].split("\n\n")
+    for question, quotes in (
+        ("Where and when was Ivo Brandt born?", [place, date]),
+        ("When and where was Ivo Brandt born?", [date, place]),
+    ):
+        answer = pipeline.answer(question)
+        assert [citation.quote for citation in answer.citations] == quotes
+        assert answer.span is None, "either part alone is half an answer"
+
+
+def test_the_confidence_is_that_of_the_less_likely_part(pipeline: Pipeline) -> None:
+    where, when, both = (
+        pipeline.answer(f"{words} was Nora Quist born?").confidence for words in ("Where", "When", "When and where")
+    )
+    assert when < where - 0.1
+    assert both == pytest.approx(when, abs=0.02)
+
+
+def test_the_part_that_the_pack_covers_is_answered(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    # No date is stated, and the threshold lies between the confidences in the two parts.
+    manifest = replace(pipeline.pack.manifest, thresholds={READER_THRESHOLD_NAME: 0.85})
+    monkeypatch.setattr(pipeline.pack, "manifest", manifest)
+    assert pipeline.answer("When was Nora Quist born?").abstained
+    answer = pipeline.answer("When and where was Nora Quist born?")
+    assert answer.span is not None
+    assert answer.span.text == "Uppsala"
+    assert answer.confidence < 0.85
+
+
+def test_what_the_pack_does_not_cover_in_either_part_is_not_answered(pipeline: Pipeline) -> None:
+    assert pipeline.answer("When and where was the Battle of Hastings fought?").abstained
+
+
+def test_the_trace_has_the_sentences_of_the_parts(pipeline: Pipeline) -> None:
+    answer = pipeline.answer("Where and when was Ivo Brandt born?")
+    record = next(record for record in answer.trace.stages if record.stage == "reader")
+    assert record.notes["parts"] == [citation.quote for citation in answer.citations]

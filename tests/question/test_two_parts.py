@@ -1,0 +1,48 @@
+"""Questions with two question words."""
+
+from __future__ import annotations
+
+import pytest
+
+from wikigr.question.decomposition import MAX_CHARS
+from wikigr.question.two_parts import two_parts
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "second"),
+    [
+        ("When and where was Ada Lovelace born?", "When was Ada Lovelace born?", "Where was Ada Lovelace born?"),
+        ("how and why  does it fail", "How does it fail?", "Why does it fail?"),
+        ("Where did Hume die and when?", "Where did Hume die?", "When did Hume die?"),
+        ("In which year was Rome founded, and why?", "In which year was Rome founded?", "Why was Rome founded?"),
+        (
+            "Who discovered radium, and when?",
+            "Who discovered radium?",
+            "When was it that someone discovered radium?",
+        ),
+    ],
+)
+def test_each_part_becomes_a_question(question: str, first: str, second: str) -> None:
+    assert two_parts(question) == (first, second)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When was Ada Lovelace born?",
+        "Who are Marie and Pierre Curie?",
+        "Who wrote War and Peace?",
+        # Two questions about two things.
+        "When was Hume born and when did Kant die?",
+        "What is a lock and how is it released?",
+        # "When did Yukawa receive?" is no question.
+        "Which prize did Yukawa receive and when?",
+        "Which river flows through Rome and Orte?",
+        # The second half asks about something else than the first.
+        "Where was Hume born, who taught him, and when?",
+        "",
+        "When and where was " + "a" * MAX_CHARS + " born?",
+    ],
+)
+def test_other_questions_have_one(question: str) -> None:
+    assert two_parts(question) is None
