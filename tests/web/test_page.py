@@ -83,7 +83,7 @@ def test_everything_to_read_works_without_a_script(site: str, visit: Visit) -> N
     page = visit(site, javascript=False)
     page.locator("#q").fill(BORN)
     page.locator("form.ask button").click()
-    expect(page.locator(".headline")).to_have_text("Würzburg")
+    expect(page.locator(".headline")).to_have_text("Würzburg on 5 December 1901")
     page.locator("a.source").click()
     assert page.locator("#quote").bounding_box()["y"] < 860
     page.locator("a", has_text="Neighborhood").first.click()

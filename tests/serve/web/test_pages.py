@@ -44,7 +44,7 @@ def test_asking_and_reading_without_a_script(physics: TestClient) -> None:
 
     answer = get(physics, _ask(BORN))
     assert text(answer, "h1") == BORN
-    assert text(answer, ".headline") == "Würzburg" == text(answer, ".text mark")
+    assert text(answer, ".headline") == "Würzburg on 5 December 1901" == text(answer, ".text mark")
     assert re.fullmatch(r"(Very l|L)ikely right · confidence 0\.\d\d", text(answer, ".confidence"))
     assert attribute(answer, "#q", "value") == BORN
     # The number in the text and the source lead to the same quotation.
@@ -292,7 +292,7 @@ def test_several_packs(open_site: Open, physics_pack: Path, hostile_pack: Path) 
     home = get(both, "/")
     assert texts(home, "#pack option") == ["All packs", "hostile", "physics"]
     answer = get(both, _ask(BORN))
-    assert text(answer, ".headline") == "Würzburg" and text(answer, ".origin .tag") == "physics"
+    assert text(answer, ".headline") == "Würzburg on 5 December 1901" and text(answer, ".origin .tag") == "physics"
     assert text(get(both, href(answer, "a.source")), "h1") == "Werner Heisenberg"
     other = get(both, _ask(BORN, pack="hostile"))
     assert text(other, "#pack option[selected]") == "hostile" and not other.css(".headline")
