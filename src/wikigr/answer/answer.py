@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from wikigr.answer.citations import Citation
+from wikigr.answer.probability import Level
 from wikigr.answer.sentences import SentenceScore
+from wikigr.answer.surroundings import Surroundings
 from wikigr.index.candidate import Candidate, Evidence
 from wikigr.llm.usage import Usage
 from wikigr.reader.adapter import ReaderSize
@@ -39,6 +41,21 @@ class AnswerHop:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another possible answer, from another section, of the same shape as the answer.
+
+    ``kind`` is a kind of ``wikigr.answer.candidates.table``; ``citations`` are numbered from 1.
+    """
+
+    kind: str
+    text: str
+    confidence: float
+    citations: tuple[Citation, ...]
+    span: AnswerSpan | None = None
+    context: Surroundings | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer and everything it rests on.
 
@@ -51,6 +68,10 @@ class Answer:
     order. ``span`` is the short answer, if there is one, and ``chain`` the hops that lead to it, if there are several.
     ``reader`` is the one that decided over the sentences and the confidence, or ``None`` if none has read them.
     ``usage`` is what the model used for this answer.
+
+    ``level`` says in a word how sure the answer is, and ``kind`` which kind of candidate it is (empty for what a model
+    wrote). ``context`` are the surroundings of the first citation. ``alternatives`` are the other answers that are
+    shown with one that is not sure, best first.
     """
 
     question: str
@@ -70,6 +91,10 @@ class Answer:
     span: AnswerSpan | None = None
     chain: tuple[AnswerHop, ...] = ()
     reader: ReaderSize | None = None
+    level: Level = "not_covered"
+    kind: str = ""
+    context: Surroundings | None = None
+    alternatives: tuple[Alternative, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
     @property

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import astuple, dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from wikigr.answer.sentences import SentenceScore, order_sentences
-from wikigr.index.candidate import Evidence, Section
+from wikigr.index.candidate import DENSE, Evidence, Section
 from wikigr.question.intent import asks_lead
 from wikigr.question.question import Question
 from wikigr.reader.options import ReaderOptions
 from wikigr.reader.passage import Calibration, Passage
 from wikigr.retrieval.rerankers.cross_encoder import as_probability
+from wikigr.text import words
 
 if TYPE_CHECKING:
     from wikigr.reader.reader import Reader
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 # The sentences that the large reader reads again, each with the text around it. A window of 256 tokens takes it a third
 # of a second, and the best sentences often share one.
 MAX_REREAD = 4
+
+# The margin of an answer that is as good as none, for the gap if there is no other.
+_NO_OTHER_MARGIN = -10.0
 
 # Returns the places of names in a text: characters ``(start, end)``.
 FindNames = Callable[[str], Iterable[tuple[int, int]]]
@@ -93,6 +97,54 @@ def reread_sentences(
     places = {s.place for s in read}
     others = (s for s in sentences if s.place not in places)
     return [*order_sentences(read), *(replace(s, span=None, answer_score=None, name_spans=()) for s in others)]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingFeatures:
+    """What the confidence in an answer depends on.
+
+    ``margin`` is that of its span, ``gap`` how far the best other answer is below it, both in logits; ``features`` is
+    the score of its sentence without the reader, ``nearest`` the cosine of the nearest section.
+    """
+
+    margin: float
+    gap: float
+    features: float
+    nearest: float
+
+
+def reading_confidence(
+    evidence: Sequence[Evidence], sentences: Sequence[SentenceScore], calibration: Calibration
+) -> float:
+    """Return the probability that the short answer of the first of ``sentences`` is right, as the reader alone tells."""
+    if not sentences or sentences[0].span is None:
+        return 0.0
+    return as_probability(calibration.answer_logit(*astuple(reading_features(evidence, sentences))))
+
+
+def _nearest(evidence: Sequence[Evidence]) -> float:
+    """Return the cosine of the section that is nearest to the question, or 0."""
+    return max((item.candidate.scores.get(DENSE, 0.0) for item in evidence), default=0.0)
+
+
+def reading_features(evidence: Sequence[Evidence], sentences: Sequence[SentenceScore]) -> ReadingFeatures:
+    """Return the features of the first of ``sentences``, which the reader has read."""
+    best = sentences[0]
+    assert best.span is not None
+    said = answer_words(best)
+    others = (s.span.margin for s in sentences if s.span is not None and answer_words(s) != said)
+    return ReadingFeatures(
+        margin=best.span.margin,
+        gap=best.span.margin - max(others, default=_NO_OTHER_MARGIN),
+        features=best.feature_score,
+        nearest=_nearest(evidence),
+    )
+
+
+def answer_words(sentence: SentenceScore) -> list[str]:
+    """Return the words of the short answer in ``sentence``; the same words are the same answer."""
+    assert sentence.span is not None
+    return words(sentence.section.content[sentence.span.start : sentence.span.end])
 
 
 def _in_section(sentences: Sequence[SentenceScore], section: Section) -> list[SentenceScore]:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from wikigr.answer.definition_patterns import subject
-from wikigr.answer.direct_answers import direct_answers
 from wikigr.embeddings.embedder import Embedder
 from wikigr.index.candidate import Evidence, Section
 from wikigr.index.lexical import stems
@@ -48,9 +47,8 @@ class SentenceScore:
     ``phrase_coverage``: share of the question's word pairs. ``answer_type_match``: 1 if it contains something of the
     expected answer type. ``cosine``: with the question. ``best_cosine``: the highest of its section.
 
-    ``is_direct`` says that it answers by its position and form (``direct_answers``). If the reader has read it,
-    ``span`` is the short answer that it found here, and ``answer_score`` the probability that the sentence answers the
-    question. ``name_spans`` are the names in it that were read as answers, too.
+    If the reader has read it, ``span`` is the short answer that it found here, and ``answer_score`` the probability that
+    the sentence answers the question. ``name_spans`` are the names in it that were read as answers, too.
     """
 
     section: Section
@@ -63,7 +61,6 @@ class SentenceScore:
     answer_type_match: float
     cosine: float = 0.0
     best_cosine: float = 0.0
-    is_direct: bool = False
     span: Span | None = None
     answer_score: float | None = None
     name_spans: tuple[Span, ...] = ()
@@ -113,10 +110,7 @@ def rank_sentences(evidence: Sequence[Evidence], question: Question, encoder: Em
     With an ``encoder``, the ``ENCODED`` best by the other features are also compared with the question by cosine, and
     precede the rest.
     """
-    sentences = _split(evidence, question)
-    for number in direct_answers(question, sentences):
-        sentences[number] = _promoted(sentences[number])
-    sentences = order_sentences(sentences)
+    sentences = order_sentences(_split(evidence, question))
     head, tail = sentences[:ENCODED], sentences[ENCODED:]
     if not head or encoder is None:
         return sentences
@@ -159,19 +153,6 @@ def _split(evidence: Sequence[Evidence], question: Question) -> list[SentenceSco
             )
             previous = own
     return sentences
-
-
-def _promoted(sentence: SentenceScore) -> SentenceScore:
-    """Return ``sentence`` with full marks for all features but the cosine."""
-    return replace(
-        sentence,
-        section_score=1.0,
-        term_coverage=1.0,
-        context_coverage=1.0,
-        phrase_coverage=1.0,
-        answer_type_match=1.0,
-        is_direct=True,
-    )
 
 
 def _after_list_mark(text: str, start: int, end: int) -> int:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from wikigr.answer.abstention import answer_words, assess
-from wikigr.answer.reading import FindNames, read_sentences, score_sentence
+from wikigr.answer.reading import FindNames, answer_words, read_sentences, reading_confidence, score_sentence
 from wikigr.answer.sentences import SentenceScore, order_sentences, rank_sentences
 from wikigr.index.candidate import Candidate, Section
 from wikigr.names import bare_name
@@ -51,7 +50,7 @@ def read_question(
     state = resources.search(question)
     sentences = rank_sentences(state.evidence, state.question, None)
     sentences = read_sentences(reader, state.question, state.evidence, sentences, options, find_names)
-    confidence = assess(state.evidence, sentences, resources.pack.manifest.thresholds, reader.calibration).value
+    confidence = reading_confidence(state.evidence, sentences, reader.calibration)
     read = _with_names([sentence for sentence in sentences if sentence.span is not None], reader.calibration)
     answers: list[Hop] = []
     said: set[tuple[str, ...]] = set()

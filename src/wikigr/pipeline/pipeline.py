@@ -112,6 +112,16 @@ class Pipeline:
         """
         return self._run(RETRIEVAL_STAGES, self._start_to_read(question, trace, within), trace)
 
+    def draft(self, question: str, trace: Trace, *, within: Collection[str] | None = None) -> Draft:
+        """Return what is found for ``question``, and all possible answers; ``within`` as for ``retrieve``."""
+        draft = Draft(self.retrieve(question, trace, within=within))
+        for stage in ANSWER_STAGES:
+            has_answer = stage.reads and draft.state.answers is not None
+            if not has_answer and stage.applies_to(self.profile):
+                with trace.stage(stage.name) as record:
+                    draft = stage.run(draft, self.resources, self.profile[ReaderOptions], record)
+        return draft
+
     def answer(
         self,
         question: str,
@@ -133,11 +143,7 @@ class Pipeline:
                 self.pack.start_large_reader()
         trace = trace if trace is not None else Trace(clock=self.pack.clock)
         before = self.model.usage if self.model else Usage()
-        draft = Draft(self.retrieve(question, trace, within=within))
-        for stage in ANSWER_STAGES:
-            if draft.state.answers is None and stage.applies_to(self.profile):
-                with trace.stage(stage.name) as record:
-                    draft = stage.run(draft, self.resources, self.profile[ReaderOptions], record)
+        draft = self.draft(question, trace, within=within)
         answer = self._abstention(draft, trace)
         for strategy in STRATEGIES:
             if answer.abstained and strategy.applies(self.resources, draft):
@@ -159,7 +165,9 @@ class Pipeline:
         return self._writers.synthesizer
 
     def facts(self, answer: Answer) -> list[str]:
-        """Return the statements in the evidence of ``answer``, in its order."""
+        """Return the statements in the evidence of ``answer``, in its order, or the cited ones if it was not read."""
+        if not answer.sentences:
+            return facts_among(citation.quote for citation in answer.citations)
         place = {item.section.section_id: n for n, item in enumerate(answer.evidence)}
         in_order = sorted(answer.sentences, key=lambda s: (place[s.section.section_id], s.start))
         return facts_among(sentence.text for sentence in in_order)

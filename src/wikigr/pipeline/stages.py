@@ -13,12 +13,12 @@ from typing import Any
 
 from wikigr.answer.abstention import ABSTENTION
 from wikigr.answer.draft import (
-    CHAIN,
+    ANSWERS,
     LARGE_READER,
     READER,
     Draft,
     assess_draft,
-    follow_chain,
+    find_answers,
     rank_draft,
     read_draft,
     reread_draft,
@@ -96,14 +96,15 @@ class Stage:
 class AnswerStage:
     """One stage between the evidence and an answer; ``name``, ``reason`` and ``ranks`` as in ``Stage``.
 
-    One with ``enabled_by`` runs only where that accepts the options of the reader. None has anything to do once a
-    relation path has answered.
+    One with ``enabled_by`` runs only where that accepts the options of the reader. One that ``reads`` has nothing to do
+    once a relation path has answered.
     """
 
     name: str
     run: Callable[[Draft, Resources, ReaderOptions, StageRecord], Draft]
     reason: str = ""
     ranks: bool = False
+    reads: bool = False
     enabled_by: Callable[[ReaderOptions], bool] | None = None
 
     def applies_to(self, profile: Profile) -> bool:
@@ -206,12 +207,13 @@ RETRIEVAL_STAGES = (
 )
 
 ANSWER_STAGES = (
-    AnswerStage("sentences", rank_draft, reason="it contains no sentence", ranks=True),
+    AnswerStage("sentences", rank_draft, reason="it contains no sentence", ranks=True, reads=True),
     AnswerStage(
         READER,
         read_draft,
         reason="it is not among the {count} sections that the reader read",
         ranks=True,
+        reads=True,
         enabled_by=_reads,
     ),
     AnswerStage(
@@ -219,9 +221,10 @@ ANSWER_STAGES = (
         reread_draft,
         reason="it is not among the {count} sections that the large reader read",
         ranks=True,
+        reads=True,
         enabled_by=uses_large,
     ),
-    AnswerStage(CHAIN, follow_chain, ranks=True, enabled_by=_reads),
+    AnswerStage(ANSWERS, find_answers, reason="it holds none of the answers that were found", ranks=True),
     AnswerStage(ABSTENTION, assess_draft),
 )
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from wikigr.answer.answer import ABSTAINED, EXTRACTIVE, OWN_KNOWLEDGE, SYNTHESIS, Answer
 from wikigr.answer.draft import Draft
 from wikigr.answer.extractive import ExtractiveOptions, write_extractive
-from wikigr.answer.path_answers import write_path_answers
 from wikigr.llm.options import FewShotOptions
 from wikigr.retrieval.state import Resources
 
@@ -59,16 +58,8 @@ def _synthesize(writers: Writers, draft: Draft, answer: Answer, on_text: OnText 
     return writers.synthesizer.write(answer, on_text)
 
 
-def _has_path_answers(resources: Resources, draft: Draft) -> bool:
-    return draft.state.answers is not None
-
-
-def _state_path_answers(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
-    return write_path_answers(writers.resources.pack, draft, answer)
-
-
 def _can_quote(resources: Resources, draft: Draft) -> bool:
-    return resources.model is None and not draft.confidence.abstain
+    return resources.model is None and bool(draft.answers) and not draft.confidence.abstain
 
 
 def _quote(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
@@ -85,7 +76,6 @@ def _answer_from_own_knowledge(writers: Writers, draft: Draft, answer: Answer, o
 
 # They are tried in this order until one has written an answer.
 STRATEGIES = (
-    Strategy(EXTRACTIVE, _has_path_answers, _state_path_answers),
     Strategy(SYNTHESIS, _can_synthesize, _synthesize),
     Strategy(EXTRACTIVE, _can_quote, _quote),
     Strategy(OWN_KNOWLEDGE, _may_use_own_knowledge, _answer_from_own_knowledge),

@@ -86,6 +86,30 @@ class Comparison:
         return self.pattern.replace("{}", name)
 
 
+# "difference between A and B", "A vs B", "compare A with B", "is A cheaper than B"
+_SIDES = (
+    re.compile(r"\bdiffer(?:ences?|s)?\s+(?:is\s+there\s+)?between\s+(?P<first>.+?)\s+and\s+(?P<second>[^?]+)", re.I),
+    re.compile(r"\bhow\s+(?:do|does|is|are)\s+(?P<first>.+?)\s+(?:differ(?:ent)?\s+from)\s+(?P<second>[^?]+)", re.I),
+    re.compile(r"^\W*compare\s+(?P<first>.+?)\s+(?:and|with|to)\s+(?P<second>[^?]+)", re.I),
+    re.compile(r"^\W*(?P<first>[^?]+?)\s+(?:vs\.?|versus)\s+(?P<second>[^?]+)", re.I),
+    re.compile(
+        r"^\W*(?:is|are|was|were)\s+(?P<first>.+?)\s+(?:\w+er|more\s+\w+|less\s+\w+)\s+than\s+(?P<second>[^?]+)", re.I
+    ),
+)
+
+
+def compared_sides(question: str) -> tuple[str, str] | None:
+    """Return the two things that ``question`` compares, by whatever it compares them, or ``None``."""
+    if len(question) > MAX_CHARS:
+        return None
+    text = " ".join(question.split())
+    comparison = compare(text)
+    if comparison is not None:
+        return comparison.first, comparison.second
+    found = next((match for pattern in _SIDES if (match := pattern.search(text))), None)
+    return (found["first"].strip(), found["second"].strip(" ?.")) if found is not None else None
+
+
 def compare(question: str) -> Comparison | None:
     """Return what ``question`` compares, or ``None`` if it does not compare two named things by a date or a number."""
     if len(question) > MAX_CHARS:

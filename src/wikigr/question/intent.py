@@ -2,9 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 from wikigr.names import bare_name
 from wikigr.question import patterns
+from wikigr.question.comparison import compared_sides
 from wikigr.question.question import Question, content_stems
+
+# What a question asks for: the first of these that its wording shows.
+Aim = Literal["yes_no", "comparison", "list", "date", "number", "name", "reason", "procedure", "definition", "other"]
+AIMS: tuple[Aim, ...] = get_args(Aim)
+
+
+def asked_for(question: Question) -> Aim:
+    """Return what ``question`` asks for."""
+    text = question.text
+    if asks_yes_no(question):
+        return "yes_no"
+    if compared_sides(text) is not None:
+        return "comparison"
+    if patterns.ASKS_LIST.match(text):
+        return "list"
+    if question.answer_type is not None:
+        return next(aim for aim in AIMS if aim == question.answer_type.name)
+    if patterns.ASKS_PROCEDURE.match(text) or patterns.ASKS_EXPLANATION.match(text):
+        return "procedure"
+    return "definition" if patterns.ASKS_MEANING.match(text) else "other"
+
+
+def asks_yes_no(question: Question) -> bool:
+    """Return whether yes or no may answer ``question``: it begins with an auxiliary, and offers no choice."""
+    return patterns.ASKS_YES_NO.match(question.text) is not None
 
 
 def asks_definition(question: Question, title: str) -> bool:

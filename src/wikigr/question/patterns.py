@@ -85,3 +85,15 @@ ASKS_MEANING = re.compile(
 ASKS_LIFE = re.compile(r"\b(?:born|birth\w*|die[ds]?|death)\b", re.I)
 ASKS_LIFE_DATE = re.compile(r"\b(?:when|dates?|year|day|month|birthday)\b", re.I)
 ASKS_LIFE_PLACE = re.compile(r"\b(?:where|place|city|town|country|birthplace)\b", re.I)
+# "Do I need a ticket?", but not "Is it red or green?"
+ASKS_YES_NO = re.compile(
+    r"\W*(?:is|are|was|were|am|do|does|did|can|could|will|would|should|must|may|has|have|had)(?:n['’]t)?\s(?!.*\sor\s)",
+    re.I,
+)
+# "Which stoves do you sell?", "what are the steps", "list all …", "what kinds of tickets are there"
+ASKS_LIST = re.compile(
+    r"\W*(?:(?:in\s+)?(?:which|what)\s+(?:(?!(?:is|was|does|has|this|year|century)\b)[\w-]+\s+){0,2}?"
+    r"(?!(?:is|was|does|has|this|process|class|status|basis|species|series)\b)[\w-]{2,}(?<!s)s\b|"
+    r"what\s+are\b|(?:list|name|enumerate)\b|(?:all|every|everything)\b)",
+    re.I,
+)

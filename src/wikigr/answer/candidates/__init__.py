@@ -1,0 +1,1 @@
+"""The kinds of answers, one file each, which compete for a question."""

@@ -1,0 +1,130 @@
+"""A possible answer of any kind, and what the kinds are found in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from wikigr.answer.parts import TwoParts
+from wikigr.answer.sentences import SentenceScore
+from wikigr.index.candidate import Evidence, Section
+from wikigr.index.lexical import stems
+from wikigr.pack.open import Pack
+from wikigr.question.question import Question
+from wikigr.reader.passage import Span
+from wikigr.retrieval.chain import Chain, Hop
+from wikigr.retrieval.state import State
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """The characters ``section.content[start:end]``, which an answer quotes."""
+
+    section: Section
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        return self.section.content[self.start : self.end]
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """The section id and the start, which identify the quotation in its pack."""
+        return self.section.section_id, self.start
+
+
+def quotation_of(sentence: SentenceScore) -> Quotation:
+    """Return the whole of ``sentence`` as a quotation."""
+    return Quotation(sentence.section, sentence.start, sentence.end)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCandidate:
+    """A possible answer of one ``kind``.
+
+    ``quotations`` state it, in order; there is at least one. ``span`` is the short answer within the first of them, if
+    a few words answer. ``lead`` is text before the quotations, and ``hops`` lead to the answer if several do. ``fit``
+    in [0, 1] is how well the question fits this kind of answer. ``probability`` in [0, 1] is that of being right, as
+    ``wikigr.answer.probability`` gives it.
+    """
+
+    kind: str
+    quotations: tuple[Quotation, ...]
+    span: Span | None = None
+    lead: str = ""
+    hops: tuple[Hop, ...] = ()
+    fit: float = 0.0
+    probability: float = 0.0
+
+    @property
+    def section(self) -> Section:
+        """The section of the first quotation."""
+        return self.quotations[0].section
+
+    @property
+    def short(self) -> str:
+        """The short answer, or nothing."""
+        return self.section.content[self.span.start : self.span.end] if self.span is not None else ""
+
+    @property
+    def text(self) -> str:
+        """Everything that it states, as text."""
+        return "\n".join(filter(None, (self.lead, *(quotation.text for quotation in self.quotations))))
+
+
+@dataclass(frozen=True)
+class Material:
+    """What was found for a question, in which the kinds look for answers.
+
+    ``sentences`` are those of the evidence, best first; if the reader has read them, they have spans. ``state`` is that
+    of the retrieval. ``parts`` is what was read for each part of a question that has two. ``similarity`` returns the
+    cosines of texts with the question.
+    """
+
+    state: State
+    sentences: Sequence[SentenceScore]
+    pack: Pack
+    similarity: Callable[[Sequence[str]], Sequence[float]]
+    parts: TwoParts | None = None
+    _own: dict[str, list[SentenceScore]] = field(default_factory=dict, init=False)
+
+    @property
+    def question(self) -> Question:
+        return self.state.question
+
+    @property
+    def evidence(self) -> Sequence[Evidence]:
+        return self.state.evidence
+
+    @property
+    def chains(self) -> Sequence[Chain]:
+        return self.state.chains
+
+    @cached_property
+    def by_section(self) -> dict[str, list[SentenceScore]]:
+        """The sentences of each section in the order of the text, by section id."""
+        found: dict[str, list[SentenceScore]] = {item.section.section_id: [] for item in self.evidence}
+        for sentence in self.sentences:
+            found.setdefault(sentence.section.section_id, []).append(sentence)
+        for own in found.values():
+            own.sort(key=lambda sentence: sentence.start)
+        return found
+
+    def within(self, section: Section, start: int, end: int) -> list[SentenceScore]:
+        """Return the sentences of ``section`` that begin between the characters ``start`` and ``end``, in order."""
+        return [s for s in self.by_section.get(section.section_id, ()) if start <= s.start < end]
+
+    @cached_property
+    def is_read(self) -> bool:
+        """Whether the reader has read any sentence."""
+        return any(sentence.span is not None for sentence in self.sentences)
+
+
+def share_named(question: Question, text: str) -> float:
+    """Return the share of the stems of ``text`` that ``question`` names, in [0, 1]."""
+    own = set(stems(text))
+    return len(own & question.weights.keys()) / len(own) if own else 0.0

@@ -1,0 +1,43 @@
+"""A pair of a question and its answer: the answer, where the pair's question is like the one asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from wikigr.answer.candidates.blocks import MAX_CHARS
+from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
+from wikigr.index.candidate import Section
+
+# Pairs that compete, the best ones first.
+_MAX_PAIRS = 6
+# A longer answer is quoted up to the end of the paragraph before this place.
+_QUOTED_CHARS = 700
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+
+
+def find_pairs(material: Material) -> Iterator[AnswerCandidate]:
+    """Yield the answers of pairs of an FAQ; ``fit`` is the cosine of their question with the one asked."""
+    pairs = [item.section for item in material.evidence if asked_by(item.section)][:_MAX_PAIRS]
+    similar = material.similarity([asked_by(section) for section in pairs])
+    for section, cosine in zip(pairs, similar, strict=True):
+        end = _end_of_answer(section.content)
+        if end:
+            yield AnswerCandidate("pair", (Quotation(section, 0, end),), fit=max(0.0, cosine))
+
+
+def asked_by(section: Section) -> str:
+    """Return the question that ``section`` answers, if its heading or its article's title is one, or nothing."""
+    names = (section.heading, section.title if section.position == 0 else "")
+    return next((name for name in names if name.rstrip().endswith("?")), "")
+
+
+def _end_of_answer(content: str) -> int:
+    """Return where the quoted part of an answer ends."""
+    whole = len(content.rstrip())
+    if whole <= _QUOTED_CHARS:
+        return whole
+    ends = [match.start() for match in _BLANK_LINE.finditer(content) if match.start() <= _QUOTED_CHARS]
+    first = _BLANK_LINE.search(content)
+    end = ends[-1] if ends else first.start() if first else whole
+    return end if end <= MAX_CHARS else 0

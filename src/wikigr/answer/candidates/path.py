@@ -1,0 +1,105 @@
+"""The answers at the end of a path in the graph, each with the facts that lead to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of
+from wikigr.graph.neighborhood import Edge
+from wikigr.index.candidate import Section
+from wikigr.reader.passage import Span
+from wikigr.retrieval.relation_paths.answers import PathAnswers, StatedFact
+from wikigr.sources.statements import readable_relation
+from wikigr.text import fold
+
+
+def find_paths(material: Material) -> Iterator[AnswerCandidate]:
+    """Yield all answers of the relation path that was found; an answer whose facts no section states is left out."""
+    answers = material.state.answers
+    if answers is None:
+        return
+    sections = {item.section.section_id: item.section for item in material.evidence}
+    quotations: dict[StatedFact, Quotation] = {}
+    names = []
+    for name, chain in zip(answers.names, answers.chains, strict=True):
+        stated = {fact: _find(fact, sections) for fact in chain if fact not in quotations}
+        if all(quotation is not None for quotation in stated.values()):
+            quotations.update((fact, quotation) for fact, quotation in stated.items() if quotation is not None)
+            names.append(name)
+    if not names:
+        return
+    lines = tuple(dict.fromkeys(quotations.values()))
+    fit = answers.confidence
+    if answers.total > 1:
+        yield AnswerCandidate("path", lines, lead=_listing(names, answers), fit=fit)
+        return
+    # The facts of one answer are quoted in the order of the path, so the last one names it.
+    yield AnswerCandidate("path", (lines[-1], *lines[:-1]), span=_span(names[0], lines[-1]), fit=fit)
+
+
+def find_explored(material: Material) -> Iterator[AnswerCandidate]:
+    """Yield the facts that a search of the graph found to lead to the answer."""
+    exploration = material.state.exploration
+    stating = sentences_stating(exploration.chain, material) if exploration is not None else []
+    if stating:
+        yield AnswerCandidate("path", tuple(stating), fit=1.0)
+
+
+def _listing(names: Sequence[str], answers: PathAnswers) -> str:
+    total = f"{'more than ' if answers.is_cut else ''}{answers.total:,}"
+    count = f"{len(names)} of {total} answers" if answers.is_cut or len(names) < answers.total else f"{total} answers"
+    return f"{count}: {'; '.join(names)}."
+
+
+def _span(name: str, line: Quotation) -> Span | None:
+    """Return the place of ``name`` in the line: at its beginning, or else where it occurs last."""
+    begin = 0 if line.text.startswith(f"{name} — ") else line.text.rfind(name)
+    return Span(line.start + begin, line.start + begin + len(name), 0.0) if begin >= 0 else None
+
+
+def _find(fact: StatedFact, sections: Mapping[str, Section]) -> Quotation | None:
+    """Return the line of its section that states ``fact``, or ``None``."""
+    section = sections.get(fact.section_id)
+    if section is None:
+        return None
+    opening = fold(f"{fact.subject} — {readable_relation(fact.relation)}:")
+    # A long value is cut in the graph, but not in the section.
+    is_cut = fact.value.endswith("…")
+    value = fold(fact.value.rstrip("…"))
+    start = 0
+    for line in section.content.split("\n"):
+        folded = fold(line)
+        stated = folded.removeprefix(opening).strip()
+        if folded.startswith(opening) and (stated in (value, f"{value}.") or (is_cut and stated.startswith(value))):
+            return Quotation(section, start, start + len(line))
+        start += len(line) + 1
+    return None
+
+
+def sentences_stating(facts: Sequence[Edge], material: Material) -> list[Quotation]:
+    """Return for each of ``facts`` the first sentence in its section that names both ends, in order.
+
+    Empty if a fact is not stated, unless another fact with the same relation and node is (one of many films).
+    Names match as whole words: "de" is not in "developed".
+    """
+    stated = {edge: sentence for edge in facts if (sentence := _sentence_stating(edge, material)) is not None}
+    for edge in facts:
+        ends = {edge.source, edge.target}
+        if edge not in stated and not any(
+            other.relation == edge.relation and ends & {other.source, other.target} for other in stated
+        ):
+            return []
+    return list(dict.fromkeys(stated.values()))
+
+
+def _sentence_stating(edge: Edge, material: Material) -> Quotation | None:
+    names = {fold(edge.source.label), fold(edge.target.label)}
+    patterns = [(name, re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")) for name in sorted(names)]
+    for sentence in material.by_section.get(edge.section_id or "", ()):
+        text, title = fold(sentence.text), fold(sentence.section.title)
+        mentioned = {name for name, pattern in patterns if pattern.search(text)}
+        # The text of an article need not mention the article's own name.
+        if names <= mentioned | {title} and mentioned - {title}:
+            return quotation_of(sentence)
+    return None

@@ -1,0 +1,55 @@
+"""The table of the kinds of answers: adding one is adding a file and a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from wikigr.answer.candidates.candidate import AnswerCandidate, Material
+from wikigr.answer.candidates.chain import find_chains
+from wikigr.answer.candidates.comparison import find_comparisons
+from wikigr.answer.candidates.definition import find_definitions, find_entries
+from wikigr.answer.candidates.fact import find_facts
+from wikigr.answer.candidates.faq_pair import find_pairs
+from wikigr.answer.candidates.lists import find_lists, find_rows, find_tables
+from wikigr.answer.candidates.path import find_explored, find_paths
+from wikigr.answer.candidates.span import find_spans
+from wikigr.answer.candidates.steps import find_steps
+from wikigr.answer.candidates.table_cell import find_cells
+from wikigr.answer.candidates.two_part import find_two_parts
+from wikigr.answer.candidates.yes_no import find_yes_no
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerKind:
+    """One way to find answers: ``kinds`` are the names of what ``find`` yields."""
+
+    kinds: tuple[str, ...]
+    find: Callable[[Material], Iterator[AnswerCandidate]]
+
+
+ANSWER_KINDS = (
+    AnswerKind(("span",), find_spans),
+    AnswerKind(("yes_no",), find_yes_no),
+    AnswerKind(("fact", "facts"), find_facts),
+    AnswerKind(("definition",), find_definitions),
+    AnswerKind(("entry",), find_entries),
+    AnswerKind(("list",), find_lists),
+    AnswerKind(("table",), find_tables),
+    AnswerKind(("rows",), find_rows),
+    AnswerKind(("steps", "commands"), find_steps),
+    AnswerKind(("cell",), find_cells),
+    AnswerKind(("pair",), find_pairs),
+    AnswerKind(("comparison",), find_comparisons),
+    AnswerKind(("two_part",), find_two_parts),
+    AnswerKind(("chain", "noun_chain"), find_chains),
+    AnswerKind(("path",), find_paths),
+    AnswerKind(("path",), find_explored),
+)
+
+KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for row in ANSWER_KINDS for kind in row.kinds))
+
+
+def find_candidates(material: Material) -> list[AnswerCandidate]:
+    """Return the candidates of all kinds, in the order of the table."""
+    return [candidate for row in ANSWER_KINDS for candidate in row.find(material)]

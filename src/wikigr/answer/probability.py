@@ -1,0 +1,118 @@
+"""The probability that an answer is right: one fitted model for the candidates of all kinds, and the levels.
+
+``probability.json`` holds the weights, what they were fitted on, and the figures; ``training/answers`` writes it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from wikigr.answer.candidates.candidate import AnswerCandidate, Material
+from wikigr.answer.features import Features, describe
+
+# How sure an answer is: nine of ten are right; more likely right than not; perhaps; the pack does not say.
+Level = Literal["sure", "likely", "not_sure", "not_covered"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+
+FILE = Path(__file__).with_name("probability.json")
+WITH_READER = "with_reader"
+WITHOUT_READER = "without_reader"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerModel:
+    """The fitted weights.
+
+    ``weights`` are those of ``terms`` and order the candidates. The logit of the probability is ``intercept`` +
+    ``slope`` × this sum + ``lead`` × its distance from the best candidate that is elsewhere. From ``sure``, ``likely``
+    and ``covered`` on, a probability has these levels; below the last, the pack does not cover the question.
+    """
+
+    weights: Mapping[str, float]
+    intercept: float
+    slope: float
+    lead: float
+    sure: float
+    likely: float
+    covered: float
+
+    def score(self, features: Features) -> float:
+        """Return the sum by which candidates of one question are ordered."""
+        return sum(self.weights.get(name, 0.0) * value for name, value in terms(features).items())
+
+    def probability(self, score: float, lead: float) -> float:
+        """Return the probability that a candidate is right, in [0, 1]; ``lead`` may be negative."""
+        logit = self.intercept + self.slope * score + self.lead * lead
+        return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
+
+    def level(self, probability: float, covered: float | None = None) -> Level:
+        """Return the level of an answer; ``covered`` replaces the threshold of the file."""
+        if probability < (self.covered if covered is None else covered):
+            return "not_covered"
+        return "sure" if probability >= self.sure else "likely" if probability >= self.likely else "not_sure"
+
+
+def terms(features: Features) -> dict[str, float]:
+    """Return the terms of the sum: the features, and by kind an intercept, the fit, the margin and the aim."""
+    return {
+        **features.values,
+        f"kind {features.kind}": 1.0,
+        f"fit {features.kind}": features.values["fit"],
+        f"margin {features.kind}": features.values["margin"],
+        f"{features.kind} for {features.aim}": 1.0,
+        f"aim {features.aim}": 1.0,
+    }
+
+
+# The largest difference of scores that counts, and the lead of the only candidate.
+MAX_LEAD = 4.0
+
+
+def leads(candidates: Sequence[AnswerCandidate], scores: Sequence[float]) -> list[float]:
+    """Return how far each score is above that of the best candidate whose quotations do not overlap."""
+    order = sorted(range(len(candidates)), key=lambda n: -scores[n])
+    found = []
+    for number, candidate in enumerate(candidates):
+        rival = next((n for n in order if n != number and not overlaps(candidate, candidates[n])), None)
+        lead = MAX_LEAD if rival is None else scores[number] - scores[rival]
+        found.append(max(-MAX_LEAD, min(MAX_LEAD, lead)))
+    return found
+
+
+def overlaps(one: AnswerCandidate, other: AnswerCandidate) -> bool:
+    """Return whether the two quote some of the same text."""
+    return any(
+        a.section.section_id == b.section.section_id and a.start < b.end and b.start < a.end
+        for a in one.quotations
+        for b in other.quotations
+    )
+
+
+def rank_candidates(
+    candidates: Sequence[AnswerCandidate], material: Material, model: AnswerModel
+) -> list[AnswerCandidate]:
+    """Return ``candidates`` with their probabilities, best first; ties break by title, section and place."""
+    scores = [model.score(features) for features in describe(candidates, material)]
+    judged = [
+        (score, replace(candidate, probability=model.probability(score, lead)))
+        for candidate, score, lead in zip(candidates, scores, leads(candidates, scores), strict=True)
+    ]
+    judged.sort(key=lambda item: (-item[0], item[1].section.title, *item[1].quotations[0].place))
+    return [candidate for _, candidate in judged]
+
+
+@lru_cache(maxsize=1)
+def answer_models() -> Mapping[str, AnswerModel]:
+    """Return the models that ship, for answers with and without the reader."""
+    stored = json.loads(FILE.read_text(encoding="utf-8"))
+    return {name: _model(stored[name]) for name in (WITH_READER, WITHOUT_READER)}
+
+
+def _model(values: Mapping[str, Any]) -> AnswerModel:
+    return AnswerModel(**values)
