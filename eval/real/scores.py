@@ -66,10 +66,12 @@ def _printed(answer: Any) -> str:
 
 def _surroundings(answer: Answer) -> Iterator[str]:
     """Yield the surroundings of the answer, and its alternatives with theirs."""
-    yield getattr(answer, "context", "")
-    for alternative in getattr(answer, "alternatives", ()):
+    if answer.context is not None:
+        yield answer.context.text
+    for alternative in answer.alternatives:
         yield _printed(alternative)
-        yield getattr(alternative, "context", "")
+        if alternative.context is not None:
+            yield alternative.context.text
 
 
 @dataclass(frozen=True, slots=True)

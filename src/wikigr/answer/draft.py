@@ -137,19 +137,17 @@ def _reader(pack: Pack) -> Reader | NoReaderError:
 
 def find_answers(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:
     """Find answers of all kinds, and order them by the probability that they are right."""
-    pack = resources.pack
-
-    def similarity(texts: Sequence[str]) -> list[float]:
-        if not texts:
-            return []
-        return [float(cosine) for cosine in pack.encoder.encode(texts) @ draft.state.question.vector]
-
-    material = Material(draft.state, draft.sentences, pack, similarity, draft.parts)
+    material = material_of(draft)
     found = rank_candidates(find_candidates(material), material, _model_of(draft))
     record.scored = len(found)
     record.ranking = tuple(dict.fromkeys(q.section.section_id for answer in found for q in answer.quotations))
     record.notes["best"] = [f"{answer.kind} {answer.probability:.2f}" for answer in found[:_MAX_NOTED]]
     return replace(draft, answers=tuple(found))
+
+
+def material_of(draft: Draft) -> Material:
+    """Return what answers are looked for in."""
+    return Material(draft.state, draft.sentences, draft.state.question.similarity, draft.parts)
 
 
 def assess_draft(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:

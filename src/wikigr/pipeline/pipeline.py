@@ -114,7 +114,11 @@ class Pipeline:
 
     def draft(self, question: str, trace: Trace, *, within: Collection[str] | None = None) -> Draft:
         """Return what is found for ``question``, and all possible answers; ``within`` as for ``retrieve``."""
-        draft = Draft(self.retrieve(question, trace, within=within))
+        return self.read(self.retrieve(question, trace, within=within), trace)
+
+    def read(self, state: State, trace: Trace) -> Draft:
+        """Return the possible answers in what was retrieved."""
+        draft = Draft(state)
         for stage in ANSWER_STAGES:
             has_answer = stage.reads and draft.state.answers is not None
             if not has_answer and stage.applies_to(self.profile):
