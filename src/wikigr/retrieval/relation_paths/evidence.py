@@ -16,8 +16,8 @@ from wikigr.embeddings.embedder import Vectors
 from wikigr.graph.fact_graph import FactGraph, Numbers
 from wikigr.graph.neighborhood import Step
 from wikigr.question.label_type import DATE_LABEL, NAMELESS_LABEL
+from wikigr.question.masked_question import ASKED_KINDS, MaskedQuestion, Role, Token
 from wikigr.retrieval.explore.relation_text import relation_words, share_stem
-from wikigr.retrieval.relation_paths.masked_question import INTERROGATIVES, MaskedQuestion, Role, Token
 from wikigr.retrieval.relation_paths.relation_match import RelationMatcher
 from wikigr.retrieval.relation_paths.weights import Weights
 from wikigr.stop_words import FUNCTION_WORDS
@@ -256,7 +256,7 @@ def _answers(asks: str, kind: EndKind) -> float:
         return 1.0 if kind == "date" else -1.0
     if asks.startswith("how "):
         return 1.0 if kind == "number" else 0.3 if kind == "date" else -0.5
-    if asks in INTERROGATIVES:
+    if asks in ASKED_KINDS:
         return 0.3 if kind == "name" else -1.0
     return 0.0
 

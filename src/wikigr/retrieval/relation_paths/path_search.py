@@ -10,10 +10,10 @@ import numpy as np
 
 from wikigr.graph.fact_graph import FactGraph, Numbers
 from wikigr.graph.graph_index import GraphIndex
+from wikigr.question.masked_question import MaskedQuestion, mask
 from wikigr.retrieval.explore.relation_text import relation_words, share_stem
 from wikigr.retrieval.relation_paths.answers import PathAnswers, StatedFact
 from wikigr.retrieval.relation_paths.evidence import Encode, EvidenceReader
-from wikigr.retrieval.relation_paths.masked_question import MaskedQuestion, mask
 from wikigr.retrieval.relation_paths.path_scores import MAX_HOPS, ScoredPath, score_paths
 from wikigr.retrieval.relation_paths.topics import Topic, TopicFinder
 from wikigr.retrieval.relation_paths.weights import WEIGHTS, Weights
