@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -71,7 +70,7 @@ def answer_of(level: Level, first: Alternative, *others: Alternative, question: 
 
 
 def demo_answer(pack: Pack, level: Level, question: str = "?") -> Answer:
-    """Return an answer from the demo pack; it has two alternatives unless it is sure, the second without short answer."""
+    """Return an answer from the demo pack; it has two alternatives unless it is sure."""
     names = ("Werner Heisenberg#0", "Niels Bohr#0", "Max Planck#0")
     heisenberg, bohr, planck = (pack.sections(names)[name] for name in names)
     first = possible_answer(heisenberg, BORN, short="Würzburg", around=f"{BEFORE} {BORN}", confidence=0.61)

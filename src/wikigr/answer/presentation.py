@@ -91,7 +91,9 @@ def passage_of(answer: Answer | Alternative, *, in_context: bool = True, with_nu
         made.write(before, "around")
         start = made.write(quote if number else quote.rstrip(), "quoted")
         if is_first and answer.span is not None:
-            begin, end = (_laid_out_at(citation.quote, at - citation.start) for at in (answer.span.start, answer.span.end))
+            begin, end = (
+                _laid_out_at(citation.quote, at - citation.start) for at in (answer.span.start, answer.span.end)
+            )
             made.mark(start + begin, start + end, "short")
         made.write(number)
         made.write(after, "around")
@@ -151,7 +153,7 @@ def _around(answer: Answer | Alternative) -> tuple[str, str]:
 
 
 def _flow(text: str, *, has_lines: bool) -> str:
-    """Return ``text`` with single blanks, or as it is if it ``has_lines``; at its ends, a blank or a line break stays."""
+    """Return ``text`` with single blanks, or as it is if it ``has_lines``; a blank or line break at its ends stays."""
     core = text.strip()
     if not core or has_lines:
         return text if core else ""

@@ -19,7 +19,6 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 
-
 _EARLIER_NAME = "abstention"
 
 

@@ -8,7 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.possible_answers import BEFORE, BOHR, BORN, PLANCK, answer_everything, answer_of, demo_answer, possible_answer
+from tests.possible_answers import (
+    BEFORE,
+    BOHR,
+    BORN,
+    PLANCK,
+    answer_everything,
+    answer_of,
+    demo_answer,
+    possible_answer,
+)
 
 from wikigr.answer.answer import Answer
 from wikigr.index.candidate import Section
@@ -132,7 +141,9 @@ def test_lists_and_tables_keep_their_lines_and_wrap_under_their_text(pack: Pack)
     environment, out, _ = environment_of(40)
     doubtful = answer_of("not_sure", possible_answer(notes, row, around=around))
     print_answer(environment, doubtful, pack, explain=False)
-    assert "      what | size | price | more\n      Mug | 500 ml | 3.20 | dishwasher\n          safe and" in out.getvalue()
+    assert (
+        "      what | size | price | more\n      Mug | 500 ml | 3.20 | dishwasher\n          safe and" in out.getvalue()
+    )
     assert widest(out.getvalue()) <= 40
 
 

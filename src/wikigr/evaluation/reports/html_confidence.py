@@ -43,7 +43,7 @@ def accuracy_rows(profiles: Sequence[Document]) -> list[tuple[str, list[Document
 
 
 def level_rows(profiles: Sequence[Document]) -> list[tuple[str, list[Document | None]]]:
-    """Return the precision by level: the level in words, and that level of each profile, None for one without levels."""
+    """Return the precision by level: the level in words, and that level of each profile, None if it has no levels."""
     found: dict[str, list[Document | None]] = {}
     for place, profile in enumerate(profiles):
         for each in profile.get("levels") or ():

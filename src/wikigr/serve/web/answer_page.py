@@ -95,8 +95,9 @@ class AnswerPage:
     """An answer as a page shows it; ``short`` is empty if there is no short answer.
 
     ``sources`` are by number. ``others`` are the other possible answers, under the heading ``others_heading``; instead
-    of an answer that is not sure, which has neither ``text`` nor ``sources``, they contain its passage. ``chain_href`` shows the articles of the chain in the graph, ``nearest`` the articles
-    nearest to a question that the pack does not cover.
+    of an answer that is not sure, which has neither ``text`` nor ``sources``, they contain its passage. ``chain_href``
+    shows the articles of the chain in the graph, ``nearest`` the articles nearest to a question that the pack does not
+    cover.
     """
 
     question: str
