@@ -10,7 +10,14 @@ from wikigr.answer.abstention import NO_ANSWER, THRESHOLD_NAME, Confidence, asse
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
 from wikigr.answer.candidates.table import find_candidates
 from wikigr.answer.parts import TwoParts, read_two_parts
-from wikigr.answer.probability import WITH_READER, WITHOUT_READER, AnswerModel, answer_models, rank_candidates
+from wikigr.answer.probability import (
+    WITH_READER,
+    WITHOUT_READER,
+    AnswerModel,
+    Level,
+    answer_models,
+    rank_candidates,
+)
 from wikigr.answer.reading import read_sentences, reread_sentences
 from wikigr.answer.sentences import SentenceScore, rank_sentences
 from wikigr.errors import ModelError
@@ -159,6 +166,12 @@ def assess_draft(draft: Draft, resources: Resources, options: ReaderOptions, rec
     record.notes.update(strength=value, threshold=confidence.threshold, threshold_name=THRESHOLD_NAME)
     record.notes["level"] = confidence.level
     return replace(draft, confidence=confidence)
+
+
+def level_of_claims(draft: Draft, confidence: float) -> Level:
+    """Return the level of an answer that a model wrote, for its ``confidence``; such an answer is never not covered."""
+    level = _model_of(draft).level(confidence)
+    return "not_sure" if level == "not_covered" else level
 
 
 def _model_of(draft: Draft) -> AnswerModel:

@@ -154,7 +154,9 @@ class Pipeline:
                 answer = strategy.write(self._writers, draft, answer, on_text)
                 assert answer.query_type in (ABSTAINED, strategy.query_type)
         evidence = self._with_urls(answer.evidence)
-        answer = replace(answer, citations=self._cited_urls(answer.citations), evidence=evidence)
+        alternatives = tuple(replace(o, citations=self._cited_urls(o.citations)) for o in answer.alternatives)
+        citations = self._cited_urls(answer.citations)
+        answer = replace(answer, citations=citations, alternatives=alternatives, evidence=evidence)
         return replace(answer, usage=self.model.usage - before) if self.model else answer
 
     def request(self, question: str, trace: Trace) -> Request:
