@@ -13,11 +13,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.waiting import until
 
 from wikigr_cli.render.wrapping import cells
 
 from .conftest import MAIN, Wikigr
-from .terminal import environment_of, in_terminal, until, widest
+from .terminal import environment_of, in_terminal, widest
 
 
 def test_color_continues_on_the_next_line_and_has_no_width() -> None:
