@@ -9,7 +9,7 @@ from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotat
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.lexical import stems
 from wikigr.reader.passage import Span
-from wikigr.sources.statements import FACTS
+from wikigr.sources.facts import FACTS
 
 # Relations that compete, those that the question names best first.
 _MAX_RELATIONS = 8

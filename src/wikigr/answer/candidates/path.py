@@ -10,7 +10,7 @@ from wikigr.graph.neighborhood import Edge
 from wikigr.index.candidate import Section
 from wikigr.reader.passage import Span
 from wikigr.retrieval.relation_paths.answers import PathAnswers, StatedFact
-from wikigr.sources.statements import readable_relation
+from wikigr.sources.facts import readable_relation
 from wikigr.text import fold
 
 
