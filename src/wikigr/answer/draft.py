@@ -175,7 +175,7 @@ def level_of_claims(draft: Draft, confidence: float) -> Level:
 
 
 def _model_of(draft: Draft) -> AnswerModel:
-    has_read = draft.reader is not None or draft.state.answers is not None
+    has_read = draft.reader is not None or bool(draft.state.paths)
     return answer_models()[WITH_READER if has_read else WITHOUT_READER]
 
 

@@ -59,12 +59,14 @@ class AnswerModel:
 
 
 def terms(features: Features) -> dict[str, float]:
-    """Return the terms of the sum: the features, and by kind an intercept, the fit, the margin and the aim."""
+    """Return the terms of the sum: the features, and by kind an intercept, the fit, the margin, the
+    coverage and the aim."""
     return {
         **features.values,
         f"kind {features.kind}": 1.0,
         f"fit {features.kind}": features.values["fit"],
         f"margin {features.kind}": features.values["margin"],
+        f"coverage {features.kind}": features.values["coverage"],
         f"{features.kind} for {features.aim}": 1.0,
         f"aim {features.aim}": 1.0,
     }

@@ -120,7 +120,7 @@ class Pipeline:
         """Return the possible answers in what was retrieved."""
         draft = Draft(state)
         for stage in ANSWER_STAGES:
-            has_answer = stage.reads and draft.state.answers is not None
+            has_answer = stage.reads and draft.state.paths
             if not has_answer and stage.applies_to(self.profile):
                 with trace.stage(stage.name) as record:
                     draft = stage.run(draft, self.resources, self.profile[ReaderOptions], record)
