@@ -116,7 +116,7 @@ class ReadingFeatures:
 def reading_confidence(
     evidence: Sequence[Evidence], sentences: Sequence[SentenceScore], calibration: Calibration
 ) -> float:
-    """Return the probability that the short answer of the first of ``sentences`` is right, as the reader alone tells."""
+    """Return the probability that the short answer of the first of ``sentences`` is right, as the reader tells."""
     if not sentences or sentences[0].span is None:
         return 0.0
     return as_probability(calibration.answer_logit(*astuple(reading_features(evidence, sentences))))
