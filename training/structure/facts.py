@@ -12,7 +12,6 @@ from training.structure.passages import Passage
 from training.structure.tables import Table, ask_table
 from training.structure.wording import choose, upper_first
 from wikigr.sources.facts import FACTS
-from wikigr.sources.statements import FACTS
 
 NAME = "facts"
 
