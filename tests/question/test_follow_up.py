@@ -16,7 +16,8 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.conversation import pronouns_for, replay, understand
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.profiles.files import load_profile
-from wikigr.question.follow_up import MAX_CHARS, Mention, Turn, may_refer_back, resolve
+from wikigr.question.follow_up import Mention, Turn, may_refer_back, resolve
+from wikigr.question.grammar import MAX_CHARS
 from wikigr.sources.detect import open_source
 
 # The turns before it, the question, and how it is understood: ``SAME`` if it names its own subject, and the words that

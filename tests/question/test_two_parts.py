@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wikigr.question.decomposition import MAX_CHARS
+from wikigr.question.grammar import MAX_CHARS
 from wikigr.question.two_parts import two_parts
 
 

@@ -11,8 +11,8 @@ from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import DENSE
 from wikigr.index.lexical import stems
 from wikigr.question.intent import Aim, asked_for
+from wikigr.question.masked_question import restrictions
 from wikigr.question.question import Question
-from wikigr.retrieval.relation_paths.masked_question import restrictions
 from wikigr.text import words
 
 # Margins of the reader are logits; a difference of this many is as much as the features tell apart.

@@ -6,7 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from wikigr.question.decomposition import MAX_CHARS, Decomposition
+from wikigr.question.decomposition import Decomposition
+from wikigr.question.grammar import AUXILIARIES, COPULAS, MAX_CHARS, is_negation, one_of
+from wikigr.text import words
 
 Measure = Literal["date", "number"]
 
@@ -35,8 +37,6 @@ _ALTERNATIVES = (
 _CHOICE = re.compile(
     rf"^(?P<before>.+?)\bthe\s+(?P<by>\w+)\s+of\s+(?P<first>{_NAME})\s+and\s+(?P<second>{_NAME})(?P<after>.*)$"
 )
-# "Who was not born first" asks for the other one, or for one of many.
-_NEGATION = re.compile(r"\b(?:not|never|neither)\b|n['’]t\b", re.I)
 _FURTHER_ALTERNATIVE = " or "
 _EARLIER = "earlier|earliest|first|before|older|oldest|sooner"
 _LATER = "later|latest|last|younger|youngest|newer|newest|more recently|most recently"
@@ -61,8 +61,8 @@ _OPPOSITES = {
     "large": "smaller smallest",
     "long": "shorter shortest",
 }
-_AUXILIARY = re.compile(r"\b(?:is|are|was|were|did|does|do|has|have|had|will)\b", re.I)
-_COPULA = re.compile(r"\b(?:is|are|was|were|be|stands?)\b")
+_AUXILIARY = re.compile(rf"\b(?:{one_of(AUXILIARIES)})\b", re.I)
+_COPULA = re.compile(rf"\b(?:{one_of(COPULAS)}|be|stands?)\b")
 # "Who was older when he died" asks for more than one date of each.
 _SEVERAL_DATES = re.compile(r"\b(?:when|than|age)\b", re.I)
 _AGE = re.compile(r"\b(?:older|oldest|younger|youngest)\b", re.I)
@@ -93,7 +93,7 @@ _SIDES = (
     re.compile(r"^\W*compare\s+(?P<first>.+?)\s+(?:and|with|to)\s+(?P<second>[^?]+)", re.I),
     re.compile(r"^\W*(?P<first>[^?]+?)\s+(?:vs\.?|versus)\s+(?P<second>[^?]+)", re.I),
     re.compile(
-        r"^\W*(?:is|are|was|were)\s+(?P<first>.+?)\s+(?:\w+er|more\s+\w+|less\s+\w+)\s+than\s+(?P<second>[^?]+)", re.I
+        rf"^\W*(?:{one_of(COPULAS)})\s+(?P<first>.+?)\s+(?:\w+er|(?:more|less)\s+\w+)\s+than\s+(?P<second>[^?]+)", re.I
     ),
 )
 
@@ -116,9 +116,12 @@ def compare(question: str) -> Comparison | None:
         return None
     text = " ".join(question.split())
     found = next((match for pattern in _ALTERNATIVES if (match := pattern.match(text))), None)
-    if found is None or _FURTHER_ALTERNATIVE in found["second"] or _NEGATION.search(found["clause"]):
+    if found is None or _FURTHER_ALTERNATIVE in found["second"]:
         return None
     clause = found["clause"]
+    # "Who was not born first" asks for the other one, or for one of many.
+    if any(map(is_negation, words(clause))):
+        return None
     # In "Who was born first, A, B or C?", the last part of the clause is another alternative.
     last_part = clause.rpartition(",")[2]
     understood = _understood(clause)

@@ -11,29 +11,27 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from wikigr.names import strip_possessive
+from wikigr.question.grammar import (
+    ARTICLES,
+    AUXILIARIES,
+    COORDINATORS,
+    COPULAS,
+    INTERROGATIVES,
+    MAX_CHARS,
+    POSSESSIVES,
+    PREPOSITIONS,
+    RELATIVES,
+    WHO,
+    is_negation,
+    tokenize,
+)
 from wikigr.stop_words import FUNCTION_WORDS
 
-# A word or a punctuation mark. Words keep inner dots and hyphens ("St. Louis", "cobalt-60").
-_TOKEN = re.compile(r"[^\W_][\w'’.&–-]*|[,;:\"“”()]")
 _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
 
-_DEFINITE = "the"
-_ARTICLES = frozenset((_DEFINITE, "a", "an"))
-_PREPOSITIONS = frozenset("about after as at before by for from in into of on to under with".split())
-_AUXILIARIES = frozenset(
-    "am are can could did do does had has have is may might must shall should was were will would".split()
-)
-_COPULAS = frozenset("is are was were".split())
-_INTERROGATIVES = frozenset("how what when where which who whom whose why".split())
-_RELATIVES = frozenset("that where which who whom whose".split())
-_OF_PERSONS = frozenset("who whom whose".split())
 _WITHOUT_NOUN = frozenset("where who".split())
 # "the man who led the test take her doctorate": one of these follows the verb of the main clause.
-_AFTER_VERB = _ARTICLES | _PREPOSITIONS | frozenset("her his its my our their your".split())
-_COORDINATORS = frozenset("and or both".split())
-# No text says who has not done something.
-_NEGATIONS = frozenset("neither never not".split())
-_NEGATED = ("n't", "n’t")
+_AFTER_VERB = ARTICLES | PREPOSITIONS | POSSESSIVES
 _POSSESSIVE = ("'s", "’s", "s'", "s’")
 _SPACE_BEFORE_MARK = re.compile(r"\s+(?=[,;:]|['’]s?\b)")
 # The interrogative is among the first words ("In the name of which king …"); a later one begins a clause.
@@ -41,8 +39,6 @@ _INTERROGATIVE_PLACES = 5
 _INTERROGATIVES_IN_PLACE = frozenset("what which".split())
 # Words before the "of" of a noun phrase, with its article.
 _MAX_HEAD_WORDS = 4
-# A longer text is a pasted page rather than a question. The time to match a comparison grows with its square.
-MAX_CHARS = 600
 # More ways to understand one question cost more than they find.
 _MAX_DECOMPOSITIONS = 2
 
@@ -91,8 +87,9 @@ class _Words:
     def __init__(self, text: str) -> None:
         quoted = [match.span() for match in _QUOTED.finditer(text)]
         self.text = text
-        self.places = [match.span() for match in _TOKEN.finditer(text)]
-        self.lowered = [text[start:end].lower().rstrip(".") for start, end in self.places]
+        words = tokenize(text)
+        self.places = [(word.start, word.end) for word in words]
+        self.lowered = [word.lowered for word in words]
         self._quoted = [any(start < a and b < end for start, end in quoted) for a, b in self.places]
         has_case = text != text.lower() and text != text.upper()
         self._in_name = [has_case and n > 0 and text[start].isupper() for n, (start, _) in enumerate(self.places)]
@@ -117,9 +114,9 @@ class _Words:
         """Return the place of the word that asks: near the beginning, or else "what" or "which" further on."""
         for number, word in enumerate(self.lowered):
             # "In which city …", but not "The man who …"
-            asks = number == 0 or self.lowered[number - 1] in (",", *_PREPOSITIONS)
+            asks = number == 0 or self.lowered[number - 1] in (",", *PREPOSITIONS)
             near = number < _INTERROGATIVE_PLACES and asks
-            if word in (_INTERROGATIVES if near else _INTERROGATIVES_IN_PLACE):
+            if word in (INTERROGATIVES if near else _INTERROGATIVES_IN_PLACE):
                 return number
         return None
 
@@ -129,10 +126,8 @@ class _Words:
 
     def negates_after(self, first: int) -> bool:
         """Return whether a word from ``first`` on negates, outside of names and quotations."""
-        return any(
-            (self.lowered[n] in _NEGATIONS or self.lowered[n].endswith(_NEGATED)) and self.is_plain(n)
-            for n in range(first, len(self))
-        )
+        # No text says who has not done something.
+        return any(is_negation(self.lowered[n]) and self.is_plain(n) for n in range(first, len(self)))
 
     def relative_pronouns(self) -> list[int]:
         """Return the pronouns that may begin relative clauses, in order; "that", which may begin others, comes last."""
@@ -142,13 +137,13 @@ class _Words:
     def _may_begin_clause(self, number: int) -> bool:
         word, before = self.lowered[number], self.lowered[number - 1]
         return (
-            word in _RELATIVES
+            word in RELATIVES
             and number != self.interrogative
             and self.is_plain(number)
             and number + 1 < len(self)
-            and before not in _ARTICLES
-            and before not in _COORDINATORS
-            and not (word == "that" and before in _PREPOSITIONS)
+            and before not in ARTICLES
+            and before not in COORDINATORS
+            and not (word == "that" and before in PREPOSITIONS)
         )
 
     def end_of_clause(self, pronoun: int) -> int:
@@ -179,23 +174,23 @@ class _Words:
 
         "Where did the man …" waits for a verb, but "who is the man …" and "what was won by the man …" do not.
         """
-        if number and self.lowered[number - 1] in _PREPOSITIONS - {"of"}:
+        if number and self.lowered[number - 1] in PREPOSITIONS - {"of"}:
             return False
         if self.interrogative is None or self.interrogative > number:
             return True
         asked = self.lowered[self.interrogative]
-        auxiliaries = [n for n in range(number) if self.lowered[n] in _AUXILIARIES and self.is_plain(n)]
+        auxiliaries = [n for n in range(number) if self.lowered[n] in AUXILIARIES and self.is_plain(n)]
         if not auxiliaries:
             return False
         follows = auxiliaries[0] == self.interrogative + 1
-        return not (follows and asked in ("who", "what") and self.lowered[auxiliaries[0]] in _COPULAS)
+        return not (follows and asked in ("who", "what") and self.lowered[auxiliaries[0]] in COPULAS)
 
 
 def _by_relative_clause(words: _Words, pronoun: int, *, inside: bool) -> list[Decomposition]:
     """Return decompositions by the clause that ``pronoun`` begins, which may be ``inside`` of another one."""
-    asked_by = "Who" if words.lowered[pronoun] in _OF_PERSONS else "What"
+    asked_by = "Who" if words.lowered[pronoun] in WHO else "What"
     begin = pronoun
-    if words.lowered[pronoun - 1] in _PREPOSITIONS:
+    if words.lowered[pronoun - 1] in PREPOSITIONS:
         if words.lowered[pronoun] not in _WITHOUT_NOUN:
             begin -= 1
         elif not words.has_verb_before(pronoun - 1):
@@ -232,12 +227,12 @@ def _article_of_described(words: _Words, begin: int, pronoun: int) -> int | None
         return article
     # "the man who proved that …", "climbed a rock after checking that …": no noun stands right before.
     between = {words.lowered[n] for n in range(article, begin)}
-    return None if between & (_RELATIVES | _AUXILIARIES | (_PREPOSITIONS - {"of"})) else article
+    return None if between & (RELATIVES | AUXILIARIES | (PREPOSITIONS - {"of"})) else article
 
 
 def _last_article(words: _Words, before: int) -> int | None:
     """Return the article of the noun phrase that ends before word ``before``."""
-    return next((n for n in range(before - 2, -1, -1) if words.lowered[n] in _ARTICLES and words.is_plain(n)), None)
+    return next((n for n in range(before - 2, -1, -1) if words.lowered[n] in ARTICLES and words.is_plain(n)), None)
 
 
 def _by_noun_phrase(words: _Words) -> list[Decomposition]:
@@ -251,7 +246,7 @@ def _by_noun_phrase(words: _Words) -> list[Decomposition]:
     for article in range(len(words) - 2):
         if words.names_before(article):
             break
-        if words.lowered[article] != _DEFINITE or not words.is_plain(article + 1) or _is_frame(words, article):
+        if words.lowered[article] != "the" or not words.is_plain(article + 1) or _is_frame(words, article):
             continue
         link = _place_of_of(words, article)
         if link is not None and words.names_before(len(words)):
@@ -272,14 +267,14 @@ def _start_of_name(words: _Words, last: int) -> int:
     first = last
     while first > 0 and (not words.is_plain(first - 1) or (words.lowered[first - 1] == "of" and first > 1)):
         first -= 1
-    if first > 0 and words.lowered[first - 1] in _ARTICLES:
+    if first > 0 and words.lowered[first - 1] in ARTICLES:
         first -= 1
     return first
 
 
 def _is_frame(words: _Words, end: int) -> bool:
     """Return whether the words before ``end`` only ask: "who was", "what is"."""
-    return all(word in _INTERROGATIVES or word in _AUXILIARIES for word in words.lowered[:end])
+    return all(word in INTERROGATIVES or word in AUXILIARIES for word in words.lowered[:end])
 
 
 def _place_of_of(words: _Words, article: int) -> int | None:

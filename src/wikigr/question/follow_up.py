@@ -13,12 +13,23 @@ from typing import Literal
 
 from wikigr.names import name_words
 from wikigr.question import patterns
+from wikigr.question.grammar import (
+    ARTICLES,
+    ASKING_ADVERBS,
+    AUXILIARIES,
+    BE,
+    DEMONSTRATIVES,
+    DO,
+    INTERROGATIVES,
+    MAX_CHARS,
+    PREPOSITIONS,
+    one_of,
+    tokenize,
+)
 from wikigr.stop_words import FUNCTION_WORDS
 
 Pronoun = Literal["he", "she", "it", "they"]
 
-# A longer text is a pasted page rather than a question.
-MAX_CHARS = 600
 MAX_TURNS = 3
 # A longer answer is a sentence, not the name of anything.
 MAX_ANSWER_WORDS = 12
@@ -35,23 +46,13 @@ _FORMS: dict[str, Pronoun] = {
     **dict.fromkeys(("they", "them", "their", "theirs"), "they"),
 }
 _POSSESSIVES = frozenset("his hers its their theirs".split())
-_ARTICLES = frozenset("the a an".split())
-_DETERMINERS = _ARTICLES | frozenset("this that these those each every some any no another most".split())
-_BE = frozenset("is are was were be been am".split())
-_DO = frozenset("do does did".split())
-_AUXILIARIES = _BE | _DO | frozenset("has have had can could may might must shall should will would".split())
-_WH = frozenset("what which who whom whose when where why how".split())
-_PREPOSITIONS = frozenset(
-    "about after against at before between by during for from in into near of on over since to toward towards under "
-    "until with without".split()
-)
+_DETERMINERS = ARTICLES | DEMONSTRATIVES | frozenset("each every some any no another most".split())
 # A new clause begins at these: a pronoun after one may refer to what stands before it.
 _BOUNDARIES = frozenset(
     "after although and as because before but if once or since than that though unless until when where whether "
     "which while who whom whose".split()
 )
-_OUTSIDE_PHRASES = FUNCTION_WORDS | _AUXILIARIES | _BOUNDARIES
-_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+_OUTSIDE_PHRASES = FUNCTION_WORDS | AUXILIARIES | _BOUNDARIES
 _PRONOUN = re.compile(rf"\b(?:{'|'.join(_FORMS)})\b", re.I)
 _OPENING = re.compile(r"\s*(?:(?:and|but|so|then|also|ok|okay|well)\b[\s,]*)+", re.I)
 _ADVERB = r"(?:\w+ly|also|ever|often|sometimes|still|usually)\s+"
@@ -69,15 +70,16 @@ _PERSONAL = re.compile(r"(?:man|woman|men|women|people|person|child|children|boy
 _PLURAL = re.compile(r"(?:[^s]s|people|children|men|women)$")
 _WHAT_ABOUT = re.compile(r"(?:(?:and|but|so|ok|okay)\b[\s,]*)?(?:what|how)\s+about\s+(?P<of>[^?]+?)\s*[?.!]*", re.I)
 _AND_NAME = re.compile(r"and\s+(?P<of>[^?]+?)\s*[?.!]*", re.I)
+_ADVERB = one_of(ASKING_ADVERBS)
 _DEGREES = "how (?:many|much|long|far|often)"
 _BARE = re.compile(
-    rf"(?:(?:{'|'.join(sorted(_PREPOSITIONS))})\s+(?:which|what)\s+\w+|which\s+\w+|when|where|why|how|{_DEGREES}"
+    rf"(?:(?:{one_of(PREPOSITIONS)})\s+(?:which|what)\s+\w+|which\s+\w+|{_ADVERB}|{_DEGREES}"
     rf"|who(?:\s+else)?|what\s+(?:year|date|century|decade|day|month|city|country|state))"
-    r"(?:\s+and\s+(?:when|where|why|how))?(?P<exactly>\s+exactly|\s+precisely)?\s*[?.!]*",
+    rf"(?:\s+and\s+(?:{_ADVERB}))?(?P<exactly>\s+exactly|\s+precisely)?\s*[?.!]*",
     re.I,
 )
 _DID_THAT = re.compile(
-    r"(?P<asks>when|where|why|how)\s+(?:did|do|does)\s+(?P<who>he|she|they|it)\s+(?:do|say)\s+(?:that|this|so|it)\W*",
+    rf"(?P<asks>{_ADVERB})\s+(?:did|do|does)\s+(?P<who>he|she|they|it)\s+(?:do|say)\s+(?:that|this|so|it)\W*",
     re.I,
 )
 # "that year" and "then" stand for a time, "there" for a place.
@@ -87,7 +89,7 @@ _THAT_TIME = re.compile(
     re.I,
 )
 _THERE = re.compile(r"(?<=\s)there(?=\s*[?.!]*$|\s+(?:after|and|before|from|in|on|then|until|when|with)\b)", re.I)
-_THERE_IS = re.compile(r"\b(?:is|are|was|were|been|be)(?:n['’]t)?\s+there\b", re.I)
+_THERE_IS = re.compile(rf"\b(?:{one_of(BE)})(?:n['’]t)?\s+there\b", re.I)
 _MOTION = re.compile(
     r"\b(?:go|goes|went|gone|move[ds]?|come|came|travel\w*|return\w*|get|got|sent|send)\s+there\b", re.I
 )
@@ -187,7 +189,7 @@ class _Dialog:
             return replaced
         other = replaced.question if replaced is not None else found["of"]
         first = _words(other)[:2]
-        if not first or first[0] in _AUXILIARIES or not _WH.isdisjoint(first):
+        if not first or first[0] in AUXILIARIES or not INTERROGATIVES.isdisjoint(first):
             return None
         last = self._turns[-1].question
         place = self._place_for(other, last)
@@ -196,7 +198,7 @@ class _Dialog:
         start, end = place
         # "in Leipzig" replaces "Göttingen" in "in Göttingen".
         words = other.split()
-        if words[0].lower() in _PREPOSITIONS | _ARTICLES and _words(last[:start])[-1:] == [words[0].lower()]:
+        if words[0].lower() in PREPOSITIONS | ARTICLES and _words(last[:start])[-1:] == [words[0].lower()]:
             other = " ".join(words[1:])
         return FollowUp(last[:start] + other + last[end:])
 
@@ -280,7 +282,7 @@ class _Dialog:
             # "the fact that particles …": a clause follows, rather than a noun that the last question was about.
             noun = match["noun"].lower()
             before = _words(core[: match.start()])[-1:]
-            begins = not before or before[0] in _AUXILIARIES | _PREPOSITIONS or match["this"].lower() != "that"
+            begins = not before or before[0] in AUXILIARIES | PREPOSITIONS or match["this"].lower() != "that"
             return begins and noun not in _OUTSIDE_PHRASES and self._noun_of(match, core) != ""
         return True
 
@@ -294,7 +296,7 @@ class _Dialog:
     def _place_of(self, match: re.Match[str], core: str) -> str | None:
         to = _MOTION.search(core) is not None
         for turn in reversed(self._turns):
-            if turn.answer and re.search(r"\bwhere\b|\b(?:city|town|country|place|village)\b", turn.question, re.I):
+            if turn.answer and patterns.ASKS_LIFE_PLACE.search(turn.question):
                 answer = _without_preposition(turn.answer)
                 return f"{'to' if to else 'in'} {answer}"
             for referent in self._referents(turn):
@@ -387,12 +389,12 @@ class _Dialog:
             key = answer
         if _asks_who(question):
             return [_Referent(answer, _PERSON, key=key)]
-        if re.search(r"\bwhere\b|\b(?:city|town|country|place|village)\b", question, re.I):
+        if patterns.ASKS_LIFE_PLACE.search(question):
             return [_Referent(_without_preposition(answer), _THING, key=key)]
-        if not answer[:1].isupper() and words[0] not in _ARTICLES:
+        if not answer[:1].isupper() and words[0] not in ARTICLES:
             return [_Referent(answer, _PEOPLE if _PLURAL.search(words[-1]) else _THING, key=key)]
         # A name of which nothing is known.
-        return [_Referent(answer, _THING if words[0] in _ARTICLES else ANY, words[0] in _ARTICLES, key=key)]
+        return [_Referent(answer, _THING if words[0] in ARTICLES else ANY, words[0] in ARTICLES, key=key)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,7 +427,7 @@ def _without_opening(text: str) -> str:
 
 def _without_preposition(text: str) -> str:
     first, _, rest = text.partition(" ")
-    return rest if rest and first.lower() in _PREPOSITIONS else text
+    return rest if rest and first.lower() in PREPOSITIONS else text
 
 
 def _asks_who(question: str) -> bool:
@@ -433,7 +435,7 @@ def _asks_who(question: str) -> bool:
     words = _words(question)
     for number, word in enumerate(words[:4]):
         if word in ("who", "whom"):
-            return words[number + 1 : number + 2] != [] and words[number + 1] not in _DO
+            return words[number + 1 : number + 2] != [] and words[number + 1] not in DO
         if word == "whose":
             return True
     return False
@@ -446,7 +448,7 @@ def _of_mention(mention: Mention, text: str) -> _Referent:
         return _Referent(mention.name, mention.pronouns, key=mention.name)
     written = re.sub(r"['’]s?$", "", text[mention.start : mention.end])
     before = text[: mention.start].split()[-1:]
-    if before and before[0].lower() in _ARTICLES:
+    if before and before[0].lower() in ARTICLES:
         written = f"{before[0].lower()} {written}"
     return _Referent(written, mention.pronouns, known, mention.name)
 
@@ -454,11 +456,11 @@ def _of_mention(mention: Mention, text: str) -> _Referent:
 def _ask_with(asks: str, turn: Turn) -> str | None:
     """Return the question of ``turn`` with the interrogative phrase ``asks`` in place of its own, if it makes sense."""
     question = turn.question.rstrip("?.! ")
-    words = [(match[0].lower(), match.start()) for match in _WORD.finditer(question)]
+    words = [(word.lowered, word.start) for word in tokenize(question) if not word.is_mark]
     if not words:
         return None
-    place = next((n for n, (word, _) in enumerate(words[:3]) if word in _WH), None)
-    auxiliary = next((n for n, (word, _) in enumerate(words) if word in _AUXILIARIES), None)
+    place = next((n for n, (word, _) in enumerate(words[:3]) if word in INTERROGATIVES), None)
+    auxiliary = next((n for n, (word, _) in enumerate(words) if word in AUXILIARIES), None)
     if asks.lower() == "who else":
         first = words[1][1] if place == 0 and words[0][0] == "who" and len(words) > 1 else None
         return None if first is None else f"{asks} {question[first:]}?"
@@ -466,14 +468,14 @@ def _ask_with(asks: str, turn: Turn) -> str | None:
         # "Is light a wave?"
         return f"{asks} {question[:1].lower()}{question[1:]}?" if auxiliary == 0 else None
     asked = words[place][0]
-    if asked == "what" and auxiliary == place + 1 and words[auxiliary][0] in _BE:
+    if asked == "what" and auxiliary == place + 1 and words[auxiliary][0] in BE:
         # "What is spin?" says nothing that could be so for a reason.
         return None
-    is_subject = auxiliary is None or (asked == "who" and words[auxiliary][0] not in _DO) or auxiliary > place + 5
+    is_subject = auxiliary is None or (asked == "who" and words[auxiliary][0] not in DO) or auxiliary > place + 5
     if not is_subject and auxiliary is not None:
         rest = question[words[auxiliary][1] :]
         if asks.lower() == "who":
-            return f"By whom {rest}?" if words[auxiliary][0] in _BE else None
+            return f"By whom {rest}?" if words[auxiliary][0] in BE else None
         return f"{asks} {rest}?"
     if not turn.answer or asks.lower() == "who" or (asked != "who" and place + 2 >= len(words)):
         return None
@@ -517,13 +519,13 @@ def _has_antecedent(text: str, match: re.Match[str], names: Sequence[Mention]) -
     owns = written in _POSSESSIVES or (written == "her" and _owns(text, match.end())) or _is_misspelled(text, match)
     is_object = not owns and (
         written in ("him", "them", "her")
-        or (written == "it" and bool(words) and words[-1] not in _AUXILIARIES | _BOUNDARIES)
+        or (written == "it" and bool(words) and words[-1] not in AUXILIARIES | _BOUNDARIES)
     )
-    if written == "it" and not _AUXILIARIES.isdisjoint(_words(text[match.end() :])[:1]):
+    if written == "it" and not AUXILIARIES.isdisjoint(_words(text[match.end() :])[:1]):
         # "… said it would open …"
         is_object = False
     after = text[match.end() :]
-    if "," in after and not _WH.isdisjoint(_words(after)) and _WH.isdisjoint(words):
+    if "," in after and not INTERROGATIVES.isdisjoint(_words(after)) and INTERROGATIVES.isdisjoint(words):
         # "After its reopening, which films did the theater show?"
         return any(agrees and start > match.end() for start, _, agrees in _antecedents(text, pronoun, names))
     for start, end, agrees in _antecedents(before, pronoun, names):
@@ -531,7 +533,7 @@ def _has_antecedent(text: str, match: re.Match[str], names: Sequence[Mention]) -
         if not agrees or (not between.strip() and not owns):
             continue
         parts = _words(between)
-        if (parts == ["of"] and start) or (len(parts) == 1 and parts[0] in _AUXILIARIES):
+        if (parts == ["of"] and start) or (len(parts) == 1 and parts[0] in AUXILIARIES):
             continue
         is_apart = "," in between or any(word in _BOUNDARIES for word in parts) or "to" in parts[-3:-1]
         if is_object and not is_apart and not (parts and parts[-1].endswith("ing")):
@@ -542,14 +544,14 @@ def _has_antecedent(text: str, match: re.Match[str], names: Sequence[Mention]) -
 
 def _is_bound_by_who(text: str, match: re.Match[str], words: Sequence[str], owns: bool) -> bool:
     """Return whether a pronoun stands for whoever is asked for: "Who changed their name?", "Who left after he …"."""
-    if not words or words[0] not in ("who", "what") or len(words) < 2 or words[1] in _DO:
+    if not words or words[0] not in ("who", "what") or len(words) < 2 or words[1] in DO:
         return False
     pronoun = _FORMS[match[0].lower()]
     if (words[0] == "who") == (pronoun == "it"):
         return False
     if any(word in _BOUNDARIES for word in words[2:]):
-        return words[1] not in _BE
-    if not owns or words[1] in _BE:
+        return words[1] not in BE
+    if not owns or words[1] in BE:
         return False
     # "Who wrote his biography?" asks about somebody else.
     return pronoun in ("they", "it") or len(_words(text[match.end() :])) > 1
@@ -560,10 +562,10 @@ def _antecedents(text: str, pronoun: Pronoun, names: Sequence[Mention]) -> Itera
     inside = [name for name in names if name.end <= len(text)]
     for name in inside:
         yield name.start, name.end, pronoun in name.pronouns
-    for match in _WORD.finditer(text):
-        is_named = any(name.start < match.end() and match.start() < name.end for name in inside)
-        if match.start() and match[0][0].isupper() and not is_named and match[0].lower() not in FUNCTION_WORDS:
-            yield match.start(), match.end(), True
+    for word in tokenize(text):
+        is_named = any(name.start < word.end and word.start < name.end for name in inside)
+        if word.start and word.text[0].isupper() and not is_named and word.lowered not in FUNCTION_WORDS:
+            yield word.start, word.end, True
     for phrase in _noun_phrases(text):
         if any(name.start < phrase.end and phrase.start < name.end and name.pronouns != ANY for name in inside):
             continue
@@ -581,21 +583,21 @@ def _noun_phrases(text: str) -> Iterator[_Phrase]:
 
     What is asked for is none in "Which city did …", where it is an object.
     """
-    words = [(match[0], match.start(), match.end()) for match in _WORD.finditer(text)]
-    lowered = [word.lower() for word, _, _ in words]
+    words = [word for word in tokenize(text) if not word.is_mark]
+    lowered = [word.lowered for word in words]
     for number, word in enumerate(lowered):
         asks = word in ("which", "what", "whose")
         # "Since students pay no tuition, …"
-        opens_clause = number == 0 and word in _BOUNDARIES - _WH
-        if not (word in _DETERMINERS or word in _AUXILIARIES or asks or opens_clause):
+        opens_clause = number == 0 and word in _BOUNDARIES - INTERROGATIVES
+        if not (word in _DETERMINERS or word in AUXILIARIES or asks or opens_clause):
             continue
         run = list(takewhile(lambda n: lowered[n] not in _OUTSIDE_PHRASES, range(number + 1, len(words))))
         # "the society elected | Chien-Shiung Wu"
-        run = run[:1] + list(takewhile(lambda n: words[n][0].islower() or words[n - 1][0][0].isupper(), run[1:]))
+        run = run[:1] + list(takewhile(lambda n: words[n].text.islower() or words[n - 1].text[0].isupper(), run[1:]))
         if not run:
             continue
-        if asks and (run[-1] + 1 < len(words) and lowered[run[-1] + 1] in _DO):
+        if asks and (run[-1] + 1 < len(words) and lowered[run[-1] + 1] in DO):
             continue
         is_article = word in _DETERMINERS
-        start, end = words[number if is_article else run[0]][1], words[run[-1]][2]
+        start, end = words[number if is_article else run[0]].start, words[run[-1]].end
         yield _Phrase(text[start:end], start, end, is_article)

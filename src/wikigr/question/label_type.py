@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import re
 
-from wikigr.question.patterns import MEASURES, any_of
+from wikigr.question.grammar import MEASURES, MONTHS, WHO, one_of
+from wikigr.question.patterns import any_of
 
 # A label can be a megabyte long; its beginning tells its type.
 _MAX_LABEL_CHARS = 200
-_MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+_MONTH = f"(?:{one_of(MONTHS)})"
+_MEASURE = one_of(MEASURES)
 
 # What a question asks of a graph. These are wider, because they only rule out nodes of another type.
 ASKS_DATE_LABEL = re.compile(any_of(["when", r"(?:what|which)\s+(?:year|date|century|decade|day)"]), re.I)
-ASKS_NUMBER_LABEL = re.compile(any_of([rf"how\s+(?:{MEASURES}|heavy)", r"(?:what|which)\s+number"]), re.I)
-ASKS_NAME_LABEL = re.compile(any_of(["who|whom|whose|where"]), re.I)
-ASKS_REASON_OR_MANNER = re.compile(rf"\bwhy\b|\bhow\b(?!\s+(?:{MEASURES}|heavy)\b)", re.I)
+ASKS_NUMBER_LABEL = re.compile(any_of([rf"how\s+(?:{_MEASURE})", r"(?:what|which)\s+number"]), re.I)
+ASKS_NAME_LABEL = re.compile(any_of([*WHO, "where"]), re.I)
+ASKS_REASON_OR_MANNER = re.compile(rf"\bwhy\b|\bhow\b(?!\s+(?:{_MEASURE})\b)", re.I)
 
 # The label of a graph's node, as a whole: a day, a year or a century. A bare year has at most four digits and no
 # separators.

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 
+from wikigr.question.grammar import AUXILIARIES, COPULAS, INTERROGATIVES, MEASURES, MONTHS, PREPOSITIONS, WHO, one_of
 from wikigr.segmentation import QUESTION_START
 
 _NUMBER_WORDS = (
     "one two three four five six seven eight nine ten eleven twelve dozen twenty thirty forty fifty hundreds? "
     "thousands? millions? billions? half twice third quarter several percent"
 ).split()
-_CALENDAR_WORDS = (
-    "January February March April May June July August September October November December Monday Tuesday "
-    "Wednesday Thursday Friday Saturday Sunday century centuries decade spring summer autumn winter"
-).split()
+_CALENDAR_WORDS = [
+    *MONTHS,
+    *"Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(),
+    *"century centuries decade spring summer autumn winter".split(),
+]
+_COPULA = one_of(COPULAS)
+_MEASURE = one_of(MEASURES)
 
 
 def any_of(phrases: list[str]) -> str:
@@ -21,19 +25,17 @@ def any_of(phrases: list[str]) -> str:
     return rf"\b(?:{'|'.join(phrases)})\b"
 
 
-MEASURES = "many|much|long|old|far|fast|tall|large|big|high|deep|often"
-
 # What a question asks for, matched anywhere in its text.
 ASKS_DATE = re.compile(
     any_of(["when", "what (?:year|date|century|decade|day|month|time)", "which (?:year|century|decade|month)"]), re.I
 )
 ASKS_NUMBER = re.compile(
-    any_of([f"how (?:{MEASURES})", r"what (?:percent\w*|number|fraction|age|amount|size|temperature)"]), re.I
+    any_of([f"how (?:{_MEASURE})", r"what (?:percent\w*|number|fraction|age|amount|size|temperature)"]), re.I
 )
 ASKS_NAME = re.compile(
     any_of(
         [
-            "who|whom|whose|where",
+            one_of(WHO | {"where"}),
             "which (?:person|city|country)",
             "what (?:city|country|state|person|company|group|organi[sz]ation)",
         ]
@@ -61,14 +63,12 @@ PROCEDURE = re.compile(r":\n\n|\n {4}|(?<![\w-])--?[A-Za-z][\w-]*")
 ASKS_OVERVIEW = re.compile(
     r"^\W*(?:tell me (?:all )?about|describe|discuss|compare|give an overview|summari[sz]e)\b", re.I
 )
-ASKS_EXPLANATION = re.compile(
-    r"^\W*(?:how (?!many\b|much\b|old\b|long\b|far\b|tall\b|high\b|large\b|big\b|often\b)|why\b|explain\b)", re.I
-)
+ASKS_EXPLANATION = re.compile(rf"^\W*(?:how (?!(?:{_MEASURE})\b)|why\b|explain\b)", re.I)
 ASKS_DETAIL = re.compile(r"^\W*(?:what|which|how|where)\b.{8,}\b(?:in|within|during|under)\s+(?:the\s+)?\w+", re.I)
 
 # "What is a coroutine?", "Who was Ada Lovelace", "define spin", "spin"
 ASKS_DEFINITION = re.compile(
-    r"\W*(?:(?:what|who)(?:['’]s|\s+(?:is|are|was|were))\s(?!(?:about|at|for|from|in|like|of|on|to|with)\b)|"
+    rf"\W*(?:(?:what|who)(?:['’]s|\s+(?:{_COPULA}))\s(?!(?:{one_of(PREPOSITIONS)}|like)\b)|"
     r"(?:define|explain|describe)\b|tell me (?:all )?about\b|what (?:do|does|did)\s.+\sdo\W*$|"
     rf"(?!{QUESTION_START}))",
     re.I,
@@ -76,20 +76,17 @@ ASKS_DEFINITION = re.compile(
 # The same, where the question itself shows that no title need be known: "What is a coroutine?", "who was ada lovelace",
 # but not "What is the capital of France?".
 ASKS_MEANING = re.compile(
-    r"\W*(?:(?:what|who)(?:['’]s|\s+(?:is|are|was|were))\s+(?:an?\s+|the\s+)?[\w.'’-]+(?:\s+[\w.'’-]+)?\W*$|"
+    rf"\W*(?:(?:what|who)(?:['’]s|\s+(?:{_COPULA}))\s+(?:an?\s+|the\s+)?[\w.'’-]+(?:\s+[\w.'’-]+)?\W*$|"
     r"what (?:do|does|did)\s.+\s(?:do|mean)\W*$|(?:define|explain|describe|list)\b|tell me (?:all )?about\b|"
-    rf"(?!{QUESTION_START}|.*\b(?:who|whom|whose|what|when|where|which|how|why)\b))",
+    rf"(?!{QUESTION_START}|.*\b(?:{one_of(INTERROGATIVES)})\b))",
     re.I,
 )
 # Birth and death, and whether the time or the place is asked for.
 ASKS_LIFE = re.compile(r"\b(?:born|birth\w*|die[ds]?|death)\b", re.I)
 ASKS_LIFE_DATE = re.compile(r"\b(?:when|dates?|year|day|month|birthday)\b", re.I)
-ASKS_LIFE_PLACE = re.compile(r"\b(?:where|place|city|town|country|birthplace)\b", re.I)
+ASKS_LIFE_PLACE = re.compile(r"\b(?:where|place|city|town|village|country|birthplace)\b", re.I)
 # "Do I need a ticket?", but not "Is it red or green?"
-ASKS_YES_NO = re.compile(
-    r"\W*(?:is|are|was|were|am|do|does|did|can|could|will|would|should|must|may|has|have|had)(?:n['’]t)?\s(?!.*\sor\s)",
-    re.I,
-)
+ASKS_YES_NO = re.compile(rf"\W*(?:{one_of(AUXILIARIES)})(?:n['’]t)?\s(?!.*\sor\s)", re.I)
 # "Which stoves do you sell?", "what are the steps", "list all …", "what kinds of tickets are there"
 ASKS_LIST = re.compile(
     r"\W*(?:(?:in\s+)?(?:which|what)\s+(?:(?!(?:is|was|does|has|this|year|century)\b)[\w-]+\s+){0,2}?"

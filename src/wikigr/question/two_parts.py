@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from wikigr.question.decomposition import MAX_CHARS
+from wikigr.question.grammar import ASKING_ADVERBS, AUXILIARIES, MAX_CHARS, one_of
 
-_ADVERB = r"when|where|why|how"
-_AUXILIARY = r"is|are|was|were|did|does|do|has|have|had|can|could|will|would|should|must"
+_ADVERB = one_of(ASKING_ADVERBS)
+_AUXILIARY = one_of(AUXILIARIES)
 # "When and where was she born", "how and why does it fail"
 _TOGETHER = re.compile(rf"(?P<first>{_ADVERB})\s+and\s+(?P<second>{_ADVERB})\s+(?P<rest>(?:{_AUXILIARY})\s.+)", re.I)
 # "Where did she die and when", "in which year was it founded, and why"

@@ -16,8 +16,8 @@ from wikigr.embeddings.embedder import Vectors
 from wikigr.graph.fact_graph import FactGraph, Numbers
 from wikigr.graph.neighborhood import Step
 from wikigr.question.label_type import DATE_LABEL, NAMELESS_LABEL
+from wikigr.question.masked_question import ASKED_KINDS, MaskedQuestion, Role, Token
 from wikigr.retrieval.explore.relation_text import relation_words, share_stem
-from wikigr.retrieval.relation_paths.masked_question import INTERROGATIVES, MaskedQuestion, Role, Token
 from wikigr.retrieval.relation_paths.relation_match import RelationMatcher
 from wikigr.retrieval.relation_paths.weights import Weights
 from wikigr.stop_words import FUNCTION_WORDS
@@ -172,7 +172,7 @@ class EvidenceReader:
         own_type *= describes
         for column, token in enumerate(tokens):
             if token.is_interrogative:
-                types[:, column] = [_answers(question.asks, text.kind) for text in described]
+                types[:, column] = [answer_fit(question.asks, text.kind) for text in described]
                 strength[column] = 1.0
         return Evidence(matched, relations, pairs, types, own_type, strength)
 
@@ -250,13 +250,13 @@ def _base(word: str) -> str:
     return bare if len(bare) >= _MIN_BASE else word
 
 
-def _answers(asks: str, kind: EndKind) -> float:
+def answer_fit(asks: str, kind: EndKind) -> float:
     """Return how well nodes of this kind answer an interrogative; negative if they cannot."""
     if asks == "when":
         return 1.0 if kind == "date" else -1.0
     if asks.startswith("how "):
         return 1.0 if kind == "number" else 0.3 if kind == "date" else -0.5
-    if asks in INTERROGATIVES:
+    if asks in ASKED_KINDS:
         return 0.3 if kind == "name" else -1.0
     return 0.0
 

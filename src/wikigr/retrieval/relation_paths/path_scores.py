@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 
 from wikigr.graph.fact_graph import Numbers
+from wikigr.question.masked_question import MaskedQuestion, Token
 from wikigr.retrieval.relation_paths.evidence import Evidence, Floats
-from wikigr.retrieval.relation_paths.masked_question import MaskedQuestion, Token
 from wikigr.retrieval.relation_paths.weights import Weights
 
 MAX_HOPS = 3

@@ -10,13 +10,14 @@ import numpy as np
 
 from wikigr.graph.fact_graph import FactGraph, Numbers
 from wikigr.graph.graph_index import GraphIndex
+from wikigr.question.masked_question import MaskedQuestion, mask
 from wikigr.retrieval.explore.relation_text import relation_words, share_stem
 from wikigr.retrieval.relation_paths.answers import PathAnswers, StatedFact
-from wikigr.retrieval.relation_paths.evidence import Encode, EvidenceReader
-from wikigr.retrieval.relation_paths.masked_question import MaskedQuestion, mask
+from wikigr.retrieval.relation_paths.evidence import Encode, EvidenceReader, answer_fit
 from wikigr.retrieval.relation_paths.path_scores import MAX_HOPS, ScoredPath, score_paths
 from wikigr.retrieval.relation_paths.topics import Topic, TopicFinder
 from wikigr.retrieval.relation_paths.weights import WEIGHTS, Weights
+from wikigr.retrieval.rerankers.cross_encoder import as_probability
 
 # Distinct steps that are compared with one question.
 _MAX_STEPS = 96
@@ -24,6 +25,8 @@ _MAX_STEPS = 96
 _MAX_TRIED = 24
 # The share of the question that a path must explain.
 MIN_EXPLAINED = 0.5
+# Interrogatives that no date and no number answers.
+PLACES_AND_PERSONS = frozenset(("who", "whom", "where"))
 # Edges that one path follows at most.
 _MAX_EDGES = 20_000
 
@@ -122,7 +125,8 @@ class PathSearch:
                 stated.append(StatedFact(subject, step.relation, value, facts.section_of(link.row)))
             chains.append(tuple(stated))
         names = tuple(facts.names[end] for end in path.ends[:most])
-        return PathAnswers(names, tuple(chains), len(path.ends), path.cut, min(1.0, max(0.0, path.explained)))
+        explained = min(1.0, max(0.0, path.explained))
+        return PathAnswers(names, tuple(chains), len(path.ends), path.cut, explained * as_probability(path.score))
 
     def _score(self, question: MaskedQuestion, node: int) -> list[ScoredPath]:
         _, leaving = self.facts.steps_at(np.array([node]))
@@ -142,8 +146,15 @@ class PathSearch:
         return [path if self._keeps(question, path) else replace(path, explained=0.0) for path in paths]
 
     def _keeps(self, question: MaskedQuestion, path: ScoredPath) -> bool:
-        """Return whether the relations of ``path`` contain all words that must not be left out, as often as needed."""
+        """Return whether ``path`` can answer ``question``.
+
+        Its relations contain all words that must not be left out, as often as needed, and it does not end in dates or
+        numbers if a person or a place is asked for.
+        """
         if len(path.steps) < question.nested:
+            return False
+        kind = self._evidence.text(path.steps[-1]).kind
+        if question.asks in PLACES_AND_PERSONS and answer_fit(question.asks, kind) < 0:
             return False
         said = {word for step in path.steps for word in self._evidence.text(step).words}
         return said.issuperset(question.restrictions)

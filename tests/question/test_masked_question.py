@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from wikigr.retrieval.relation_paths.masked_question import MaskedQuestion, mask
+from wikigr.question.masked_question import MaskedQuestion, mask
 
 
 def masked(question: str) -> MaskedQuestion:

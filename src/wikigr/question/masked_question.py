@@ -1,6 +1,6 @@
 """A question without the name of its topic: its words in the order in which relations lead away from the topic.
 
-All rules are about the syntax of English. What words mean is for ``evidence`` to decide.
+All rules are about the syntax of English. What words mean is for ``relation_paths.evidence`` to decide.
 """
 
 from __future__ import annotations
@@ -12,6 +12,15 @@ from itertools import pairwise
 from typing import Literal
 
 from wikigr.names import strip_possessive
+from wikigr.question.grammar import (
+    ARTICLES,
+    AUXILIARIES,
+    DO,
+    INTERROGATIVES,
+    RELATIVES,
+    RESTRICTIVE,
+    is_negation,
+)
 from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import words
 
@@ -22,28 +31,18 @@ Role = Literal["possessor", "agent", "subject", "object", "holder", "patient"]
 # ("the films that", "the companies founded by"), or what is asked for ("which company"), which may be either.
 Use = Literal["relation", "kind", "asked"]
 # What an interrogative asks for, as words that relation names may contain.
-INTERROGATIVES = {"who": "person", "whom": "person", "when": "date year", "where": "place location"}
+ASKED_KINDS = {"who": "person", "whom": "person", "when": "date year", "where": "place location"}
 NUMBER = "number"
 
 _MAX_WORDS = 32
 _MAX_CONTENT = 12
-_WH = frozenset("who whom whose what which when where how".split())
 _COUNTING = frozenset("many much".split())
-_AUXILIARIES = frozenset("is are was were be been do does did has have had can could will would".split())
 # Verbs that open a request rather than say something about the topic.
 _REQUESTS = frozenset("name list give show tell find me please".split())
 # They say that a path goes to a node and back along the same relation: "the same author as X", "other films of".
 _SHARED = frozenset("same share shares shared sharing common also other others another else both together".split())
-_DETERMINERS = frozenset("the a an this that".split())
-_RELATIVES = frozenset("that which who whose whom where".split())
-# Relations do not state ranks, negations, reasons and manners. A path that leaves such a word out answers another
-# question.
-_RESTRICTIVE = frozenset(
-    """first second third last former previous original early earlier earliest late later latest next only oldest
-    youngest newest largest biggest smallest highest lowest longest shortest tallest most least more fewer less not no
-    never nor neither without except excluding why""".split()
-)
-_MANNER = frozenset("did do does to can could should would".split())
+_DETERMINERS = ARTICLES | {"this", "that"}
+_MANNER = DO | {"to", "can", "could", "should", "would"}
 _CO = re.compile(r"\bco-(?=\w)", re.I)
 _POSSESSIVE = re.compile(r"['’]s?(?=\W|$)")
 _STOP = (FUNCTION_WORDS - {"before", "after"}) | _COUNTING | {"s", "being"}
@@ -93,7 +92,7 @@ def mask(question: str, start: int, end: int) -> MaskedQuestion:
         del left[0]
     asks, width = _interrogative(left)
     if not asks and right:
-        asks = next((_asked(right, n) for n in range(len(right)) if right[n] in _WH), "")
+        asks = next((_asked(right, n) for n in range(len(right)) if right[n] in INTERROGATIVES), "")
     tokens: list[Token] = []
     inner: list[int] = []
     outer: list[int] = []
@@ -118,9 +117,9 @@ def mask(question: str, start: int, end: int) -> MaskedQuestion:
             tokens.append(Token(strip_possessive(word), run, role, _phrase(right, n), use, _follows_shared(right, n)))
     inner.reverse()
     asked.reverse()
-    if asks in INTERROGATIVES or asks.startswith("how "):
+    if asks in ASKED_KINDS or asks.startswith("how "):
         asked.append(len(tokens))
-        kind = INTERROGATIVES.get(asks, NUMBER)
+        kind = ASKED_KINDS.get(asks, NUMBER)
         tokens.append(Token(kind, -1, "object", kind, "asked", is_interrogative=True))
     orders = [(*inner, *outer, *asked), (*outer, *inner, *asked)]
     return MaskedQuestion(
@@ -135,7 +134,7 @@ def mask(question: str, start: int, end: int) -> MaskedQuestion:
 
 def restrictions(text: list[str]) -> tuple[str, ...]:
     """Return the words, in lower case, that an answer from facts must not leave out: ranks, negations, numbers."""
-    found = [word for word in text if word in _RESTRICTIVE or word.isdigit() or word.endswith("n't")]
+    found = [word for word in text if word in RESTRICTIVE or word.isdigit() or is_negation(word)]
     found += [f"how {after}" for word, after in pairwise(text) if word == "how" and after in _MANNER]
     return tuple(found)
 
@@ -152,13 +151,13 @@ def _is_possessive(word: str) -> bool:
 
 
 def _is_content(word: str) -> bool:
-    return word not in _STOP and word not in _SHARED and word not in _WH
+    return word not in _STOP and word not in _SHARED and word not in INTERROGATIVES
 
 
 def _interrogative(left: list[str]) -> tuple[str, int]:
     """Return the interrogative at the beginning, and the number of words of its phrase ("in which year": 3)."""
     for n, word in enumerate(left[:2]):
-        if word in _WH:
+        if word in INTERROGATIVES:
             width = n + 1
             while word not in ("who", "whom", "when", "where") and width < min(len(left), n + 3):
                 if not _is_content(left[width]) and left[width] not in _COUNTING:
@@ -200,13 +199,13 @@ def _is_kind(text: list[str], n: int) -> bool:
         return begin > 0 and text[begin - 1] in _DETERMINERS
     if last > n:
         return following == "by"
-    return following in _RELATIVES and n > 0
+    return following in RELATIVES and n > 0
 
 
 def _phrase(text: list[str], n: int) -> str:
     """Return the word with a preposition or particle that follows it: "acted in", "part of"."""
     following = text[n + 1] if n + 1 < len(text) else ""
-    plain = not following or _is_content(following) or following in _WH or following in _AUXILIARIES
+    plain = not following or _is_content(following) or following in INTERROGATIVES or following in AUXILIARIES
     return text[n] if plain else f"{text[n]} {following}"
 
 
@@ -216,7 +215,7 @@ def _role_before(text: list[str], n: int) -> Role:
         return "possessor"
     if following == "by":
         return "agent"
-    if following in _AUXILIARIES and "whose" in text[:n]:
+    if following in AUXILIARIES and "whose" in text[:n]:
         return "holder"
     return "subject" if following in ("did", "does", "do") else "object"
 
@@ -227,5 +226,5 @@ def _role_after(text: list[str], n: int, *, is_possessive: bool) -> Role:
     following = text[n + 1] if n + 1 < len(text) else ""
     if following == "by":
         return "patient"
-    is_noun = n > 0 and text[n - 1] in ("the", "a", "an") and not _AUXILIARIES.isdisjoint(text[:n])
+    is_noun = n > 0 and text[n - 1] in ARTICLES and not AUXILIARIES.isdisjoint(text[:n])
     return "holder" if is_noun else "subject"
