@@ -80,7 +80,8 @@ def test_a_likely_answer_is_followed_by_two_others(pack: Pack) -> None:
 
 def test_an_answer_that_is_not_sure_is_one_of_three_passages(pack: Pack) -> None:
     answer = demo_answer(pack, "not_sure", QUESTION)
-    first, bohr, planck = (item.citations[0] for item in (answer, *answer.alternatives))
+    first = answer.citations[0]
+    bohr, planck = (other.citations[0] for other in answer.alternatives)
     assert printed(answer, pack) == (
         "Perhaps one of these:\n"
         f"\n  [1] Werner Heisenberg › Introduction  Werner Heisenberg#0 [{first.start}:{first.end}]\n"
