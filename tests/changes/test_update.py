@@ -366,7 +366,7 @@ def test_a_stage_that_fails_during_recalibration_is_noted(pack: Path, tmp_path: 
     profile = tmp_path / "mine.yaml"
     profile.write_text(f"extends: baseline\ncross_encoder: {{enabled: true, model: {tmp_path / 'gone'}}}\n")
     fields = json.loads((pack / "manifest.json").read_text())
-    fields["calibration"]["profile"] = str(profile)
+    fields["calibration"][f"{THRESHOLD_NAME}.profile"] = str(profile)
     (pack / "manifest.json").write_text(json.dumps(fields))
     told = Told()
     update(pack, CHANGED, told)

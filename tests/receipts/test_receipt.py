@@ -174,7 +174,7 @@ def test_a_changed_article_is_named(before: Pack, after: Pack, tmp_path: Path, q
     old, new = (pack.sections([item.section_id for item in receipt.evidence]) for pack in (before, after))
     changed = {f"section {id_}" for id_, section in old.items() if new[id_].content != section.content}
     assert {name for name in problems if name.startswith("section ")} == changed
-    assert set(problems) == changed | {"pack", "citation [1]", "short answer", "asked again"}
+    assert set(problems) == changed | {"pack", "citation [1]", "short answer", "surroundings", "asked again"}
 
 
 TWO_HOPS = "In which town was the critic born who asked whether the Moon is there when nobody looks?"
@@ -221,7 +221,7 @@ def test_alternatives_and_surroundings_are_recorded_and_checked(
         for forged, wrong in (
             (replace(receipt, level="sure"), {"asked again"}),
             (replace(receipt, alternatives=(first,)), {"asked again"}),
-            (replace(receipt, context=replace(receipt.context, end=receipt.context.end + 1)), {"surroundings"}),
+            (replace(receipt, context=replace(receipt.context, end=receipt.context.end - 1)), {"surroundings"}),
             (
                 replace(receipt, alternatives=(first, replace(second, citations=[_moved(second.citations[0])]))),
                 {"alternative 2: citation [1]"},

@@ -128,7 +128,7 @@ def _print_passage(environment: Environment, passage: Passage, indent: int = 0) 
     begin = 0
     for line in passage.text.split("\n"):
         end = begin + len(line)
-        environment.print(" " * indent, end="")
+        environment.print(" " * indent if line else "", end="")
         for first, last in pairwise(sorted({begin, end, *(edge for edge in edges if begin < edge < end)})):
             part = next((p for p in reversed(passage.parts) if p.start <= first and last <= p.end), None)
             environment.print(passage.text[first:last], style=_STYLES[part.role] if part is not None else "", end="")

@@ -85,12 +85,12 @@ def test_open_knows_the_numbers_of_the_other_possible_answers(
     converse: Converse, tmp_path: Path, physics_pack: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer_everything(monkeypatch, "likely")
-    talk = converse(PAGER=f"sh -c 'cat > {tmp_path / 'seen'}'")
+    talk = converse(TERM="xterm", PAGER=f"sh -c 'cat > {tmp_path / 'seen'}'")
     out, _ = talk.say(QUESTION)
     assert out == in_terminal("ask", QUESTION, "-p", str(physics_pack), "--offline").out
     assert "\nOther possible answers\n  [2] Niels Bohr › Introduction" in out
     assert talk.say(":open 2") == ("", "")
-    assert BOHR in (tmp_path / "seen").read_text()
+    assert BOHR in " ".join((tmp_path / "seen").read_text().split())
     assert "has no citation 4" in talk.say(":open 4")[1]
 
 
