@@ -13,7 +13,7 @@ import torch
 
 from training.config import Config, Phase
 from training.examples import Example
-from training.features import Feature, collate, make_features
+from training.features import Batch, Feature, collate, make_features
 from training.model import SpanReader
 from training.train import LOG, learning_rate, shared_loss, span_loss, train
 from wikigr.reader.windows import WindowMaker
@@ -199,11 +199,21 @@ def test_the_shared_loss_lets_the_right_window_win(together: list[Feature], tiny
 
 
 def test_resuming_with_the_shared_loss_gives_the_same_model(
-    features: list[Feature], tiny_bert: Path, tmp_path: Path
+    features: list[Feature], tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     phase = replace(PHASE, shared=1.0)
     grouped = [replace(feature, question=number // 3) for number, feature in enumerate(features)]
-    whole = train(grouped, tiny_bert, 0, tmp_path / "whole", CONFIG, phase)
+    read: list[list[int]] = []
+
+    def recorded(logits: torch.Tensor, batch: Batch) -> torch.Tensor:
+        read.append(batch.questions.tolist())
+        return shared_loss(logits, batch)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("training.train.shared_loss", recorded)
+        whole = train(grouped, tiny_bert, 0, tmp_path / "whole", CONFIG, phase)
+    assert len(read) == PHASE.steps
+    assert all(questions.count(question) == 3 for questions in read for question in questions)
     train(grouped, tiny_bert, 0, tmp_path / "parts", CONFIG, phase, stop_at=7)
     assert _equal(whole, train(grouped, tiny_bert, 0, tmp_path / "parts", CONFIG, phase))
 
