@@ -85,7 +85,7 @@ def prepare(data: Path, work: Path, config: Config, encoder: Embedder, structure
     parts = {
         GENERAL: make_examples(general, config.data, encoder, draw),
         DISTANT: [
-            *webquestions.distant_examples(data, encoder, frozenset(sources.titles), config.data.search_negatives),
+            *webquestions.distant_examples(data, frozenset(sources.titles), config.data.search_negatives),
             *natural_examples(natural, data / "questions", sources.titles, config.data, encoder, draw),
         ],
         STRUCTURE: [example for example in structured if example.title not in sources.titles],

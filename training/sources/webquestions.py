@@ -10,7 +10,6 @@ from pathlib import Path
 
 from training.examples import Example, Question, contains_answer, occurrences, read_lines
 from training.search import ParagraphSearch
-from wikigr.embeddings.embedder import Embedder
 from wikigr.index.lexical import stems
 from wikigr.question.question import content_stems
 
@@ -41,11 +40,15 @@ def read_leads(folder: Path, left_out: frozenset[str]) -> list[tuple[str, str]]:
     ]
 
 
-def distant_examples(data: Path, encoder: Embedder, left_out: frozenset[str], negatives: int = 1) -> list[Example]:
-    """Return the questions with the passages that state an answer, and against ``negatives`` that do not."""
+def distant_examples(data: Path, left_out: frozenset[str], negatives: int = 1) -> list[Example]:
+    """Return the questions with the passages that state an answer, and against ``negatives`` that do not.
+
+    BM25 alone finds them: a passage must share most words with the question anyway, and encoding all leads takes longer
+    than everything else.
+    """
     questions = read_webquestions(data / "questions")
     paragraphs = read_leads(data / "wikispeedia", left_out)
-    found = ParagraphSearch(paragraphs, encoder).search([question.question for question in questions], _DEPTH)
+    found = ParagraphSearch(paragraphs, None).search([question.question for question in questions], _DEPTH)
     return [
         example
         for question, numbers in zip(questions, found, strict=True)
