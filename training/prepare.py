@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from training.config import DISTANT, GENERAL, STRUCTURE, Config, DataConfig, Phase
@@ -176,9 +177,8 @@ def natural_examples(
     found = ParagraphSearch(passages, encoder).search([question.question for question in questions], _SEARCH_DEPTH)
     examples = [_original(question) for question in answered]
     for question, numbers in zip(questions, found, strict=True):
-        others = [passages[number] for number in numbers if not contains_answer(passages[number][1], question.accepted)]
         count = config.search_negatives if question.spans else config.uncovered_passages
-        examples += [example for other in others[:count] for example in _against(question, *other, SEARCH)]
+        examples += _without_answer(question, (passages[number] for number in numbers), count)
     return [_with_heading(example, config.heading_share, draw) for example in examples]
 
 
@@ -193,10 +193,16 @@ def _search_negatives(
     search = ParagraphSearch(paragraphs, encoder)
     examples: list[Example] = []
     for question, found in zip(asked, search.search([q.question for q in asked], _SEARCH_DEPTH), strict=True):
-        others = [paragraphs[n] for n in found if not contains_answer(paragraphs[n][1], question.accepted)]
-        for title, text in [other for other in others if other[1] != question.text][:count]:
-            examples += _against(question, title, text, SEARCH)
+        others = (paragraphs[number] for number in found if paragraphs[number][1] != question.text)
+        examples += _without_answer(question, others, count)
     return examples
+
+
+def _without_answer(question: Question, found: Iterable[tuple[str, str]], count: int) -> Iterator[Example]:
+    """Yield ``question`` against the first ``count`` of the titles and texts ``found`` that hold no accepted answer."""
+    others = ((title, text) for title, text in found if not contains_answer(text, question.accepted))
+    for title, text in islice(others, count):
+        yield from _against(question, title, text, SEARCH)
 
 
 def _original(question: Question) -> Example:
