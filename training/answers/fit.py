@@ -147,7 +147,7 @@ def _leads(item: JudgedAnswers, scores: Floats) -> Floats:
         others = [n for n in range(len(scores)) if n != number and n not in overlapping]
         if others:
             found[number] = scores[number] - scores[others].max()
-    return np.clip(found, -MAX_LEAD, MAX_LEAD)
+    return np.asarray(np.clip(found, -MAX_LEAD, MAX_LEAD))
 
 
 def cross_fit(judged: Sequence[JudgedAnswers]) -> list[Scored]:

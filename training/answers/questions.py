@@ -141,8 +141,7 @@ def _corpus_questions(folder: Path) -> Iterator[AskedQuestion]:
     for row in rows:
         if folder.name != "squad2" or held_out & set(row["gold_titles"]):
             is_answered = row.get("answerable", not row.get("is_impossible", False))
-            answers = row.get("answers") or [row["answer"]]
-            yield AskedQuestion(row["question"], accepted=tuple(answers) if is_answered else ())
+            yield AskedQuestion(row["question"], accepted=tuple(row["answers"]) if is_answered else ())
 
 
 def _drawn(questions: list[AskedQuestion]) -> tuple[AskedQuestion, ...]:

@@ -53,7 +53,7 @@ def write_extractive(pack: Pack, draft: Draft, answer: Answer, options: Extracti
     Raises ``CitationError`` when a quotation does not match the pack.
     """
     best = draft.answers[0]
-    quoted = [best, *_further(draft.answers, options.max_sentences)]
+    quoted = [best, *further_answers(draft.answers, options.max_sentences)]
     quotations = list(dict.fromkeys(q for candidate in quoted for q in candidate.quotations))
     citations = quote(quotations)
     level = draft.confidence.level
@@ -106,7 +106,7 @@ def other_answers(answers: Sequence[AnswerCandidate], quoted: Sequence[AnswerCan
     return chosen
 
 
-def _further(answers: Sequence[AnswerCandidate], limit: int) -> Iterator[AnswerCandidate]:
+def further_answers(answers: Sequence[AnswerCandidate], limit: int) -> Iterator[AnswerCandidate]:
     """Yield the answers that are quoted after the first one, at most ``limit`` with it: sentences that say more.
 
     Each is likelier right than wrong and not far below the first, has another short answer if there are any, and does

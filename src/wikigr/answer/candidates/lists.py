@@ -89,6 +89,6 @@ def find_rows(material: Material) -> Iterator[AnswerCandidate]:
 
 
 def _name_of(row: Quotation) -> str:
-    """Return the name of what a row describes: the article's title, if the row has it, or the value of its first cell."""
+    """Return the name of what a row describes: the article's title, if the row has it, or else its first value."""
     values = [row.text[cell.start : cell.end] for cell in cells(row.text)]
     return row.section.title if row.section.title in values else values[0]

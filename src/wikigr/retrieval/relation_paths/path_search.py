@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -148,10 +149,13 @@ class PathSearch:
     def _keeps(self, question: MaskedQuestion, path: ScoredPath) -> bool:
         """Return whether ``path`` can answer ``question``.
 
-        Its relations contain all words that must not be left out, as often as needed, and it does not end in dates or
-        numbers if a person or a place is asked for.
+        Its relations contain all words that must not be left out, as often as needed. It goes along a relation and back
+        only if the question says that two things share something, and it does not end in dates or numbers if a person
+        or a place is asked for.
         """
         if len(path.steps) < question.nested:
+            return False
+        if not question.is_shared and any(one ^ 1 == other for one, other in pairwise(path.steps)):
             return False
         kind = self._evidence.text(path.steps[-1]).kind
         if question.asks in PLACES_AND_PERSONS and answer_fit(question.asks, kind) < 0:
