@@ -9,7 +9,6 @@ from typing import get_type_hints
 import pytest
 from tests.possible_answers import answer_everything, demo_answer
 
-from wikigr.answer.answer import Alternative, Answer
 from wikigr.documents import shapes
 from wikigr.documents.answer import answer_document
 from wikigr.pack.open import Pack
@@ -62,8 +61,7 @@ def test_what_is_not_covered_has_none_of_it(pipeline: Pipeline, monkeypatch: pyt
 def test_the_citations_of_alternatives_have_addresses(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
     answer_everything(monkeypatch, "likely")
     answer = pipeline.answer("Where was he born?")
-    shown: list[Answer | Alternative] = [answer, *answer.alternatives]
-    for possible in shown:
-        url = possible.citations[0].url
+    for citation in (answer.citations[0], *(other.citations[0] for other in answer.alternatives)):
+        url = citation.url
         assert url is not None and url.endswith(".md")
     assert "niels-bohr.md" in str(answer.alternatives[0].citations[0].url)
