@@ -8,6 +8,7 @@ import pytest
 from tests.distribution.letters import build_triples
 from tests.library.conftest import BIRDS, OpenAll, Record, build
 
+from wikigr.answer.abstention import THRESHOLD_NAME
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
 from wikigr.pack.open import Pack
@@ -111,9 +112,9 @@ def test_the_threshold_is_that_of_the_pack_that_answers(open_all: OpenAll, birds
     pipeline = Pipeline(Profile(), pack, offline=True)
     answer = pipeline.answer(question)
     assert not answer.abstained
-    pack.members[0].manifest.thresholds["reader"] = 0.999  # type: ignore[index]
+    pack.members[0].manifest.thresholds[THRESHOLD_NAME] = 0.999  # type: ignore[index]
     assert not pipeline.answer(question).abstained
-    pack.members[1].manifest.thresholds["reader"] = 0.999  # type: ignore[index]
+    pack.members[1].manifest.thresholds[THRESHOLD_NAME] = 0.999  # type: ignore[index]
     assert pipeline.answer(question).abstained
 
 

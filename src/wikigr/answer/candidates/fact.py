@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.lexical import stems
+from wikigr.question.masked_question import nesting, restrictions
 from wikigr.reader.passage import Span
 from wikigr.sources.facts import FACTS
+from wikigr.text import words
 
 # Relations that compete, those that the question names best first.
 _MAX_RELATIONS = 8
@@ -20,8 +22,14 @@ _LINE = re.compile(r"(?P<subject>[^\n]+?) — (?P<relation>[^:\n]+): (?P<value>[
 
 def find_facts(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the relations of the sections of facts, each with all its lines; ``fit`` is the share of the question that
-    the subject and the relation cover.
+    the subject and the relation cover. Facts without a rank, negation, number or reason that the question has do not
+    answer it.
     """
+    asked = words(material.question.text)
+    required = set(restrictions(asked))
+    if nesting(asked) > 1:
+        # No fact states the parent of a parent.
+        return
     found = []
     for item in material.evidence:
         if item.section.heading != FACTS:
@@ -33,7 +41,8 @@ def find_facts(material: Material) -> Iterator[AnswerCandidate]:
                 by_relation.setdefault((line["subject"], line["relation"]), []).append((sentence, line))
         for (subject, relation), lines in by_relation.items():
             fit = material.question.coverage(set(stems(f"{subject} {relation.replace('_', ' ')}")))
-            found.append(_candidate(lines[:_MAX_VALUES], fit))
+            if required.issubset(word for sentence, _ in lines for word in words(sentence.text)):
+                found.append(_candidate(lines[:_MAX_VALUES], fit))
     yield from sorted(found, key=lambda candidate: -candidate.fit)[:_MAX_RELATIONS]
 
 

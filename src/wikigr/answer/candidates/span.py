@@ -6,16 +6,20 @@ from collections.abc import Iterator
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of
 from wikigr.question.intent import asks_short_answer, asks_yes_no
+from wikigr.sources.facts import FACTS
 
 # Sentences that compete, the best ones first.
 MAX_SENTENCES = 12
 
 
 def find_spans(material: Material) -> Iterator[AnswerCandidate]:
-    """Yield the best sentences, with their short answers if the question asks for one. Questions do not answer."""
+    """Yield the best sentences, with their short answers if the question asks for one.
+
+    Questions do not answer, and what facts answer is for ``find_facts`` to say.
+    """
     if asks_yes_no(material.question):
         return
     short = asks_short_answer(material.question)
-    statements = (s for s in material.sentences if not s.text.rstrip().endswith("?"))
+    statements = (s for s in material.sentences if s.section.heading != FACTS and not s.text.rstrip().endswith("?"))
     for _, sentence in zip(range(MAX_SENTENCES), statements, strict=False):
         yield AnswerCandidate("span", (quotation_of(sentence),), span=sentence.span if short else None)
