@@ -35,7 +35,7 @@ def make(pack: Pack, messages_server: MessagesServer) -> Make:
             model=profile[SynthesisOptions].model,
             api_key="sk-secret-key",
             base_url=messages_server.url,
-            timeout=5.0,
+            timeout=60.0,
             retries=0,
             budget=budget,
         )

@@ -65,13 +65,13 @@ def test_the_facts_of_a_heading_follow_its_own_text() -> None:
     assert outline((LEAD, PART, SUBPART), box(("A",), ("a", "1"))) == [
         ("", "Text."),
         ("A", "Text."),
-        (f"A/{FACTS}", "S — a: 1."),
+        (f"A/{FACTS}", "S, A — a: 1."),
         ("A/B", "Text."),
     ]
     # A heading may have no text of its own, or none at all.
     assert outline((LEAD, OTHER), box(("C",), ("a", "1")), box(("C", "E"), ("b", "2")), box(("F",), ("c", "3"))) == [
         ("", "Text."),
-        (f"C/{FACTS}", "S — a: 1.\nS — b: 2."),
+        (f"C/{FACTS}", "S, C — a: 1.\nS, C — b: 2."),
         ("C/D", "Text."),
         (FACTS, "S — c: 3."),
     ]
@@ -91,7 +91,7 @@ def test_infoboxes_of_one_section_keep_their_fields_apart() -> None:
 def test_facts_are_in_the_order_of_the_text_and_their_lines_are_short() -> None:
     sections, triples = add_facts((LEAD, PART), (box((), ("a", "x" * 2 * MAX_LINE_START)), box(("A",), ("b", "2"))))
     assert [triple.relation for triple in triples] == ["b", "a"]
-    assert [len(triple.line) for triple in triples] == [len("S — b: 2."), MAX_LINE_START]
+    assert [len(triple.line) for triple in triples] == [len("S, A — b: 2."), MAX_LINE_START]
     assert triples[1].line in sections[-1].text
 
 

@@ -31,7 +31,7 @@ _USUAL_QUESTIONS = 40.0
 SURE_SHARE = 0.9
 LIKELY_SHARE = 0.6
 # Most of the best answers of a question without an answer must be declined, at the cost of few right ones.
-_COST_OF_DECLINING = 2.5
+_COST_OF_DECLINING = 6.0
 # The best candidates of each question that the probability is fitted on, the weight of those after the first, and the
 # penalty on squared weights.
 _FITTED_RANKS = 3

@@ -50,12 +50,14 @@ def add_facts(
 
     The facts of infoboxes in the lead are the last section, so that the lead remains the first one and the others keep
     their places. An infobox under a heading describes the subject of that heading, such as one of several versions of a
-    song: its facts follow the text of that heading. Consecutive values of a field share a line.
+    song: its facts follow the text of that heading, and their lines name it: ``Cry, Ray's version — label: Okeh.``
+    Consecutive values of a field share a line.
     """
     by_path: dict[tuple[str, ...], list[tuple[str, Triple]]] = {}
     for box in infoboxes:
         if box.triples:
-            by_path.setdefault(_kept_part(box.heading_path, sections), []).extend(_with_lines(box.triples))
+            path = _kept_part(box.heading_path, sections)
+            by_path.setdefault(path, []).extend(_with_lines(box.triples, path))
     stated: list[SourceSection] = []
     triples: list[Triple] = []
 
@@ -78,11 +80,11 @@ def add_facts(
     return tuple(stated), tuple(triples)
 
 
-def _with_lines(triples: Iterable[Triple]) -> list[tuple[str, Triple]]:
+def _with_lines(triples: Iterable[Triple], path: tuple[str, ...]) -> list[tuple[str, Triple]]:
     stated: list[tuple[str, Triple]] = []
     for relation, group in groupby(triples, key=lambda triple: triple.relation):
         values = list(group)
-        line = fact_line(values[0].subject, relation, (triple.object for triple in values))
+        line = fact_line(", ".join((values[0].subject, *path[-1:])), relation, (triple.object for triple in values))
         stated.extend((line, replace(triple, line=line[:MAX_LINE_START])) for triple in values)
     return stated
 

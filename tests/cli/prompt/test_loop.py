@@ -77,7 +77,7 @@ class Terminal:
             env={**os.environ, **own, **variables},
             dimensions=(40, 80),
             encoding="utf-8",
-            timeout=60,
+            timeout=120,
         )
         self.waits()
 

@@ -141,7 +141,7 @@ def test_the_facts_of_an_infobox_under_a_heading_follow_its_text() -> None:
     assert found == [
         ((), "A song."),
         (("Covers", "By B"), "Sung."),
-        (("Covers", "By B", FACTS), "Subject — label: Apple."),
+        (("Covers", "By B", FACTS), "Subject, By B — label: Apple."),
         (("Covers", "By B", "Charts"), "One."),
         ((FACTS,), "Subject — label: Okeh.\nSubject — label: Stax."),
     ]
