@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wikigr.answer.answer import ABSTAINED
 from wikigr.answer.probability import LEVELS, Level
 from wikigr.evaluation.risk_coverage import RIGHT
 from wikigr.evaluation.samples import Sample, cluster_keys
 from wikigr.evaluation.statistics.bootstrap import Estimate
 from wikigr.evaluation.statistics.wilson import wilson_interval
+
+# The levels of answers; the last one is that of abstentions and of answers from a model's memory.
+_ANSWERED = LEVELS[:-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +33,15 @@ def level_precision(
     """Measure the precision of the answers of each level, the surest first.
 
     Failed samples, abstentions, answers from a model's memory and samples without ``RIGHT`` are left out. Returns None
-    if no sample has a level, as in older runs.
+    if none remain, as in older runs, whose samples have no level.
     """
-    good = [s for s in samples if s.error is None and s.query_type != ABSTAINED and s.level and RIGHT in s.metrics]
+    good = [
+        sample for sample in samples if sample.error is None and sample.level in _ANSWERED and RIGHT in sample.metrics
+    ]
     if not good:
         return None
     found = []
-    for level in LEVELS[:-1]:
+    for level in _ANSWERED:
         own = [sample for sample in good if sample.level == level]
         estimate = None
         if own:
