@@ -55,6 +55,11 @@ def test_a_further_sentence_is_likely_and_has_an_answer_of_its_own() -> None:
     assert quoted(ulm, same, other, doubtful) == [ulm.text, other.text]
     assert quoted(ulm, other, limit=1) == [ulm.text]
     assert quoted(doubtful, candidate("A#4", "He taught.", 0.48)) == [doubtful.text]
+    # Several sentences may explain something, however likely.
+    assert quoted(candidate("A#0", "He taught.", 0.4), candidate("A#4", "He wrote.", 0.35)) == [
+        "He taught.",
+        "He wrote.",
+    ]
     # A sentence far below the first one, and one after a list.
     assert quoted(candidate("A#0", "He taught.", 0.95), candidate("A#1", "He moved.", 0.6)) == ["He taught."]
     assert quoted(candidate("A#0", "- one\n- two", 0.9, kind="list"), other) == ["- one\n- two"]

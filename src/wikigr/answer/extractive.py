@@ -20,7 +20,7 @@ from wikigr.text import words
 
 # Further sentences must be as likely to be right as this share of the first one; below it they are padding.
 SENTENCE_FLOOR = 0.75
-# … and must be more likely right than wrong.
+# … and where a few words answer, a further one must be more likely right than wrong.
 MIN_PROBABILITY = 0.5
 # Two sentences are duplicates if one contains the other and is at least this share of its length: a caption, or the
 # same lead in two articles.
@@ -109,15 +109,16 @@ def other_answers(answers: Sequence[AnswerCandidate], quoted: Sequence[AnswerCan
 def further_answers(answers: Sequence[AnswerCandidate], limit: int) -> Iterator[AnswerCandidate]:
     """Yield the answers that are quoted after the first one, at most ``limit`` with it: sentences that say more.
 
-    Each is likelier right than wrong and not far below the first, has another short answer if there are any, and does
-    not repeat what is quoted.
+    Each is not far below the first, has another short answer if there are any and then is likelier right than wrong,
+    and does not repeat what is quoted.
     """
     best = answers[0]
     if best.kind not in _SENTENCE_KINDS:
         return
     chosen = [best]
+    least = max(MIN_PROBABILITY if best.span is not None else 0.0, SENTENCE_FLOOR * best.probability)
     for candidate in answers[1:]:
-        if len(chosen) == limit or candidate.probability < max(MIN_PROBABILITY, SENTENCE_FLOOR * best.probability):
+        if len(chosen) == limit or candidate.probability < least:
             return
         if candidate.kind in _SENTENCE_KINDS and not any(_repeats(candidate, other) for other in chosen):
             chosen.append(candidate)

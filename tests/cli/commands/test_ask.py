@@ -231,19 +231,13 @@ def test_a_comparison_whose_sentence_says_he_is_valid_json(wikigr: Wikigr, physi
     assert [hop["answer"] for hop in document["chain"]] == ["7 November 1867", "5 December 1901"]
 
 
-def test_an_answer_quotes_at_most_as_many_sentences_as_wanted(
-    wikigr: Wikigr, physics_pack: Path, tmp_path: Path
-) -> None:
+def test_an_answer_quotes_at_most_as_many_sentences_as_wanted(wikigr: Wikigr, physics_pack: Path) -> None:
     arguments = ("ask", "What is superconductivity?", "--pack", str(physics_pack), "--offline", "--json")
-    assert len(json.loads(wikigr(*arguments).out)["citations"]) == 3
     made = json.loads(wikigr(*arguments, "--max-sentences", "1", "--receipt", "r.json").out)
     assert [citation["n"] for citation in made["citations"]] == [1] and "[2]" not in made["answer"]
     # The receipt keeps the option.
     replayed = wikigr("replay", "r.json", "--pack", str(physics_pack))
     assert replayed.code == 0, replayed.out
-    (tmp_path / "two.yaml").write_text("extractive: {max_sentences: 2}\n")
-    assert len(json.loads(wikigr(*arguments, "--profile", "two.yaml").out)["citations"]) == 2
-    assert len(json.loads(wikigr(*arguments, "--profile", "two.yaml", "--max-sentences", "3").out)["citations"]) == 3
     for wrong in ("0", "11"):
         refused = wikigr(*arguments, "--max-sentences", wrong)
         assert (refused.code, refused.out) == (2, "") and "--max-sentences must be from 1 to 10" in refused.err
