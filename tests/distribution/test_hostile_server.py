@@ -16,10 +16,10 @@ from wikigr.errors import WikigrError
 
 MAX_BYTES = 1_000_000
 # For behaviors that exceed another limit than the time. On a busy machine, reading that far can take longer than 0.5 s.
-PATIENT = 60.0
+PATIENT = 180.0
 SLOW = "failed 2 times, most recently because the server takes too long to answer"
 # A server that sends a few bytes of the file in time gets no other attempt.
-STALLED = r"sent only [\d,]+ bytes in 2 s"
+STALLED = r"sent only [\d,]+ bytes in \d+ s"
 BROKEN = "failed 2 times"
 COMPRESSED = "an encoding that was not requested"
 TOO_LARGE = "larger than 1,000,000 bytes"
@@ -105,9 +105,12 @@ def test_every_behavior_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     assert EXPECTED.keys() == BEHAVIORS.keys()
     found = play_all(call, [name for name in EXPECTED if EXPECTED[name] == SLOW])
-    # The headers must arrive in time, and their deadline also holds for the body.
-    set_limits(monkeypatch, 2.0)
-    found |= play_all(call, [name for name in EXPECTED if EXPECTED[name] == STALLED])
+    # The deadline of the headers also holds for the body. On a busy machine, the headers may miss a short one.
+    stalling = [name for name in EXPECTED if EXPECTED[name] == STALLED]
+    for seconds in (1.0, 4.0, 16.0):
+        set_limits(monkeypatch, seconds)
+        found |= play_all(call, stalling)
+        stalling = [name for name in stalling if re.search(SLOW, found[name])]
     set_limits(monkeypatch, PATIENT)
     found |= play_all(call, [name for name in EXPECTED if EXPECTED[name] not in (SLOW, STALLED)])
     offenders = {
