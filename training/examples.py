@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -57,6 +58,13 @@ class Example:
 def contains_answer(text: str, accepted: Iterable[str]) -> bool:
     """Return whether ``text`` contains an accepted answer as whole words, as the metric ``accuracy`` compares them."""
     return bool(accuracy(text, tuple(accepted)))
+
+
+def states_answer(text: str, pattern: str, accepted: Iterable[str]) -> bool:
+    """Return whether ``text`` matches ``pattern``, ignoring case, or if that is empty contains an accepted answer."""
+    if pattern:
+        return re.search(pattern, text, re.IGNORECASE) is not None
+    return contains_answer(text, accepted)
 
 
 def occurrences(text: str, answer: str) -> tuple[Span, ...]:

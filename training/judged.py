@@ -14,12 +14,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from training.examples import read_lines
+from training.examples import read_lines, states_answer
 from training.retrieve import Passage
 from training.sources.natural_questions import read_natural_questions
 from wikigr.answer.sentences import rank_sentences
 from wikigr.embeddings.embedder import Embedder
-from wikigr.evaluation.metrics.accuracy import accuracy
 from wikigr.hops.options import HopsOptions
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
@@ -91,11 +90,7 @@ class JudgedQuestion:
 
     def is_right(self, text: str) -> bool:
         """Return whether ``text`` states the answer."""
-        if not self.covered:
-            return False
-        if self.pattern:
-            return re.search(self.pattern, text, re.IGNORECASE) is not None
-        return bool(accuracy(text, self.accepted))
+        return self.covered and states_answer(text, self.pattern, self.accepted)
 
 
 def question_kind(question: str, *, covered: bool) -> str:

@@ -54,8 +54,8 @@ _FACT = re.compile(r"([^\n]{1,200}? — )[^\s:;,.!?()][^\n:;,.!?()]{0,60}: \S")
 # A longer row is split into sentences.
 _MAX_ROW_CHARS = 300
 # A blank line: code stands in a paragraph of its own.
-_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
-_END_IN_LIST = re.compile(rf"{_BLANK_LINE.pattern}|\n\s*{_LIST_ITEM.pattern}")
+BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+_END_IN_LIST = re.compile(rf"{BLANK_LINE.pattern}|\n\s*{_LIST_ITEM.pattern}")
 # A longer block of code is not one quotation with the sentence that introduces it.
 _MAX_CODE_CHARS = 600
 _MAX_CODE_LINES = 12
@@ -285,12 +285,12 @@ def _end_of_code(text: str, start: int, end: int) -> int:
     colon = text.find(":\n", start, end) if text[end - 1] != ":" else end - 1
     if colon < 0 or not text[start].isupper():
         return 0
-    gap = _BLANK_LINE.match(text, colon + 1)
+    gap = BLANK_LINE.match(text, colon + 1)
     if gap is None:
         return 0
     first = _skip_space(text, gap.end(), len(text))
     # The next item of a list follows without a blank line.
-    after = (_BLANK_LINE if mark is None else _END_IN_LIST).search(text, first)
+    after = (BLANK_LINE if mark is None else _END_IN_LIST).search(text, first)
     last = after.start() if after is not None else len(text)
     return last if _is_code(text, first, last) else 0
 

@@ -12,7 +12,7 @@ from training.answers.questions import AskedQuestion, QuestionSource
 from wikigr.answer.candidates.table import find_candidates
 from wikigr.answer.draft import Draft, material_of
 from wikigr.answer.features import Features, describe
-from wikigr.answer.probability import overlaps
+from wikigr.answer.probability import rivals
 from wikigr.index.candidate import Evidence, Section
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
@@ -28,7 +28,7 @@ _REMOVED_SHARE = 0.35
 
 @dataclass(frozen=True, slots=True)
 class JudgedAnswers:
-    """The candidates for one question: their features, whether each is right, and which of them overlap.
+    """The candidates for one question: their features, whether each is right, and the numbers of its rivals.
 
     ``covered`` says whether the pack answers the question at all. ``removed`` marks a question whose answer was taken
     out of the sections.
@@ -41,7 +41,7 @@ class JudgedAnswers:
     removed: bool
     features: tuple[Features, ...]
     right: tuple[bool, ...]
-    overlapping: tuple[tuple[int, ...], ...]
+    rivals: tuple[tuple[int, ...], ...]
 
 
 def collect(source: QuestionSource, *, reader: bool, seed: int) -> Iterator[JudgedAnswers]:
@@ -69,10 +69,7 @@ def _judged(source: QuestionSource, asked: AskedQuestion, draft: Draft, *, remov
         removed=removed,
         features=tuple(describe(candidates, material)),
         right=tuple(not removed and asked.is_right(f"{c.short}\n{c.text}") for c in candidates),
-        overlapping=tuple(
-            tuple(m for m, other in enumerate(candidates) if m != n and overlaps(one, other))
-            for n, one in enumerate(candidates)
-        ),
+        rivals=tuple(map(tuple, rivals(candidates))),
     )
 
 
@@ -87,7 +84,7 @@ def _cut(section: Section, asked: AskedQuestion) -> Section:
     for start, end in reversed(sentence_spans(content)):
         if asked.is_right(content[start:end]):
             content = content[:start].rstrip(" ") + content[end:]
-    return replace(section, content=content.strip("\n") if content.strip() else "")
+    return replace(section, content=content.strip("\n"))
 
 
 def _has_text(item: Evidence) -> bool:
@@ -107,6 +104,6 @@ def read_judged(path: Path) -> list[JudgedAnswers]:
         values = json.loads(line)
         values["features"] = tuple(Features(**item) for item in values["features"])
         values["right"] = tuple(values["right"])
-        values["overlapping"] = tuple(map(tuple, values["overlapping"]))
+        values["rivals"] = tuple(map(tuple, values["rivals"]))
         found.append(JudgedAnswers(**values))
     return found

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.special import expit, log_expit
 
 from training.answers.collect import JudgedAnswers
-from wikigr.answer.probability import MAX_LEAD, STANDING, AnswerModel, standing, terms
+from wikigr.answer.probability import STANDING, AnswerModel, leads_over_rivals, standing, terms
 
 Floats = NDArray[np.float64]
 
@@ -101,10 +102,9 @@ def fit_weights(rows: Rows) -> Floats:
         share = powers / total[question]
         share_of_right = np.where(has_right[question], powers * target / np.maximum(of_right, 1e-300)[question], 0.0)
         slope = np.where(has_right[question], share - share_of_right, 0.0) * rows.weights[question] * _LISTWISE
-        logits = np.clip(scores + bias, -30, 30)
-        probability = 1.0 / (1.0 + np.exp(-logits))
+        probability = expit(scores + bias)
         each = rows.weights[question] * _POINTWISE / np.sqrt(sizes)
-        point = -(target * np.log(probability + 1e-12) + (1 - target) * np.log(1 - probability + 1e-12))
+        point = _negative_log_likelihood(scores + bias, target)
         value = float((rows.weights * chosen).sum() * _LISTWISE + (each * point).sum())
         value += _PENALTY * float(weights @ weights)
         slope = slope + each * (probability - target)
@@ -136,18 +136,9 @@ def score(judged: Sequence[JudgedAnswers], names: Sequence[str], weights: Floats
     scores = rows.values @ weights
     ends = np.append(rows.starts[1:], len(scores))
     return [
-        Scored(item, own := scores[start:end], _leads(item, own))
+        Scored(item, own := scores[start:end], np.array(leads_over_rivals(own.tolist(), item.rivals)))
         for item, start, end in zip(rows.judged, rows.starts, ends, strict=True)
     ]
-
-
-def _leads(item: JudgedAnswers, scores: Floats) -> Floats:
-    found = np.full(len(scores), MAX_LEAD)
-    for number, overlapping in enumerate(item.overlapping):
-        others = [n for n in range(len(scores)) if n != number and n not in overlapping]
-        if others:
-            found[number] = scores[number] - scores[others].max()
-    return np.asarray(np.clip(found, -MAX_LEAD, MAX_LEAD))
 
 
 def cross_fit(judged: Sequence[JudgedAnswers]) -> list[Scored]:
@@ -203,10 +194,9 @@ def fit_right(scored: Sequence[Scored], names: Sequence[str]) -> Floats:
     x = np.hstack([np.ones((len(x), 1)), x])
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
-        logits = np.clip(x @ parameters, -30, 30)
-        probability = 1.0 / (1.0 + np.exp(-logits))
-        value = -(w * (y * np.log(probability + 1e-12) + (1 - y) * np.log(1 - probability + 1e-12))).sum()
-        return float(value + penalty @ parameters**2), x.T @ (w * (probability - y)) + 2 * penalty * parameters
+        logits = x @ parameters
+        value = float(w @ _negative_log_likelihood(logits, y) + penalty @ parameters**2)
+        return value, x.T @ (w * (expit(logits) - y)) + 2 * penalty * parameters
 
     return np.asarray(minimize(loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 2_000}).x)
 
@@ -214,7 +204,12 @@ def fit_right(scored: Sequence[Scored], names: Sequence[str]) -> Floats:
 def probabilities(scored: Sequence[Scored], names: Sequence[str], fitted: Floats) -> Floats:
     """Return the probability of the best candidate of each question."""
     x, _, _ = first_rows(scored, names, 1)
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(fitted[0] + x @ fitted[1:], -30, 30))))
+    return np.asarray(expit(fitted[0] + x @ fitted[1:]))
+
+
+def _negative_log_likelihood(logits: Floats, labels: Floats) -> Floats:
+    """Return the negative log-likelihood of each label, 0 or 1, of a logistic model."""
+    return -np.asarray(labels * log_expit(logits) + (1 - labels) * log_expit(-logits))
 
 
 def cross_fit_right(scored: Sequence[Scored]) -> Floats:

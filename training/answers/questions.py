@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -15,12 +14,11 @@ from typing import Any
 from eval.real.packs import ENCODER, SOURCES, build
 from eval.real.questions import load_questions
 from training.config import RECIPES
-from training.examples import read_lines
+from training.examples import read_lines, states_answer
 from training.judged import people_sources
 from training.sources.natural_questions import read_natural_questions
 from training.sources.squad2 import choose_held_out
 from wikigr.embeddings.loader import open_encoder
-from wikigr.evaluation.metrics.accuracy import accuracy
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.sources.detect import open_source
 
@@ -50,9 +48,7 @@ class AskedQuestion:
 
     def is_right(self, text: str) -> bool:
         """Return whether ``text`` states the answer."""
-        if self.pattern:
-            return re.search(self.pattern, text, re.IGNORECASE) is not None
-        return bool(self.accepted) and bool(accuracy(text, self.accepted))
+        return self.covered and states_answer(text, self.pattern, self.accepted)
 
 
 @dataclass(frozen=True)

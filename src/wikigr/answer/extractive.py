@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 from wikigr.answer.answer import EXTRACTIVE, Alternative, Answer, AnswerHop, AnswerSpan
-from wikigr.answer.candidates.candidate import AnswerCandidate, Quotation
+from wikigr.answer.candidates.blocks import BEFORE_CODE
+from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
 from wikigr.answer.citations import Citation, verify_against
-from wikigr.answer.draft import Draft
+from wikigr.answer.draft import Draft, material_of
 from wikigr.answer.probability import overlaps
-from wikigr.answer.sentences import SentenceScore
 from wikigr.answer.surroundings import Surroundings, surroundings
 from wikigr.options import Few, Options
 from wikigr.pack.open import Pack
@@ -29,7 +29,6 @@ _DUPLICATE_SHARE = 0.7
 MAX_ALTERNATIVES = 2
 # The kinds that quote one sentence, which others may follow.
 _SENTENCE_KINDS = frozenset(("span", "yes_no", "definition"))
-BEFORE_CODE = ":\n\n"
 # A line of a list, a table or a definition, which stands on a line of its own.
 _OWN_LINE = re.compile(r"\n(?:\s*(?:[-*•–]|\d{1,2}[.)])\s|[^\n]* \| | {4})")
 # A sentence that begins so names its subject in the sentence before.
@@ -60,7 +59,7 @@ def write_extractive(pack: Pack, draft: Draft, answer: Answer, options: Extracti
     others = [] if level == "sure" else other_answers(draft.answers, quoted)
     quoted_by_others = [quote(other.quotations) for other in others]
     verify_against(pack, [*citations, *(c for each in quoted_by_others for c in each)], answer.trace)
-    by_section = _by_section(draft.sentences)
+    material = material_of(draft)
     return replace(
         answer,
         text=as_text(citations, best.lead),
@@ -70,7 +69,7 @@ def write_extractive(pack: Pack, draft: Draft, answer: Answer, options: Extracti
         citations=citations,
         span=_short(best),
         chain=_cited_hops(best, citations),
-        context=_context(best, by_section),
+        context=_context(best, material),
         alternatives=tuple(
             Alternative(
                 kind=other.kind,
@@ -78,7 +77,7 @@ def write_extractive(pack: Pack, draft: Draft, answer: Answer, options: Extracti
                 confidence=other.probability,
                 citations=cited,
                 span=_short(other),
-                context=_context(other, by_section),
+                context=_context(other, material),
             )
             for other, cited in zip(others, quoted_by_others, strict=True)
         ),
@@ -154,16 +153,9 @@ def _short(candidate: AnswerCandidate) -> AnswerSpan | None:
     return AnswerSpan(candidate.short, candidate.section.section_id, candidate.span.start, candidate.span.end)
 
 
-def _by_section(sentences: Sequence[SentenceScore]) -> dict[str, list[SentenceScore]]:
-    found: dict[str, list[SentenceScore]] = {}
-    for sentence in sorted(sentences, key=lambda sentence: sentence.start):
-        found.setdefault(sentence.section.section_id, []).append(sentence)
-    return found
-
-
-def _context(candidate: AnswerCandidate, by_section: dict[str, list[SentenceScore]]) -> Surroundings:
+def _context(candidate: AnswerCandidate, material: Material) -> Surroundings:
     first = candidate.quotations[0]
-    return surroundings(first, by_section.get(first.section.section_id, []))
+    return surroundings(first, material.by_section.get(first.section.section_id, []))
 
 
 def quote(quotations: Sequence[Quotation]) -> tuple[Citation, ...]:

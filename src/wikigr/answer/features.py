@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
+from wikigr.answer.reading import answer_words
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import DENSE
 from wikigr.index.lexical import stems
 from wikigr.question.intent import Aim, asked_for
 from wikigr.question.masked_question import restrictions
-from wikigr.question.question import Question
 from wikigr.text import words
 
 # Margins of the reader are logits; a difference of this many is as much as the features tell apart.
@@ -60,7 +60,7 @@ def describe(candidates: Sequence[AnswerCandidate], material: Material) -> list[
             aim,
             {
                 **dict(_judged(candidate, material, read)),
-                **dict(_worded(candidate, question, required, names)),
+                **dict(_worded(candidate, material, required, names)),
                 "section": cosines.get(candidate.section.section_id, 0.0),
                 "nearest": nearest,
                 "first": 1.0 / (1.0 + ranks.get(candidate.section.section_id, len(ranks))),
@@ -88,9 +88,7 @@ def _judged(
     others = (
         s.span.margin
         for s in read
-        if s.span is not None
-        and s.place not in places
-        and (said is None or words(s.section.content[s.span.start : s.span.end]) != said)
+        if s.span is not None and s.place not in places and (said is None or answer_words(s) != said)
     )
     yield "margin", _clipped(margin)
     yield "gap", _clipped(margin - max(others, default=-_LARGEST_MARGIN))
@@ -101,11 +99,11 @@ def _clipped(margin: float) -> float:
 
 
 def _worded(
-    candidate: AnswerCandidate, question: Question, required: set[str], names: set[str]
+    candidate: AnswerCandidate, material: Material, required: set[str], names: set[str]
 ) -> Iterator[tuple[str, float]]:
     """Yield what the words of the answer and of its place say."""
-    text = candidate.text
-    place = {stem for q in candidate.quotations for stem in stems(f"{q.section.title} {q.section.heading}")}
+    text, question = candidate.text, material.question
+    place = frozenset[str]().union(*(material.place_stems(q.section) for q in candidate.quotations))
     said = place | set(stems(text))
     yield "coverage", question.coverage(said)
     yield "unnamed", len(names - said) / len(names) if names else 0.0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from wikigr.answer.answer import Alternative, Answer
+from wikigr.answer.candidates.blocks import BEFORE_CODE
 from wikigr.answer.citations import Citation
-from wikigr.answer.extractive import BEFORE_CODE, gap_before, keeps_lines, lay_out, subject_of
+from wikigr.answer.extractive import gap_before, keeps_lines, lay_out, subject_of
 from wikigr.answer.probability import Level
 from wikigr.index.snippets import find_matches
 from wikigr.question.question import content_stems
@@ -102,7 +103,7 @@ def passage_of(answer: Answer | Alternative, *, in_context: bool = True, with_nu
 
 def with_matches(passage: Passage, question: str) -> Passage:
     """Return ``passage`` with the words of ``question`` marked instead of the short answer."""
-    matches = (Part(start, end, "match") for start, end in find_matches(passage.text, _stems(question)))
+    matches = (Part(start, end, "match") for start, end in find_matches(passage.text, set(content_stems(question))))
     return Passage(passage.text, (*(part for part in passage.parts if part.role != "short"), *matches))
 
 
@@ -118,10 +119,6 @@ def shorten(passage: Passage, max_chars: int, max_lines: int) -> Passage:
     text = passage.text[:end].rstrip()
     kept = (replace(part, end=min(part.end, len(text))) for part in passage.parts if part.start < len(text))
     return Passage(f"{text} …", tuple(kept))
-
-
-def _stems(question: str) -> Set[str]:
-    return set(content_stems(question))
 
 
 def _lead(answer: Answer | Alternative) -> str | None:

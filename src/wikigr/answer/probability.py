@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
 from wikigr.answer.features import Features, describe
+from wikigr.retrieval.rerankers.cross_encoder import as_probability
 
 # How sure an answer is: nine of ten are right; more likely right than not; perhaps; the pack does not say.
 Level = Literal["sure", "likely", "not_sure", "not_covered"]
@@ -49,7 +50,7 @@ class AnswerModel:
         """Return the probability that a candidate is right, in [0, 1]."""
         found = {**terms(features), **standing(score, lead)}
         logit = self.intercept + sum(self.right.get(name, 0.0) * value for name, value in found.items())
-        return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
+        return as_probability(logit)
 
     def level(self, probability: float, covered: float | None = None) -> Level:
         """Return the level of an answer; ``covered`` replaces the threshold of the file."""
@@ -59,8 +60,7 @@ class AnswerModel:
 
 
 def terms(features: Features) -> dict[str, float]:
-    """Return the terms of the sum: the features, and by kind an intercept, the fit, the margin, the
-    coverage and the aim."""
+    """Return the terms of the sum: the features, and by kind an intercept, fit, margin, coverage and aim."""
     return {
         **features.values,
         f"kind {features.kind}": 1.0,
@@ -86,13 +86,23 @@ MAX_LEAD = 4.0
 
 def leads(candidates: Sequence[AnswerCandidate], scores: Sequence[float]) -> list[float]:
     """Return how far each score is above that of the best candidate whose quotations do not overlap."""
-    order = sorted(range(len(candidates)), key=lambda n: -scores[n])
-    found = []
-    for number, candidate in enumerate(candidates):
-        rival = next((n for n in order if n != number and not overlaps(candidate, candidates[n])), None)
-        lead = MAX_LEAD if rival is None else scores[number] - scores[rival]
-        found.append(max(-MAX_LEAD, min(MAX_LEAD, lead)))
-    return found
+    return leads_over_rivals(scores, rivals(candidates))
+
+
+def rivals(candidates: Sequence[AnswerCandidate]) -> list[list[int]]:
+    """Return for each of ``candidates`` the numbers of those whose quotations do not overlap."""
+    return [
+        [n for n, other in enumerate(candidates) if n != number and not overlaps(candidate, other)]
+        for number, candidate in enumerate(candidates)
+    ]
+
+
+def leads_over_rivals(scores: Sequence[float], rivals: Sequence[Sequence[int]]) -> list[float]:
+    """Return how far each score is above the highest of its ``rivals``, from -``MAX_LEAD`` to ``MAX_LEAD``."""
+    return [
+        max(-MAX_LEAD, min(MAX_LEAD, score - max((scores[n] for n in others), default=-math.inf)))
+        for score, others in zip(scores, rivals, strict=True)
+    ]
 
 
 def overlaps(one: AnswerCandidate, other: AnswerCandidate) -> bool:
@@ -124,8 +134,4 @@ def rank_candidates(
 def answer_models() -> Mapping[str, AnswerModel]:
     """Return the models that ship, for answers with and without the reader."""
     stored = json.loads(FILE.read_text(encoding="utf-8"))
-    return {name: _model(stored[name]) for name in (WITH_READER, WITHOUT_READER)}
-
-
-def _model(values: Mapping[str, Any]) -> AnswerModel:
-    return AnswerModel(**values)
+    return {name: AnswerModel(**stored[name]) for name in (WITH_READER, WITHOUT_READER)}

@@ -112,10 +112,6 @@ class Pipeline:
         """
         return self._run(RETRIEVAL_STAGES, self._start_to_read(question, trace, within), trace)
 
-    def draft(self, question: str, trace: Trace, *, within: Collection[str] | None = None) -> Draft:
-        """Return what is found for ``question``, and all possible answers; ``within`` as for ``retrieve``."""
-        return self.read(self.retrieve(question, trace, within=within), trace)
-
     def read(self, state: State, trace: Trace) -> Draft:
         """Return the possible answers in what was retrieved."""
         draft = Draft(state)
@@ -147,7 +143,7 @@ class Pipeline:
                 self.pack.start_large_reader()
         trace = trace if trace is not None else Trace(clock=self.pack.clock)
         before = self.model.usage if self.model else Usage()
-        draft = self.draft(question, trace, within=within)
+        draft = self.read(self.retrieve(question, trace, within=within), trace)
         answer = self._abstention(draft, trace)
         for strategy in STRATEGIES:
             if answer.abstained and strategy.applies(self.resources, draft):

@@ -6,12 +6,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from wikigr.segmentation import BLANK_LINE
+
+# What joins a sentence with the code that it introduces.
+BEFORE_CODE = ":\n\n"
 # A longer block is not one quotation.
 MAX_CHARS = 1_600
+_NOT_BLANK = re.compile(r"\S")
 _LINE = re.compile(r"[^\n]+")
 _NUMBERED = re.compile(r"\s*(\d{1,2})[.)]\s+\S")
 _BULLET = re.compile(r"\s*[-*•–]\s+\S")
-_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 # A term on lines of its own, with an indented definition below it.
 _ENTRY = re.compile(r"(?:^|(?<=\n))(?:[^\s][^\n]*\n){1,4}(?: {4,}[^\n]*(?:\n\n(?= {4})|\n|$))+")
 _CELL = re.compile(r"(?:^|(?<=\| )) *(?P<column>[^\s:|][^\n:|]{0,60}): (?P<value>[^|\n]*[^|\n\s])")
@@ -19,11 +23,10 @@ _CELL = re.compile(r"(?:^|(?<=\| )) *(?P<column>[^\s:|][^\n:|]{0,60}): (?P<value
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Characters ``start`` to ``end`` of a text, with ``items`` items."""
+    """Characters ``start`` to ``end`` of a text."""
 
     start: int
     end: int
-    items: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ def bulleted_blocks(text: str) -> Iterator[Block]:
     for line in _LINE.finditer(text):
         if _BULLET.match(line.group()):
             run.append(line)
-        elif run and _BLANK_LINE.search(text, run[-1].end(), line.start() + 1):
+        elif run and BLANK_LINE.search(text, run[-1].end(), line.start() + 1):
             yield from _block(text, run)
             run = []
     yield from _block(text, run)
@@ -71,14 +74,14 @@ def _block(text: str, run: list[re.Match[str]]) -> Iterator[Block]:
     end = _paragraph_end(text, run[-1].end())
     if text[:end].rstrip().endswith(":"):
         # The last item introduces code.
-        following = re.compile(r"\S").search(text, end)
+        following = _NOT_BLANK.search(text, end)
         end = _paragraph_end(text, following.start()) if following else end
     if end - run[0].start() <= MAX_CHARS:
-        yield Block(run[0].start(), end, len(run))
+        yield Block(run[0].start(), end)
 
 
 def _paragraph_end(text: str, place: int) -> int:
-    blank = _BLANK_LINE.search(text, place)
+    blank = BLANK_LINE.search(text, place)
     return blank.start() if blank else len(text.rstrip())
 
 
@@ -87,7 +90,7 @@ def entry_blocks(text: str) -> Iterator[Block]:
     for match in _ENTRY.finditer(text):
         end = match.start() + len(match.group().rstrip())
         if end - match.start() <= MAX_CHARS:
-            yield Block(match.start(), end, 1)
+            yield Block(match.start(), end)
 
 
 def cells(row: str) -> list[Cell]:

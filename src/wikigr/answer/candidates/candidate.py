@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
+from wikigr.answer.candidates.blocks import Cell, cells
 from wikigr.answer.parts import TwoParts
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import Evidence, Section
@@ -14,8 +15,6 @@ from wikigr.question.question import Question
 from wikigr.reader.passage import Span
 from wikigr.retrieval.chain import Chain, Hop
 from wikigr.retrieval.state import State
-
-Range = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +38,12 @@ class Quotation:
 def quotation_of(sentence: SentenceScore) -> Quotation:
     """Return the whole of ``sentence`` as a quotation."""
     return Quotation(sentence.section, sentence.start, sentence.end)
+
+
+def span_in(sentence: SentenceScore, start: int, end: int) -> Span:
+    """Return the characters ``start`` to ``end`` of ``sentence`` as a short answer, with its margin if it was read."""
+    margin = sentence.span.margin if sentence.span is not None else 0.0
+    return Span(sentence.start + start, sentence.start + end, margin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,8 @@ class Material:
     sentences: Sequence[SentenceScore]
     similarity: Callable[[Sequence[str]], Sequence[float]]
     parts: TwoParts | None = None
+    _cells: dict[tuple[str, int], list[Cell]] = field(default_factory=dict, init=False, repr=False)
+    _place_stems: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def question(self) -> Question:
@@ -110,6 +117,23 @@ class Material:
         for own in found.values():
             own.sort(key=lambda sentence: sentence.start)
         return found
+
+    @cached_property
+    def statements(self) -> list[SentenceScore]:
+        """The sentences, best first, without questions, which do not answer."""
+        return [sentence for sentence in self.sentences if not sentence.text.rstrip().endswith("?")]
+
+    def cells(self, sentence: SentenceScore) -> list[Cell]:
+        """Return the cells of ``sentence``, or none if it is not a row of a table."""
+        if sentence.place not in self._cells:
+            self._cells[sentence.place] = cells(sentence.text)
+        return self._cells[sentence.place]
+
+    def place_stems(self, section: Section) -> frozenset[str]:
+        """Return the stems of the title and the heading of ``section``."""
+        if section.section_id not in self._place_stems:
+            self._place_stems[section.section_id] = frozenset(stems(f"{section.title} {section.heading}"))
+        return self._place_stems[section.section_id]
 
     def within(self, section: Section, start: int, end: int) -> list[SentenceScore]:
         """Return the sentences of ``section`` that begin between the characters ``start`` and ``end``, in order."""

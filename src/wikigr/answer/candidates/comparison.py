@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of
-from wikigr.answer.sentences import SentenceScore
 from wikigr.index.lexical import stems
 from wikigr.question.comparison import compared_sides
 
@@ -20,24 +19,22 @@ def find_comparisons(material: Material) -> Iterator[AnswerCandidate]:
     first, second = (frozenset(stems(side)) for side in sides)
     if not first or not second or first == second:
         return
-    both = [s for s in material.sentences if _says(s, first - second) and _says(s, second - first)]
+    said = {s.place: set(stems(s.text)) for s in material.sentences}
+    one_alone, other_alone = first - second, second - first
+    both = [s for s in material.sentences if one_alone and other_alone and one_alone | other_alone <= said[s.place]]
     for sentence in both[:_MAX_PAIRS]:
         yield AnswerCandidate("comparison", (quotation_of(sentence),), fit=1.0)
+    rest = [s for s in material.sentences if s not in both]
     ones, others = (
-        [s for s in material.sentences if _is_about(s, own, other) and s not in both]
-        for own, other in ((first, second), (second, first))
+        [s for s in rest if _is_about(said[s.place], material.place_stems(s.section), *names)]
+        for names in ((first, second), (second, first))
     )
     for one, other in zip(ones[:_MAX_PAIRS], others[:_MAX_PAIRS], strict=False):
         yield AnswerCandidate("comparison", (quotation_of(one), quotation_of(other)), fit=0.5)
 
 
-def _says(sentence: SentenceScore, names: frozenset[str]) -> bool:
-    return bool(names) and names <= set(stems(sentence.text))
-
-
-def _is_about(sentence: SentenceScore, own: frozenset[str], other: frozenset[str]) -> bool:
-    """Return whether a sentence, or else its heading or title, names one thing and not the other."""
-    said = set(stems(sentence.text))
+def _is_about(said: Set[str], place: Set[str], own: Set[str], other: Set[str]) -> bool:
+    """Return whether a sentence, or else its heading or title, names one thing and not the other, all as stems."""
     if not own <= said:
-        said |= set(stems(f"{sentence.section.title} {sentence.section.heading}"))
+        said = said | place
     return own <= said and not (other - own) & said

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of
+from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of, span_in
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.lexical import stems
 from wikigr.question.masked_question import nesting, restrictions
-from wikigr.reader.passage import Span
 from wikigr.sources.facts import FACTS
 from wikigr.text import words
 
@@ -21,9 +20,10 @@ _LINE = re.compile(r"(?P<subject>[^\n]+?) — (?P<relation>[^:\n]+): (?P<value>[
 
 
 def find_facts(material: Material) -> Iterator[AnswerCandidate]:
-    """Yield the relations of the sections of facts, each with all its lines; ``fit`` is the share of the question that
-    the subject and the relation cover. Facts without a rank, negation, number or reason that the question has do not
-    answer it.
+    """Yield the relations of the sections of facts, each with all its lines.
+
+    ``fit`` is the share of the question that the subject and the relation cover. Facts without a rank, negation, number
+    or reason that the question has do not answer it.
     """
     asked = words(material.question.text)
     required = set(restrictions(asked))
@@ -40,8 +40,8 @@ def find_facts(material: Material) -> Iterator[AnswerCandidate]:
             if line is not None:
                 by_relation.setdefault((line["subject"], line["relation"]), []).append((sentence, line))
         for (subject, relation), lines in by_relation.items():
-            fit = material.question.coverage(set(stems(f"{subject} {relation.replace('_', ' ')}")))
             if required.issubset(word for sentence, _ in lines for word in words(sentence.text)):
+                fit = material.question.coverage(set(stems(f"{subject} {relation.replace('_', ' ')}")))
                 found.append(_candidate(lines[:_MAX_VALUES], fit))
     yield from sorted(found, key=lambda candidate: -candidate.fit)[:_MAX_RELATIONS]
 
@@ -51,7 +51,5 @@ def _candidate(lines: list[tuple[SentenceScore, re.Match[str]]], fit: float) -> 
     if len(lines) > 1:
         values = [line["value"] for _, line in lines]
         return AnswerCandidate("facts", quotations, lead=f"{len(values)} answers: {'; '.join(values)}.", fit=fit)
-    (sentence, line) = lines[0]
-    margin = sentence.span.margin if sentence.span is not None else 0.0
-    start, end = line.span("value")
-    return AnswerCandidate("fact", quotations, span=Span(sentence.start + start, sentence.start + end, margin), fit=fit)
+    ((sentence, line),) = lines
+    return AnswerCandidate("fact", quotations, span=span_in(sentence, *line.span("value")), fit=fit)

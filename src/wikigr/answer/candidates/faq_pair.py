@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from wikigr.answer.candidates.blocks import MAX_CHARS
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
 from wikigr.index.candidate import Section
+from wikigr.segmentation import BLANK_LINE
 
 # Pairs that compete, the best ones first.
 _MAX_PAIRS = 6
 # A longer answer is quoted up to the end of the paragraph before this place.
 _QUOTED_CHARS = 700
-_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
 
 def find_pairs(material: Material) -> Iterator[AnswerCandidate]:
@@ -37,7 +36,7 @@ def _end_of_answer(content: str) -> int:
     whole = len(content.rstrip())
     if whole <= _QUOTED_CHARS:
         return whole
-    ends = [match.start() for match in _BLANK_LINE.finditer(content) if match.start() <= _QUOTED_CHARS]
-    first = _BLANK_LINE.search(content)
+    ends = [match.start() for match in BLANK_LINE.finditer(content) if match.start() <= _QUOTED_CHARS]
+    first = BLANK_LINE.search(content)
     end = ends[-1] if ends else first.start() if first else whole
     return end if end <= MAX_CHARS else 0

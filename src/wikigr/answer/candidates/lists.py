@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wikigr.answer.candidates.blocks import MAX_CHARS, Block, bulleted_blocks, cells, numbered_blocks
-from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
+from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation, quotation_of
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import Section
 from wikigr.index.lexical import stems
@@ -35,18 +35,14 @@ def find_lists(material: Material) -> Iterator[AnswerCandidate]:
 def _introduced(material: Material, section: Section, block: Block) -> tuple[int, float]:
     """Return where the introduction of a list begins, and how much of the question it covers."""
     start = block.start
-    said = f"{section.title} {section.heading}"
+    said = material.place_stems(section)
     before = [s for s in material.by_section.get(section.section_id, ()) if s.start < block.start]
     if before and block.start - before[-1].end <= 3 and block.end - before[-1].start <= MAX_CHARS:
         introduction = before[-1]
-        if len(introduction.text) <= _MAX_INTRODUCTION and not _is_item(introduction):
+        if len(introduction.text) <= _MAX_INTRODUCTION and not material.cells(introduction):
             start = introduction.start
-            said = f"{said} {introduction.text}"
-    return start, material.question.coverage(set(stems(said)))
-
-
-def _is_item(sentence: SentenceScore) -> bool:
-    return bool(cells(sentence.text))
+            said |= set(stems(introduction.text))
+    return start, material.question.coverage(said)
 
 
 def find_tables(material: Material) -> Iterator[AnswerCandidate]:
@@ -56,12 +52,12 @@ def find_tables(material: Material) -> Iterator[AnswerCandidate]:
         section = item.section
         run: list[SentenceScore] = []
         for sentence in (*material.by_section.get(section.section_id, ()), None):
-            if sentence is not None and cells(sentence.text):
+            if sentence is not None and material.cells(sentence):
                 run.append(sentence)
                 continue
             if len(run) > 1 and run[-1].end - run[0].start <= MAX_CHARS and found < _MAX_LISTS:
                 found += 1
-                start, fit = _introduced(material, section, Block(run[0].start, run[-1].end, len(run)))
+                start, fit = _introduced(material, section, Block(run[0].start, run[-1].end))
                 yield AnswerCandidate("table", (Quotation(section, start, run[-1].end),), fit=fit)
             run = []
 
@@ -73,11 +69,11 @@ def find_rows(material: Material) -> Iterator[AnswerCandidate]:
     for item in material.evidence:
         section = item.section
         for sentence in material.by_section.get(section.section_id, ()):
-            for cell in cells(sentence.text):
+            for cell in material.cells(sentence):
                 value = sentence.text[cell.start : cell.end]
                 named = set(stems(value))
                 if named and len(named) <= _MAX_KIND_WORDS and named <= asked:
-                    row = Quotation(section, sentence.start, sentence.end)
+                    row = quotation_of(sentence)
                     groups.setdefault((cell.column, value), []).append(row)
     for rows in groups.values():
         unique = list(dict.fromkeys(rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of
 from wikigr.question.intent import asks_short_answer, asks_yes_no
@@ -20,6 +21,6 @@ def find_spans(material: Material) -> Iterator[AnswerCandidate]:
     if asks_yes_no(material.question):
         return
     short = asks_short_answer(material.question)
-    statements = (s for s in material.sentences if s.section.heading != FACTS and not s.text.rstrip().endswith("?"))
-    for _, sentence in zip(range(MAX_SENTENCES), statements, strict=False):
+    statements = (sentence for sentence in material.statements if sentence.section.heading != FACTS)
+    for sentence in islice(statements, MAX_SENTENCES):
         yield AnswerCandidate("span", (quotation_of(sentence),), span=sentence.span if short else None)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
-from wikigr.answer.candidates.blocks import Cell, cells
-from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of
+from wikigr.answer.candidates.blocks import Cell
+from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of, span_in
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.lexical import stems
 from wikigr.question.intent import asks_yes_no
 from wikigr.question.question import Question
-from wikigr.reader.passage import Span
 
 # Rows that compete, the best ones first, and cells of each.
 _MAX_ROWS = 6
@@ -21,15 +21,12 @@ def find_cells(material: Material) -> Iterator[AnswerCandidate]:
     """Yield the cells whose column and row the question names best."""
     if asks_yes_no(material.question):
         return
-    rows = [(sentence, found) for sentence in material.sentences if (found := cells(sentence.text))]
-    for sentence, found in rows[:_MAX_ROWS]:
-        scored = sorted(
-            ((_fit(material.question, sentence, cell, found), -n, cell) for n, cell in enumerate(found)), reverse=True
-        )
-        for fit, _, cell in scored[:_MAX_CELLS]:
-            start, end = sentence.start + cell.start, sentence.start + cell.end
-            margin = _margin(sentence, start, end)
-            yield AnswerCandidate("cell", (quotation_of(sentence),), span=Span(start, end, margin), fit=fit)
+    for sentence in islice(filter(material.cells, material.sentences), _MAX_ROWS):
+        row = material.cells(sentence)
+        fits = [(cell, _fit(material.question, sentence, cell, row)) for cell in row]
+        for cell, fit in sorted(fits, key=lambda item: -item[1])[:_MAX_CELLS]:
+            span = span_in(sentence, cell.start, cell.end)
+            yield AnswerCandidate("cell", (quotation_of(sentence),), span=span, fit=fit)
 
 
 def _fit(question: Question, sentence: SentenceScore, cell: Cell, row: list[Cell]) -> float:
@@ -46,8 +43,3 @@ def _fit(question: Question, sentence: SentenceScore, cell: Cell, row: list[Cell
     read = sentence.span is not None and sentence.start + cell.start <= sentence.span.start < sentence.start + cell.end
     is_type = question.answer_type is not None and question.is_answer_type_in(value)
     return min(1.0, 0.4 * min(1.0, column + said) + 0.3 * (column > 0) + 0.2 * read + 0.1 * is_type)
-
-
-def _margin(sentence: SentenceScore, start: int, end: int) -> float:
-    """Return the margin of the reader's span if it lies in the cell; otherwise that of the row, which is lower."""
-    return sentence.span.margin if sentence.span is not None else 0.0

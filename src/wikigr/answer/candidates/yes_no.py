@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
-from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of
+from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of, span_in
 from wikigr.answer.candidates.span import MAX_SENTENCES
 from wikigr.question.intent import asks_yes_no
-from wikigr.reader.passage import Span
 
 _SAYS = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
 
@@ -22,10 +20,7 @@ def find_yes_no(material: Material) -> Iterator[AnswerCandidate]:
     """
     if not asks_yes_no(material.question):
         return
-    statements = (s for s in material.sentences if not s.text.rstrip().endswith("?"))
-    for _, sentence in zip(range(MAX_SENTENCES), statements, strict=False):
+    for sentence in material.statements[:MAX_SENTENCES]:
         said = _SAYS.match(sentence.text)
-        span = Span(sentence.start, sentence.start + said.end(), 0.0) if said else None
-        if span is not None and sentence.span is not None:
-            span = replace(span, margin=sentence.span.margin)
+        span = span_in(sentence, *said.span()) if said else None
         yield AnswerCandidate("yes_no", (quotation_of(sentence),), span=span, fit=float(said is not None))

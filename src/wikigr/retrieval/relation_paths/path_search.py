@@ -11,6 +11,7 @@ import numpy as np
 
 from wikigr.graph.fact_graph import FactGraph, Numbers
 from wikigr.graph.graph_index import GraphIndex
+from wikigr.question.grammar import WHO
 from wikigr.question.masked_question import MaskedQuestion, mask
 from wikigr.retrieval.explore.relation_text import relation_words, share_stem
 from wikigr.retrieval.relation_paths.answers import PathAnswers, StatedFact
@@ -27,7 +28,7 @@ _MAX_TRIED = 24
 # The share of the question that a path must explain.
 MIN_EXPLAINED = 0.5
 # Interrogatives that no date and no number answers.
-PLACES_AND_PERSONS = frozenset(("who", "whom", "where"))
+_PLACES_AND_PERSONS = WHO | {"where"}
 # Edges that one path follows at most.
 _MAX_EDGES = 20_000
 
@@ -158,7 +159,7 @@ class PathSearch:
         if not question.is_shared and any(one ^ 1 == other for one, other in pairwise(path.steps)):
             return False
         kind = self._evidence.text(path.steps[-1]).kind
-        if question.asks in PLACES_AND_PERSONS and answer_fit(question.asks, kind) < 0:
+        if question.asks in _PLACES_AND_PERSONS and answer_fit(question.asks, kind) < 0:
             return False
         said = {word for step in path.steps for word in self._evidence.text(step).words}
         return said.issuperset(question.restrictions)

@@ -78,11 +78,12 @@ class RelationPaths(RetrievalStage[RelationPathsOptions]):
         if not all(paths and paths[0].path.is_explained for paths in found):
             record.notes["outcome"] = "no path explains the question"
             return state
-        followed = [path for paths in found for path in paths[: _MAX_FOLLOWED if len(found) == 1 else 1]]
-        candidates = self._candidates([path for path in followed if path.path.is_explained])
+        most = _MAX_FOLLOWED if len(found) == 1 else 1
+        followed = [each for paths in found for each in paths[:most] if each.path.is_explained]
+        candidates = self._candidates(followed)
         record.ranking = section_ids(candidates)
         evidence = tuple(fetch(self.resources.pack, candidates))
-        answers = tuple(self._answers(path) for path in followed if path.path.is_explained)
+        answers = tuple(map(self._answers, followed))
         if len(found) > 1:
             answers = (_joined(answers),)
         return replace(state, candidates=candidates, selected=candidates, evidence=evidence, paths=answers)
