@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from wikigr.answer.answer import Answer
+from wikigr.answer.presentation import is_doubtful
 from wikigr.errors import ModelError
 from wikigr.evaluation.questions import Gold, GoldQuestion, load_questions
 from wikigr.pack.pack_reader import ContentReader, PackReader, SectionText
@@ -36,7 +37,7 @@ class DriftedQuestion:
     - ``answer-gone``: the accepted answer that the gold article no longer contains;
     - ``answer-moved``: the headings of the sections that contained an accepted answer, and of those that do now;
     - ``text-changed``: the text of the gold article changed, and no other kind applies; ``after`` counts the words;
-    - ``now-answered``: the first pack abstained from an unanswerable question; ``after`` is the second pack's answer.
+    - ``now-answered``: the first pack stated no answer to an unanswerable question; ``after`` is the second pack's.
     """
 
     question_id: str
@@ -82,14 +83,21 @@ def _answers_may_differ(before: Manifest, after: Manifest) -> bool:
 def find_newly_answered(
     questions: Sequence[GoldQuestion], before: Callable[[str], Answer], after: Callable[[str], Answer]
 ) -> list[DriftedQuestion]:
-    """Return the unanswerable ``questions`` on which ``before`` abstains but ``after`` does not."""
+    """Return the unanswerable ``questions`` to which ``before`` states no answer but ``after`` does.
+
+    Passages that are shown because no answer is sure state none.
+    """
     found = []
     for question in questions:
         new = after(question.question)
-        if not new.abstained and before(question.question).abstained:
+        if _states_answer(new) and not _states_answer(before(question.question)):
             source = new.citations[0].title if new.citations else ""
             found.append(DriftedQuestion(question.id, "now-answered", source, None, " ".join(new.text.split())))
     return found
+
+
+def _states_answer(answer: Answer) -> bool:
+    return not answer.abstained and not is_doubtful(answer)
 
 
 def find_content_drift(
