@@ -7,13 +7,14 @@ import gc
 import importlib.util
 import multiprocessing
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from tests.inference import outputs_of_graphs, run_every_graph, shared_inference  # noqa: F401
 from tests.llm.plugin import messages_server, no_model  # noqa: F401
 
@@ -21,8 +22,8 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import ModelError
 from wikigr.graph.engine_choice import import_engine
 
-# The same examples in every run, so that CI is deterministic.
-settings.register_profile("repeatable", derandomize=True, deadline=None)
+# The same examples in every run, on a machine of any speed, so that CI is deterministic.
+settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("repeatable")
 
 # The engine of all tests: the default, or that of WIKIGR_DATABASE_ENGINE (`make test-ladybug`).
@@ -39,7 +40,13 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure() -> None:
-    """Assign one core to each worker. If workers share all cores, their threads wait for each other (20 % slower)."""
+    """Let SIGINT end the processes that tests start, and assign one core to each worker.
+
+    If workers share all cores, their threads wait for each other (20 % slower).
+    """
+    # A shell starts background jobs with SIGINT ignored, which every process below them would inherit.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker is not None and hasattr(os, "sched_setaffinity"):
         cores = _cores()

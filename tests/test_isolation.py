@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import fcntl
 import os
-import time
+import threading
 from pathlib import Path
 
 import pytest
+from tests.waiting import until
 
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.errors import BuildError, PackError
@@ -37,9 +39,19 @@ def fill(progress: Progress) -> None:
 
 
 def linger(marker: str, progress: Progress) -> None:
-    while True:
-        Path(marker).write_text(str(time.monotonic()))
-        time.sleep(0.05)
+    """Hold a lock on ``marker`` as long as this process lives."""
+    with Path(marker).open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        threading.Event().wait()
+
+
+def is_locked(marker: Path) -> bool:
+    with marker.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 class Recording(Silent):
@@ -102,12 +114,7 @@ def test_the_child_dies_with_its_parent(tmp_path: Path) -> None:
     if parent == 0:
         run_isolated(linger, (str(marker),), Silent(), tmp_path / "log")
         os._exit(0)
-    deadline = time.monotonic() + 30
-    while not marker.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(lambda: marker.exists() and is_locked(marker))
     os.kill(parent, 9)
     os.waitpid(parent, 0)
-    time.sleep(0.5)
-    last = marker.read_text()
-    time.sleep(0.5)
-    assert marker.read_text() == last
+    until(lambda: not is_locked(marker))

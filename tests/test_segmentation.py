@@ -128,6 +128,16 @@ def test_a_table_row_is_one_span() -> None:
     assert len(sentences(f"x | y\n{long}")) > 2
 
 
+def test_a_fact_beside_another_about_its_subject_is_one_span() -> None:
+    facts = ["Yes Indeed! (album) — label: Impulse!; A. Two.", "Yes Indeed! (album) — place: Ada, U.S.; London."]
+    assert sentences("\n".join(facts)) == facts
+    assert sentences(f"Facts. More.\n{facts[0]}\nYes Indeed! (album) — b: 1.")[:3] == ["Facts.", "More.", facts[0]]
+    # Prose, a fact of another subject, and a fact that is longer than a row.
+    assert len(sentences("He said it twice — and loudly: Never. Then he left.")) == 2
+    assert len(sentences("Ada — a: Never. Then.\nBo — a: Never. Then.")) == 4
+    assert len(sentences(f"Ada — a: {'A sentence of a long fact. ' * 20}\nAda — b: 1.")) > 2
+
+
 @given(
     st.lists(st.sampled_from(["a", "B c.", "-m", "    ", "\n", "\n\n", ":", " | ", "x = 1", "- ", "Run it"])).map(
         "".join

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.retrieve import ANSWERABLE, OFF_TOPIC, UNANSWERABLE, RetrievedQuestion
-from wikigr.answer.abstention import assess, reading_features
 from wikigr.answer.draft import Draft
-from wikigr.answer.reading import read_sentences, score_sentence
+from wikigr.answer.reading import read_sentences, reading_confidence, reading_features, score_sentence
 from wikigr.answer.sentences import SentenceScore, order_sentences, rank_sentences
 from wikigr.embeddings.prepared import PreparedModel
 from wikigr.evaluation.metrics.abstention import auroc
@@ -98,8 +97,7 @@ def _probabilities(read: Sequence[ReadQuestion], calibration: Calibration) -> li
     found = []
     for question in read:
         sentences, right = _ordered(question, calibration)
-        confidence = assess(question.draft.state.evidence, sentences, {}, calibration)
-        found.append((confidence.value, right))
+        found.append((reading_confidence(question.draft.state.evidence, sentences, calibration), right))
     return found
 
 

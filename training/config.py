@@ -20,7 +20,8 @@ class DataConfig:
     ``*_share`` is the probability that an answerable question also becomes a negative of that kind, for QAMR always
     ``search``. ``qamr`` and ``forum`` (Reddit and Amazon) are the numbers of questions to draw, and ``squad2_repeats``
     is how often an epoch reads SQuAD 2.0. ``uncovered_passages`` are read of those found for a question that no passage
-    answers. ``heading_share`` of the examples get a heading that ``wikigr pack build`` gives to text without headings.
+    answers. ``search_negatives`` is how many such paragraphs a question gets from the search.
+    ``heading_share`` of the examples get a heading that ``wikigr pack build`` gives to text without headings.
     """
 
     held_out_articles: int = 6
@@ -30,6 +31,7 @@ class DataConfig:
     same_article_share: float = 0.15
     attribute_share: float = 0.10
     search_share: float = 0.35
+    search_negatives: int = 1
     entity_swap_share: float = 0.25
     qamr_negative_share: float = 1.0
     heading_share: float = 0.3
@@ -44,6 +46,8 @@ class Phase:
     all. The learning rate is linear between the points ``(step, rate)`` of ``learning_rates``, the last of which is the
     end. The adapter that ships is the mean of the adapters at the ends of the phases, in which this one has the weight
     ``share`` (Wortsman et al. 2022). ``teaching`` is the weight of the teacher's distribution in the loss.
+    ``shared`` is the weight of the loss over all windows of a question; if it is not 0, the examples of a question are
+    drawn and read together.
     """
 
     name: str
@@ -51,6 +55,7 @@ class Phase:
     learning_rates: Rates
     share: float
     teaching: float = 0.0
+    shared: float = 0.0
 
     @property
     def steps(self) -> int:

@@ -48,6 +48,11 @@ class Example:
     accepted: tuple[str, ...]
     spans: tuple[Span, ...]
 
+    @property
+    def asked(self) -> tuple[str, str]:
+        """What examples of the same question share."""
+        return self.source, self.question
+
 
 def contains_answer(text: str, accepted: Iterable[str]) -> bool:
     """Return whether ``text`` contains an accepted answer as whole words, as the metric ``accuracy`` compares them."""

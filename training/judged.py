@@ -47,6 +47,12 @@ _SOURCES: dict[str, Callable[[Path], Path]] = {
     "org": lambda data: data / "people" / "org.tsv",
 }
 
+
+def people_sources(data: Path) -> dict[str, Path]:
+    """Return where the sources of ``people`` are, by name."""
+    return {name: place(data) for name, place in _SOURCES.items()}
+
+
 # Sections whose sentences are kept.
 SECTIONS = 8
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from training.config import DISTANT, GENERAL, STRUCTURE, Config, DataConfig, Phase
@@ -31,6 +32,9 @@ UNANSWERABLE = "unanswerable"
 
 # A negative is looked for among this many search results.
 _SEARCH_DEPTH = 8
+# Examples of a question that are read together, and how many of them answer it.
+_MAX_TOGETHER = 4
+_MAX_ANSWERS_TOGETHER = 2
 # Headings of sections without a heading of their own, as ``wikigr.ingest.chunking`` names them.
 _HEADINGS = ("Introduction", *(f"Passage {number}" for number in range(2, 40)))
 
@@ -77,12 +81,14 @@ def prepare(data: Path, work: Path, config: Config, encoder: Embedder, structure
     """
     sources = read_sources(data, config)
     draw = random.Random(config.seed)
-    general = make_examples(sources.training, config.data, encoder, draw)
-    general += uncovered_examples(data / "questions", sources.titles, config.data, encoder)
-    draw.shuffle(general)
+    general = [question for question in sources.training if question.source != natural_questions.NAME]
+    natural = [question for question in sources.training if question.source == natural_questions.NAME]
     parts = {
-        GENERAL: general,
-        DISTANT: webquestions.distant_examples(data, encoder, frozenset(sources.titles)),
+        GENERAL: make_examples(general, config.data, encoder, draw),
+        DISTANT: [
+            *webquestions.distant_examples(data, frozenset(sources.titles), config.data.search_negatives),
+            *natural_examples(natural, data / "questions", sources.titles, config.data, encoder, draw),
+        ],
         STRUCTURE: [example for example in structured if example.title not in sources.titles],
     }
     work.mkdir(parents=True, exist_ok=True)
@@ -98,12 +104,34 @@ def part_file(name: str) -> str:
 
 
 def read_phase(work: Path, config: Config, phase: Phase) -> list[Example]:
-    """Return the examples that a phase reads."""
+    """Return the examples that a phase reads.
+
+    With a loss over all windows of a question, whole questions are drawn, with at most four examples each.
+    """
     draw = random.Random(config.seed)
     chosen: list[Example] = []
     for name, count in phase.examples:
         examples = read_examples(work / part_file(name))
-        chosen += draw.sample(examples, count) if 0 < count < len(examples) else examples
+        if phase.shared:
+            chosen += _draw_questions(examples, count, draw)
+        else:
+            chosen += draw.sample(examples, count) if 0 < count < len(examples) else examples
+    return chosen
+
+
+def _draw_questions(examples: Sequence[Example], count: int, draw: random.Random) -> list[Example]:
+    """Return about ``count`` examples, all of them if it is 0, without those beyond the limits of a question."""
+    questions: dict[tuple[str, str], list[Example]] = {}
+    for example in examples:
+        questions.setdefault(example.asked, []).append(example)
+    order = list(questions.values())
+    draw.shuffle(order)
+    chosen: list[Example] = []
+    for together in order:
+        if 0 < count <= len(chosen):
+            break
+        answers = [example for example in together if example.spans][:_MAX_ANSWERS_TOGETHER]
+        chosen += [*answers, *(example for example in together if not example.spans)][:_MAX_TOGETHER]
     return chosen
 
 
@@ -126,33 +154,38 @@ def make_examples(
                 examples += _swapped(question, swap_entity(question, draw))
     sentences = [question for question in questions if question.source == qamr.NAME]
     paragraphs = [question for question in questions if question.source not in (qamr.NAME, covid_qa.NAME)]
-    examples += _search_negatives(sentences, config.qamr_negative_share, encoder, draw)
-    examples += _search_negatives(paragraphs, config.search_share, encoder, draw)
+    examples += _search_negatives(sentences, config.qamr_negative_share, 1, encoder, draw)
+    examples += _search_negatives(paragraphs, config.search_share, config.search_negatives, encoder, draw)
     draw.shuffle(examples)
     return [_with_heading(example, config.heading_share, draw) for example in examples]
 
 
-def uncovered_examples(folder: Path, left_out: Sequence[str], config: DataConfig, encoder: Embedder) -> list[Example]:
-    """Return the questions that no passage answers against the best passages that search finds for them.
+def natural_examples(
+    answered: Sequence[Question],
+    folder: Path,
+    left_out: Sequence[str],
+    config: DataConfig,
+    encoder: Embedder,
+    draw: random.Random,
+) -> list[Example]:
+    """Return the questions of NQ-open with their passages, and against the best other ones that search finds for them.
 
-    Passages of the articles ``left_out`` are not read.
+    The questions that no passage answers are read too. Passages of the articles ``left_out`` are not read.
     """
     passages = [item for item in natural_questions.read_passages(folder).values() if item[0] not in left_out]
-    questions = natural_questions.read_uncovered(folder)
+    questions = [*{item.id: item for item in answered}.values(), *natural_questions.read_uncovered(folder)]
     found = ParagraphSearch(passages, encoder).search([question.question for question in questions], _SEARCH_DEPTH)
-    return [
-        example
-        for question, numbers in zip(questions, found, strict=True)
-        for title, text in [passages[number] for number in numbers[: config.uncovered_passages]]
-        if not contains_answer(text, question.accepted)
-        for example in _against(question, title, text, SEARCH)
-    ]
+    examples = [_original(question) for question in answered]
+    for question, numbers in zip(questions, found, strict=True):
+        count = config.search_negatives if question.spans else config.uncovered_passages
+        examples += _without_answer(question, (passages[number] for number in numbers), count)
+    return [_with_heading(example, config.heading_share, draw) for example in examples]
 
 
 def _search_negatives(
-    questions: Sequence[Question], share: float, encoder: Embedder, draw: random.Random
+    questions: Sequence[Question], share: float, count: int, encoder: Embedder, draw: random.Random
 ) -> list[Example]:
-    """Return negatives from the best paragraphs of a search over the paragraphs of ``questions``."""
+    """Return up to ``count`` negatives of each question, from a search over the paragraphs of ``questions``."""
     paragraphs = list(dict.fromkeys((question.title, question.text) for question in questions))
     asked = [question for question in questions if question.spans and draw.random() < share]
     if not asked:
@@ -160,12 +193,16 @@ def _search_negatives(
     search = ParagraphSearch(paragraphs, encoder)
     examples: list[Example] = []
     for question, found in zip(asked, search.search([q.question for q in asked], _SEARCH_DEPTH), strict=True):
-        for number in found:
-            title, text = paragraphs[number]
-            if text != question.text and not contains_answer(text, question.accepted):
-                examples += _against(question, title, text, SEARCH)
-                break
+        others = (paragraphs[number] for number in found if paragraphs[number][1] != question.text)
+        examples += _without_answer(question, others, count)
     return examples
+
+
+def _without_answer(question: Question, found: Iterable[tuple[str, str]], count: int) -> Iterator[Example]:
+    """Yield ``question`` against the first ``count`` of the titles and texts ``found`` that hold no accepted answer."""
+    others = ((title, text) for title, text in found if not contains_answer(text, question.accepted))
+    for title, text in islice(others, count):
+        yield from _against(question, title, text, SEARCH)
 
 
 def _original(question: Question) -> Example:

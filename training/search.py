@@ -1,4 +1,4 @@
-"""Hybrid search over paragraphs, with the BM25 index and the encoder of wikigr."""
+"""Search over paragraphs, with the BM25 index and the encoder of wikigr."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ _LEXICAL_DEPTH = 50
 class ParagraphSearch:
     """Ranks paragraphs by the mean of the cosine and the BM25 score, which is divided by the question's best score."""
 
-    def __init__(self, paragraphs: Sequence[tuple[str, str]], encoder: Embedder) -> None:
-        """Index ``paragraphs``, which are pairs of a title and a text."""
+    def __init__(self, paragraphs: Sequence[tuple[str, str]], encoder: Embedder | None) -> None:
+        """Index ``paragraphs``, which are pairs of a title and a text; without an encoder, only BM25 counts."""
         self._encoder = encoder
-        self._vectors = encoder.encode([f"{title}\n{text}" for title, text in paragraphs])
+        self._size = len(paragraphs)
+        if encoder is not None:
+            self._vectors = encoder.encode([f"{title}\n{text}" for title, text in paragraphs])
         self._folder = TemporaryDirectory(prefix="wikigr-training-")
         folder = Path(self._folder.name) / "lexical"
         with LexicalWriter(folder) as writer:
@@ -31,8 +33,9 @@ class ParagraphSearch:
     def search(self, questions: Sequence[str], limit: int) -> list[list[int]]:
         """Return the numbers of the best ``limit`` paragraphs for each question, best first."""
         found = []
-        for question, vector in zip(questions, self._encoder.encode(questions), strict=True):
-            scores = self._vectors @ vector
+        vectors = self._encoder.encode(questions) if self._encoder is not None else None
+        for place, question in enumerate(questions):
+            scores = np.zeros(self._size) if vectors is None else self._vectors @ vectors[place]
             hits = self._lexical.search(question, _LEXICAL_DEPTH)
             for hit in hits:
                 scores[int(hit.section_id)] += hit.score / hits[0].score

@@ -49,6 +49,23 @@ def span_loss(logits: Tensor, batch: Batch, teaching: float = 0.0) -> Tensor:
     return torch.stack(losses).mean()
 
 
+def shared_loss(logits: Tensor, batch: Batch) -> Tensor:
+    """Return the mean negative log-likelihood of the accepted starts and ends among all windows of a question.
+
+    This is the shared normalization of Clark & Gardner (2018). Logits are taken relative to no answer in their window,
+    as in the margins that choose between windows. Questions without an answer in the batch do not count; 0 if none has.
+    """
+    relative = (logits - logits[:, :1]).masked_fill(~batch.text.unsqueeze(-1), -torch.inf)
+    targets = torch.stack((batch.starts, batch.ends), -1) & batch.text.unsqueeze(-1)
+    losses = []
+    for question in batch.questions.unique():
+        rows = batch.questions == question
+        scores, right = relative[rows].flatten(0, 1), targets[rows].flatten(0, 1)
+        if right.any():
+            losses.append(scores.logsumexp(0) - scores.masked_fill(~right, -torch.inf).logsumexp(0))
+    return torch.stack(losses).mean() if losses else logits.new_zeros(())
+
+
 def learning_rate(step: int, phase: Phase) -> float:
     """Return the rate of a step, counted from 0: linear between the points of ``phase.learning_rates``."""
     steps, rates = zip(*phase.learning_rates, strict=True)
@@ -96,12 +113,14 @@ def train(
         return model
     with (run / LOG).open("a", encoding="utf-8") as log:
         begun, examples, total = time.perf_counter(), 0, 0.0
-        for batch, reached in _batches(features, pad_id, config, position):
+        for batch, reached in _batches(features, pad_id, config, phase, position):
             rate = learning_rate(position.step, phase)
             for group in optimizer.param_groups:
                 group["lr"] = rate
             logits = model(batch.input_ids, batch.token_types, batch.mask)
             loss = span_loss(logits, batch, phase.teaching)
+            if phase.shared:
+                loss = loss + phase.shared * shared_loss(logits, batch)
             optimizer.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(parameters.values(), config.gradient_norm)
@@ -129,13 +148,14 @@ def train(
 
 
 def _batches(
-    features: Sequence[Feature], pad_id: int, config: Config, position: _Position
+    features: Sequence[Feature], pad_id: int, config: Config, phase: Phase, position: _Position
 ) -> Iterator[tuple[Batch, _Position]]:
     """Yield the batches after ``position``, each with the position after it."""
     lengths = [len(feature.input_ids) for feature in features]
+    questions = [feature.question for feature in features] if phase.shared else None
     step, epoch, done = position.step, position.epoch, position.batch
     while True:
-        for number, rows in enumerate(epoch_batches(lengths, config.batch_size, f"{config.seed}:{epoch}")):
+        for number, rows in enumerate(epoch_batches(lengths, config.batch_size, f"{config.seed}:{epoch}", questions)):
             if number < done:
                 continue
             step += 1

@@ -42,6 +42,8 @@ _TAIL = """
   Lines.
 - A section does not end between a question and its answer, or between a term and its definition. The paragraphs of an
   entry stay together if they fit into 1,200 characters.
+- The fields of an infobox (ZIM, MediaWiki and HTML) and the facts of a graph are lines of a section called `Facts`:
+  `Ada — born: 1815; London.` It is the last section, or follows the text of the heading that the infobox is under.
 - The authors and dates that a page states in its front matter, its metadata or its header are the last line of its
   introduction: `Author: Ann Lee. Published: 2020-01-02.`
 - What many pages of a source begin or end with, and short sections of links at the end of a page, are left out.

@@ -5,17 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from eval.real.questions import BenchQuestion
-from wikigr.answer.answer import Answer
+from wikigr.answer.answer import Alternative, Answer
 from wikigr.evaluation.reliability import reliability
 from wikigr.evaluation.risk_coverage import RIGHT
 from wikigr.evaluation.samples import Sample
 
-# The confidence from which an answer without a level counts as sure.
-MIN_SURE_CONFIDENCE = 0.8
-_SURE = "sure"
 _CITATION_MARKS = re.compile(r"\s*\[(?:\d[\d\s,;]*|unverified)\]", re.IGNORECASE)
 
 
@@ -47,18 +43,17 @@ def judge(question: BenchQuestion, answer: Answer) -> Outcome:
         return Outcome(question, declined=True, confidence=answer.confidence)
     printed = _printed(answer)
     right = question.is_answered_by(printed)
-    level = getattr(answer, "level", None)
     return Outcome(
         question,
         printed=printed,
         right=right,
         near=right or any(question.is_answered_by(text) for text in _surroundings(answer)),
         confidence=answer.confidence,
-        is_sure=answer.confidence >= MIN_SURE_CONFIDENCE if level is None else level == _SURE,
+        is_sure=answer.level == "sure",
     )
 
 
-def _printed(answer: Any) -> str:
+def _printed(answer: Answer | Alternative) -> str:
     """Return the short answer, if there is one, and the text without citation marks, each on lines of its own."""
     short = "" if answer.span is None else answer.span.text
     return f"{short}\n{_CITATION_MARKS.sub('', answer.text)}".strip()
@@ -66,10 +61,12 @@ def _printed(answer: Any) -> str:
 
 def _surroundings(answer: Answer) -> Iterator[str]:
     """Yield the surroundings of the answer, and its alternatives with theirs."""
-    yield getattr(answer, "context", "")
-    for alternative in getattr(answer, "alternatives", ()):
+    if answer.context is not None:
+        yield answer.context.text
+    for alternative in answer.alternatives:
         yield _printed(alternative)
-        yield getattr(alternative, "context", "")
+        if alternative.context is not None:
+            yield alternative.context.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@ _LIST_ITEM = re.compile(r"(?:[-*•]|\d+[.)])\s")
 _CELL_BORDER = " | "
 # A row of a table with named columns: "Size: 500 ml | Price: 3.20".
 _NAMED_CELL = re.compile(r"(?:^|\|) *[^\s:|][^\n:|]{0,60}: \S")
+# A fact, as sections of facts state it: "Ada — born: 1815; London."
+_FACT = re.compile(r"([^\n]{1,200}? — )[^\s:;,.!?()][^\n:;,.!?()]{0,60}: \S")
 # A longer row is split into sentences.
 _MAX_ROW_CHARS = 300
 # A blank line: code stands in a paragraph of its own.
@@ -102,9 +104,9 @@ def load_segmenter():  # type: ignore[no-untyped-def]
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Return the ``(start, end)`` character offsets of the sentences of ``text``, in order, whitespace trimmed.
 
-    List items, table rows and lines of code are sentences on their own. Hard-wrapped prose, prose that a displayed
-    formula interrupts, the terms of a definition list with the first sentence of their definition, and a sentence that
-    ends in ":" with the block of code that it introduces are joined across line breaks.
+    List items, table rows, facts below each other and lines of code are sentences on their own. Hard-wrapped prose,
+    prose that a displayed formula interrupts, the terms of a definition list with the first sentence of their
+    definition, and a sentence that ends in ":" with the block of code that it introduces are joined across line breaks.
     """
     spans: list[tuple[int, int]] = []
     for block in _BLOCK.finditer(text):
@@ -121,7 +123,8 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _block_spans(text: str, block: re.Match[str]) -> list[tuple[int, int]]:
-    if len(block.group()) <= _MAX_ROW_CHARS and _is_table_row(text, block.start(), block.end()):
+    is_row = _is_table_row(text, *block.span()) or _is_fact_among_others(text, *block.span())
+    if len(block.group()) <= _MAX_ROW_CHARS and is_row:
         row = _trim(text, *block.span())
         return [row] if row is not None else []
     spans: list[tuple[int, int]] = []
@@ -238,10 +241,26 @@ def _is_table_row(text: str, start: int, end: int) -> bool:
         return False
     if len(_NAMED_CELL.findall(line)) >= borders:
         return True
+    return borders in [neighbor.count(_CELL_BORDER) for neighbor in _lines_beside(text, start, end)]
+
+
+def _is_fact_among_others(text: str, start: int, end: int) -> bool:
+    """Return whether ``text[start:end]`` states a fact and a line beside it another one about the same subject.
+
+    Prose may have the form of a fact, but not twice.
+    """
+    fact = _FACT.match(text, start, end)
+    if fact is None or "\n" in text[start:end]:
+        return False
+    beside = (_FACT.match(line) for line in _lines_beside(text, start, end))
+    return any(other is not None and other[1] == fact[1] for other in beside)
+
+
+def _lines_beside(text: str, start: int, end: int) -> tuple[str, str]:
+    """Return the lines above and below the line ``text[start:end]``, ``""`` if there is none."""
     above = text[_line_start(text, max(0, start - 1)) : max(0, start - 1)]
     below_end = text.find("\n", end + 1)
-    below = text[end + 1 : below_end if below_end >= 0 else len(text)]
-    return borders in (above.count(_CELL_BORDER), below.count(_CELL_BORDER))
+    return above, text[end + 1 : below_end if below_end >= 0 else len(text)]
 
 
 def _join_code(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

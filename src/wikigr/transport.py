@@ -8,6 +8,7 @@ and the sizes of headers and bodies are limited. Bodies are not decompressed and
 
 from __future__ import annotations
 
+import ipaddress
 import socket
 import ssl
 import threading
@@ -229,6 +230,9 @@ class _Backend(httpcore2.NetworkBackend):
         raise failure
 
     def _look_up(self, host: str, port: int, exchange: Exchange) -> list[str]:
+        if self._resolve is _resolve and _is_address(host):
+            # The resolver's thread may start late on a busy machine, and an address cannot be unresolved.
+            return [host]
         try:
             return _call_in_thread(lambda: self._resolve(host, port), exchange.remaining)
         except TimeoutError as error:
@@ -286,6 +290,14 @@ class _Stream(httpcore2.NetworkStream):
             raise
         # After the shutdown, a read returns what looks like the end of the body.
         exchange.require_time()
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _resolve(host: str, port: int) -> list[str]:

@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import pytest
 
-from tests.answer.evidence import evidence, ranked
-
-from wikigr.answer.abstention import DEFAULT_THRESHOLD, NOT_COVERED, assess
+from wikigr.answer.abstention import NOT_COVERED, THRESHOLD_NAME, assess
 from wikigr.answer.answer import Answer
+from wikigr.answer.probability import AnswerModel
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 
-QUESTIONS = Path(__file__).parents[2] / "packs" / "physics" / "eval" / "questions.jsonl"
+MODEL = AnswerModel(order={}, right={}, intercept=0.0, sure=0.9, likely=0.5, covered=0.2)
 
 
 def answer_question(pack: Pack, question: str) -> Answer:
     return Pipeline(Profile(), pack).answer(question)
 
 
-def test_no_evidence_means_no_sentences_and_no_answer(pack: Pack) -> None:
-    assert ranked(pack, "anything") == []
-    confidence = assess([], [], {})
-    assert (confidence.value, confidence.abstain) == (0.0, True)
+@pytest.mark.parametrize(
+    ("probability", "level"),
+    [(0.0, "not_covered"), (0.19, "not_covered"), (0.2, "not_sure"), (0.5, "likely"), (0.89, "likely"), (0.9, "sure")],
+)
+def test_each_level_begins_at_its_threshold(probability: float, level: str) -> None:
+    confidence = assess(probability, MODEL, {})
+    assert (confidence.value, confidence.level, confidence.threshold) == (probability, level, 0.2)
+    assert confidence.abstain == (level == "not_covered")
 
 
-def test_a_calibrated_threshold_decides(pack: Pack) -> None:
-    item = evidence("Light#0", "Light is made of photons.", 0.9)
-    sentences = ranked(pack, "What is light made of?", item)
-    lenient = assess([item], sentences, {"abstention": 0.01})
-    strict = assess([item], sentences, {"abstention": 0.99})
-    assert (lenient.abstain, strict.abstain) == (False, True)
-    assert lenient.value > 0.5 > strict.value
-    assert assess([item], sentences, {}).parts["threshold"] == DEFAULT_THRESHOLD
+def test_the_threshold_of_a_pack_replaces_that_of_the_model() -> None:
+    assert assess(0.3, MODEL, {THRESHOLD_NAME: 0.4}).abstain
+    assert assess(0.1, MODEL, {THRESHOLD_NAME: 0.05}).level == "not_sure"
+    # Thresholds of earlier releases were on other scales.
+    assert assess(0.3, MODEL, {"reader": 0.9, "abstention": 0.9}).level == "not_sure"
 
 
 def test_off_topic_questions_are_declined(pack: Pack) -> None:
     for question in ("How long should rice simmer?", "Who won the football cup in Brazil?", "qwerty asdfgh zxcvb"):
         answer = answer_question(pack, question)
         assert (answer.abstained, answer.text, answer.citations) == (True, NOT_COVERED, ())
+        assert (answer.level, answer.alternatives) == ("not_covered", ())
         assert answer.confidence < 0.5

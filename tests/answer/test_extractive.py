@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.answer.evidence import evidence
 
 from wikigr.answer.answer import Answer
-from wikigr.answer.extractive import SENTENCE_FLOOR, best_sentences, quote
-from wikigr.answer.sentences import SentenceScore
+from wikigr.answer.candidates.candidate import AnswerCandidate, Quotation
+from wikigr.answer.extractive import as_text, further_answers, other_answers, quote
 from wikigr.errors import UsageError
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.reader.options import ReaderOptions
 from wikigr.reader.passage import Span
 
 QUESTIONS = Path(__file__).parents[2] / "packs" / "physics" / "eval" / "questions.jsonl"
@@ -26,46 +24,62 @@ def answer_question(pack: Pack, question: str, profile: Profile | None = None) -
     return Pipeline(profile or Profile(), pack).answer(question)
 
 
-def sentence(pack: Pack, text: str, score: float = 1.0) -> SentenceScore:
-    whole = SentenceScore(
-        evidence("A#0", text, 1.0).section, 0, len(text), score, score, score, score, score, score, score
-    )
-    assert whole.text == text
-    return whole
+def candidate(
+    section_id: str, text: str, probability: float = 0.9, short: str = "", kind: str = "span"
+) -> AnswerCandidate:
+    section = evidence(section_id, text, 1.0).section
+    span = Span(start := text.index(short), start + len(short), 1.0) if short else None
+    return AnswerCandidate(kind, (Quotation(section, 0, len(text)),), span=span, probability=probability)
 
 
-def quoted(*sentences: SentenceScore) -> list[str]:
-    return [citation.quote for citation in quote(best_sentences(sentences, short=False, limit=3))]
+def quoted(*answers: AnswerCandidate, limit: int = 3) -> list[str]:
+    return [answer.text for answer in (answers[0], *further_answers(answers, limit))]
 
 
-def test_nothing_is_quoted_twice(pack: Pack) -> None:
+def test_nothing_is_quoted_twice() -> None:
     mona = "The Mona Lisa is one of the most recognizable paintings in the world."
-    assert quoted(
-        sentence(pack, mona),
-        sentence(pack, f"Enlarge {mona}"),
-        sentence(pack, "The Mona Lisa, is one of the MOST recognizable paintings in the world!"),
-        sentence(pack, "It is by Leonardo."),
-        sentence(pack, "one of the most recognizable paintings."),
-        sentence(pack, f"{mona} It was painted in Florence by Leonardo da Vinci between 1503 and 1519, on poplar."),
-    ) == [
+    longer = f"{mona} It was painted in Florence by Leonardo da Vinci between 1503 and 1519, on poplar."
+    texts = [mona, f"Enlarge {mona}", mona.upper(), "It is by Leonardo.", "one of the most paintings.", longer]
+    assert quoted(*(candidate(f"A#{n}", text) for n, text in enumerate(texts))) == [
         mona,
         "It is by Leonardo.",
-        f"{mona} It was painted in Florence by Leonardo da Vinci between 1503 and 1519, on poplar.",
+        "one of the most paintings.",
     ]
 
 
-def test_after_a_sentence_a_fragment_must_tell_something(pack: Pack) -> None:
-    prose = sentence(pack, "Spin is angular momentum.")
-    header = sentence(pack, "spin | family | behavior")
-    row = sentence(pack, "1961 | Claus Jönsson, Tübingen | electron beam")
-    aside = replace(row, term_coverage=0.0)
-    assert quoted(prose, header, row) == [prose.text, row.text]
-    assert quoted(prose, aside) == [prose.text]
-    assert quoted(header, aside) == [header.text, aside.text]
-    assert quoted(prose, sentence(pack, "Uses:"), sentence(pack, "Capital: Zedtown")) == [
-        prose.text,
-        "Capital: Zedtown",
-    ]
+def test_a_further_sentence_is_likely_and_has_an_answer_of_its_own() -> None:
+    ulm = candidate("A#0", "Einstein was born in Ulm.", 0.9, "Ulm")
+    same = candidate("A#1", "In the town of Ulm a child was born.", 0.85, "the town of Ulm")
+    other = candidate("A#2", "He grew up in the city of Munich.", 0.8, "Munich")
+    doubtful = candidate("A#3", "He lived for years in Bern.", 0.49, "Bern")
+    assert quoted(ulm, same, other, doubtful) == [ulm.text, other.text]
+    assert quoted(ulm, other, limit=1) == [ulm.text]
+    assert quoted(doubtful, candidate("A#4", "He taught.", 0.48)) == [doubtful.text]
+    # A sentence far below the first one, and one after a list.
+    assert quoted(candidate("A#0", "He taught.", 0.95), candidate("A#1", "He moved.", 0.6)) == ["He taught."]
+    assert quoted(candidate("A#0", "- one\n- two", 0.9, kind="list"), other) == ["- one\n- two"]
+
+
+def test_alternatives_are_from_other_sections_and_say_something_else() -> None:
+    best = candidate("A#0", "Einstein was born in Ulm.", 0.9, "Ulm")
+    beside = candidate("A#0", "He grew up in Munich.", 0.8, "Munich")
+    again = candidate("B#0", "Ulm is where he was born.", 0.7, "Ulm")
+    others = [candidate(f"C#{n}", f"He lived in town {n}.", 0.5 - n / 10, f"town {n}") for n in range(3)]
+    assert other_answers([best, beside, again, *others], [best]) == others[:2]
+
+
+@pytest.mark.parametrize(
+    ("quotes", "text"),
+    [
+        (["One.", "Two."], "One. [1] Two. [2]"),
+        (["1. Open it.\n2. Close it."], "1. Open it.\n2. Close it. [1]"),
+        (["Size: S | Price: 2\nSize: L | Price: 4", "One."], "Size: S | Price: 2\nSize: L | Price: 4 [1]\nOne. [2]"),
+        (["hard\nwrapped text."], "hard wrapped text. [1]"),
+    ],
+)
+def test_lists_and_tables_keep_their_lines(quotes: list[str], text: str) -> None:
+    sections = [evidence(f"A#{n}", quote_text, 1.0).section for n, quote_text in enumerate(quotes)]
+    assert as_text(quote([Quotation(section, 0, len(section.content)) for section in sections])) == text
 
 
 def test_gold_questions_get_their_answers(pack: Pack) -> None:
@@ -78,34 +92,6 @@ def test_gold_questions_get_their_answers(pack: Pack) -> None:
         right += any(accepted.lower() in answer.text.lower() for accepted in question["answers"])
     assert len(single) >= 40
     assert right / len(single) >= 0.65
-
-
-def test_further_sentences_come_near_the_best(pack: Pack) -> None:
-    without_reader = Profile().override(ReaderOptions, enabled=False)
-    answer = answer_question(pack, "In which year was Werner Heisenberg born?", without_reader)
-    kept = answer.sentences[: len(answer.citations)]
-    assert len(kept) >= 2
-    assert [s.text for s in kept] == [c.quote for c in answer.citations]
-    assert all(s.score >= SENTENCE_FLOOR * kept[0].score for s in kept)
-
-
-def read(pack: Pack, text: str, short: str, score: float) -> SentenceScore:
-    """Return a sentence in which the reader has found ``short``."""
-    start = text.index(short)
-    return replace(sentence(pack, text), span=Span(start, start + len(short), 1.0), answer_score=score)
-
-
-def test_a_further_sentence_has_a_good_answer_of_its_own(pack: Pack) -> None:
-    ulm = read(pack, "Einstein was born in Ulm.", "Ulm", 0.9)
-    same = read(pack, "In the town of Ulm a child was born.", "the town of Ulm", 0.85)
-    other = read(pack, "He grew up in the city of Munich.", "Munich", 0.8)
-    doubtful = read(pack, "He lived for years in Bern.", "Bern", 0.49)
-    unread = sentence(pack, "He died in Princeton.")
-    ranked = [ulm, same, other, doubtful, unread]
-    assert best_sentences(ranked, short=True, limit=3) == [ulm, other]
-    assert best_sentences(ranked, short=False, limit=3) == [ulm, same, other]
-    assert best_sentences([doubtful, unread], short=True, limit=3) == [doubtful]
-    assert best_sentences(ranked, short=False, limit=2) == [ulm, same]
 
 
 @pytest.mark.parametrize("question", ["", " \n", "\t"])

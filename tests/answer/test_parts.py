@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from wikigr.answer.abstention import READER_THRESHOLD_NAME
 from wikigr.embeddings.embedder import Embedder
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
@@ -59,23 +57,11 @@ def test_two_sentences_are_quoted_in_the_order_of_the_parts(pipeline: Pipeline) 
         assert answer.span is None, "either part alone is half an answer"
 
 
-def test_the_confidence_is_that_of_the_less_likely_part(pipeline: Pipeline) -> None:
-    where, when, both = (
-        pipeline.answer(f"{words} was Nora Quist born?").confidence for words in ("Where", "When", "When and where")
-    )
-    assert when < where - 0.1
-    assert both == pytest.approx(when, abs=0.02)
-
-
-def test_the_part_that_the_pack_covers_is_answered(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
-    # No date is stated, and the threshold lies between the confidences in the two parts.
-    manifest = replace(pipeline.pack.manifest, thresholds={READER_THRESHOLD_NAME: 0.85})
-    monkeypatch.setattr(pipeline.pack, "manifest", manifest)
-    assert pipeline.answer("When was Nora Quist born?").abstained
-    answer = pipeline.answer("When and where was Nora Quist born?")
-    assert answer.span is not None
-    assert answer.span.text == "Uppsala"
-    assert answer.confidence < 0.85
+def test_a_part_that_the_pack_lacks_makes_the_answer_less_likely(pipeline: Pipeline) -> None:
+    both = pipeline.answer("When and where was Tessa Arnold born?")
+    half = pipeline.answer("When and where was Nora Quist born?")
+    assert half.confidence < both.confidence
+    assert "Uppsala" in half.text
 
 
 def test_what_the_pack_does_not_cover_in_either_part_is_not_answered(pipeline: Pipeline) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from wikigr.answer.abstention import DEFAULT_READER_THRESHOLD, READER_THRESHOLD_NAME
+from wikigr.answer.abstention import THRESHOLD_NAME
 from wikigr.answer.answer import Answer
+from wikigr.answer.probability import WITH_READER, answer_models
 from wikigr.errors import ModelError
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
@@ -66,8 +67,8 @@ def test_the_confidence_is_the_strength_that_is_compared_with_the_named_threshol
     answer = ask(pack, "Where was Werner Heisenberg born?")
     (record,) = [record for record in answer.trace.stages if record.stage == "abstention"]
     assert record.notes["strength"] == answer.confidence
-    assert record.notes["threshold"] == DEFAULT_READER_THRESHOLD
-    assert record.notes["threshold_name"] == READER_THRESHOLD_NAME
+    assert record.notes["threshold"] == answer_models()[WITH_READER].covered
+    assert record.notes["threshold_name"] == THRESHOLD_NAME
     assert answer.confidence > ask(pack, "Who won the football World Cup in 2022?").confidence
 
 

@@ -35,7 +35,7 @@ def make(pack: Pack, messages_server: MessagesServer) -> Make:
             model=profile[SynthesisOptions].model,
             api_key="sk-secret-key",
             base_url=messages_server.url,
-            timeout=5.0,
+            timeout=60.0,
             retries=0,
             budget=budget,
         )
@@ -126,6 +126,8 @@ def test_a_citation_that_does_not_hold_is_marked(
     answer = make().answer(QUESTION)
     assert answer.text == f"It was invented {UNVERIFIED}."
     assert (answer.citations, answer.unverified, answer.confidence) == ((), ("It was invented",), 0.0)
+    # It is an answer, but nothing supports it.
+    assert answer.level == "not_sure"
     record = synthesis_record(answer)
     assert record.notes["unverified"] == 1
     assert record.warning == "nothing in the answer could be verified against the pack"
@@ -286,6 +288,7 @@ class TestWhatNothingSupports:
         words = f"{NOT_COVERED} But I remember that it was Bob."
         answer = self.ask(make, messages_server, streamed, lambda r: text(words), lambda r: text(" Bob!"))
         assert (answer.text, answer.query_type, answer.confidence) == (NOT_COVERED, "abstained", 0.0)
+        assert (answer.level, answer.alternatives, answer.context) == ("not_covered", (), None)
 
 
 def test_models_that_are_not_claude_get_markers(make: Make, messages_server: MessagesServer) -> None:

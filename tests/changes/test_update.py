@@ -313,28 +313,18 @@ def test_a_calibrated_threshold_is_recalibrated(pack: Path) -> None:
     assert not [note for note in told.notes if "threshold" in note]
 
 
-def test_every_fitted_threshold_is_recalibrated_under_its_name(pack: Path) -> None:
-    give_questions(pack)
-    calibrated(pack)
-    calibrated(pack, "enhanced")
-    assert set(manifest_of(pack).thresholds) == {"min_relevance", THRESHOLD_NAME, "reader"}
-    told = Told()
-    update(pack, CHANGED, told)
-    manifest = manifest_of(pack)
-    assert set(manifest.thresholds) == {"min_relevance", THRESHOLD_NAME, "reader"}
-    assert (manifest.calibration["profile"], manifest.calibration["reader.profile"]) == ("baseline", "enhanced")
-    assert not [note for note in told.notes if "threshold" in note]
-
-
-def test_a_threshold_that_its_profile_no_longer_uses_is_dropped_with_a_note(pack: Path) -> None:
+def test_the_threshold_of_an_earlier_release_is_replaced_with_a_note(pack: Path) -> None:
     give_questions(pack)
     calibrated(pack)
     fields = json.loads((pack / "manifest.json").read_text())
-    fields["calibration"]["profile"] = "enhanced"
+    fields["thresholds"]["abstention"] = fields["thresholds"].pop(THRESHOLD_NAME)
+    fields["calibration"] = {key.removeprefix(f"{THRESHOLD_NAME}."): v for key, v in fields["calibration"].items()}
     (pack / "manifest.json").write_text(json.dumps(fields))
     told = Told()
     update(pack, CHANGED, told)
-    assert set(manifest_of(pack).thresholds) == {"min_relevance", "reader"}
+    manifest = manifest_of(pack)
+    assert set(manifest.thresholds) == {"min_relevance", THRESHOLD_NAME}
+    assert manifest.calibration[f"{THRESHOLD_NAME}.profile"] == "baseline"
     (note,) = [note for note in told.notes if "threshold" in note]
     assert note.startswith("Dropped the calibrated abstention threshold") and "uses another threshold" in note
 
@@ -376,7 +366,7 @@ def test_a_stage_that_fails_during_recalibration_is_noted(pack: Path, tmp_path: 
     profile = tmp_path / "mine.yaml"
     profile.write_text(f"extends: baseline\ncross_encoder: {{enabled: true, model: {tmp_path / 'gone'}}}\n")
     fields = json.loads((pack / "manifest.json").read_text())
-    fields["calibration"]["profile"] = str(profile)
+    fields["calibration"][f"{THRESHOLD_NAME}.profile"] = str(profile)
     (pack / "manifest.json").write_text(json.dumps(fields))
     told = Told()
     update(pack, CHANGED, told)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import time
-from collections.abc import Callable
 
 from wikigr_cli.app import run
 from wikigr_cli.environment import Environment
@@ -31,11 +29,3 @@ def in_terminal(*arguments: str, columns: int = 80, **variables: str) -> Result:
 
 def widest(text: str) -> int:
     return max(cells(line) for line in text.splitlines())
-
-
-def until(happened: Callable[[], bool]) -> None:
-    for _ in range(600):
-        if happened():
-            return
-        time.sleep(0.05)
-    raise AssertionError("it did not happen in 30 s")

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import random
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -89,13 +90,15 @@ def _download_until_killed(url: str, folder: str) -> None:
 
 
 def test_a_killed_download_resumes(server: FileServer, tmp_path: Path) -> None:
+    killed = threading.Event()
+
     def begin_and_wait(request: Handler) -> None:
         request.send_response(200)
         request.send_header("Content-Length", str(len(CONTENT)))
         request.send_header("ETag", f'"{hashlib.sha256(CONTENT).hexdigest()[:16]}"')
         request.end_headers()
         request.wfile.write(CONTENT[:300_000])
-        time.sleep(2)
+        killed.wait(120)
 
     server.behaviors["/p.wikigr"] = begin_and_wait
     arguments = (server.url("/p.wikigr"), str(tmp_path))
@@ -109,6 +112,7 @@ def test_a_killed_download_resumes(server: FileServer, tmp_path: Path) -> None:
         fetch(server, tmp_path)
     os.kill(child.pid or 0, signal.SIGKILL)
     child.join()
+    killed.set()
     have = partial.stat().st_size
     del server.behaviors["/p.wikigr"]
     assert fetch(server, tmp_path).read_bytes() == CONTENT

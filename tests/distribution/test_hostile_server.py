@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import socket
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,11 @@ from wikigr.distribution import download, http_request
 from wikigr.errors import WikigrError
 
 MAX_BYTES = 1_000_000
+# For behaviors that exceed another limit than the time. On a busy machine, reading that far can take longer than 0.5 s.
+PATIENT = 60.0
 SLOW = "failed 2 times, most recently because the server takes too long to answer"
 # A server that sends a few bytes of the file in time gets no other attempt.
-STALLED = r"sent only [\d,]+ bytes in 0\.5 s"
+STALLED = r"sent only [\d,]+ bytes in 2 s"
 BROKEN = "failed 2 times"
 COMPRESSED = "an encoding that was not requested"
 TOO_LARGE = "larger than 1,000,000 bytes"
@@ -80,8 +81,12 @@ EXPECTED = {
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download, "_FIRST_PAUSE", 0.0)
     monkeypatch.setattr(download, "_MAX_ATTEMPTS", 2)
-    monkeypatch.setattr(http_request, "_HEADER_SECONDS", 0.5)
-    monkeypatch.setattr(http_request, "_STALL_SECONDS", 0.5)
+    set_limits(monkeypatch, 0.5)
+
+
+def set_limits(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    monkeypatch.setattr(http_request, "_HEADER_SECONDS", seconds)
+    monkeypatch.setattr(http_request, "_STALL_SECONDS", seconds)
 
 
 def fetch(url: str, folder: Path) -> str:
@@ -94,12 +99,17 @@ def fetch(url: str, folder: Path) -> str:
     return ""
 
 
-def test_every_behavior_ends_in_time(tmp_path: Path) -> None:
+def test_every_behavior_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def call(server: ScriptedServer, name: str) -> str:
         return fetch(server.url, tmp_path / name.replace("/", " "))
 
     assert EXPECTED.keys() == BEHAVIORS.keys()
-    found = play_all(call)
+    found = play_all(call, [name for name in EXPECTED if EXPECTED[name] == SLOW])
+    # The headers must arrive in time, and their deadline also holds for the body.
+    set_limits(monkeypatch, 2.0)
+    found |= play_all(call, [name for name in EXPECTED if EXPECTED[name] == STALLED])
+    set_limits(monkeypatch, PATIENT)
+    found |= play_all(call, [name for name in EXPECTED if EXPECTED[name] not in (SLOW, STALLED)])
     offenders = {
         name: text
         for name, text in found.items()
@@ -111,15 +121,12 @@ def test_every_behavior_ends_in_time(tmp_path: Path) -> None:
 
 def test_a_tls_handshake_that_stalls_ends_in_time(tmp_path: Path) -> None:
     with playing(mute=True) as server:
-        begun = time.monotonic()
         assert re.search(SLOW, fetch(server.url.replace("http:", "https:"), tmp_path))
-        assert time.monotonic() - begun < 10
+        assert not server.closing.is_set()
 
 
 def test_a_resolver_that_stalls_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stalled = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: stalled.wait(10))
-    begun = time.monotonic()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: stalled.wait())
     assert re.search(SLOW, fetch("https://host.example", tmp_path))
-    assert time.monotonic() - begun < 8
     stalled.set()

@@ -364,7 +364,7 @@ def test_a_download_is_not_removed_from_under_another_installation(archive: Make
                 if what == "validating":
                     other = threading.Thread(target=second)
                     other.start()
-                    other.join(5)
+                    other.join(120)
 
         assert install(url, allow_private=True, progress=Meanwhile()).changed
     assert found == ["Another process is downloading or installing the same URL."]

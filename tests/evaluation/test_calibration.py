@@ -52,7 +52,7 @@ def notes(strength: float, threshold: float, name: str | None = None) -> dict[st
 def test_the_threshold_has_the_name_that_the_stage_states(physics_pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [(0.9, True), (0.7, True), (0.2, False), (0.1, False)]
     unnamed = fit(physics_pack, monkeypatch, [(notes(strength, 0.48), kind) for strength, kind in rows])
-    assert (unnamed.name, unnamed.threshold, unnamed.before) == ("abstention", 0.45, 0.48)
+    assert (unnamed.name, unnamed.threshold, unnamed.before) == ("answer", 0.45, 0.48)
     named = fit(physics_pack, monkeypatch, [(notes(strength, 0.6, "reader"), kind) for strength, kind in rows])
     assert named == replace(unnamed, name="reader", before=0.6)
     assert (named.answered, named.declined, named.answerable, named.unanswerable) == (1.0, 1.0, 2, 2)
@@ -77,7 +77,7 @@ def test_a_manifest_holds_several_fitted_thresholds(physics_pack: Path) -> None:
     both = with_threshold(with_threshold(built, "abstention", 0.4, DATA), "reader", 0.6, other)
     assert fitted_names(both) == ["abstention", "reader"]
     assert both.thresholds == {**built.thresholds, "abstention": 0.4, "reader": 0.6}
-    # The data of the threshold that earlier releases know is where they look for it.
+    # The data of the threshold of earlier releases is where they stored it.
     assert both.calibration["profile"] == "enhanced"
     assert fitted_on(both, "abstention") == {"questions": "h" * 64, "split": "dev", "profile": "enhanced"}
     assert fitted_on(both, "reader") == {"questions": "i" * 64, "split": "", "profile": "precise"}

@@ -14,7 +14,9 @@ from eval.real import packs
 from eval.real.packs import SOURCES, BenchSource
 from eval.real.questions import NOT_COVERED, BenchQuestion, find_mistakes, load_questions
 from eval.real.scores import Outcome, calibration_error, judge, score
-from wikigr.answer.answer import ABSTAINED, EXTRACTIVE, Answer, AnswerSpan
+from wikigr.answer.answer import ABSTAINED, EXTRACTIVE, Alternative, Answer, AnswerSpan
+from wikigr.answer.probability import Level
+from wikigr.answer.surroundings import Surroundings
 from wikigr.retrieval.trace import Trace
 
 QUESTIONS = [question for source in SOURCES for question in load_questions(source)]
@@ -102,23 +104,17 @@ def test_the_short_answer_and_the_text_are_judged_and_an_abstention_is_not() -> 
     declined = judge(question("wren"), answer("Not covered: wren", kind=ABSTAINED))
     assert declined.declined
     assert not declined.right
-    assert [judge(question("x"), answer("x", confidence=c)).is_sure for c in (0.79, 0.8)] == [False, True]
+    levels: tuple[Level, ...] = ("sure", "likely", "not_sure")
+    assert [judge(question("x"), replace(answer("x"), level=level)).is_sure for level in levels] == [True, False, False]
 
 
 def test_surroundings_and_alternatives_count_as_near() -> None:
-    class AnswerWithAlternatives(Answer):
-        """What an answer with surroundings and alternatives will look like."""
-
-        context = "The fern house."
-        alternatives = (answer("Tobias Wren does."),)
-        level = "sure"
-
-    plain = answer("Nobody does.")
-    fields = (plain.question, plain.text, plain.query_type, 0.5, (), (), (), plain.trace)
-    rich = AnswerWithAlternatives(*fields)
-    for gold in ("wren", "fern house"):
+    around = [Surroundings("Fern#0", text, 0, len(text)) for text in ("The fern house.", "Opened by Wren on Mondays.")]
+    alternative = Alternative("span", "Tobias does. [1]", 0.2, (), context=around[1])
+    rich = replace(answer("Nobody does."), level="likely", context=around[0], alternatives=(alternative,))
+    for gold in ("wren", "fern house", "tobias"):
         outcome = judge(question(gold), rich)
-        assert (outcome.right, outcome.near, outcome.is_sure) == (False, True, True)
+        assert (outcome.right, outcome.near, outcome.is_sure) == (False, True, False)
     assert not judge(question("finch"), rich).near
 
 

@@ -59,6 +59,7 @@ def test_a_line_torn_within_a_character_costs_only_itself(tmp_path: Path) -> Non
         {"metrics": {"accuracy": -0.1}},
         {"confidence": float("nan")},
         {"confidence": 2},
+        {"level": None},
         {"ranking": [5]},
         {"ranking": [{"section_id": "a#0", "score": float("inf")}]},
         {"ranking": [{"score": 0.5}]},

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.waiting import until
 
 from wikigr.cluster import ClusterError
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
@@ -190,7 +191,7 @@ def test_killed_in_any_stage_the_old_pack_stays_and_the_next_build_ends_the_same
         target=_build_and_wait, args=(source, tmp_path / "pack", _Lazy(encoder.identity), stage)
     )
     process.start()
-    wait_for(lambda: (tmp_path / "reached").exists())
+    until((tmp_path / "reached").exists)
     os.kill(process.pid or 0, signal.SIGKILL)
     process.join()
     with Pack(tmp_path / "pack") as pack:
@@ -198,14 +199,6 @@ def test_killed_in_any_stage_the_old_pack_stays_and_the_next_build_ends_the_same
     assert all(check.passed for check in validate_pack(tmp_path / "pack"))
     resumed = build(source, tmp_path / "pack", encoder)
     assert resumed.manifest.digest == build(source, tmp_path / "fresh", encoder).manifest.digest
-
-
-def wait_for(condition: object, seconds: float = 30.0) -> None:
-    assert callable(condition)
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "the build did not get there"
-        time.sleep(0.02)
 
 
 def test_a_bad_line_stops_the_build_and_names_it_unless_told_to_go_on(tmp_path: Path, encoder: Embedder) -> None:

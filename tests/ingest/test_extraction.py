@@ -9,18 +9,20 @@ import multiprocessing
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.ingest.extractions import graph
 from tests.llm.server import Behavior, MessagesServer, Response, reply, respond, slow, status, usage
+from tests.waiting import until
 
 from wikigr.changes.review import UpdateOptions
 from wikigr.changes.update import update_pack
@@ -544,11 +546,24 @@ def test_a_limit_needs_a_price(no_model: None) -> None:
 # -- going on
 
 
+@contextmanager
+def calls_ended() -> Iterator[None]:
+    """Afterwards, wait for the calls that an interrupted extraction left under way in their threads."""
+    before = set(threading.enumerate())
+    yield
+    until(lambda: not any("ThreadPoolExecutor" in thread.name for thread in set(threading.enumerate()) - before))
+
+
+def stored_replies(pack: Path) -> int:
+    with closing(sqlite3.connect(f"file:{pack}/.wikigr/staging.sqlite?mode=ro", uri=True)) as staging:
+        (count,) = staging.execute("SELECT count(*) FROM extraction").fetchone()
+    return int(count)
+
+
 def test_an_interrupt_keeps_the_replies(server: MessagesServer, tmp_path: Path) -> None:
     source = write_source(tmp_path / "s.jsonl", numbered(30))
-    with pytest.raises(KeyboardInterrupt):
+    with calls_ended(), pytest.raises(KeyboardInterrupt):
         extract(source, tmp_path / "work", progress=Notes(stop_after=6))
-    time.sleep(0.3)
     report = extract(source, tmp_path / "work")
     assert report.kept >= 7
     times = asked(server)
@@ -577,11 +592,16 @@ def test_a_killed_extraction_resumes_without_repeating_calls(
     server: MessagesServer, tmp_path: Path, encoder: Embedder
 ) -> None:
     answers = by_section({"Section": recorded(graph([("Ada", "person")]))})
+    answered_before: list[str] = []
+    lock = threading.Lock()
     hang = threading.Event()
 
     def behave(request: dict[str, Any]) -> Response:
-        if len(server.requests) > 10 and not hang.is_set():
-            return Response(mute=True)
+        with lock:
+            if not hang.is_set():
+                if len(answered_before) == 10:
+                    return Response(mute=True)
+                answered_before.append(section_in(request))
         return answers(request)
 
     server.always(behave)
@@ -590,12 +610,9 @@ def test_a_killed_extraction_resumes_without_repeating_calls(
         target=_build_elsewhere, args=(source, tmp_path / "pack", encoder.identity)
     )
     process.start()
-    deadline = time.monotonic() + 30
-    # Ten were answered; the four calls after them hang, so that all ten are kept.
-    while len(server.requests) < 14:
-        assert time.monotonic() < deadline, "the build did not get there"
-        time.sleep(0.02)
-    time.sleep(0.3)
+    # Ten are answered and kept; the four calls after them hang.
+    until(lambda: len(server.requests) == 14)
+    until(lambda: stored_replies(tmp_path / "pack") == 10)
     os.kill(process.pid or 0, signal.SIGKILL)
     process.join()
     before = asked(server)
@@ -604,7 +621,6 @@ def test_a_killed_extraction_resumes_without_repeating_calls(
     report = build(source, tmp_path / "pack", encoder)
     assert report.extraction is not None
     assert report.extraction.kept == 10
-    answered_before = [section_in(request.json) for request in server.requests[:10]]
     assert len(before) == 14
     times = asked(server)
     assert [times[text] for text in answered_before] == [1] * 10
@@ -636,9 +652,8 @@ def test_an_update_keeps_the_replies_of_an_interrupted_extraction(
     records = numbered(12)
     source = write_source(tmp_path / "s.jsonl", records)
     build(source, tmp_path / "pack", encoder, extract=False)
-    with pytest.raises(KeyboardInterrupt):
+    with calls_ended(), pytest.raises(KeyboardInterrupt):
         build(source, tmp_path / "pack", encoder, progress=Notes(stop_after=6))
-    time.sleep(0.3)
     staging = Staging(tmp_path / "pack" / ".wikigr" / "staging.sqlite")
     replies, usd = staging.paid_replies()
     staging.close()

@@ -58,8 +58,18 @@ def test_facts_that_nodes_share_and_pages_that_only_repeat_stay() -> None:
     text = "human settlement in the north of France, near the sea"
     nodes = [article(n, ("", text), triples=True) for n in range(6)]
     assert tidy(nodes)[0] == [("", text)]
+    graph = [article(n, ("", text), ("Facts", "S — a: 1."), triples=True) for n in range(6)]
+    assert tidy(graph)[0] == [("", text), ("Facts", "S — a: 1.")]
     alike = [article(n, ("", LONG)) for n in range(6)]
     assert tidy(alike)[0] == [("", LONG)]
+
+
+def test_the_facts_of_an_infobox_stay_and_do_not_protect_what_pages_repeat() -> None:
+    pages = [
+        article(n, ("", f"Docs > All\n\n{LONG} {n}"), ("A", "Copyright 2020"), ("Facts", "S — a: 1."), triples=n < 3)
+        for n in range(6)
+    ]
+    assert tidy(pages) == [[("", f"{LONG} {n}"), ("Facts", "S — a: 1.")] for n in range(6)]
 
 
 @pytest.mark.parametrize(
@@ -75,6 +85,10 @@ def test_facts_that_nodes_share_and_pages_that_only_repeat_stay() -> None:
         ([("A", LONG), ("B", "It is old.")], [("A", LONG), ("B", "It is old.")]),
         ([("A", LONG), ("L", "- a\n- b")], [("A", f"{LONG}\n\nL:\n- a\n- b")]),
         ([("", "short")], [("", "short")]),
+        # Facts are never joined to other text.
+        ([("A", LONG), ("A/Facts", "S — a: b?"), ("B", "x")], [("A", f"{LONG}\n\nB: x"), ("A/Facts", "S — a: b?")]),
+        ([("A", LONG), ("B", "x"), ("B/Facts", "S — a: b?")], [("A", f"{LONG}\n\nB: x"), ("B/Facts", "S — a: b?")]),
+        ([("B", "x"), ("B/Facts", "S — a: b?")], [("B", "x"), ("B/Facts", "S — a: b?")]),
     ],
 )
 def test_a_tiny_section_joins_one_beside_it(sections: list[tuple[str, str]], expected: list[tuple[str, str]]) -> None:

@@ -22,7 +22,7 @@ def claude(messages_server: MessagesServer) -> Iterator[Make]:
     made: list[Claude] = []
 
     def make(**options: Any) -> Claude:
-        defaults = {"model": "claude-opus-4-6", "api_key": KEY, "base_url": messages_server.url, "timeout": 5.0}
+        defaults = {"model": "claude-opus-4-6", "api_key": KEY, "base_url": messages_server.url, "timeout": 60.0}
         made.append(Claude(**{**defaults, **options}))
         return made[-1]
 

@@ -306,7 +306,7 @@ def _handler_of(server: MessagesServer) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             for number, piece in enumerate(response.pieces[: response.cut]):
                 if response.gate is not None and response.gate[0] == number:
-                    response.gate[1].wait(5)
+                    response.gate[1].wait(120)
                 if response.pause:
                     server.closing.wait(response.pause)
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import socket
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -36,10 +35,11 @@ from .conftest import KEY
 pytestmark = pytest.mark.usefixtures("no_model", "no_pauses")
 
 TIMEOUT, RETRIES = 0.5, 1
+# For behaviors that exceed another limit than the time. On a busy machine, reading that far can take longer than 0.5 s.
+PATIENT = 60.0
 # Each behavior with the error of a complete reply and that of a stream. "" is a good reply.
 SLOW = r"did not answer within 0\.5 s"
-# A flood meets the limit of its size, or that of the time if the machine is busy.
-FLOOD = f"{SLOW}|did not send a reply of the Messages API: (it is too long|.* exceeded the 1048576 byte limit)"
+FLOOD = "did not send a reply of the Messages API: (it is too long|.* exceeded the 1048576 byte limit)"
 BROKEN = "ended before the reply was complete"
 OTHER = "did not send a reply of the Messages API"
 EXPECTED = {
@@ -119,14 +119,14 @@ def ask(client: Claude, stream: bool, question: str = "Where?") -> str:
 def test_every_behavior_ends_in_time_with_an_error(stream: bool) -> None:
 
     def call(server: ScriptedServer, name: str) -> str:
-        client = claude(server.url)
+        client = claude(server.url, timeout=TIMEOUT if expected[name] == SLOW else PATIENT)
         error = ask(client, stream)
         client.close()
         return error
 
     assert EXPECTED.keys() == BEHAVIORS.keys()
-    found = play_all(call)
     expected = {name: pattern[stream] for name, pattern in EXPECTED.items()}
+    found = play_all(call)
     offenders = {name: text for name, text in found.items() if not matches(expected[name], text)}
     assert offenders == {}
 
@@ -152,8 +152,8 @@ def test_a_good_stream_may_take_longer_than_the_timeout_but_not_than_the_whole_l
         def play(peer: Peer) -> None:
             start, rest = EVENTS.split(b"\n\n", 1)
             peer.send(OK, STREAM, CLOSE, END, start, b"\n\n")
-            for _ in range(4):
-                peer.server.closing.wait(0.3)
+            for _ in range(25):
+                peer.server.closing.wait(0.1)
                 peer.send(event, b"\n\n")
             peer.send(rest)
             peer.connection.shutdown(socket.SHUT_RDWR)
@@ -161,18 +161,16 @@ def test_a_good_stream_may_take_longer_than_the_timeout_but_not_than_the_whole_l
         return play
 
     with playing(slowly(b'data: {"type": "of the future"}')) as server:
-        assert ask(claude(server.url, timeout=0.9, retries=8), stream=True) == ""
-        assert "within 0.9 s" in ask(claude(server.url, timeout=0.9, retries=0), stream=True)
+        assert ask(claude(server.url, timeout=2.0, retries=29), stream=True) == ""
+        assert "within 0.5 s" in ask(claude(server.url, timeout=0.5, retries=0), stream=True)
     with playing(slowly(b'data: {"type": "ping"}')) as server:
-        assert "within 0.9 s" in ask(claude(server.url, timeout=0.9, retries=8), stream=True)
+        assert "within 0.5 s" in ask(claude(server.url, timeout=0.5, retries=8), stream=True)
 
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_tls_handshake_that_stalls_ends_in_time(stream: bool) -> None:
     with playing(mute=True) as server:
-        begun = time.monotonic()
         assert "did not answer" in ask(claude(server.url.replace("http:", "https:"), timeout=1.0), stream)
-        assert time.monotonic() - begun < 10
         assert not server.closing.is_set()
 
 
@@ -184,10 +182,8 @@ def test_a_server_that_reads_nothing_ends_in_time() -> None:
 
 def test_a_resolver_that_stalls_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     stalled = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: stalled.wait(10))
-    begun = time.monotonic()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: stalled.wait())
     assert "not resolved in time" in ask(claude("http://model.example"), stream=False)
-    assert time.monotonic() - begun < 8
     stalled.set()
 
 

@@ -22,6 +22,10 @@ WIKI = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="
 == Early use ==
 Turn it.</text></revision></page></mediawiki>"""
 
+WIKI_WITH_INFOBOXES = WIKI.replace("It is red.", "{{Infobox x|shade=red}}It is red.").replace(
+    "Turn it.", "{{Infobox x|turns=2}}Turn it.\n== Later use ==\nNone."
+)
+
 
 def build(source: Path, pack: Path, encoder: Embedder) -> Path:
     build_pack(open_source(source), str(source), pack, encoder, BuildOptions(name="p"))
@@ -124,3 +128,18 @@ def test_a_rebuild_from_records_forgets_the_folder(tmp_path: Path, encoder: Embe
 )
 def test_only_web_addresses_are_addresses(text: str, address: str | None) -> None:
     assert web_address(text) == address
+
+
+def test_facts_of_infoboxes_have_the_address_of_the_text_beside_the_box(tmp_path: Path, encoder: Embedder) -> None:
+    dump = tmp_path / "wiki.xml"
+    dump.write_text(WIKI_WITH_INFOBOXES)
+    pack = build(dump, tmp_path / "pack", encoder)
+    with Pack(pack) as opened:
+        assert opened.headings("Red lever") == ["Introduction", "Early use", "Facts", "Later use", "Facts"]
+    page = "https://w.example/wiki/Red_lever"
+    assert urls(pack, *(f"Red lever#{n}" for n in range(1, 5))) == [
+        f"{page}#Early_use",
+        f"{page}#Early_use",
+        f"{page}#Later_use",
+        page,
+    ]

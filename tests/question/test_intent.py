@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wikigr.index.lexical import LexicalIndex, LexicalWriter
-from wikigr.question.intent import asks_definition, asks_entry, asks_lead
+from wikigr.question.intent import asks_definition, asks_entry, asks_fact, asks_lead
 from wikigr.question.question import Question, analyze
 
 
@@ -66,6 +66,22 @@ def test_a_question_may_ask_what_something_is(index: LexicalIndex, question: str
 )
 def test_a_question_may_ask_for_a_time_or_place_of_a_life(index: LexicalIndex, question: str, lead: bool) -> None:
     assert asks_lead(analyzed(question, index), "Erwin Schrödinger") is lead
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "fact"),
+    [
+        ("When was Erwin Schrödinger born?", "Erwin Schrödinger", True),
+        ("Which label released Cry?", "Cry (song)", True),
+        ("When was Erwin Schrödinger born?", "Erwin Rommel", False),
+        ("How did the cat of Erwin Schrödinger die?", "Erwin Schrödinger", False),
+        ("Who is Erwin Schrödinger?", "Erwin Schrödinger", False),
+    ],
+)
+def test_a_question_may_ask_for_a_fact_about_what_it_names(
+    index: LexicalIndex, question: str, title: str, fact: bool
+) -> None:
+    assert asks_fact(analyzed(question, index), title) is fact
 
 
 @pytest.mark.parametrize(

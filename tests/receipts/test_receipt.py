@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.llm.server import MessagesServer, first_cited, reply, status, text
+from tests.possible_answers import answer_everything
 
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import Answer
@@ -38,6 +39,7 @@ from wikigr.receipts.receipt_file import (
 )
 from wikigr.receipts.replay import find_receipts_pack, replay
 from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions
+from wikigr.settings import cache_folder
 from wikigr.sources.detect import open_source
 
 ROOT_PACK = Path(__file__).parents[2] / "packs" / "physics"
@@ -172,7 +174,7 @@ def test_a_changed_article_is_named(before: Pack, after: Pack, tmp_path: Path, q
     old, new = (pack.sections([item.section_id for item in receipt.evidence]) for pack in (before, after))
     changed = {f"section {id_}" for id_, section in old.items() if new[id_].content != section.content}
     assert {name for name in problems if name.startswith("section ")} == changed
-    assert set(problems) == changed | {"pack", "citation [1]", "short answer", "asked again"}
+    assert set(problems) == changed | {"pack", "citation [1]", "short answer", "surroundings", "asked again"}
 
 
 TWO_HOPS = "In which town was the critic born who asked whether the Moon is there when nobody looks?"
@@ -194,11 +196,46 @@ def test_every_hop_of_a_chain_is_checked(physics_pack: Path, tmp_path: Path) -> 
 
 def test_a_receipt_from_before_short_answers_can_be_replayed(before: Pack, tmp_path: Path) -> None:
     document = quoted(before, "Who built the lighthouse of Ardmore?").to_document()
-    del document["span"], document["chain"], document["sha256"]
+    for key in ("span", "chain", "level", "answer_kind", "context", "alternatives", "sha256"):
+        del document[key]
     (tmp_path / "old.json").write_text(json.dumps({**document, "sha256": digest_of(document)}))
     (read,) = read_receipts(tmp_path / "old.json")
     assert read.intact
     assert failed(list(replay(read, before))) == {}
+
+
+def test_alternatives_and_surroundings_are_recorded_and_checked(
+    physics_pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer_everything(monkeypatch, "likely")
+    with Pack(physics_pack) as pack:
+        receipt = quoted(pack, "Where was Werner Heisenberg born?")
+        assert (receipt.level, receipt.answer_kind, len(receipt.alternatives)) == ("likely", "span", 2)
+        checks = replayed(receipt, pack, tmp_path)
+        assert failed(checks) == {}
+        names = {check.name for check in checks}
+        assert {"surroundings", "alternative 1: citation [1]", "alternative 1: short answer"} <= names
+        assert {"alternative 2: citation [1]", "alternative 2: surroundings"} <= names
+        first, second = receipt.alternatives
+        assert receipt.context is not None and first.span is not None
+        for forged, wrong in (
+            (replace(receipt, level="sure"), {"asked again"}),
+            (replace(receipt, alternatives=(first,)), {"asked again"}),
+            (replace(receipt, context=replace(receipt.context, end=receipt.context.end - 1)), {"surroundings"}),
+            (
+                replace(receipt, alternatives=(first, replace(second, citations=[_moved(second.citations[0])]))),
+                {"alternative 2: citation [1]"},
+            ),
+            (
+                replace(receipt, alternatives=(replace(first, span=_moved(first.span)), second)),
+                {"alternative 1: short answer"},
+            ),
+        ):
+            assert set(failed(replayed(forged, pack, tmp_path))) == wrong
+
+
+def _moved(part: Any) -> Any:
+    return replace(part, start=part.start + 1, end=part.end + 1)
 
 
 def test_an_answer_from_an_unchanged_article_fails_the_pack_check_only(
@@ -607,8 +644,8 @@ def test_no_folder_of_a_cross_encoder_is_in_a_receipt(
     home = tmp_path / "Jane Doe"
     (home / "secret dir" / "ce").mkdir(parents=True)
     (tmp_path / "here").mkdir()
-    # The encoder is read while the user's own cache is still found.
-    assert before.encoder.identity == before.manifest.encoder
+    # The encoder and the reader are in the user's own cache.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache_folder().parent))
     monkeypatch.chdir(tmp_path / "here")
     monkeypatch.setenv("HOME", str(home))
     model = given.format(tmp_path)

@@ -1,10 +1,19 @@
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wikigr.embeddings.embedder import Embedder
 from wikigr.index.candidate import Candidate
+from wikigr.ingest.build import BuildOptions, build_pack
+from wikigr.pack.open import Pack
+from wikigr.pipeline.pipeline import Pipeline
+from wikigr.pipeline.profile import Profile
 from wikigr.retrieval.document_selection import calibrated_min_relevance, select_documents
+from wikigr.sources.detect import open_source
 
 
 def ids(candidates: tuple[Candidate, ...]) -> list[str]:
@@ -69,3 +78,40 @@ def test_the_calibrated_threshold_is_brought_into_the_unit_interval() -> None:
     assert calibrated_min_relevance({"min_relevance": 0.31}) == 0.31
     assert calibrated_min_relevance({"min_relevance": 7.0}) == 1.0
     assert calibrated_min_relevance({}) == 0.0
+
+
+WIKI = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10">
+<siteinfo><base>https://w.example/wiki/Main_Page</base><case>first-letter</case></siteinfo>
+<page><title>Ida Brandt</title><ns>0</ns><id>1</id><revision><id>2</id><model>wikitext</model>
+<text>{{{{Infobox person|birth_date=4 May 1891|birth_place=Odense|occupation=Botanist}}}}
+Ida Brandt worked in Odense for most of her life, and wrote about mosses.
+{sections}</text></revision></page></mediawiki>"""
+NAMES = ("Karen", "Peter", "Maren", "Jens", "Sofie", "Anders")
+
+
+@pytest.fixture(scope="module")
+def brandt(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
+    folder = tmp_path_factory.mktemp("brandt")
+    sections = "\n".join(
+        f"== {name} ==\n{name}, a child of Ida Brandt, was born in 19{n}0. Ida Brandt was proud when {name} was born."
+        for n, name in enumerate(NAMES)
+    )
+    (folder / "wiki.xml").write_text(WIKI.format(sections=sections))
+    build_pack(open_source(folder / "wiki.xml"), "wiki.xml", folder / "pack", encoder, BuildOptions(name="p"))
+    return folder / "pack"
+
+
+@pytest.mark.parametrize(
+    ("question", "with_facts"),
+    [
+        ("When was Ida Brandt born?", True),
+        ("In which year was a child of Ida Brandt born?", True),
+        ("Why was Ida Brandt proud?", False),
+        ("When was Karen born?", False),
+    ],
+)
+def test_the_facts_about_what_a_question_names_are_read_as_well(brandt: Path, question: str, with_facts: bool) -> None:
+    with Pack(brandt) as pack:
+        answer = Pipeline(Profile(), pack, offline=True).answer(question)
+    read = next(record.ranking for record in answer.trace.stages if record.stage == "documents")
+    assert (f"Ida Brandt#{len(NAMES) + 1}" in read) is with_facts

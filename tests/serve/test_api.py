@@ -48,7 +48,19 @@ def test_every_document_is_that_of_the_command(
     # Only a server is asked one question after another.
     assert served.pop("understood") is None
     assert list(served) == list(asked) and list(served["explain"]) == list(asked["explain"])
-    for key in ("answer", "span", "sources", "citations", "pack", "facts", "usage", "profile"):
+    for key in (
+        "answer",
+        "span",
+        "level",
+        "kind",
+        "context",
+        "sources",
+        "citations",
+        "pack",
+        "facts",
+        "usage",
+        "profile",
+    ):
         assert served[key] == asked[key], key
     found = printed(capsys, "search", "spin", "-k", "3", *pack)
     assert [r["section_id"] for r in physics.get("/api/search", question="spin", top_k=3)["results"]] == [

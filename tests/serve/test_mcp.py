@@ -23,6 +23,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ResourceTemplateReference
 from tests.cli.conftest import MAIN
 from tests.llm.server import MessagesServer, Response
+from tests.possible_answers import BEFORE, BOHR, BORN, answer_everything
 from tests.serve.conftest import Build, Running, running
 
 from wikigr.pipeline.pipeline import Pipeline
@@ -152,6 +153,36 @@ def test_a_question_may_refer_to_previous_ones(physics: Running) -> None:
             assert result.is_error and text.type == "text" and "was not named: 'she'" in text.text
 
     asyncio.run(use())
+
+
+def test_an_answer_says_how_sure_it_is_and_what_else_it_could_be(
+    physics: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def ask(question: str) -> tuple[str, dict[str, Any]]:
+        async with over_http(physics) as client:
+            result = await client.call_tool("ask", {"question": question})
+            (content,) = result.content
+            assert content.type == "text" and isinstance(result.structured_content, dict)
+            return content.text, result.structured_content
+
+    answer_everything(monkeypatch, "likely")
+    text, found = asyncio.run(ask("Where was he born, probably?"))
+    assert text.startswith(f"{BORN} [1]\n\n[1] Werner Heisenberg#0 (Introduction)\n\nOther possible answers:\n\n")
+    assert text.endswith("[1] Max Planck#0 (Introduction)\n\nLikely (0.61)")
+    assert (found["level"], found["kind"], found["context"]) == ("likely", "span", f"{BEFORE} {BORN}")
+    bohr, planck = found["alternatives"]
+    assert (bohr["short_answer"], bohr["kind"], bohr["confidence"]) == ("Copenhagen", "fact", 0.3)
+    assert (bohr["citations"][0]["pack"], bohr["citations"][0]["quote"]) == ("physics", BOHR)
+    assert planck["short_answer"] is None
+    assert bohr.keys() < found.keys()
+    answer_everything(monkeypatch, "not_sure")
+    text, found = asyncio.run(ask("Where was he born, perhaps?"))
+    assert text.startswith(f"Perhaps one of these:\n\n{BORN} [1]") and text.endswith("\n\nNot sure (0.61)")
+    assert "Other possible answers" not in text and found["level"] == "not_sure"
+    answer_everything(monkeypatch, "sure")
+    text, found = asyncio.run(ask("Where was he born, surely?"))
+    assert text == f"{BORN} [1]\n\n[1] Werner Heisenberg#0 (Introduction)\n\nSure (0.61)"
+    assert found["alternatives"] == []
 
 
 async def expect_errors(client: Client) -> None:

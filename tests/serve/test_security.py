@@ -13,16 +13,19 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from tests.llm.server import MessagesServer, never
 from tests.serve.conftest import Blocked, Build, Running, running
+from tests.waiting import until
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.serve.security import MAX_BODY_BYTES, check_allowed_hosts, check_binding
+from wikigr.serve.workers import Workers
 from wikigr.sources.detect import open_source
 
 TOKEN = "0123456789abcdef-token"
@@ -373,9 +376,17 @@ def test_too_many_questions_are_refused(physics_pack: Path) -> None:
         assert server.get("/api/articles/Spin")["title"] == "Spin"
 
 
-def test_a_server_that_stops_answers_what_is_under_way(physics_pack: Path) -> None:
+def test_a_server_that_stops_answers_what_is_under_way(physics_pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with running(physics_pack) as server:
         found: list[int] = []
+        arrived: list[object] = []
+        run = Workers.run
+
+        async def counted(workers: Workers, *arguments: Any) -> Any:
+            arrived.append(arguments)
+            return await run(workers, *arguments)
+
+        monkeypatch.setattr(Workers, "run", counted)
 
         def ask() -> None:
             found.append(server.client.get("/api/ask", params={"question": "What is spin?"}).status_code)
@@ -383,7 +394,7 @@ def test_a_server_that_stops_answers_what_is_under_way(physics_pack: Path) -> No
         threads = [threading.Thread(target=ask) for _ in range(4)]
         for thread in threads:
             thread.start()
-        time.sleep(0.05)
+        until(lambda: len(arrived) == 4)
         server.stop()
         for thread in threads:
             thread.join()

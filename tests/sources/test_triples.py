@@ -24,7 +24,8 @@ from wikigr.pack.validate import validate_pack
 from wikigr.progress import Silent
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection, Triple
 from wikigr.sources.detect import detect_format, open_source
-from wikigr.sources.statements import MAX_NAME_LENGTH, BadStatement, readable_relation
+from wikigr.sources.facts import readable_relation
+from wikigr.sources.statements import MAX_NAME_LENGTH, BadStatement
 from wikigr.sources.streams import Line
 from wikigr.sources.triples import TriplesSource, read_rows
 

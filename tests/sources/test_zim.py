@@ -9,7 +9,8 @@ import pytest
 from libzim.writer import Creator, Hint, Item, StringProvider
 
 from wikigr.errors import RecordError, SourceError
-from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, Triple
+from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, SourceSection, Triple
+from wikigr.sources.facts import FACTS
 from wikigr.sources.zim import ZimRecord, ZimSource
 
 FOOTER = '<a href="https://w.example/wiki/Alkane?oldid=77">Wikipedia</a>'
@@ -91,7 +92,7 @@ def articles(path: Path) -> dict[str, SourceArticle]:
 def test_pages_become_articles(archive: Path) -> None:
     article = articles(archive)["Alkane"]
     assert (article.title, article.url, article.revision) == ("Alkane", "https://w.example/wiki/Alkane", "77")
-    assert [section.heading_path for section in article.sections] == [(), ("Use",)]
+    assert [section.heading_path for section in article.sections] == [(), ("Use",), (FACTS,)]
     assert article.sections[0].text.startswith("Alkanes are no acids. See oil,")
     assert article.sections[1].text == "Fuel."
 
@@ -103,10 +104,13 @@ def test_links_are_paths_of_pages_and_follow_redirects(archive: Path) -> None:
 
 
 def test_infobox_rows_become_triples(archive: Path) -> None:
-    assert articles(archive)["Alkane"].triples == (
-        Triple("Alkane", "formula", "CH4", None),
-        Triple("Alkane", "discoverer", "Ada L.", "Ada L., chemist"),
+    article = articles(archive)["Alkane"]
+    lines = ("Alkane — formula: CH4.", "Alkane — discoverer: Ada L.")
+    assert article.triples == (
+        Triple("Alkane", "formula", "CH4", None, lines[0]),
+        Triple("Alkane", "discoverer", "Ada L.", "Ada L., chemist", lines[1]),
     )
+    assert article.sections[-1] == SourceSection((FACTS,), "\n".join(lines))
 
 
 def test_reference_sections_are_dropped_from_wikis_alone(archive: Path) -> None:

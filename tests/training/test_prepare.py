@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -102,6 +103,34 @@ def test_a_phase_draws_from_the_parts_that_it_names(data: Path, tmp_path: Path, 
     assert not {example.title for example in read} & set(held_out)
     assert read == read_phase(tmp_path, CONFIG, phase)
     assert read != read_phase(tmp_path, CONFIG.at(1), phase)
+
+
+def test_a_phase_with_a_shared_loss_draws_whole_questions(data: Path, tmp_path: Path, encoder: Embedder) -> None:
+    config = replace(CONFIG, data=replace(ALL_KINDS, search_negatives=3))
+    prepare(data, tmp_path, config, encoder, STRUCTURED)
+    every = Counter(example.asked for example in read_examples(tmp_path / part_file(GENERAL)))
+    assert max(every.values()) > 4
+    phase = Phase("one", ((GENERAL, 40),), ((0, 0.0), (1, 0.0)), 1.0, shared=1.0)
+    read = read_phase(tmp_path, config, phase)
+    assert 40 <= len(read) < 44
+    drawn = Counter(example.asked for example in read)
+    assert all(count == min(4, every[asked]) for asked, count in drawn.items())
+    assert read == read_phase(tmp_path, config, phase)
+    both = [[e.spans for e in read if e.asked == asked] for asked in drawn]
+    assert any(any(spans) and not all(spans) for spans in both)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_question_gets_as_many_negatives_from_search_as_it_should(
+    count: int, data: Path, tmp_path: Path, encoder: Embedder
+) -> None:
+    config = replace(CONFIG, data=replace(ALL_KINDS, search_negatives=count))
+    prepare(data, tmp_path, config, encoder, STRUCTURED)
+    examples = [e for part in (GENERAL, DISTANT) for e in read_examples(tmp_path / part_file(part))]
+    for source in ("squad2", "nq"):
+        answered = {e.asked for e in examples if e.source == source and e.kind == ANSWER}
+        found = Counter(e.asked for e in examples if e.kind == "search" and e.asked in answered)
+        assert max(found.values()) == count
 
 
 def test_nq_gives_answers_and_questions_without_one(data: Path, tmp_path: Path, examples: list[Example]) -> None:

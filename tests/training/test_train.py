@@ -13,9 +13,9 @@ import torch
 
 from training.config import Config, Phase
 from training.examples import Example
-from training.features import Feature, collate, make_features
+from training.features import Batch, Feature, collate, make_features
 from training.model import SpanReader
-from training.train import LOG, learning_rate, span_loss, train
+from training.train import LOG, learning_rate, shared_loss, span_loss, train
 from wikigr.reader.windows import WindowMaker
 
 CONFIG = Config(base="small", phases=(), rank=4, batch_size=4, checkpoint_steps=5, bfloat16=False, threads=1)
@@ -141,6 +141,81 @@ def test_windows_that_no_teacher_read_keep_their_labels(features: list[Feature])
     assert not batch.taught[0].any()
     assert batch.taught[1, 0].tolist() == [1.0, 1.0]
     assert float(span_loss(logits, batch, 1.0)) == pytest.approx(float(span_loss(logits, batch)))
+
+
+@pytest.fixture
+def together(maker: WindowMaker) -> list[Feature]:
+    """Two questions: one with an answer and a window without it, one without an answer."""
+    texts = ("They met in 1900 in Ulm.", "They parted in 1910, or so.", "They met in 1900 in Ulm.")
+    asked = ("When did they meet?", "When did they meet?", "Who sang?")
+    return make_features(
+        [
+            Example("test", "", "", question, "", "", text, ("1900",), ((12, 16),) if number == 0 else ())
+            for number, (question, text) in enumerate(zip(asked, texts, strict=True))
+        ],
+        maker,
+    )
+
+
+def test_windows_of_a_question_compete_by_their_margins(together: list[Feature]) -> None:
+    batch = collate(together, 0)
+    assert batch.questions.tolist() == [0, 0, 1]
+    logits = torch.randn(*batch.input_ids.shape, 2, generator=torch.Generator().manual_seed(1))
+    expected = []
+    for side, target in ((0, together[0].starts), (1, together[0].ends)):
+        margins = [
+            torch.exp(logits[row, slice(*together[row].text), side] - logits[row, 0, side]).sum() for row in (0, 1)
+        ]
+        right = torch.exp(logits[0, target[0], side] - logits[0, 0, side])
+        expected.append(-torch.log(right / sum(margins)))
+    assert float(shared_loss(logits, batch)) == pytest.approx(float(torch.stack(expected).mean()), rel=1e-5)
+    # No answer in the other window helps, in the window of the answer it hurts, and another question does not matter.
+    before = float(shared_loss(logits, batch))
+    changes = []
+    for row in range(3):
+        sure = logits.clone()
+        sure[row, 0] += 1
+        changes.append(float(shared_loss(sure, batch)) - before)
+    assert changes[0] > 0.01
+    assert changes[1] < -0.01
+    assert changes[2] == 0
+
+
+def test_questions_without_an_answer_do_not_compete(together: list[Feature]) -> None:
+    batch = collate(together[1:], 0)
+    assert float(shared_loss(torch.randn(*batch.input_ids.shape, 2), batch)) == 0
+
+
+def test_the_shared_loss_lets_the_right_window_win(together: list[Feature], tiny_bert: Path, tmp_path: Path) -> None:
+    """Without it, each window is trained on its own."""
+    rates = ((0, 5e-3), (30, 5e-3))
+    losses = []
+    batch = collate(together, 0)
+    for name, weight in (("alone", 0.0), ("shared", 4.0)):
+        phase = replace(PHASE, learning_rates=rates, shared=weight)
+        model = train(together, tiny_bert, 0, tmp_path / name, CONFIG, phase)
+        losses.append(float(shared_loss(model(batch.input_ids, batch.token_types, batch.mask), batch).detach()))
+    assert losses[1] < losses[0] / 2
+
+
+def test_resuming_with_the_shared_loss_gives_the_same_model(
+    features: list[Feature], tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    phase = replace(PHASE, shared=1.0)
+    grouped = [replace(feature, question=number // 3) for number, feature in enumerate(features)]
+    read: list[list[int]] = []
+
+    def recorded(logits: torch.Tensor, batch: Batch) -> torch.Tensor:
+        read.append(batch.questions.tolist())
+        return shared_loss(logits, batch)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("training.train.shared_loss", recorded)
+        whole = train(grouped, tiny_bert, 0, tmp_path / "whole", CONFIG, phase)
+    assert len(read) == PHASE.steps
+    assert all(questions.count(question) == 3 for questions in read for question in questions)
+    train(grouped, tiny_bert, 0, tmp_path / "parts", CONFIG, phase, stop_at=7)
+    assert _equal(whole, train(grouped, tiny_bert, 0, tmp_path / "parts", CONFIG, phase))
 
 
 def _certain_of_nothing(feature: Feature) -> np.ndarray:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from training.examples import Example, Question, contains_answer, occurrences, read_lines
 from training.search import ParagraphSearch
-from wikigr.embeddings.embedder import Embedder
 from wikigr.index.lexical import stems
 from wikigr.question.question import content_stems
 
@@ -41,19 +40,23 @@ def read_leads(folder: Path, left_out: frozenset[str]) -> list[tuple[str, str]]:
     ]
 
 
-def distant_examples(data: Path, encoder: Embedder, left_out: frozenset[str]) -> list[Example]:
-    """Return the questions with the passages that state an answer, and against one that does not."""
+def distant_examples(data: Path, left_out: frozenset[str], negatives: int = 1) -> list[Example]:
+    """Return the questions with the passages that state an answer, and against ``negatives`` that do not.
+
+    BM25 alone finds them: a passage must share most words with the question anyway, and encoding all leads takes longer
+    than everything else.
+    """
     questions = read_webquestions(data / "questions")
     paragraphs = read_leads(data / "wikispeedia", left_out)
-    found = ParagraphSearch(paragraphs, encoder).search([question.question for question in questions], _DEPTH)
+    found = ParagraphSearch(paragraphs, None).search([question.question for question in questions], _DEPTH)
     return [
         example
         for question, numbers in zip(questions, found, strict=True)
-        for example in _of_question(question, [paragraphs[number] for number in numbers])
+        for example in _of_question(question, [paragraphs[number] for number in numbers], negatives)
     ]
 
 
-def _of_question(question: Question, passages: list[tuple[str, str]]) -> Iterator[Example]:
+def _of_question(question: Question, passages: list[tuple[str, str]], negatives: int) -> Iterator[Example]:
     asked = set(content_stems(question.question))
     stating = 0
     for title, text in passages:
@@ -63,9 +66,10 @@ def _of_question(question: Question, passages: list[tuple[str, str]]) -> Iterato
             stating += 1
             yield _example(question, "answer", title, text, spans)
     # The answers are incomplete: a passage without one is a negative only where another one states it.
-    other = next(((title, text) for title, text in passages if not contains_answer(text, question.accepted)), None)
-    if stating and other is not None:
-        yield _example(question, "search", *other, ())
+    if stating:
+        others = [(title, text) for title, text in passages if not contains_answer(text, question.accepted)]
+        for title, text in others[:negatives]:
+            yield _example(question, "search", title, text, ())
 
 
 def _example(question: Question, kind: str, title: str, text: str, spans: tuple[tuple[int, int], ...]) -> Example:

@@ -11,7 +11,7 @@ from training.structure.invented import Relation, name_of, read_schemas, values_
 from training.structure.passages import Passage
 from training.structure.tables import Table, ask_table
 from training.structure.wording import choose, upper_first
-from wikigr.sources.statements import FACTS
+from wikigr.sources.facts import FACTS
 
 NAME = "facts"
 

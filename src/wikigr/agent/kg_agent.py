@@ -226,7 +226,7 @@ class KnowledgeGraphAgent:
         """Answer ``question``; ``max_results`` (at least 1) bounds the sources, entities and facts.
 
         The documented keys are ``answer``, ``sources``, ``entities``, ``facts``, ``cypher_query`` and ``query_type``.
-        Further keys are ``citations``, ``confidence``, ``degraded``, ``warnings`` and ``usage``. Raises
+        Further keys are ``citations``, ``confidence``, ``level``, ``degraded``, ``warnings`` and ``usage``. Raises
         ``UsageError`` for an empty question, ``LlmError`` or ``BudgetError`` when a model is to answer and cannot.
         """
         if max_results < 1:
@@ -245,6 +245,7 @@ class KnowledgeGraphAgent:
             "query_type": answer.query_type,
             "citations": [asdict(citation) for citation in answer.citations],
             "confidence": answer.confidence,
+            "level": answer.level,
             "degraded": answer.trace.degraded,
             "warnings": answer.trace.warnings,
             "usage": answer.usage.to_dict(),

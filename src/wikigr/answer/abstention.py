@@ -13,7 +13,7 @@ ABSTENTION = "abstention"
 # The exact text of an abstention.
 NOT_COVERED = "The pack does not cover this."
 
-# The name of a pack's own threshold in its manifest (``wikigr eval calibrate``), which replaces that of the fitted model.
+# The name of a pack's own threshold in its manifest (``wikigr eval calibrate``), which replaces that of the model.
 # Answers of a lower probability are abstentions. Earlier releases had thresholds on other scales, under other names.
 THRESHOLD_NAME = "answer"
 

@@ -10,7 +10,14 @@ from wikigr.answer.abstention import NO_ANSWER, THRESHOLD_NAME, Confidence, asse
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
 from wikigr.answer.candidates.table import find_candidates
 from wikigr.answer.parts import TwoParts, read_two_parts
-from wikigr.answer.probability import WITH_READER, WITHOUT_READER, AnswerModel, answer_models, rank_candidates
+from wikigr.answer.probability import (
+    WITH_READER,
+    WITHOUT_READER,
+    AnswerModel,
+    Level,
+    answer_models,
+    rank_candidates,
+)
 from wikigr.answer.reading import read_sentences, reread_sentences
 from wikigr.answer.sentences import SentenceScore, rank_sentences
 from wikigr.errors import ModelError
@@ -137,19 +144,17 @@ def _reader(pack: Pack) -> Reader | NoReaderError:
 
 def find_answers(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:
     """Find answers of all kinds, and order them by the probability that they are right."""
-    pack = resources.pack
-
-    def similarity(texts: Sequence[str]) -> list[float]:
-        if not texts:
-            return []
-        return [float(cosine) for cosine in pack.encoder.encode(texts) @ draft.state.question.vector]
-
-    material = Material(draft.state, draft.sentences, pack, similarity, draft.parts)
+    material = material_of(draft)
     found = rank_candidates(find_candidates(material), material, _model_of(draft))
     record.scored = len(found)
     record.ranking = tuple(dict.fromkeys(q.section.section_id for answer in found for q in answer.quotations))
     record.notes["best"] = [f"{answer.kind} {answer.probability:.2f}" for answer in found[:_MAX_NOTED]]
     return replace(draft, answers=tuple(found))
+
+
+def material_of(draft: Draft) -> Material:
+    """Return what answers are looked for in."""
+    return Material(draft.state, draft.sentences, draft.state.question.similarity, draft.parts)
 
 
 def assess_draft(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:
@@ -163,8 +168,14 @@ def assess_draft(draft: Draft, resources: Resources, options: ReaderOptions, rec
     return replace(draft, confidence=confidence)
 
 
+def level_of_claims(draft: Draft, confidence: float) -> Level:
+    """Return the level of an answer that a model wrote, for its ``confidence``; such an answer is never not covered."""
+    level = _model_of(draft).level(confidence)
+    return "not_sure" if level == "not_covered" else level
+
+
 def _model_of(draft: Draft) -> AnswerModel:
-    has_read = draft.reader is not None or draft.state.answers is not None
+    has_read = draft.reader is not None or bool(draft.state.paths)
     return answer_models()[WITH_READER if has_read else WITHOUT_READER]
 
 

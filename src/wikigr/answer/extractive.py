@@ -29,7 +29,7 @@ _DUPLICATE_SHARE = 0.7
 MAX_ALTERNATIVES = 2
 # The kinds that quote one sentence, which others may follow.
 _SENTENCE_KINDS = frozenset(("span", "yes_no", "definition"))
-_BEFORE_CODE = ":\n\n"
+BEFORE_CODE = ":\n\n"
 # A line of a list, a table or a definition, which stands on a line of its own.
 _OWN_LINE = re.compile(r"\n(?:\s*(?:[-*•–]|\d{1,2}[.)])\s|[^\n]* \| | {4})")
 # A sentence that begins so names its subject in the sentence before.
@@ -53,7 +53,7 @@ def write_extractive(pack: Pack, draft: Draft, answer: Answer, options: Extracti
     Raises ``CitationError`` when a quotation does not match the pack.
     """
     best = draft.answers[0]
-    quoted = [best, *_further(draft.answers, options.max_sentences)]
+    quoted = [best, *further_answers(draft.answers, options.max_sentences)]
     quotations = list(dict.fromkeys(q for candidate in quoted for q in candidate.quotations))
     citations = quote(quotations)
     level = draft.confidence.level
@@ -106,7 +106,7 @@ def other_answers(answers: Sequence[AnswerCandidate], quoted: Sequence[AnswerCan
     return chosen
 
 
-def _further(answers: Sequence[AnswerCandidate], limit: int) -> Iterator[AnswerCandidate]:
+def further_answers(answers: Sequence[AnswerCandidate], limit: int) -> Iterator[AnswerCandidate]:
     """Yield the answers that are quoted after the first one, at most ``limit`` with it: sentences that say more.
 
     Each is likelier right than wrong and not far below the first, has another short answer if there are any, and does
@@ -187,19 +187,28 @@ def as_text(citations: Sequence[Citation], lead: str = "") -> str:
 
     ``lead`` comes first. A list, a table or a definition keeps its lines.
     """
-    pieces = [f"{subject_of(c)}{_laid_out(c.quote)} [{c.n}]" for c in citations]
+    pieces = [f"{subject_of(c)}{lay_out(c.quote)} [{c.n}]" for c in citations]
     text = lead
     for piece in pieces:
-        gap = "" if not text else "\n" if _OWN_LINE.search(piece) or _OWN_LINE.search(text) else " "
-        text = f"{text}{gap}{piece}"
+        text = f"{text}{gap_before(text, piece)}{piece}"
     return text
 
 
-def _laid_out(quote: str) -> str:
+def gap_before(text: str, piece: str) -> str:
+    """Return what separates the next ``piece`` of an answer from the ``text`` before it."""
+    return "" if not text else "\n" if keeps_lines(piece) or keeps_lines(text) else " "
+
+
+def keeps_lines(text: str) -> bool:
+    """Return whether ``text`` has lines that stand on their own: of a list, a table or a definition."""
+    return _OWN_LINE.search(text) is not None
+
+
+def lay_out(quote: str) -> str:
     """Return ``quote`` with single spaces, except for lines that stand on their own and for a block of code."""
-    if _OWN_LINE.search(quote):
+    if keeps_lines(quote):
         return quote
-    introduction, gap, code = quote.partition(_BEFORE_CODE)
+    introduction, gap, code = quote.partition(BEFORE_CODE)
     return " ".join(introduction.split()) + (f"{gap}{code}\n\n" if gap else "")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ _LARGEST_MARGIN = 12.0
 # A quotation of this many characters has the length 1.
 _USUAL_CHARS = 1_000.0
 _NAME_CHARS = 60
+# A capitalized word after another word of the question.
+_NAME = re.compile(r"(?<=\w )[A-ZÀ-Þ][\w'’-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,8 @@ class Features:
     heading; ``heading`` the share in title and heading alone. ``section`` is the cosine of the section with the
     question, ``nearest`` that of the nearest section, and ``first`` is 1 for the first section and falls with the rank.
     ``type`` is 1 if the short answer is of the type asked for, -1 if it is not. ``unsaid`` is the share of the words of
-    the question that no answer may leave out and that are not in it. ``fit`` is the candidate's own.
+    the question that no answer may leave out and that are not in it, and ``unnamed`` that of its names. ``fit`` is the
+    candidate's own.
     """
 
     kind: str
@@ -45,6 +49,7 @@ def describe(candidates: Sequence[AnswerCandidate], material: Material) -> list[
     question = material.question
     aim = asked_for(question)
     required = set(restrictions(words(question.text)))
+    names = {stem for match in _NAME.finditer(question.text) for stem in stems(match.group())}
     ranks = {item.section.section_id: rank for rank, item in enumerate(material.evidence)}
     cosines = {item.section.section_id: item.candidate.scores.get(DENSE, 0.0) for item in material.evidence}
     nearest = max(cosines.values(), default=0.0)
@@ -55,7 +60,7 @@ def describe(candidates: Sequence[AnswerCandidate], material: Material) -> list[
             aim,
             {
                 **dict(_judged(candidate, material, read)),
-                **dict(_worded(candidate, question, required)),
+                **dict(_worded(candidate, question, required, names)),
                 "section": cosines.get(candidate.section.section_id, 0.0),
                 "nearest": nearest,
                 "first": 1.0 / (1.0 + ranks.get(candidate.section.section_id, len(ranks))),
@@ -95,11 +100,15 @@ def _clipped(margin: float) -> float:
     return max(-1.0, min(1.0, margin / _LARGEST_MARGIN))
 
 
-def _worded(candidate: AnswerCandidate, question: Question, required: set[str]) -> Iterator[tuple[str, float]]:
+def _worded(
+    candidate: AnswerCandidate, question: Question, required: set[str], names: set[str]
+) -> Iterator[tuple[str, float]]:
     """Yield what the words of the answer and of its place say."""
     text = candidate.text
     place = {stem for q in candidate.quotations for stem in stems(f"{q.section.title} {q.section.heading}")}
-    yield "coverage", question.coverage(place | set(stems(text)))
+    said = place | set(stems(text))
+    yield "coverage", question.coverage(said)
+    yield "unnamed", len(names - said) / len(names) if names else 0.0
     yield "heading", question.coverage(place)
     answer = candidate.short or text
     kind = question.answer_type

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from wikigr.answer.sentences import SentenceScore, order_sentences
 from wikigr.index.candidate import DENSE, Evidence, Section
-from wikigr.question.intent import asks_lead
+from wikigr.question.intent import asks_fact, asks_lead
 from wikigr.question.question import Question
 from wikigr.reader.options import ReaderOptions
 from wikigr.reader.passage import Calibration, Passage
 from wikigr.retrieval.rerankers.cross_encoder import as_probability
+from wikigr.sources.facts import FACTS
 from wikigr.text import words
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 # The sentences that the large reader reads again, each with the text around it. A window of 256 tokens takes it a third
 # of a second, and the best sentences often share one.
 MAX_REREAD = 4
+# The sections of facts about what the question names that are read.
+MAX_FACTS = 2
 
 # The margin of an answer that is as good as none, for the gap if there is no other.
 _NO_OTHER_MARGIN = -10.0
@@ -40,13 +43,15 @@ def read_sentences(
 ) -> list[SentenceScore]:
     """Return ``sentences`` of ``evidence`` in the order of how well they answer, with the reader's spans.
 
-    The first sections of the evidence are read, and before them the leads that the question asks for. The sentences of
-    the others follow in their order. Each name that ``find_names`` finds in a sentence is
-    read as an answer as well.
+    The first sections of the evidence are read, before them the leads that the question asks for, and after them the
+    facts about what it names. The sentences of the others follow in their order. Each name that ``find_names`` finds
+    in a sentence is read as an answer as well.
     """
     leads = [item.section for item in evidence if not item.section.position and asks_lead(question, item.section.title)]
     ranked = {section.section_id: section for section in (*leads, *(item.section for item in evidence))}
     chosen = list(ranked.values())[: options.sections]
+    facts = (section for section in ranked.values() if section.heading == FACTS and asks_fact(question, section.title))
+    chosen += [section for section in islice(facts, MAX_FACTS) if section not in chosen]
     own = [_in_section(sentences, section) for section in chosen]
     names = [[[*find_names(s.text)] if find_names is not None else [] for s in group] for group in own]
     passages = [
@@ -116,7 +121,7 @@ class ReadingFeatures:
 def reading_confidence(
     evidence: Sequence[Evidence], sentences: Sequence[SentenceScore], calibration: Calibration
 ) -> float:
-    """Return the probability that the short answer of the first of ``sentences`` is right, as the reader alone tells."""
+    """Return the probability that the short answer of the first of ``sentences`` is right, as the reader tells."""
     if not sentences or sentences[0].span is None:
         return 0.0
     return as_probability(calibration.answer_logit(*astuple(reading_features(evidence, sentences))))

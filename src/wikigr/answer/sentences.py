@@ -47,8 +47,8 @@ class SentenceScore:
     ``phrase_coverage``: share of the question's word pairs. ``answer_type_match``: 1 if it contains something of the
     expected answer type. ``cosine``: with the question. ``best_cosine``: the highest of its section.
 
-    If the reader has read it, ``span`` is the short answer that it found here, and ``answer_score`` the probability that
-    the sentence answers the question. ``name_spans`` are the names in it that were read as answers, too.
+    If the reader has read it, ``span`` is the short answer that it found here, and ``answer_score`` the probability
+    that the sentence answers the question. ``name_spans`` are the names in it that were read as answers, too.
     """
 
     section: Section

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ from wikigr.answer.sentences import SentenceScore
 
 # Characters before and after the quotation at most.
 _MAX_CHARS = 300
-_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+_NEW_LINE = "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +24,17 @@ class Surroundings:
 
 
 def surroundings(quotation: Quotation, sentences: Sequence[SentenceScore]) -> Surroundings:
-    """Return ``quotation`` with the sentence before and the one after it, where they stand in the same paragraph.
+    """Return ``quotation`` with the sentence before and the one after it, where they stand on the same line.
 
-    ``sentences`` are those of its section in the order of the text. Of a list or a table, the neighboring lines count.
+    ``sentences`` are those of its section in the order of the text. The items of a list, the rows of a table and facts
+    stand on lines of their own.
     """
     content = quotation.section.content
     start, end = quotation.start, quotation.end
     before = next((s for s in reversed(sentences) if s.end <= start), None)
     after = next((s for s in sentences if s.start >= end), None)
-    if before is not None and start - before.start <= _MAX_CHARS and not _BLANK_LINE.search(content, before.end, start):
+    if before is not None and start - before.start <= _MAX_CHARS and _NEW_LINE not in content[before.end : start]:
         start = before.start
-    if after is not None and after.end - end <= _MAX_CHARS and not _BLANK_LINE.search(content, end, after.start):
+    if after is not None and after.end - end <= _MAX_CHARS and _NEW_LINE not in content[end : after.start]:
         end = after.end
     return Surroundings(quotation.section.section_id, content[start:end], start, end)

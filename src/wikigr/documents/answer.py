@@ -9,8 +9,8 @@ from wikigr.documents.pack import SCHEMA_VERSION, packs_document, with_pack
 from wikigr.documents.search import result_document, scores_document
 
 if TYPE_CHECKING:
-    from wikigr.answer.answer import Answer
-    from wikigr.documents.shapes import AnswerDocument, ExplainShape, StageShape
+    from wikigr.answer.answer import Alternative, Answer
+    from wikigr.documents.shapes import AnswerDocument, ExplainShape, PossibleAnswerShape, StageShape
     from wikigr.pack.open import Pack
     from wikigr.pipeline.pipeline import Pipeline
     from wikigr.retrieval.trace import Trace
@@ -22,17 +22,41 @@ def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> Ans
     document: AnswerDocument = {
         "schema_version": SCHEMA_VERSION,
         "question": answer.question,
-        "answer": answer.text,
+        **_possible_answer(answer, pack),
+        "level": answer.level,
         "abstained": answer.abstained,
-        "confidence": round(answer.confidence, 4),
         "query_type": answer.query_type,
-        "span": with_pack(pack, asdict(answer.span)) if answer.span is not None else None,
+        "alternatives": [_possible_answer(alternative, pack) for alternative in answer.alternatives],
         "chain": [
             {**asdict(hop), "probability": round(hop.probability, 4)}  # type: ignore[typeddict-item]
             for hop in answer.chain
         ],
         "reader": answer.reader,
         "sources": answer.sources,
+        "unverified_claims": list(answer.unverified),
+        "entities": pipeline.entities(answer),  # type: ignore[typeddict-item]
+        "facts": pipeline.facts(answer),
+        "cypher_query": answer.cypher_query,
+        "profile": answer.profile,
+        "degraded": answer.trace.degraded,
+        "warnings": answer.trace.warnings,
+        **packs_document(pack, [c.section_id for c in answer.citations]),  # type: ignore[typeddict-item]
+        "model": answer.model,
+        "usage": answer.usage.to_dict(),
+        "timings": dict(answer.trace.timings()),
+    }
+    if explain:
+        document["explain"] = explain_document(answer, pack)
+    return document
+
+
+def _possible_answer(answer: Answer | Alternative, pack: Pack) -> PossibleAnswerShape:
+    """Return what an answer and its alternatives have in common."""
+    return {
+        "answer": answer.text,
+        "kind": answer.kind,
+        "confidence": round(answer.confidence, 4),
+        "span": with_pack(pack, asdict(answer.span)) if answer.span is not None else None,
         "citations": [
             with_pack(
                 pack,
@@ -50,21 +74,8 @@ def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> Ans
             )
             for c in answer.citations
         ],
-        "unverified_claims": list(answer.unverified),
-        "entities": pipeline.entities(answer),  # type: ignore[typeddict-item]
-        "facts": pipeline.facts(answer),
-        "cypher_query": answer.cypher_query,
-        "profile": answer.profile,
-        "degraded": answer.trace.degraded,
-        "warnings": answer.trace.warnings,
-        **packs_document(pack, [c.section_id for c in answer.citations]),  # type: ignore[typeddict-item]
-        "model": answer.model,
-        "usage": answer.usage.to_dict(),
-        "timings": dict(answer.trace.timings()),
+        "context": with_pack(pack, asdict(answer.context)) if answer.context is not None else None,
     }
-    if explain:
-        document["explain"] = explain_document(answer, pack)
-    return document
 
 
 def explain_document(answer: Answer, pack: Pack) -> ExplainShape:

@@ -21,7 +21,7 @@ class PackShape(TypedDict):
 
 
 class SpanShape(TypedDict):
-    """A short answer: ``content[start:end] == text`` in the stored section."""
+    """A short answer, or the surroundings of one: ``content[start:end] == text`` in the stored section."""
 
     text: str
     section_id: str
@@ -121,20 +121,29 @@ class UsageShape(TypedDict):
     cost_usd: float | None
 
 
-class AnswerDocument(TypedDict):
+class PossibleAnswerShape(TypedDict):
+    """What an answer and its alternatives have in common; ``context`` are the surroundings of the first citation."""
+
+    answer: str
+    kind: str
+    confidence: float
+    span: SpanShape | None
+    citations: list[CitationShape]
+    context: SpanShape | None
+
+
+class AnswerDocument(PossibleAnswerShape):
     """The answer to a question with verified citations."""
 
     schema_version: int
     question: str
-    answer: str
+    level: Literal["sure", "likely", "not_sure", "not_covered"]
     abstained: bool
-    confidence: float
     query_type: str
-    span: SpanShape | None
+    alternatives: list[PossibleAnswerShape]
     chain: list[HopShape]
     reader: Literal["small", "large"] | None
     sources: list[str]
-    citations: list[CitationShape]
     unverified_claims: list[str]
     entities: list[EntityShape]
     facts: list[str]

@@ -44,6 +44,7 @@ def ask_question(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sam
         answer=answer.text,
         query_type=answer.query_type,
         confidence=round(answer.confidence, 6),
+        level=answer.level,
         span=None if answer.span is None else asdict(answer.span),
         metrics={metric: round(value, 6) for metric, value in score(question, answer, ranking).items()},
         citations=tuple(

@@ -19,6 +19,8 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 
+_EARLIER_NAME = "abstention"
+
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
@@ -136,8 +138,8 @@ def with_threshold(manifest: Manifest, name: str, threshold: float, data: Fitted
 
 
 def _prefix(name: str) -> str:
-    # Manifests of earlier releases describe the data of the only threshold that they had.
-    return "" if name == THRESHOLD_NAME else f"{name}."
+    # Manifests of earlier releases describe the data of the only threshold that they had, which is no longer used.
+    return "" if name == _EARLIER_NAME else f"{name}."
 
 
 def store_threshold(layout: Layout, name: str, threshold: float, data: FittedOn) -> None:

@@ -27,6 +27,7 @@ class Sample:
     """The result of one profile on one question.
 
     - ``span``: the short answer as ``{text, section_id, start, end}``, or None without one (and in older runs).
+    - ``level``: how sure the answer is, as in ``Answer``; empty in older runs.
     - ``metrics``: the value of each metric that applies, in [0, 1].
     - ``ranking``: the first retrieved sections, best first. ``confidence``: in [0, 1].
     - ``error``: the reason why there is no answer. A failed sample counts as neither right nor wrong.
@@ -54,6 +55,7 @@ class Sample:
     judgment: Mapping[str, Any] | None = None
     judge_usage: Mapping[str, Any] = field(default_factory=dict)
     span: Mapping[str, Any] | None = None
+    level: str = ""
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -140,7 +142,7 @@ def _parse(line: bytes, path: Path, number: int) -> Sample:
 
 def _check(sample: Sample) -> None:
     """Raise ``TypeError`` for a field of the wrong type and ``ValueError`` for a value out of range."""
-    for name in ("profile", "question_id", "answer", "query_type"):
+    for name in ("profile", "question_id", "answer", "query_type", "level"):
         if not isinstance(getattr(sample, name), str):
             raise TypeError(f"{name} is not a string")
     if type(sample.repeat) is not int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from wikigr.index.lexical import stems
@@ -52,11 +52,16 @@ def make_snippet(text: str, weights: Mapping[str, float], length: int) -> Snippe
     return _cut(line, best, room, [(start, end) for start, end, _ in matches])
 
 
-def _matches(line: str, weights: Mapping[str, float]) -> Iterator[tuple[int, int, str]]:
+def find_matches(text: str, query: Set[str]) -> tuple[tuple[int, int], ...]:
+    """Return the offsets (start, end) of the words of ``text`` that have a stem of ``query``."""
+    return tuple((start, end) for start, end, _ in _matches(text, query))
+
+
+def _matches(line: str, query: Container[str]) -> Iterator[tuple[int, int, str]]:
     known: dict[str, str | None] = {}
     for word in _WORD.finditer(line):
         if word[0] not in known:
-            known[word[0]] = next((stem for stem in stems(word[0]) if stem in weights), None)
+            known[word[0]] = next((stem for stem in stems(word[0]) if stem in query), None)
         stem = known[word[0]]
         if stem is not None:
             yield word.start(), word.end(), stem

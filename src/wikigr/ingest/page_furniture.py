@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from wikigr.segmentation import ends_as_prose, has_statement
 from wikigr.sources.article import SourceArticle, SourceSection
 from wikigr.sources.bylines import is_byline
+from wikigr.sources.facts import FACTS
 
 # Characters. A shorter section is joined to one beside it.
 MIN_SECTION_CHARS = 40
@@ -49,7 +50,7 @@ class RepeatedTextFinder:
     def add(self, record: SourceArticle) -> None:
         """Count the paragraphs of one record; those of a graph's facts never count, because nodes share them."""
         self._articles += 1
-        if record.triples:
+        if _is_of_graph(record):
             return
         found = {_key(place, heading, text): text for place, heading, text in _ends(record.sections)}
         self._counts.update(found.keys())
@@ -74,23 +75,34 @@ def tidy_sections(record: SourceArticle, repeated: RepeatedText) -> tuple[Source
 
     A tiny section that is not a sentence becomes a line, with its heading, of the section before it, or the beginning
     of the one below it. It stays under a heading that is a question, which an answer stays with. An article that
-    consists of such text only keeps it.
+    consists of such text only keeps it. The facts of an infobox are not text of the page and are kept as they are.
     """
     sections = [section for section in record.sections if section.text.strip()]
-    kept = sections if record.triples else _without_furniture(sections, repeated)
+    kept = sections if _is_of_graph(record) else _without_furniture(sections, repeated)
     return tuple(_join_tiny(kept or sections))
 
 
 def _without_furniture(sections: Sequence[SourceSection], repeated: RepeatedText) -> list[SourceSection]:
     kept = [section for section in sections if not (section.is_navigation and _is_useless(section, repeated))]
-    for place, at in (("end", -1), ("start", 0)):
-        while kept:
+    for place in ("end", "start"):
+        while (at := _outermost(kept, place)) is not None:
             section = _without_repeated(kept[at], repeated, place)
             if section.text and not section.is_navigation:
                 kept[at] = section
                 break
             del kept[at]
     return kept
+
+
+def _is_of_graph(record: SourceArticle) -> bool:
+    """Return whether ``record`` is a node of a graph: a description and facts, without text under headings."""
+    return bool(record.triples) and all(section.heading_path in ((), (FACTS,)) for section in record.sections)
+
+
+def _outermost(sections: Sequence[SourceSection], place: str) -> int | None:
+    """Return the index of the first or last of ``sections`` that does not state facts, if any."""
+    shown = [number for number, section in enumerate(sections) if _heading(section) != FACTS]
+    return (shown[0] if place == "start" else shown[-1]) if shown else None
 
 
 def _is_useless(section: SourceSection, repeated: RepeatedText) -> bool:
@@ -112,7 +124,7 @@ def _without_repeated(section: SourceSection, repeated: RepeatedText, place: str
 
 def _ends(sections: Sequence[SourceSection]) -> Iterator[tuple[str, str, str]]:
     """Yield the short paragraphs at both ends, and the sections that only navigate, with place and heading."""
-    shown = [section for section in sections if section.text.strip()]
+    shown = [section for section in sections if section.text.strip() and _heading(section) != FACTS]
     for place, at_end in (("start", shown[:_MAX_SECTIONS]), ("end", shown[-_MAX_SECTIONS:])):
         for section in at_end:
             spans = _spans(section.text)
@@ -148,14 +160,18 @@ def _join_tiny(sections: Iterable[SourceSection]) -> list[SourceSection]:
         following = waiting[number + 1] if number + 1 < len(waiting) else None
         path = section.heading_path
         text = section.text.strip("\n").rstrip()
-        if len(text) >= MIN_SECTION_CHARS or ends_as_prose(text) or _QUESTION.search(_heading(section)):
+        if path and following is not None and _heading(following) == FACTS:
+            following = None
+        is_complete = len(text) >= MIN_SECTION_CHARS or ends_as_prose(text) or _heading(section) == FACTS
+        before = next((n for n in reversed(range(len(joined))) if _heading(joined[n]) != FACTS), None)
+        if is_complete or _QUESTION.search(_heading(section)):
             joined.append(section)
         elif following is not None and following.heading_path[: len(path)] == path:
             # The headings of the section below it include its own.
             waiting[number + 1] = replace(following, text=f"{text}\n\n{following.text}", is_navigation=False)
-        elif joined and joined[-1].heading_path[: len(path) - 1] == path[:-1]:
-            before = joined[-1]
-            joined[-1] = replace(before, text=f"{before.text.rstrip()}\n\n{_labeled(section, text)}")
+        elif before is not None and joined[before].heading_path[: len(path) - 1] == path[:-1]:
+            longer = f"{joined[before].text.rstrip()}\n\n{_labeled(section, text)}"
+            joined[before] = replace(joined[before], text=longer)
         elif following is not None and following.heading_path[: len(path) - 1] == path[:-1]:
             waiting[number + 1] = replace(
                 following, text=f"{_labeled(section, text)}\n\n{following.text}", is_navigation=False

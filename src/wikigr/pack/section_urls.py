@@ -13,6 +13,7 @@ from wikigr.graph.schema import article_title
 from wikigr.pack.layout import Layout
 from wikigr.pack.source_folder import find_source_file
 from wikigr.sources.anchors import section_anchors
+from wikigr.sources.facts import FACTS
 from wikigr.sources.formats import SourceFormat, format_named
 
 _MAX_URL_LENGTH = 4_096
@@ -72,10 +73,15 @@ class SectionUrls:
         found: dict[str, str | None] = {}
         for (source_id, url), sections in by_file.items():
             page = web_address(url) or self._source_file(source_id)
-            anchors = section_anchors(self._format.anchors, [headings for _, headings in sections])
+            anchors = section_anchors(self._format.anchors, [self._on_page(headings) for _, headings in sections])
             for (section_id, _), anchor in zip(sections, anchors, strict=True):
                 found[section_id] = page if page is None or "#" in page or not anchor else f"{page}#{quote(anchor)}"
         return found
+
+    def _on_page(self, headings: list[str]) -> list[str]:
+        """Return the headings that the page has: wikis show no heading above an infobox."""
+        is_wiki = self._format is not None and self._format.anchors == "wiki"
+        return headings[:-1] if is_wiki and headings[-1:] == [FACTS] else headings
 
     def _source_file(self, source_id: str) -> str | None:
         if self._format is None or not self._format.reads_folders or not source_id:

@@ -114,9 +114,13 @@ class Pipeline:
 
     def draft(self, question: str, trace: Trace, *, within: Collection[str] | None = None) -> Draft:
         """Return what is found for ``question``, and all possible answers; ``within`` as for ``retrieve``."""
-        draft = Draft(self.retrieve(question, trace, within=within))
+        return self.read(self.retrieve(question, trace, within=within), trace)
+
+    def read(self, state: State, trace: Trace) -> Draft:
+        """Return the possible answers in what was retrieved."""
+        draft = Draft(state)
         for stage in ANSWER_STAGES:
-            has_answer = stage.reads and draft.state.answers is not None
+            has_answer = stage.reads and draft.state.paths
             if not has_answer and stage.applies_to(self.profile):
                 with trace.stage(stage.name) as record:
                     draft = stage.run(draft, self.resources, self.profile[ReaderOptions], record)
@@ -150,7 +154,9 @@ class Pipeline:
                 answer = strategy.write(self._writers, draft, answer, on_text)
                 assert answer.query_type in (ABSTAINED, strategy.query_type)
         evidence = self._with_urls(answer.evidence)
-        answer = replace(answer, citations=self._cited_urls(answer.citations), evidence=evidence)
+        alternatives = tuple(replace(o, citations=self._cited_urls(o.citations)) for o in answer.alternatives)
+        citations = self._cited_urls(answer.citations)
+        answer = replace(answer, citations=citations, alternatives=alternatives, evidence=evidence)
         return replace(answer, usage=self.model.usage - before) if self.model else answer
 
     def request(self, question: str, trace: Trace) -> Request:

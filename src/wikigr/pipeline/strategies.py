@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wikigr.answer.answer import ABSTAINED, EXTRACTIVE, OWN_KNOWLEDGE, SYNTHESIS, Answer
-from wikigr.answer.draft import Draft
+from wikigr.answer.draft import Draft, level_of_claims
 from wikigr.answer.extractive import ExtractiveOptions, write_extractive
 from wikigr.llm.options import FewShotOptions
 from wikigr.retrieval.state import Resources
@@ -55,7 +55,8 @@ def _can_synthesize(resources: Resources, draft: Draft) -> bool:
 
 
 def _synthesize(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
-    return writers.synthesizer.write(answer, on_text)
+    written = writers.synthesizer.write(answer, on_text)
+    return written if written.abstained else replace(written, level=level_of_claims(draft, written.confidence))
 
 
 def _can_quote(resources: Resources, draft: Draft) -> bool:

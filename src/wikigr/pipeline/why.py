@@ -11,8 +11,8 @@ from typing import Literal
 
 from wikigr.answer.answer import OWN_KNOWLEDGE, Answer
 from wikigr.answer.citations import CITATIONS
-from wikigr.answer.draft import LARGE_READER, READER
-from wikigr.answer.extractive import SENTENCE_FLOOR
+from wikigr.answer.draft import ANSWERS, LARGE_READER, READER
+from wikigr.answer.extractive import MIN_PROBABILITY, SENTENCE_FLOOR
 from wikigr.graph.schema import article_title
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES
 from wikigr.reader.options import ReaderOptions
@@ -89,6 +89,9 @@ def explain_article(answer: Answer, title: str, section_id: str | None = None) -
     if stages[-1].rank is not None:
         numbers = [f"[{c.n}]" for c in answer.citations if target.matches(c.section_id)]
         return Why(title, section_id, tuple(stages), "cited", f"The answer quotes it: {', '.join(numbers)}.")
+    if target.is_alternative():
+        reason = "The answer does not quote it, but one of the other possible answers does."
+        return Why(title, section_id, tuple(stages), "read", reason)
     if not found:
         rankers = [stage for stage in stages if stage.stage in _RETRIEVAL and _RETRIEVAL[stage.stage].ranker]
         reasons = list(dict.fromkeys(stage.reason for stage in rankers))
@@ -115,6 +118,10 @@ class _Target:
         if self._section_id is not None:
             return section_id == self._section_id
         return article_title(section_id) == self._title
+
+    def is_alternative(self) -> bool:
+        """Return whether another possible answer quotes it."""
+        return any(self.matches(c.section_id) for other in self._answer.alternatives for c in other.citations)
 
     def rank_at(self, record: StageRecord, before: StageRank | None, dropped_at: StageRank | None) -> StageRank:
         """Return its rank at a stage; ``before`` is its last rank, ``dropped_at`` the stage that dropped it."""
@@ -148,6 +155,9 @@ class _Target:
         )
 
     def _score(self, stage: str, section_id: str) -> float | None:
+        if stage == ANSWERS:
+            # The trace has no probabilities of single sections.
+            return None
         if stage in _ANSWERING:
             own = (s for s in self._answer.sentences if s.section.section_id == section_id)
             return max((s.score if stage in (READER, LARGE_READER) else s.feature_score for s in own), default=None)
@@ -166,21 +176,23 @@ class _Target:
 
     def _not_cited(self) -> str:
         answer = self._answer
-        number = next((n for n, s in enumerate(answer.sentences, start=1) if self.matches(s.section.section_id)), None)
+        (ranking,) = [record.ranking for record in answer.trace.stages if record.stage == ANSWERS] or [()]
+        number = next((n for n, section_id in enumerate(ranking, start=1) if self.matches(section_id)), None)
         if number is None:
-            return "none of its sentences was read"
-        sentence = f"its best sentence is number {number} of {len(answer.sentences)}"
+            return "it holds none of the answers that were found"
+        best = f"by its best answer, it is number {number} of {len(ranking)} sections"
         if answer.abstained:
-            return f"{sentence}, and the answer is that the pack does not cover the question"
+            return f"{best}, and the answer is that the pack does not cover the question"
         if answer.query_type == OWN_KNOWLEDGE:
-            return f"{sentence}, and the model answered from its own memory"
+            return f"{best}, and the model answered from its own memory"
         if answer.model:
-            return f"{sentence}, and the model cited other sections"
+            return f"{best}, and the model cited other sections"
         quoted = (
-            "an answer quotes at most extractive.max_sentences of them, none below "
-            f"{SENTENCE_FLOOR:.0%} of the best score, and none that repeats another"
+            "the likeliest answer is quoted, and after a sentence others, up to extractive.max_sentences, with a "
+            f"probability of at least {MIN_PROBABILITY:g} and {SENTENCE_FLOOR:.0%} of the best one, if none repeats "
+            "another"
         )
-        return f"{sentence}; {quoted}"
+        return f"{best}; {quoted}"
 
 
 def _dropped(dropped_at: StageRank) -> str:

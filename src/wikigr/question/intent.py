@@ -70,6 +70,16 @@ def asks_lead(question: Question, title: str) -> bool:
         patterns.ASKS_LIFE_DATE.search(text) or patterns.ASKS_LIFE_PLACE.search(text)
     ):
         return asks_definition(question, title)
+    return names(question, title)
+
+
+def asks_fact(question: Question, title: str) -> bool:
+    """Return whether a short fact about ``title``, which ``question`` names, may answer."""
+    return asks_short_answer(question) and names(question, title)
+
+
+def names(question: Question, title: str) -> bool:
+    """Return whether ``question`` has all the words of the name in ``title``, with or without its qualifier."""
     named = name_stems(title)
     return bool(named) and named <= question.weights.keys()
 

@@ -44,6 +44,10 @@ class Question:
         vector: Vectors = self.encode([self.text])[0]
         return vector
 
+    def similarity(self, texts: Sequence[str]) -> list[float]:
+        """Return the cosine of each of ``texts`` with the question."""
+        return [float(cosine) for cosine in self.encode(texts) @ self.vector] if texts else []
+
     @cached_property
     def lowered(self) -> str:
         """The text in lower case."""

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from annotated_types import Interval, MinLen, Predicate
 
 from wikigr import __version__
-from wikigr.answer.answer import Answer, AnswerHop, AnswerSpan
+from wikigr.answer.answer import Alternative, Answer, AnswerHop, AnswerSpan
+from wikigr.answer.probability import Level
+from wikigr.answer.surroundings import Surroundings
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.embeddings.model_id import local_folder
 from wikigr.errors import ModelError
@@ -123,13 +125,25 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True)
-class ShortAnswer:
-    """The short answer: ``text`` is ``content[start:end]`` of the section (character offsets)."""
+class StoredText:
+    """A short answer or its surroundings: ``text`` is ``content[start:end]`` of the section (character offsets)."""
 
     text: Annotated[str, MinLen(1)]
     section_id: str
     start: Offset
     end: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class AlternativeRecord:
+    """Another possible answer that was shown; its ``citations`` are numbered from 1."""
+
+    answer: str
+    kind: str
+    confidence: Share
+    citations: Sequence[Cited]
+    span: StoredText | None
+    context: StoredText | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +162,7 @@ class Receipt:
 
     ``created`` is an ISO 8601 time in UTC. ``model`` is ``None`` if no model was called, not even for planning.
     ``templates`` maps the name of every prompt template used to its SHA-256. ``id`` is the id of a batch question.
-    Receipts of older versions have no ``span`` and no ``chain``.
+    Receipts of older versions have no ``span``, no ``chain``, no ``level`` and nothing else about it.
     """
 
     created: str
@@ -171,8 +185,12 @@ class Receipt:
     usage: Usage
     degraded: bool
     warnings: Sequence[str]
-    span: ShortAnswer | None = None
+    span: StoredText | None = None
     chain: Sequence[HopRecord] = ()
+    level: Level | None = None
+    answer_kind: str = ""
+    context: StoredText | None = None
+    alternatives: Sequence[AlternativeRecord] = ()
     wikigr_version: str = __version__
     id: str | int | None = None
     kind: str = KIND
@@ -269,11 +287,13 @@ def make_receipt(
             )
             for item in answer.evidence
         ),
-        citations=tuple(
-            Cited(c.n, c.section_id, c.title, c.heading, c.quote, c.start, c.end) for c in answer.citations
-        ),
-        span=_short_answer(answer.span),
+        citations=_cited(answer),
+        span=_stored_text(answer.span),
         chain=tuple(_hop_record(hop) for hop in answer.chain),
+        level=answer.level,
+        answer_kind=answer.kind,
+        context=_stored_text(answer.context),
+        alternatives=tuple(_alternative_record(alternative) for alternative in answer.alternatives),
         unverified=answer.unverified,
         cypher_query=answer.cypher_query,
         graph_context=answer.graph_context,
@@ -285,8 +305,23 @@ def make_receipt(
     return _without_secrets(receipt, pipeline.model)
 
 
-def _short_answer(span: AnswerSpan | None) -> ShortAnswer | None:
-    return None if span is None else ShortAnswer(span.text, span.section_id, span.start, span.end)
+def _stored_text(part: AnswerSpan | Surroundings | None) -> StoredText | None:
+    return None if part is None else StoredText(part.text, part.section_id, part.start, part.end)
+
+
+def _cited(answer: Answer | Alternative) -> tuple[Cited, ...]:
+    return tuple(Cited(c.n, c.section_id, c.title, c.heading, c.quote, c.start, c.end) for c in answer.citations)
+
+
+def _alternative_record(alternative: Alternative) -> AlternativeRecord:
+    return AlternativeRecord(
+        answer=alternative.text,
+        kind=alternative.kind,
+        confidence=round(alternative.confidence, 4),
+        citations=_cited(alternative),
+        span=_stored_text(alternative.span),
+        context=_stored_text(alternative.context),
+    )
 
 
 def _hop_record(hop: AnswerHop) -> HopRecord:

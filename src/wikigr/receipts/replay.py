@@ -24,11 +24,13 @@ from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import differences, load_profile
 from wikigr.profiles.names import profile_names
 from wikigr.receipts.receipt import (
+    AlternativeRecord,
     Cited,
     PackRecord,
     PromptRecord,
     ReadSection,
     Receipt,
+    StoredText,
     portable,
     prompt_digest,
     text_digest,
@@ -89,14 +91,11 @@ def replay(read: ReceiptRead, pack: Pack) -> Iterator[Check]:
     )
     profile, check = _profile(read)
     yield check
-    section_ids = [*(cited.section_id for cited in receipt.citations), *(item.section_id for item in receipt.evidence)]
-    section_ids += [receipt.span.section_id] if receipt.span is not None else []
-    stored = pack.sections(list(dict.fromkeys(section_ids)))
-    for cited in receipt.citations:
-        problem = _cited(cited, stored.get(cited.section_id), pack)
-        where = f"{place(cited.title, cited.heading)} [{cited.start}:{cited.end}]"
-        yield _check(f"citation [{cited.n}]", not problem, where, f"{where}: {problem}")
-    yield from _short_answers(receipt, stored)
+    stored = pack.sections(list(dict.fromkeys(_section_ids(receipt))))
+    yield from _possible_answer(receipt, stored, pack)
+    yield from _hops(receipt)
+    for number, alternative in enumerate(receipt.alternatives, start=1):
+        yield from _possible_answer(alternative, stored, pack, f"alternative {number}: ")
     changed = []
     for item in receipt.evidence:
         problem = _read_section(item, stored.get(item.section_id), pack)
@@ -186,14 +185,40 @@ def _cited(cited: Cited, section: Section | None, pack: Pack) -> str:
     )
 
 
-def _short_answers(receipt: Receipt, stored: Mapping[str, Section]) -> Iterator[Check]:
-    """Check that the short answer is in its section, and the answer of each hop in the quote that it cites."""
-    span = receipt.span
+def _section_ids(receipt: Receipt) -> Iterator[str]:
+    """Yield the sections of everything that is checked."""
+    answers: list[Receipt | AlternativeRecord] = [receipt, *receipt.alternatives]
+    for answer in answers:
+        yield from (cited.section_id for cited in answer.citations)
+        yield from (part.section_id for part in (answer.span, answer.context) if part is not None)
+    yield from (item.section_id for item in receipt.evidence)
+
+
+def _possible_answer(
+    answer: Receipt | AlternativeRecord, stored: Mapping[str, Section], pack: Pack, name: str = ""
+) -> Iterator[Check]:
+    """Check that the quotations, the short answer and the surroundings are in their sections."""
+    for cited in answer.citations:
+        problem = _cited(cited, stored.get(cited.section_id), pack)
+        where = f"{place(cited.title, cited.heading)} [{cited.start}:{cited.end}]"
+        yield _check(f"{name}citation [{cited.n}]", not problem, where, f"{where}: {problem}")
+    span, context = answer.span, answer.context
     if span is not None:
-        section = stored.get(span.section_id)
-        same = section is not None and section.content[span.start : span.end] == span.text
         where = f"{span.section_id} [{span.start}:{span.end}]"
-        yield _check("short answer", same, f"{span.text!r} at {where}", f"{span.text!r} is not at {where}")
+        same = _is_stored(span, stored)
+        yield _check(f"{name}short answer", same, f"{span.text!r} at {where}", f"{span.text!r} is not at {where}")
+    if context is not None:
+        where = f"{context.section_id} [{context.start}:{context.end}]"
+        yield _check(f"{name}surroundings", _is_stored(context, stored), where, f"the text at {where} is another one")
+
+
+def _is_stored(part: StoredText, stored: Mapping[str, Section]) -> bool:
+    section = stored.get(part.section_id)
+    return section is not None and section.content[part.start : part.end] == part.text
+
+
+def _hops(receipt: Receipt) -> Iterator[Check]:
+    """Check that the answer of each hop is in the quote that it cites."""
     quotes = {cited.n: cited.quote for cited in receipt.citations}
     for number, hop in enumerate(receipt.chain, start=1):
         problem = f"{hop.answer!r} is not in the quote of citation [{hop.n}]"
@@ -302,6 +327,16 @@ def _differing(read: ReceiptRead, answer: Answer) -> Iterator[str]:
     yield from _differing_short_answers(receipt, answer)
     if abs(answer.confidence - receipt.confidence) > _CONFIDENCE_TOLERANCE:
         yield f"the confidence is {answer.confidence:.3f}, but was {receipt.confidence:.3f}"
+    if receipt.level is not None:
+        yield from _differing_level(receipt, answer)
+
+
+def _differing_level(receipt: Receipt, answer: Answer) -> Iterator[str]:
+    """Yield how the level and the alternatives differ; a receipt of an older version has none to compare."""
+    if answer.level != receipt.level:
+        yield f"the level is {answer.level}, but was {receipt.level}"
+    if [other.text for other in answer.alternatives] != [other.answer for other in receipt.alternatives]:
+        yield f"the alternatives are: {' / '.join(other.text for other in answer.alternatives) or 'none'}"
 
 
 def _differing_short_answers(receipt: Receipt, answer: Answer) -> Iterator[str]:

@@ -10,15 +10,19 @@ from wikigr.graph.schema import section_id
 from wikigr.index.candidate import DENSE, FACT, RELEVANCE, Candidate, section_ids
 from wikigr.options import Auto, Few, Options, Share, or_auto
 from wikigr.pack.manifest import MIN_RELEVANCE
-from wikigr.question.intent import asks_lead
+from wikigr.question.intent import asks_fact, asks_lead, name_stems
 from wikigr.question.question import Question
 from wikigr.retrieval.state import RetrievalStage, State
 from wikigr.retrieval.trace import StageRecord, Trace
+from wikigr.sources.facts import FACTS
 
 # Used if a pack's manifest has no calibrated threshold.
 DEFAULT_MIN_RELEVANCE = 0.0
 # The leads of this many best articles are read if the question asks what they are.
 _MAX_NAMED = 20
+# Articles whose facts are read in addition to their other sections, and the candidates among which they are.
+_MAX_WITH_FACTS = 2
+_MAX_CANDIDATES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,7 @@ class DocumentSelection(RetrievalStage[MultiDocOptions]):
             min_relevance=min_relevance,
             required=[
                 *(section_id(title, 0) for title in titles[:_MAX_NAMED] if asks_lead(question, title)),
+                *self._facts(question, candidates),
                 *(hop.section.section_id for chain in state.chains[:1] for hop in chain.hops),
             ],
         )
@@ -127,3 +132,19 @@ class DocumentSelection(RetrievalStage[MultiDocOptions]):
         record.dropped = selection.dropped
         record.ranking = section_ids(selection.kept)
         return replace(state, selected=selection.kept)
+
+    def _facts(self, question: Question, candidates: Sequence[Candidate]) -> list[str]:
+        """Return the sections of facts about what ``question`` names: the best one of each of a few articles.
+
+        Facts share few words with a question, and the sections of a long article rank before them. Longer names are
+        better ones, and then those without a qualifier: "Ray Charles" rather than "Ray" or "Ray Charles (album)".
+        """
+        named = [candidate for candidate in candidates[:_MAX_CANDIDATES] if asks_fact(question, candidate.title)]
+        sections = self.resources.pack.sections(section_ids(named))
+        facts: dict[str, str] = {}
+        for candidate in named:
+            section = sections.get(candidate.section_id)
+            if section is not None and section.heading == FACTS:
+                facts.setdefault(candidate.title, candidate.section_id)
+        titles = sorted(facts, key=lambda title: (-len(name_stems(title)), len(title), title))
+        return [facts[title] for title in titles[:_MAX_WITH_FACTS]]

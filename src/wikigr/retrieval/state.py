@@ -39,8 +39,8 @@ class State:
     ``within`` the titles, folded, to which retrieval is restricted, if any. ``wordings`` are the question and its
     rephrasings; ``runs`` what the rankers found for each of them. ``candidates`` are the remaining sections, best
     first; ``links`` the nodes that the question names; ``chains`` what was found by several hops, the likeliest first;
-    ``selected`` the candidates to be read, and ``evidence`` their text. ``answers`` are those of a relation path, if
-    one was found; the stages after it then have nothing to do. ``searched_paths`` says that paths were looked for.
+    ``selected`` the candidates to be read, and ``evidence`` their text. ``paths`` are the answers of the relation paths
+    that explain the question, the best path first; if there are any, the stages after it have nothing to do.
     """
 
     question: Question
@@ -55,8 +55,7 @@ class State:
     exploration: Exploration | None = None
     selected: tuple[Candidate, ...] = ()
     evidence: tuple[Evidence, ...] = ()
-    searched_paths: bool = False
-    answers: PathAnswers | None = None
+    paths: tuple[PathAnswers, ...] = ()
 
 
 @dataclass
@@ -114,7 +113,7 @@ class RetrievalStage(ABC, Generic[_Options]):
 
     def applies(self, state: State) -> bool:
         """Return whether there is anything to do for ``state``."""
-        if state.answers is not None or (self.leaves_articles and state.within is not None):
+        if state.paths or (self.leaves_articles and state.within is not None):
             return False
         return bool(state.candidates) or not self.needs_candidates
 

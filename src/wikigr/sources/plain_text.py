@@ -148,6 +148,11 @@ class PlainTextWriter:
         self._leave_headings(self._entries.pop())
 
     @property
+    def heading_path(self) -> tuple[str, ...]:
+        """The headings above what is written next."""
+        return tuple(text for _, text in self._headings)
+
+    @property
     def is_indented(self) -> bool:
         """Whether the current block is inside a list item or a definition."""
         return bool(self._indents)
@@ -246,11 +251,10 @@ class PlainTextWriter:
 
     def _close_section(self) -> None:
         if self._parts:
-            path = tuple(text for _, text in self._headings)
             text = "".join(self._parts)
             share = self._linked / max(self._linked + self._unlinked, 1)
             is_navigation = len(text) <= _MAX_NAVIGATION_CHARS and share >= _MIN_LINK_SHARE
-            self._sections.append(SourceSection(path, text, is_navigation))
+            self._sections.append(SourceSection(self.heading_path, text, is_navigation))
         self._parts = []
         self._linked = self._unlinked = 0
         self._gap = 0

@@ -12,17 +12,16 @@ from itertools import groupby, islice
 
 from wikigr.errors import BuildError, RecordError
 from wikigr.sources.article import Skipped, SourceArticle, SourceItem, SourceSection, Triple
+from wikigr.sources.facts import FACTS, MAX_LINE_START, fact_line
 from wikigr.sources.plain_text import collapse_spaces
 from wikigr.text import fold
 
 # In characters. Longer cells and literals are text: the section holds all of it, the entity name is cut.
 MAX_NAME_LENGTH = 300
-FACTS = "Facts"
 
 _BATCH = 2_000
 _CACHE_KIB = 64 * 1024
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])(?=[a-z])")
 
 _SCHEMA = """
 CREATE TABLE statement (
@@ -159,7 +158,7 @@ def parse_graph_record(record: GraphRecord, url: str = "") -> Iterator[SourceIte
     if not facts and not texts:
         yield Skipped(record.key, "a name without facts")
         return
-    lines = [_line(record.title, fact) for fact in facts]
+    lines = [fact_line(record.title, fact.relation, (fact.object,)) for fact in facts]
     sections = []
     if texts:
         sections.append(SourceSection((), "\n\n".join(texts)))
@@ -183,26 +182,16 @@ def parse_graph_record(record: GraphRecord, url: str = "") -> Iterator[SourceIte
                 fact.relation,
                 _shorten(fact.object),
                 fact.object if fact.kind is Kind.NODE else None,
-                line[:MAX_NAME_LENGTH],
+                line[:MAX_LINE_START],
             )
             for fact, line in zip(facts, lines, strict=True)
         ),
     )
 
 
-def readable_relation(relation: str) -> str:
-    """Return a relation in words: ``birth place`` for ``birthPlace`` and ``birth_place``."""
-    return collapse_spaces(_CAMEL.sub(lambda match: f" {match[1].lower()}", relation.replace("_", " ")))
-
-
 def _is_title(name: str, title: str) -> bool:
     """Return whether ``name`` is the title, with or without its qualifier in parentheses."""
     return fold(name) == fold(title) or title.startswith(f"{name} (")
-
-
-def _line(title: str, fact: SubjectStatement) -> str:
-    value = collapse_spaces(fact.object)
-    return f"{title} — {readable_relation(fact.relation)}: {value}" + ("" if value.endswith((".", "!", "?")) else ".")
 
 
 def _shorten(text: str) -> str:

@@ -14,10 +14,10 @@ from urllib.parse import unquote, urlsplit
 from libzim.reader import Archive, Entry
 
 from wikigr.errors import RecordError, SourceError
-from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, SourceSection, Triple
+from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, SourceSection
+from wikigr.sources.html.infobox import state_infoboxes
 from wikigr.sources.html.text import HtmlPage, parse_html
 from wikigr.sources.plain_text import collapse_spaces
-from wikigr.sources.wikitext.infobox import is_fact, relation_name
 from wikigr.sources.wikitext.layout import is_apparatus
 from wikigr.text import fold
 
@@ -109,19 +109,21 @@ class ZimSource:
     def _article(self, record: ZimRecord, page: HtmlPage) -> SourceArticle:
         links = _Links(self.path, record.path)
         url, revision = _origin(record.content)
+        sections, triples = state_infoboxes(
+            record.title,
+            _without_apparatus(page.sections) if _WIKI_PAGE in record.content else page.sections,
+            page.infoboxes,
+            links.title,
+        )
         return SourceArticle(
             title=record.title,
             source_id=record.path,
-            sections=_without_apparatus(page.sections) if _WIKI_PAGE in record.content else page.sections,
+            sections=sections,
             links=tuple(dict.fromkeys(path for href in page.links if (path := links.path(href)) is not None)),
             categories=page.categories,
             url=url,
             revision=revision,
-            triples=tuple(
-                Triple(record.title, relation, value, links.title(href) if href is not None else None)
-                for field, value, href in page.infobox
-                if is_fact(relation := relation_name(field))
-            ),
+            triples=triples,
         )
 
 

@@ -94,8 +94,10 @@ class AskSession:
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """The citations of the last answer."""
-        return self._answer.citations if self._answer is not None else ()
+        """The citations of the last answer and of the other possible answers, as they are numbered on the screen."""
+        from wikigr.answer.presentation import shown_citations
+
+        return shown_citations(self._answer) if self._answer is not None else ()
 
     def handle(self, line: str) -> bool:
         """Answer the question or run the command in ``line``; return whether the conversation goes on.
@@ -200,9 +202,10 @@ class AskSession:
             )
             open_in_pager(self._environment, member, title, section_id, None)
             return
-        citation = next((c for c in self._last().citations if str(c.n) == number), None)
+        self._last()
+        citation = next((c for c in self.citations if str(c.n) == number), None)
         if citation is None:
-            count = len(self._last().citations)
+            count = len(self.citations)
             raise UsageError(
                 f"The last answer has no citation {one_line(number, 12)}.",
                 hint=f"It has {count}." if count else "It cites nothing.",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from wikigr.documents.answer import explain_document
@@ -12,7 +14,9 @@ from wikigr_cli.render.formats import markdown, markdown_link
 from wikigr_cli.render.output import Document, print_address, stage_lines
 
 if TYPE_CHECKING:
-    from wikigr.answer.answer import Answer, AnswerHop, AnswerSpan
+    from wikigr.answer.answer import Alternative, Answer, AnswerHop
+    from wikigr.answer.citations import Citation
+    from wikigr.answer.presentation import Passage
     from wikigr.documents.shapes import ExplainShape
     from wikigr.errors import WikigrError
     from wikigr.pack.open import Pack
@@ -22,6 +26,16 @@ _MAX_DROPPED = 20
 _MAX_SENTENCES = 12
 # The maximum length of a printed sentence, in characters.
 _SENTENCE_LENGTH = 100
+# The maximum length of a passage, in characters and lines: of another possible answer, and of one of equal ones.
+_COMPACT = (300, 5)
+_WHOLE = (1200, 16)
+# Columns before what stands under a source.
+_INDENT = 6
+_STYLES = {"around": "dim", "quoted": "", "short": "bold", "match": "bold"}
+# The beginning of a list item.
+_ITEM = re.compile(r" *(?:[-*•–]|\d{1,4}[.)]) +")
+# The cells of a table that wrap to the next line stand out from its rows.
+_ROW_HANG = 4
 
 
 def failure_document(id_: str | int, question: str, error: WikigrError) -> dict[str, Any]:
@@ -32,32 +46,14 @@ def failure_document(id_: str | int, question: str, error: WikigrError) -> dict[
 def print_answer(
     environment: Environment, answer: Answer, pack: Pack, *, explain: bool, streamed: bool = False
 ) -> None:
-    """Print an answer from ``pack`` with its sources; if a model's was ``streamed``, only what follows its text."""
-    from wikigr.index.candidate import place
+    """Print an answer from ``pack`` as its level says; if a model's was ``streamed``, only what follows its text."""
+    from wikigr.answer.presentation import is_doubtful, level_in_words
 
-    # The text is already on the screen if a model streamed it; answers from its own knowledge are never streamed.
-    is_printed = streamed and bool(answer.model) and answer.query_type != "own_knowledge"
-    if is_printed:
-        environment.print()
-    elif answer.span is not None:
-        _print_short_answer(environment, answer, answer.span)
+    if is_doubtful(answer):
+        _print_doubtful(environment, answer, pack)
     else:
-        environment.print(answer.text)
-    if answer.abstained:
-        titles = list(dict.fromkeys(item.section.title for item in answer.evidence))[:3]
-        if titles:
-            environment.print(f"Nearest articles: {', '.join(titles)}", style="dim")
-    else:
-        environment.print()
-        environment.print("Sources", style="bold")
-        for citation in answer.citations:
-            section = place(citation.title, citation.heading)
-            stored = _stored_at(pack, citation.section_id)
-            environment.print(f"  [{citation.n}] ", end="")
-            environment.print(section, end="", link=citation.url)
-            environment.print(f"  {stored} [{citation.start}:{citation.end}]", style="dim", hang=6)
-            print_address(environment, citation.url, indent=6)
-    environment.print(f"Confidence {answer.confidence:.2f}", style="dim")
+        _print_stated(environment, answer, pack, streamed=streamed)
+    environment.print(level_in_words(answer.level, answer.confidence), style="dim")
     if answer.unverified:
         environment.print(f"{len(answer.unverified)} of the claims could not be verified.", style="yellow")
     if answer.usage.calls:
@@ -66,22 +62,122 @@ def print_answer(
         print_explanation(environment, answer, pack)
 
 
-def print_answer_markdown(environment: Environment, document: Document) -> None:
-    """Print the document of an answer as Markdown: the short answer, the text, and the numbered sources with quotes."""
+def _print_stated(environment: Environment, answer: Answer, pack: Pack, *, streamed: bool) -> None:
+    """Print an answer in its surroundings, its sources, and the other possible answers if it has any."""
+    from wikigr.answer.presentation import OTHERS, numbered_alternatives, passage_of, shorten
+
+    # The text is already on the screen if a model streamed it; answers from its own knowledge are never streamed.
+    if streamed and bool(answer.model) and answer.query_type != "own_knowledge":
+        environment.print()
+    else:
+        if answer.span is not None:
+            environment.print(" ".join(answer.span.text.split()), style="bold")
+            environment.print()
+        _print_passage(environment, passage_of(answer))
+    if answer.abstained:
+        titles = list(dict.fromkeys(item.section.title for item in answer.evidence))[:3]
+        if titles:
+            environment.print(f"Nearest articles: {', '.join(titles)}", style="dim")
+        return
+    environment.print()
+    environment.print("Sources", style="bold")
+    for citation in answer.citations:
+        _print_source(environment, citation, pack)
+    if answer.alternatives:
+        environment.print()
+        environment.print(OTHERS, style="bold")
+    for alternative in numbered_alternatives(answer):
+        for citation in alternative.citations:
+            _print_source(environment, citation, pack)
+        if alternative.span is not None:
+            environment.print(f"{' ' * _INDENT}{' '.join(alternative.span.text.split())}", style="bold")
+        has_several = len(alternative.citations) > 1
+        passage = shorten(passage_of(alternative, in_context=False, with_numbers=has_several), *_COMPACT)
+        _print_passage(environment, passage, indent=_INDENT)
+
+
+def _print_doubtful(environment: Environment, answer: Answer, pack: Pack) -> None:
+    """Print the passages that may answer, each under its place, with the words of the question marked."""
+    from wikigr.answer.presentation import PERHAPS, numbered_alternatives, passage_of, shorten, with_matches
+
+    environment.print(PERHAPS)
+    items: list[Answer | Alternative] = [answer, *numbered_alternatives(answer)]
+    for item in items:
+        environment.print()
+        for citation in item.citations:
+            _print_source(environment, citation, pack)
+        passage = shorten(passage_of(item, with_numbers=len(item.citations) > 1), *_WHOLE)
+        _print_passage(environment, with_matches(passage, answer.question), indent=_INDENT)
+    environment.print()
+
+
+def _print_source(environment: Environment, citation: Citation, pack: Pack) -> None:
+    """Print the number and the place of a citation."""
     from wikigr.index.candidate import place
 
-    parts = []
-    if document["span"] is not None:
-        parts.append(f"**{markdown(document['span']['text'])}**")
-    parts += [markdown(part, keep="[]") for part in document["answer"].split("\n\n") if part.strip()]
-    sources = []
-    for citation in document["citations"]:
+    environment.print(f"  [{citation.n}] ", end="")
+    environment.print(place(citation.title, citation.heading), end="", link=citation.url)
+    stored = _stored_at(pack, citation.section_id)
+    environment.print(f"  {stored} [{citation.start}:{citation.end}]", style="dim", hang=_INDENT)
+    print_address(environment, citation.url, indent=_INDENT)
+
+
+def _print_passage(environment: Environment, passage: Passage, indent: int = 0) -> None:
+    """Print a passage line by line; of a list item or a row of a table, the wrapped lines are indented."""
+    edges = {edge for part in passage.parts for edge in (part.start, part.end)}
+    begin = 0
+    for line in passage.text.split("\n"):
+        end = begin + len(line)
+        environment.print(" " * indent if line else "", end="")
+        for first, last in pairwise(sorted({begin, end, *(edge for edge in edges if begin < edge < end)})):
+            part = next((p for p in reversed(passage.parts) if p.start <= first and last <= p.end), None)
+            environment.print(passage.text[first:last], style=_STYLES[part.role] if part is not None else "", end="")
+        environment.print(hang=indent + _hang(line))
+        begin = end + 1
+
+
+def _hang(line: str) -> int:
+    """Return the columns by which the wrapped lines of ``line`` are indented."""
+    item = _ITEM.match(line)
+    if item is not None:
+        return len(item[0])
+    return len(line) - len(line.lstrip(" ")) + (_ROW_HANG if " | " in line else 0)
+
+
+def print_answer_markdown(environment: Environment, document: Document) -> None:
+    """Print the document of an answer as Markdown: the short answer, the text, and the numbered sources with quotes.
+
+    An answer that is not sure is not stated: its passage and those of the alternatives follow as sources.
+    """
+    from wikigr.answer.presentation import OTHERS, PERHAPS
+
+    others = document["alternatives"]
+    if document["level"] == "not_sure" and document["citations"] and not document["model"]:
+        parts = [PERHAPS, _markdown_sources((document, *others), first=1)]
+    else:
+        parts = [f"**{markdown(document['span']['text'])}**"] if document["span"] is not None else []
+        parts += [_markdown_lines(part) for part in document["answer"].split("\n\n") if part.strip()]
+        parts.append(_markdown_sources((document,), first=1))
+        if others:
+            parts += [OTHERS, _markdown_sources(others, first=len(document["citations"]) + 1)]
+    environment.write_text("\n\n".join(filter(None, parts)) + "\n")
+
+
+def _markdown_sources(answers: Iterable[Document], first: int) -> str:
+    """Return a numbered list of the citations of ``answers``; it begins with the number ``first``."""
+    from wikigr.index.candidate import place
+
+    lines = []
+    for number, citation in enumerate((c for answer in answers for c in answer["citations"]), start=first):
         link = markdown_link(place(citation["title"], citation["section"]), citation.get("url"))
         pack = f", {markdown(citation['pack'])}" if "pack" in citation else ""
-        sources.append(f"{citation['n']}. {link}{pack}: “{markdown(citation['quote'])}”")
-    if sources:
-        parts.append("\n".join(sources))
-    environment.write_text("\n\n".join(parts) + "\n")
+        lines.append(f"{number}. {link}{pack}: “{markdown(citation['quote'])}”")
+    return "\n".join(lines)
+
+
+def _markdown_lines(text: str) -> str:
+    """Return ``text`` with its lines kept by the blanks at their ends that Markdown needs for that."""
+    return "  \n".join(markdown(line, keep="[]") for line in text.split("\n"))
 
 
 def _stored_at(pack: Pack, section_id: str) -> str:
@@ -95,24 +191,6 @@ def print_explanation(environment: Environment, answer: Answer, pack: Pack) -> N
     if answer.chain:
         _print_chain(environment, answer.chain)
     _print_explanation(environment, explain_document(answer, pack))
-
-
-def _print_short_answer(environment: Environment, answer: Answer, span: AnswerSpan) -> None:
-    """Print the short answer, and under it the text, in which it is highlighted."""
-    short = " ".join(span.text.split())
-    environment.print(short, style="bold")
-    environment.print()
-    # The first quotation contains the short answer; what precedes it there tells its place in the text.
-    first = answer.citations[0]
-    words_before = " ".join(first.quote[: span.start - first.start].split())
-    begin = answer.text.find(short, answer.text.find(words_before) + len(words_before))
-    if begin < 0:
-        # The lines of code stay as they are.
-        environment.print(answer.text)
-        return
-    environment.print(answer.text[:begin], end="")
-    environment.print(short, style="bold", end="")
-    environment.print(answer.text[begin + len(short) :])
 
 
 def _print_chain(environment: Environment, chain: Sequence[AnswerHop]) -> None:

@@ -36,6 +36,7 @@ def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
         (text.types_table(document), text.GROUPS_LEGEND),
         (text.abstention_rows(document), text.ABSTENTION_LEGEND),
         (text.confidence_rows(document), text.CONFIDENCE_LEGEND),
+        (text.level_rows(document), text.LEVEL_LEGEND),
         (text.repeat_rows(document), text.repeat_legend(document)),
         (text.latency_rows(document), ""),
     ):

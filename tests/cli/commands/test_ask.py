@@ -46,13 +46,15 @@ def test_json_keeps_its_contract_and_every_quote_is_in_the_database(wikigr: Wiki
 
 
 def test_the_short_answer_comes_first_and_is_highlighted_in_its_sentence(physics_pack: Path) -> None:
-    result = in_terminal("ask", QUESTION, "--pack", str(physics_pack), "--offline", columns=200, NO_COLOR="")
+    result = in_terminal("ask", QUESTION, "--pack", str(physics_pack), "--offline", columns=300, NO_COLOR="")
     first, gap, text = result.out.split("\n")[:3]
     assert "1901" in first
     assert first.startswith("\x1b[1m")
     assert first.endswith("\x1b[0m")
     assert gap == ""
-    assert text.startswith("Born in Würzburg on")
+    # The sentence before it is dim.
+    assert text.startswith("\x1b[2mWerner Heisenberg wrote, ")
+    assert "\x1b[0mBorn in Würzburg on" in text
     assert first in text
     assert text.endswith("[1]")
 
@@ -91,7 +93,7 @@ def test_explain_shows_stages_scores_and_what_was_dropped(wikigr: Wikigr, physic
     stages = {stage["stage"]: stage for stage in explain["stages"]}
     assert list(stages) == (
         "aliases encode dense lexical fuse graph_reranker entity_linking graph_walk hops documents fetch "
-        "section_quality sentences reader chain abstention citations".split()
+        "section_quality sentences reader answers abstention citations".split()
     )
     assert any("not among the best 5" in reason for reason in stages["documents"]["dropped"].values())
     assert stages["graph_reranker"]["notes"] == {"alpha": 0.95, "beta": 0.05}
@@ -250,7 +252,7 @@ def test_an_answer_quotes_at_most_as_many_sentences_as_wanted(
 def test_an_answer_in_markdown_has_its_sources_as_a_list(wikigr: Wikigr, physics_pack: Path) -> None:
     arguments = ("ask", "Who measured the wavelength of the electron?", "--pack", str(physics_pack), "--offline")
     document = json.loads(wikigr(*arguments, "--format", "json").out)
-    short, _, text, _, source = wikigr(*arguments, "--format", "md").out.splitlines()
+    short, _, text, _, source, *_ = wikigr(*arguments, "--format", "md").out.splitlines()
     assert (short, text) == (f"**{document['span']['text']}**", document["answer"])
     citation = document["citations"][0]
     assert citation["url"].endswith("/packs/physics/articles/louis-de-broglie.md#proof-and-prize")

@@ -17,7 +17,7 @@ from tests.llm.server import MessagesServer, reply, status
 from ..conftest import MAIN, Wikigr
 
 QUESTION = "Who measured the wavelength of the electron?"
-UNKNOWN = "Which enzyme unwinds DNA during replication?"
+UNKNOWN = "Who painted the Sistine Chapel?"
 KEY = "sk-ant-not-to-be-written"
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.possible_answers import possible_answer
 
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
@@ -40,7 +42,7 @@ def test_a_cited_article(wikigr: Wikigr, physics_pack: Path) -> None:
     assert found["dropped_at"] is None and found["reason"] == "The answer quotes it: [1]."
     assert list(stages(found)) == [
         "dense", "lexical", "fuse", "graph_reranker", "graph_walk", "hops", "documents", "section_quality",
-        "sentences", "reader", "chain", "citations",
+        "sentences", "reader", "answers", "citations",
     ]  # fmt: skip
     assert all(
         list(s) == ["stage", "rank", "article_rank", "of", "section_id", "score", "reason"] for s in found["stages"]
@@ -103,8 +105,21 @@ def test_what_was_read_and_not_quoted(wikigr: Wikigr, physics_pack: Path) -> Non
     Path("without.yaml").write_text("extends: enhanced\nreader: {enabled: false}\n")
     found = why(wikigr, physics_pack, QUESTION, "Davisson–Germer experiment", "--profile", "without.yaml")
     assert found["outcome"] == "read"
-    assert "its best sentence is number" in found["reason"]
+    number = stages(found)["answers"]
+    assert f"by its best answer, it is number {number['rank']} of {number['of']} sections" in found["reason"]
+    assert number["score"] is None
     assert stages(found)["citations"]["rank"] is None and stages(found)["sentences"]["score"] > 0
+
+
+def test_what_another_possible_answer_quotes_was_read(physics_pack: Path) -> None:
+    with Pack(physics_pack) as pack:
+        answer = Pipeline(Profile(), pack, offline=True).answer(QUESTION)
+        other = next(item.section for item in answer.evidence if item.section.title not in answer.sources)
+    answer = replace(answer, alternatives=(possible_answer(other, other.content[:20]),))
+    explained = explain_article(answer, other.title)
+    assert (explained.outcome, explained.dropped_at) == ("read", None)
+    assert explained.reason == "The answer does not quote it, but one of the other possible answers does."
+    assert explain_article(answer, answer.sources[0]).outcome == "cited"
 
 
 def test_an_answer_that_was_withheld(wikigr: Wikigr, physics_pack: Path) -> None:
@@ -120,7 +135,7 @@ def test_an_article_that_nothing_found(wikigr: Wikigr, physics_pack: Path) -> No
     assert {"dense", "lexical", "fuse", "documents"} <= stages(found).keys()
     assert all(stage["rank"] is None and stage["reason"] for stage in found["stages"])
     baseline = why(wikigr, physics_pack, QUESTION, "Bell's theorem", "--profile", "baseline")
-    assert list(stages(baseline)) == ["dense", "fuse", "documents", "sentences", "citations"]
+    assert list(stages(baseline)) == ["dense", "fuse", "documents", "sentences", "answers", "citations"]
     assert baseline["outcome"] == "not_found"
 
 

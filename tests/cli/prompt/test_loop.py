@@ -14,6 +14,7 @@ from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 from tests.llm.server import MessagesServer, never, reply
+from tests.waiting import until
 
 from wikigr_cli.app import run
 from wikigr_cli.environment import Environment
@@ -21,7 +22,7 @@ from wikigr_cli.prompt.loop import run_prompt
 
 from ..conftest import MAIN
 from ..terminal import Terminal as Screen
-from ..terminal import environment_of, in_terminal, until
+from ..terminal import environment_of, in_terminal
 from .conftest import OFFLINE
 
 QUESTION = "Who measured the wavelength of the electron?"
@@ -76,7 +77,7 @@ class Terminal:
             env={**os.environ, **own, **variables},
             dimensions=(40, 80),
             encoding="utf-8",
-            timeout=60,
+            timeout=120,
         )
         self.waits()
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.possible_answers import BOHR, answer_everything
 
 from wikigr.errors import PackError, UsageError
 from wikigr_cli.prompt.session import COMMANDS, AskSession
@@ -78,6 +79,19 @@ def test_open_shows_the_quotation_in_the_pager(converse: Converse, tmp_path: Pat
     assert seen.count("\x1b[7m") >= 1 and seen.split("\x1b[7m")[1].startswith("The Davisson–Germer experiment")
     assert talk.say(":open spin#1") == ("", "")
     assert "Spin › Discovery" in (tmp_path / "seen").read_text()
+
+
+def test_open_knows_the_numbers_of_the_other_possible_answers(
+    converse: Converse, tmp_path: Path, physics_pack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer_everything(monkeypatch, "likely")
+    talk = converse(TERM="xterm", PAGER=f"sh -c 'cat > {tmp_path / 'seen'}'")
+    out, _ = talk.say(QUESTION)
+    assert out == in_terminal("ask", QUESTION, "-p", str(physics_pack), "--offline").out
+    assert "\nOther possible answers\n  [2] Niels Bohr › Introduction" in out
+    assert talk.say(":open 2") == ("", "")
+    assert BOHR in " ".join((tmp_path / "seen").read_text().split())
+    assert "has no citation 4" in talk.say(":open 4")[1]
 
 
 def test_open_shows_the_address_in_the_browser(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 
 import pytest
+from tests.waiting import until
 
 from wikigr_cli.environment import Interrupted
 from wikigr_cli.render.progress import TerminalProgress
 
-from ..terminal import environment_of, until
+from ..terminal import environment_of
 
 
 def test_interrupted_progress_does_not_claim_completion() -> None:

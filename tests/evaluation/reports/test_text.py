@@ -205,6 +205,29 @@ def test_confidence_is_in_every_report() -> None:
     assert 'id="confidence"' in html_report(made)
 
 
+def test_the_precision_of_each_level_is_in_every_report() -> None:
+    levels = {"a1": "sure", "a2": "sure", "a3": "likely", "u2": "not_sure"}
+    rows = [replace(each, level=levels.get(each.question_id, "not_covered")) for each in two_profiles()]
+    made = document(rows)
+    one, two = (profile["levels"] for profile in made["profiles"])
+    # The first profile abstains from a3.
+    assert [(each["level"], each["answers"]) for each in one] == [("sure", 2), ("likely", 0), ("not_sure", 1)]
+    assert [each["precision"] and each["precision"]["value"] for each in one] == [0.5, None, 0.0]
+    assert one[0]["precision"]["method"] == "wilson"
+    assert [each["precision"] and each["precision"]["value"] for each in two] == [1.0, 0.0, 0.0]
+    assert made["questions"][0]["by_profile"]["one"]["level"] == "sure"
+    text = printed(made)
+    assert cells(text, "sure")[0] == "0.500" and cells(text, "sure")[3:5] == ["of", "2"]
+    assert cells(text, "likely")[0] == "—"
+    assert "## Levels" in markdown_report(made) and "| not sure | 0.000 [" in markdown_report(made)
+    page = html_report(made)
+    assert "Right if “sure”" in page and "50.0% of 2" in page
+    # Runs of older versions have no levels.
+    made = document(two_profiles())
+    assert [profile["levels"] for profile in made["profiles"]] == [None, None]
+    assert "by level" not in printed(made) and "Right if" not in html_report(made)
+
+
 def test_without_answers_there_is_no_reliability() -> None:
     rows = [replace(each, query_type="abstained") for each in two_profiles() if each.profile == "one"]
     made = document(rows)

@@ -30,7 +30,7 @@ SCHEMA = "(:Article)-[:LINKS_TO]->(:Article)"
 
 @pytest.fixture
 def client(messages_server: MessagesServer) -> Iterator[Claude]:
-    made = Claude(model="claude-opus-4-6", api_key="k" * 12, base_url=messages_server.url, timeout=5.0, retries=0)
+    made = Claude(model="claude-opus-4-6", api_key="k" * 12, base_url=messages_server.url, timeout=60.0, retries=0)
     yield made
     made.close()
 

@@ -16,18 +16,19 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.llm.server import Behavior, MessagesServer, first_cited, reply, respond, slow, status, text
+from tests.llm.server import Behavior, MessagesServer, Response, first_cited, reply, respond, status, text
 
 from wikigr.answer.answer import Answer
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
 from wikigr.graph.neighborhood import Neighborhood, Node, article
+from wikigr.llm import call_quota
 from wikigr.llm.client import Claude
 from wikigr.llm.options import SynthesisOptions
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.profiles.files import load_profile
-from wikigr.retrieval.cypher.runner import QueryRunner
+from wikigr.retrieval.cypher.runner import QueryResult, QueryRunner
 from wikigr.retrieval.entity_linking import EntityLinker
 from wikigr.retrieval.explore import bounded_pruner
 from wikigr.retrieval.explore.multi_strategy import Limits, MultiStrategy
@@ -135,7 +136,7 @@ Ask = Callable[..., tuple[Answer, Conversation]]
 @pytest.fixture
 def ask(films: Path, messages_server: MessagesServer) -> Iterator[Ask]:
     """Ask with a model whose plans are given as text or behaviors; options are those of ``multi_strategy``."""
-    client = Claude(model="local", api_key="k" * 12, base_url=messages_server.url, timeout=5.0, retries=0)
+    client = Claude(model="local", api_key="k" * 12, base_url=messages_server.url, timeout=60.0, retries=0)
     with Pack(films) as pack:
 
         def call(
@@ -314,8 +315,30 @@ def test_results_before_the_budget_ran_out_are_kept(ask: Ask) -> None:
     assert "The Iron Bell -> director -> Clara Voss" in answer.graph_context
 
 
-def test_max_seconds_ends_the_search(ask: Ask) -> None:
-    answer, conversation = ask(slow(0.3, reply(BELL)), max_seconds=0.2, iterations=9)
+class Clock:
+    """The clock of the limits, which only the test advances."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(bounded_pruner, "time", made)
+    monkeypatch.setattr(call_quota, "time", made)
+    return made
+
+
+def test_max_seconds_ends_the_search(ask: Ask, clock: Clock) -> None:
+    def late(request: dict[str, Any]) -> Response:
+        clock.now += 0.3
+        return respond(reply(BELL), request)
+
+    answer, conversation = ask(late, max_seconds=0.2, iterations=9)
     assert (stopped(answer), conversation.planning) == (("budget", 1), 1)
     assert answer.query_type == "synthesis"
 
@@ -326,7 +349,14 @@ SLOW = (
 )
 
 
-def test_a_query_gets_the_remaining_seconds(ask: Ask) -> None:
+def test_a_query_gets_the_remaining_seconds(ask: Ask, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_query = QueryRunner.run
+
+    def timed(queries: QueryRunner, query: str, *, timeout: float, **limits: int) -> QueryResult:
+        clock.now += timeout
+        return run_query(queries, query, timeout=timeout, **limits)
+
+    monkeypatch.setattr(QueryRunner, "run", timed)
     answer, _ = ask("".join(cypher(SLOW.format(n)) for n in (1, 2, 3)), max_seconds=0.5, iterations=9)
     assert stopped(answer) == ("budget", 1)
     (feedback,) = stage(answer, "graph_1").notes["feedback"]
@@ -525,7 +555,7 @@ def test_no_model_is_asked_by_the_rules(films: Path, messages_server: MessagesSe
     profile = profile.override(MultiStrategyOptions, planner="rule")
     conversation = Conversation()
     messages_server.always(conversation)
-    client = Claude(model="local", api_key="k" * 12, base_url=messages_server.url, timeout=5.0)
+    client = Claude(model="local", api_key="k" * 12, base_url=messages_server.url, timeout=60.0)
     with Pack(films) as pack:
         answer = Pipeline(profile, pack, model=client).answer(BORN)
     client.close()

@@ -12,6 +12,8 @@ import pytest
 from starlette.testclient import TestClient
 from tests.llm.server import MessagesServer, Response, first_cited, reply, status
 from tests.llm.server import text as words
+from tests.possible_answers import BEFORE, BOHR, PLANCK, answer_everything
+from tests.possible_answers import BORN as QUOTED
 from tests.serve.web import html
 from tests.serve.web.conftest import CONTROLS, HANDLER, HOSTILE_TITLE, SCRIPT, Open
 from tests.serve.web.html import attribute, crawl, get, href, text, texts
@@ -44,8 +46,8 @@ def test_asking_and_reading_without_a_script(physics: TestClient) -> None:
 
     answer = get(physics, _ask(BORN))
     assert text(answer, "h1") == BORN
-    assert text(answer, ".headline") == "Würzburg on 5 December 1901" == text(answer, ".text mark")
-    assert re.fullmatch(r"(Very l|L)ikely right · confidence 0\.\d\d", text(answer, ".confidence"))
+    assert text(answer, ".headline") == "Würzburg on 5 December 1901" == text(answer, ".text mark.short")
+    assert re.fullmatch(r"(Sure|Likely) · confidence 0\.\d\d", text(answer, ".confidence"))
     assert attribute(answer, "#q", "value") == BORN
     # The number in the text and the source lead to the same quotation.
     assert href(answer, ".text a.cite") == href(answer, "a.source")
@@ -118,6 +120,49 @@ def test_the_article_has_its_sections_links_and_facts(physics: TestClient, physi
     # The text links the articles that it names, each once in a section.
     wiki = texts(page, ".column a.wiki")
     assert "Ernest Rutherford" in wiki and all(name in content for name in wiki)
+
+
+def test_a_sure_answer_stands_in_its_surroundings(physics: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer_everything(monkeypatch, "sure")
+    page = get(physics, _ask("Where was he born, surely?"))
+    assert text(page, ".headline") == "Würzburg"
+    assert text(page, ".text") == f"{BEFORE} {QUOTED} 1"
+    assert "".join(node.text() for node in page.css(".text mark")) == QUOTED
+    assert [node.text() for node in page.css(".text mark.short")] == ["Würzburg"]
+    assert text(page, ".confidence") == "Sure · confidence 0.61"
+    assert not page.css(".others") and len(page.css("a.source")) == 1
+
+
+def test_a_likely_answer_has_others_below_it(physics: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer_everything(monkeypatch, "likely")
+    page = get(physics, _ask("Where was he born, probably?"))
+    assert text(page, ".headline") == "Würzburg"
+    assert text(page, ".confidence") == "Likely · confidence 0.61"
+    assert "Other possible answers" in texts(page, ".said h2")
+    assert texts(page, ".others a.at") == ["2 Niels Bohr › Introduction", "3 Max Planck › Introduction"]
+    assert texts(page, ".others p.short") == ["Copenhagen"]
+    assert texts(page, ".others .passage") == [f"Niels Bohr: {BOHR}", PLANCK]
+    # Its place opens the article at the quotation.
+    article = get(physics, href(page, ".others a.at"))
+    assert " ".join(" ".join(texts(article, "mark.quote")).split()) == BOHR
+    # The comparison shows two such answers under deeper headings.
+    sides = get(physics, f"/compare?{urlencode({'q': 'Where was he born, probably?', 'a': 'enhanced', 'b': 'fast'})}")
+    assert len(sides.css(".sides .others")) == 2 and "Other possible answers" in texts(sides, ".sides h3")
+
+
+def test_an_answer_that_is_not_sure_is_one_of_three_passages(
+    physics: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer_everything(monkeypatch, "not_sure")
+    page = get(physics, _ask("In which city was Heisenberg born?"))
+    assert not page.css(".headline, .text, .evidence, mark.short")
+    assert text(page, ".said h2") == "Perhaps one of these:"
+    assert [name.split(" › ")[0] for name in texts(page, ".others a.at")] == [
+        "1 Werner Heisenberg", "2 Niels Bohr", "3 Max Planck",
+    ]  # fmt: skip
+    assert texts(page, ".others .passage")[0] == f"{BEFORE} {QUOTED}"
+    assert {mark.lower() for mark in texts(page, "mark.match")} == {"heisenberg", "born", "city"}
+    assert text(page, ".confidence") == "Not sure · confidence 0.61"
 
 
 def test_a_question_that_the_pack_does_not_cover(physics: TestClient) -> None:

@@ -21,6 +21,13 @@ def test_paragraphs_lists_tables_and_code() -> None:
     assert [line[0][0].text for line in blocks[4].lines] == ["if x:", "    y()"]
 
 
+def test_a_list_keeps_its_numbers_and_what_is_indented_in_it() -> None:
+    later, nested = divide("3. c\n4. d\n\n1. e\n   - f\n2. g")
+    assert (later.kind, later.first) == ("numbers", 3)
+    assert (nested.kind, nested.first) == ("lines", 1)
+    assert [line[0][0].text for line in nested.lines] == ["1. e", "   - f", "2. g"]
+
+
 def test_a_quotation_and_the_short_answer_in_it() -> None:
     text = "Born in Kiel in 1858."
     assert runs(text, [Mark(0, 21, "quote"), Mark(8, 12, "short")]) == (

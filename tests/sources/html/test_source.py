@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from wikigr.errors import RecordError, SourceError
-from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
+from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem, Triple
+from wikigr.sources.facts import FACTS
 from wikigr.sources.folder import MAX_DOCUMENT_BYTES
 from wikigr.sources.html.source import HtmlSource
 
@@ -52,6 +53,25 @@ def test_pages_come_sorted_with_resolved_links_and_folder_categories(tmp_path: P
     assert isinstance(article, SourceArticle)
     assert article.links == ("a.html", "lib/sub/index.html", "lib/naïve.html")
     assert article.categories == ("lib",)
+
+
+def test_infoboxes_become_facts_with_resolved_links(tmp_path: Path) -> None:
+    rows = "<tr><th>Writer(s)</th><td><a href='b.html'>Bo</a></td></tr><tr><th>Label</th><td><a href='http://c.example'>C</a></td></tr>"
+    write(
+        tmp_path,
+        {
+            "a.html": f"<title>A</title><table class=infobox>{rows}</table>{PROSE}",
+            "b.html": f"<title>B</title>{PROSE * 2}",
+        },
+    )
+    article = read(tmp_path)[0]
+    assert isinstance(article, SourceArticle)
+    assert article.triples == (
+        Triple("A", "writer", "Bo", "b.html", "A — writer: Bo."),
+        Triple("A", "label", "C", None, "A — label: C."),
+    )
+    assert article.sections[-1].heading_path == (FACTS,)
+    assert article.sections[-1].text == "A — writer: Bo.\nA — label: C."
 
 
 def test_links_to_folders_lead_to_their_index_pages(tmp_path: Path) -> None:

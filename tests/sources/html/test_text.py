@@ -90,7 +90,9 @@ WIKI = """<html><head><title>Ray Charles</title></head><body><div id="mw-content
 
 def test_wikipedia_page() -> None:
     page = parse_html(WIKI, strip_title_suffix=False)
-    assert page.infobox == (
+    (infobox,) = page.infoboxes
+    assert infobox.heading_path == ()
+    assert infobox.rows == (
         ("Born", "1930", None),
         ("Born", "Albany, Georgia", "Albany%2C_Georgia"),
         ("Genres", "Soul", "Soul"),
@@ -226,7 +228,14 @@ def test_the_rows_of_a_nested_infobox_table_are_fields() -> None:
     inner = "<table><tr><th>b</th><td>2</td></tr></table>"
     rows = f"<tr><th>a</th><td>1</td></tr><tr><td colspan=2>{inner}</td></tr><tr><th>c</th><td>{inner}</td></tr>"
     page = body(f"<p>x</p><table class=infobox>{rows}</table>")
-    assert page.infobox == (("a", "1", None), ("b", "2", None), ("b", "2", None))
+    assert [box.rows for box in page.infoboxes] == [(("a", "1", None), ("b", "2", None), ("b", "2", None))]
+
+
+def test_an_infobox_belongs_to_the_headings_above_it() -> None:
+    box = "<table class=infobox><tr><th>{}</th><td>1</td></tr></table>"
+    page = body(f"{box.format('a')}<p>x</p><h2>B</h2>{box.format('b')}<h3>C</h3><p>y</p>{box.format('c')}")
+    found = [(box.heading_path, box.rows[0][0]) for box in page.infoboxes]
+    assert found == [((), "a"), (("B",), "b"), (("B", "C"), "c")]
 
 
 def test_the_sidebar_of_an_author_is_text() -> None:

@@ -4,6 +4,7 @@ import pytest
 from tests.sources.wikitext.pages import parse
 
 from wikigr.sources.article import Triple
+from wikigr.sources.facts import FACTS
 
 
 def test_infobox_fields_become_triples() -> None:
@@ -44,8 +45,21 @@ Text."""
         ("party", "Ann B (P)", "Ann B"),
         ("occupation", "teacher", None),
     ]
-    assert page.triples[0] == Triple("Subject", "birth_date", "14 March 1879", None)
-    assert [section.text for section in page.sections] == ["Text."]
+    line = "Subject — birth date: 14 March 1879."
+    assert page.triples[0] == Triple("Subject", "birth_date", "14 March 1879", None, line)
+    text, facts_section = page.sections
+    assert text.text == "Text."
+    assert facts_section.heading_path == (FACTS,)
+    assert facts_section.text.split("\n") == [
+        line,
+        "Subject — birth place: Ulm; German Empire.",
+        "Subject — death place: Princeton, U.S.",
+        "Subject — spouse: Mileva (1903–1919); Elsa.",
+        "Subject — fields: Physics; philosophy.",
+        "Subject — known for: Relativity; light.",
+        "Subject — party: Ann B (P).",
+        "Subject — occupation: teacher.",
+    ]
     assert "Ulm" in page.links
 
 
@@ -112,6 +126,49 @@ def test_parentheses_without_a_value_before_them_hold_the_value(
 )
 def test_an_infobox_in_a_layout_is_read(wikitext: str) -> None:
     page = parse(wikitext.format("{{Infobox person|birth_place=[[Rome]]}}") + "\nx")
-    assert page.triples == (Triple("Subject", "birth_place", "Rome", "Rome"),)
+    line = "Subject — birth place: Rome."
+    assert page.triples == (Triple("Subject", "birth_place", "Rome", "Rome", line),)
     assert page.links == ("Rome",)
-    assert "Rome" not in "".join(section.text for section in page.sections)
+    assert [section.text for section in page.sections if "Rome" in section.text] == [line]
+
+
+def test_the_facts_of_an_infobox_under_a_heading_follow_its_text() -> None:
+    page = parse(
+        "{{Infobox song|label=[[Okeh]]}}\nA song.\n== Covers ==\n=== By B ===\n{{Infobox song|label=Apple}}\nSung.\n"
+        "==== Charts ====\nOne.\n== References ==\n{{Infobox song|label=Stax}}\nDropped."
+    )
+    found = [(section.heading_path, section.text) for section in page.sections]
+    assert found == [
+        ((), "A song."),
+        (("Covers", "By B"), "Sung."),
+        (("Covers", "By B", FACTS), "Subject, By B — label: Apple."),
+        (("Covers", "By B", "Charts"), "One."),
+        ((FACTS,), "Subject — label: Okeh.\nSubject — label: Stax."),
+    ]
+    assert [triple.object for triple in page.triples] == ["Apple", "Okeh", "Stax"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "facts"),
+    [
+        (
+            "|leader_title1=[[President]]|leader_name1=Ann|leader_name2=Bo",
+            [("president", "Ann"), ("leader_name2", "Bo")],
+        ),
+        ("|established_event=from Spain|established_date=1810", [("established_from_spain", "1810")]),
+        ("|subdivision_type=Country|subdivision_name=Peru", [("country", "Peru")]),
+        ("|blank_name_sec1=Airport|blank_info_sec1=LIM", [("airport", "LIM")]),
+        (
+            "|leader_title1=A<br>B|leader_name1=Ann",
+            [("leader_title1", "A"), ("leader_title1", "B"), ("leader_name1", "Ann")],
+        ),
+        ("|blank_name=Website|blank_info=x", [("blank_name", "Website"), ("blank_info", "x")]),
+        ("|leader_title1=President", [("leader_title1", "President")]),
+    ],
+)
+def test_a_field_is_named_by_the_field_that_labels_it(fields: str, facts: list[tuple[str, str]]) -> None:
+    assert [(relation, value) for relation, value, _ in infobox_facts(fields)] == facts
+
+
+def test_the_label_of_a_record_is_a_fact_and_the_label_of_a_map_is_not() -> None:
+    assert infobox_facts("|label=[[Okeh]]|map_label=Rome") == [("label", "Okeh", "Okeh")]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from wikigr.answer.parts import TwoParts
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.candidate import Evidence, Section
 from wikigr.index.lexical import stems
-from wikigr.pack.open import Pack
 from wikigr.question.question import Question
 from wikigr.reader.passage import Span
 from wikigr.retrieval.chain import Chain, Hop
@@ -87,10 +86,8 @@ class Material:
 
     state: State
     sentences: Sequence[SentenceScore]
-    pack: Pack
     similarity: Callable[[Sequence[str]], Sequence[float]]
     parts: TwoParts | None = None
-    _own: dict[str, list[SentenceScore]] = field(default_factory=dict, init=False)
 
     @property
     def question(self) -> Question:
@@ -117,11 +114,6 @@ class Material:
     def within(self, section: Section, start: int, end: int) -> list[SentenceScore]:
         """Return the sentences of ``section`` that begin between the characters ``start`` and ``end``, in order."""
         return [s for s in self.by_section.get(section.section_id, ()) if start <= s.start < end]
-
-    @cached_property
-    def is_read(self) -> bool:
-        """Whether the reader has read any sentence."""
-        return any(sentence.span is not None for sentence in self.sentences)
 
 
 def share_named(question: Question, text: str) -> float:

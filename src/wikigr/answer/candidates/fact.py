@@ -9,13 +9,13 @@ from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotat
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.lexical import stems
 from wikigr.reader.passage import Span
-from wikigr.sources.statements import FACTS
+from wikigr.sources.facts import FACTS
 
 # Relations that compete, those that the question names best first.
 _MAX_RELATIONS = 8
 _MAX_VALUES = 30
-# "Edda Klausen — died: 1911-12-20."
-_LINE = re.compile(r"(?P<subject>[^\n]+?) — (?P<relation>[^:\n]+): (?P<value>[^\n]+?)\.?$")
+# "Edda Klausen — died: 1911-12-20." The last period of "U.S." belongs to the value.
+_LINE = re.compile(r"(?P<subject>[^\n]+?) — (?P<relation>[^:\n]+): (?P<value>[^\n]+?)(?:(?<!\.[A-Z])\.)?$")
 
 
 def find_facts(material: Material) -> Iterator[AnswerCandidate]:

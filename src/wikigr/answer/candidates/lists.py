@@ -83,4 +83,12 @@ def find_rows(material: Material) -> Iterator[AnswerCandidate]:
         unique = list(dict.fromkeys(rows))
         if 1 < len(unique) <= _MAX_ROWS:
             fit = material.question.coverage(set(stems(" ".join(row.text for row in unique))))
-            yield AnswerCandidate("rows", tuple(sorted(unique, key=lambda row: row.place)), fit=fit)
+            ordered = tuple(sorted(unique, key=lambda row: row.place))
+            lead = f"{len(ordered)} rows: {'; '.join(map(_name_of, ordered))}."
+            yield AnswerCandidate("rows", ordered, lead=lead, fit=fit)
+
+
+def _name_of(row: Quotation) -> str:
+    """Return the name of what a row describes: the article's title, if the row has it, or else its first value."""
+    values = [row.text[cell.start : cell.end] for cell in cells(row.text)]
+    return row.section.title if row.section.title in values else values[0]

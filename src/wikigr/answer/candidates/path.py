@@ -10,16 +10,20 @@ from wikigr.graph.neighborhood import Edge
 from wikigr.index.candidate import Section
 from wikigr.reader.passage import Span
 from wikigr.retrieval.relation_paths.answers import PathAnswers, StatedFact
-from wikigr.sources.statements import readable_relation
+from wikigr.sources.facts import readable_relation
 from wikigr.text import fold
 
 
 def find_paths(material: Material) -> Iterator[AnswerCandidate]:
-    """Yield all answers of the relation path that was found; an answer whose facts no section states is left out."""
-    answers = material.state.answers
-    if answers is None:
-        return
+    """Yield all answers of each relation path that was found; an answer whose facts no section states is left out."""
     sections = {item.section.section_id: item.section for item in material.evidence}
+    for number, answers in enumerate(material.state.paths):
+        candidate = _candidate("other_path" if number else "path", answers, sections)
+        if candidate is not None:
+            yield candidate
+
+
+def _candidate(kind: str, answers: PathAnswers, sections: Mapping[str, Section]) -> AnswerCandidate | None:
     quotations: dict[StatedFact, Quotation] = {}
     names = []
     for name, chain in zip(answers.names, answers.chains, strict=True):
@@ -28,14 +32,13 @@ def find_paths(material: Material) -> Iterator[AnswerCandidate]:
             quotations.update((fact, quotation) for fact, quotation in stated.items() if quotation is not None)
             names.append(name)
     if not names:
-        return
+        return None
     lines = tuple(dict.fromkeys(quotations.values()))
     fit = answers.confidence
     if answers.total > 1:
-        yield AnswerCandidate("path", lines, lead=_listing(names, answers), fit=fit)
-        return
+        return AnswerCandidate(kind, lines, lead=_listing(names, answers), fit=fit)
     # The facts of one answer are quoted in the order of the path, so the last one names it.
-    yield AnswerCandidate("path", (lines[-1], *lines[:-1]), span=_span(names[0], lines[-1]), fit=fit)
+    return AnswerCandidate(kind, (lines[-1], *lines[:-1]), span=_span(names[0], lines[-1]), fit=fit)
 
 
 def find_explored(material: Material) -> Iterator[AnswerCandidate]:
@@ -43,7 +46,7 @@ def find_explored(material: Material) -> Iterator[AnswerCandidate]:
     exploration = material.state.exploration
     stating = sentences_stating(exploration.chain, material) if exploration is not None else []
     if stating:
-        yield AnswerCandidate("path", tuple(stating), fit=1.0)
+        yield AnswerCandidate("explored", tuple(stating), fit=1.0)
 
 
 def _listing(names: Sequence[str], answers: PathAnswers) -> str:

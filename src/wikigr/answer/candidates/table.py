@@ -43,8 +43,8 @@ ANSWER_KINDS = (
     AnswerKind(("comparison",), find_comparisons),
     AnswerKind(("two_part",), find_two_parts),
     AnswerKind(("chain", "noun_chain"), find_chains),
-    AnswerKind(("path",), find_paths),
-    AnswerKind(("path",), find_explored),
+    AnswerKind(("path", "other_path"), find_paths),
+    AnswerKind(("explored",), find_explored),
 )
 
 KINDS: tuple[str, ...] = tuple(dict.fromkeys(kind for row in ANSWER_KINDS for kind in row.kinds))

@@ -8,7 +8,7 @@ from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotat
 
 
 def find_two_parts(material: Material) -> Iterator[AnswerCandidate]:
-    """Yield the sentence that answers both parts, or one for each; ``fit`` is the probability of the less likely one."""
+    """Yield the sentence that answers both parts, or one for each; ``fit`` is the lower of their probabilities."""
     if material.parts is None:
         return
     stating = material.parts.stating

@@ -21,6 +21,7 @@ from wikigr.evaluation.comparison import Comparison, Flip, compare, flips, means
 from wikigr.evaluation.gate import GateResult
 from wikigr.evaluation.groups import Group, group_figures, hops_of, type_of
 from wikigr.evaluation.judge import ERROR, NO_JUDGE, SCORES
+from wikigr.evaluation.levels import level_precision
 from wikigr.evaluation.metrics import METRICS, known_metric
 from wikigr.evaluation.reliability import reliability
 from wikigr.evaluation.repeats import repeats
@@ -282,6 +283,7 @@ def _profile(stored: StoredRun, name: str, primary: str, resamples: int) -> dict
         "abstention": _abstention(stored, good, resamples),
         "risk_coverage": _risk_coverage(stored, good, resamples),
         "reliability": _reliability(stored, good, resamples),
+        "levels": _levels(stored, good),
         "repeats": None if repeated is None else asdict(repeated),
         "usage": _usage(good),
         "latency": _latency([sample for sample in good if not sample.cached]),
@@ -329,6 +331,20 @@ def _risk_coverage(stored: StoredRun, samples: Sequence[Sample], resamples: int)
         "aurc": _estimate(found.aurc),
         "curve": [{"coverage": at, "risk": risk} for at, risk in found.curve],
     }
+
+
+def _levels(stored: StoredRun, samples: Sequence[Sample]) -> list[dict[str, Any]] | None:
+    found = level_precision(samples, clusters=stored.clusters)
+    if found is None:
+        return None
+    return [
+        {
+            "level": each.level,
+            "answers": each.answers,
+            "precision": None if each.precision is None else _estimate(each.precision),
+        }
+        for each in found
+    ]
 
 
 def _reliability(stored: StoredRun, samples: Sequence[Sample], resamples: int) -> dict[str, Any] | None:
@@ -395,6 +411,7 @@ def _question(question: Mapping[str, Any], samples: Sequence[Sample]) -> dict[st
                 "answer": sample.answer,
                 "span": sample.span,
                 "query_type": sample.query_type,
+                "level": sample.level or None,
                 "confidence": sample.confidence,
                 "metrics": dict(sample.metrics),
                 "error": sample.error,

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader
 
 from wikigr.evaluation.reports import html_figures as figures
 from wikigr.evaluation.reports.groups import hop_rows, type_rows
-from wikigr.evaluation.reports.html_confidence import accuracy_rows, confidence_figures
+from wikigr.evaluation.reports.html_confidence import accuracy_rows, confidence_figures, level_rows
 from wikigr.evaluation.reports.html_figures import NO_FIGURE, as_whole, count_of, finite, fixed_point
 from wikigr.evaluation.reports.html_forest import VERDICT_MARKS, forest, verdict_card
 
@@ -62,6 +62,7 @@ def html_report(document: Mapping[str, Any]) -> str:
             abstaining=[profile for profile in profiles if profile.get("abstention")],
             confident=confident,
             accuracy_rows=accuracy_rows(confident),
+            level_rows=level_rows(confident),
             confidence_figures=[confidence_figures(profile) for profile in confident],
             repeated=repeated,
             repeated_metrics=_primary_first(

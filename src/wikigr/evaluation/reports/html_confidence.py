@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from wikigr.answer.presentation import LEVEL_WORDS
 from wikigr.evaluation.reports.html_figures import as_points, as_share, as_whole, count_of, finite, fixed_point
 
 Document = Mapping[str, Any]
@@ -38,6 +39,16 @@ def accuracy_rows(profiles: Sequence[Document]) -> list[tuple[str, list[Document
         for each in ranked.get("accuracy", ()):
             row = found.setdefault(as_share(each["coverage"]).replace(".0%", "%"), [None] * len(profiles))
             row[place] = {**each, "bound": _exceeds(each["coverage"], ranked.get("coverage"))}
+    return list(found.items())
+
+
+def level_rows(profiles: Sequence[Document]) -> list[tuple[str, list[Document | None]]]:
+    """Return the precision by level: the level in words, and that level of each profile, None if it has no levels."""
+    found: dict[str, list[Document | None]] = {}
+    for place, profile in enumerate(profiles):
+        for each in profile.get("levels") or ():
+            words = LEVEL_WORDS.get(each["level"], str(each["level"]))
+            found.setdefault(words, [None] * len(profiles))[place] = each
     return list(found.items())
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
+from wikigr.answer.presentation import LEVEL_WORDS
 from wikigr.evaluation.gate import GateResult
 from wikigr.evaluation.reports.groups import SHOWN, GroupRow, hop_rows, type_rows
 from wikigr.evaluation.statistics.bootstrap import Interval
@@ -130,6 +131,26 @@ def confidence_rows(document: Document) -> Table | None:
 def _accuracy_at(estimate: Mapping[str, Any], answered: float) -> str:
     bound = "≥ " if estimate["coverage"] > answered else ""
     return bound + _with_interval(estimate["value"], estimate)
+
+
+def level_rows(document: Document) -> Table | None:
+    """Return the table of precision by level, or None if no profile has levels, as in runs of older versions."""
+    profiles = [profile for profile in document["profiles"] if profile.get("levels")]
+    if not profiles:
+        return None
+    rows = [
+        [LEVEL_WORDS[each["level"]].lower(), *(_precision_at(profile["levels"][place]) for profile in profiles)]
+        for place, each in enumerate(profiles[0]["levels"])
+    ]
+    return ["by level", *(profile["name"] for profile in profiles)], rows
+
+
+def _precision_at(level: Mapping[str, Any]) -> str:
+    found = level["precision"]
+    return _NONE if found is None else f"{_with_interval(found['value'], found)} of {level['answers']}"
+
+
+LEVEL_LEGEND = "The share of the answers of each level that are right, and their number."
 
 
 CONFIDENCE_LEGEND = (
@@ -287,6 +308,7 @@ def markdown_report(document: Document) -> str:
         ("Types", types_table(document), GROUPS_LEGEND),
         ("Abstention", abstention_rows(document), ABSTENTION_LEGEND),
         ("Confidence", confidence_rows(document), CONFIDENCE_LEGEND),
+        ("Levels", level_rows(document), LEVEL_LEGEND),
         ("Repeats", repeat_rows(document), repeat_legend(document)),
         ("Latency", latency_rows(document), ""),
     ):

@@ -171,7 +171,7 @@ class EvidenceReader:
         own_type *= describes
         for column, token in enumerate(tokens):
             if token.is_interrogative:
-                types[:, column] = [_answers(question.asks, text.kind) for text in described]
+                types[:, column] = [answer_fit(question.asks, text.kind) for text in described]
                 strength[column] = 1.0
         return Evidence(matched, relations, pairs, types, own_type, strength)
 
@@ -249,7 +249,7 @@ def _base(word: str) -> str:
     return bare if len(bare) >= _MIN_BASE else word
 
 
-def _answers(asks: str, kind: EndKind) -> float:
+def answer_fit(asks: str, kind: EndKind) -> float:
     """Return how well nodes of this kind answer an interrogative; negative if they cannot."""
     if asks == "when":
         return 1.0 if kind == "date" else -1.0

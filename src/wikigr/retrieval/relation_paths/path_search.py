@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,10 +14,11 @@ from wikigr.graph.fact_graph import FactGraph, Numbers
 from wikigr.question.masked_question import MaskedQuestion, mask
 from wikigr.retrieval.explore.relation_text import relation_words, share_stem
 from wikigr.retrieval.relation_paths.answers import PathAnswers, StatedFact
-from wikigr.retrieval.relation_paths.evidence import EvidenceReader
+from wikigr.retrieval.relation_paths.evidence import EvidenceReader, answer_fit
 from wikigr.retrieval.relation_paths.path_scores import MAX_HOPS, ScoredPath, score_paths
 from wikigr.retrieval.relation_paths.topics import Topic
 from wikigr.retrieval.relation_paths.weights import WEIGHTS, Weights
+from wikigr.retrieval.rerankers.cross_encoder import as_probability
 
 # Distinct steps that are compared with one question.
 _MAX_STEPS = 96
@@ -24,6 +26,8 @@ _MAX_STEPS = 96
 _MAX_TRIED = 24
 # The share of the question that a path must explain.
 MIN_EXPLAINED = 0.5
+# Interrogatives that no date and no number answers.
+PLACES_AND_PERSONS = frozenset(("who", "whom", "where"))
 # Edges that one path follows at most.
 _MAX_EDGES = 20_000
 
@@ -121,7 +125,8 @@ class PathSearch:
                 stated.append(StatedFact(subject, step.relation, value, facts.section_of(link.row)))
             chains.append(tuple(stated))
         names = tuple(facts.names[end] for end in path.ends[:most])
-        return PathAnswers(names, tuple(chains), len(path.ends), path.cut, min(1.0, max(0.0, path.explained)))
+        explained = min(1.0, max(0.0, path.explained))
+        return PathAnswers(names, tuple(chains), len(path.ends), path.cut, explained * as_probability(path.score))
 
     def score(self, question: MaskedQuestion, node: int, most: int) -> list[ScoredPath]:
         """Return the best ``most`` paths from ``node``, best first, whether or not they lead anywhere from there."""
@@ -142,8 +147,18 @@ class PathSearch:
         return [path if self._keeps(question, path) else replace(path, explained=0.0) for path in paths]
 
     def _keeps(self, question: MaskedQuestion, path: ScoredPath) -> bool:
-        """Return whether the relations of ``path`` contain all words that must not be left out, as often as needed."""
+        """Return whether ``path`` can answer ``question``.
+
+        Its relations contain all words that must not be left out, as often as needed. It goes along a relation and back
+        only if the question says that two things share something, and it does not end in dates or numbers if a person
+        or a place is asked for.
+        """
         if len(path.steps) < question.nested:
+            return False
+        if not question.is_shared and any(one ^ 1 == other for one, other in pairwise(path.steps)):
+            return False
+        kind = self._evidence.text(path.steps[-1]).kind
+        if question.asks in PLACES_AND_PERSONS and answer_fit(question.asks, kind) < 0:
             return False
         said = {word for step in path.steps for word in self._evidence.text(step).words}
         return said.issuperset(question.restrictions)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from wikigr.index.candidate import FACT, RELEVANCE, Candidate, section_ids
+from wikigr.question.two_parts import two_parts
 from wikigr.retrieval.candidates import fetch
+from wikigr.retrieval.relation_paths.answers import PathAnswers
 from wikigr.retrieval.relation_paths.options import RelationPathsOptions
 from wikigr.retrieval.state import RetrievalStage, State
 from wikigr.retrieval.trace import StageRecord, Trace
@@ -22,14 +25,25 @@ if TYPE_CHECKING:
 _OF_TRIPLES = frozenset(row.name for row in FORMATS if row.links is LinkTarget.NODE)
 # Paths that are recorded for ``--explain``, the best one first.
 _MAX_SHOWN = 6
+# Paths whose answers compete.
+_MAX_FOLLOWED = 3
 # Looking for paths ends after this time, whatever the graph; most questions take a few milliseconds.
 _MAX_SECONDS = 5.0
 
 
-class RelationPaths(RetrievalStage[RelationPathsOptions]):
-    """Find the path of up to three relations that explains the question best, and the sections that state it.
+@dataclass(frozen=True, slots=True)
+class _PathOfPack:
+    """A path in the graph of one of several packs."""
 
-    A path that explains too little of the question is recorded and not followed; the text is searched instead.
+    pack: Pack
+    path: FoundPath
+
+
+class RelationPaths(RetrievalStage[RelationPathsOptions]):
+    """Find the paths of up to three relations that explain the question best, and the sections that state them.
+
+    A path that explains too little of the question is recorded and not followed; the text is searched instead. A
+    question with two parts needs a path for each.
     """
 
     name = "relation_paths"
@@ -64,40 +78,65 @@ class RelationPaths(RetrievalStage[RelationPathsOptions]):
         if not self._searches:
             record.notes["skipped"] = "words are matched with relations by the default encoder's vectors"
             return state
-        text = state.question.text
+        parts = two_parts(state.question.text) or (state.question.text,)
+        found = [self._find(part, record) for part in parts]
+        if not all(paths and paths[0].path.is_explained for paths in found):
+            record.notes["outcome"] = "no path explains the question"
+            return state
+        followed = [path for paths in found for path in paths[: _MAX_FOLLOWED if len(found) == 1 else 1]]
+        candidates = self._candidates([path for path in followed if path.path.is_explained])
+        record.ranking = section_ids(candidates)
+        evidence = tuple(fetch(self.resources.pack, candidates))
+        answers = tuple(self._answers(path) for path in followed if path.path.is_explained)
+        if len(found) > 1:
+            answers = (_joined(answers),)
+        return replace(state, candidates=candidates, selected=candidates, evidence=evidence, paths=answers)
+
+    def _find(self, question: str, record: StageRecord) -> list[_PathOfPack]:
+        """Return the paths of the pack whose best path explains most of ``question``, best first."""
         results = {
-            pack: search.find(text, self._topics[pack].find(text), seconds=_MAX_SECONDS, most=_MAX_SHOWN)
+            pack: search.find(question, self._topics[pack].find(question), seconds=_MAX_SECONDS, most=_MAX_SHOWN)
             for pack, search in self._searches.items()
         }
         if any(result.out_of_time for result in results.values()):
             record.run_out_of_time(f"Not all paths were tried: the limit of {_MAX_SECONDS:g} s passed.")
         pack = max(results, key=lambda pack: results[pack].paths[0].explained if results[pack].paths else -1.0)
-        search, found = self._searches[pack], results[pack].paths
-        record.scored = len(found)
-        record.notes["paths"] = [search.describe(path) for path in found]
-        state = replace(state, searched_paths=True)
-        if not found or not found[0].is_explained:
-            record.notes["outcome"] = "no path explains the question"
-            return state
-        candidates = self._candidates(pack, found[0])
-        record.ranking = section_ids(candidates)
-        evidence = tuple(fetch(self.resources.pack, candidates))
-        facts = search.facts_of(found[0], self.options.max_answers)
-        chains = tuple(tuple(replace(f, section_id=self._id_of(pack, f.section_id)) for f in c) for c in facts.chains)
-        answers = replace(facts, chains=chains)
-        return replace(state, candidates=candidates, selected=candidates, evidence=evidence, answers=answers)
+        paths = results[pack].paths
+        record.scored += len(paths)
+        record.notes.setdefault("paths", []).extend(self._searches[pack].describe(path) for path in paths)
+        return [_PathOfPack(pack, path) for path in paths]
+
+    def _answers(self, found: _PathOfPack) -> PathAnswers:
+        facts = self._searches[found.pack].facts_of(found.path, self.options.max_answers)
+        chains = (tuple(replace(f, section_id=self._id_of(found.pack, f.section_id)) for f in c) for c in facts.chains)
+        return replace(facts, chains=tuple(chains))
 
     def _id_of(self, pack: Pack, section_id: str) -> str:
         return self.resources.pack.id_of(pack, section_id)
 
-    def _candidates(self, pack: Pack, path: FoundPath) -> tuple[Candidate, ...]:
-        """Return the sections that state the facts of the first answers, in their order."""
-        links = [link for chain in path.chains[: self.options.max_answers] for link in chain]
-        sections = dict.fromkeys(self._searches[pack].facts.section_of(link.row) for link in links)
+    def _candidates(self, found: Sequence[_PathOfPack]) -> tuple[Candidate, ...]:
+        """Return the sections that state the facts of the first answers of each path, in their order."""
+        sections: dict[str, float] = {}
+        for each in found:
+            facts = self._searches[each.pack].facts
+            for link in (link for chain in each.path.chains[: self.options.max_answers] for link in chain):
+                if section := facts.section_of(link.row):
+                    sections.setdefault(self._id_of(each.pack, section), each.path.explained)
         return tuple(
-            Candidate(self._id_of(pack, section), 1.0 + 1.0 / rank, {RELEVANCE: path.explained, FACT: float(rank)})
-            for rank, section in enumerate(filter(None, sections), start=1)
+            Candidate(section, 1.0 + 1.0 / rank, {RELEVANCE: explained, FACT: float(rank)})
+            for rank, (section, explained) in enumerate(sections.items(), start=1)
         )
+
+
+def _joined(parts: Sequence[PathAnswers]) -> PathAnswers:
+    """Return the answers to all parts of a question as those of one path."""
+    return PathAnswers(
+        names=tuple(name for part in parts for name in part.names),
+        chains=tuple(chain for part in parts for chain in part.chains),
+        total=sum(part.total for part in parts),
+        is_cut=any(part.is_cut for part in parts),
+        confidence=min(part.confidence for part in parts),
+    )
 
 
 def _has_default_encoder(pack: Pack) -> bool:

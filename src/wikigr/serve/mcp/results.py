@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NotRequired
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -14,6 +14,7 @@ from wikigr.documents.shapes import (
     NeighborsDocument,
     NodeShape,
     PathsDocument,
+    PossibleAnswerShape,
     SearchDocument,
     SectionDocument,
     StageRankShape,
@@ -45,17 +46,31 @@ class AskCitation(TypedDict):
     url: str | None
 
 
-class AskResult(TypedDict):
-    """An answer with its citations. ``confidence`` is a probability; ``short_answer`` is null if there is none.
+class AskPossible(TypedDict):
+    """A possible answer with its citations. ``confidence`` is the probability that it is right.
 
-    ``understood`` is the question with what it referred to, null if it stood on its own.
+    ``short_answer`` is null if there is none. ``context`` is the first quotation with the sentences around it.
     """
 
     answer: str
     short_answer: str | None
-    abstained: bool
+    kind: str
     confidence: float
     citations: list[AskCitation]
+    context: str | None
+
+
+class AskResult(AskPossible):
+    """The answer, and up to two ``alternatives`` from other sections if it is not sure.
+
+    Of ``sure`` answers, nine of ten are right; ``likely`` ones are right more often than not; ``not_sure`` ones may be
+    as wrong as their alternatives. ``understood`` is the question with what it referred to, null if it stood on its
+    own.
+    """
+
+    level: Literal["sure", "likely", "not_sure", "not_covered"]
+    alternatives: list[AskPossible]
+    abstained: bool
     unverified_claims: list[str]
     nearest_articles: list[str]
     model: str
@@ -194,10 +209,25 @@ def ask_result(document: AnswerDocument, pack: str) -> AskResult:
     explain = document.get("explain")
     nearest = [candidate["title"] for candidate in explain["candidates"]] if explain and document["abstained"] else []
     return {
-        "answer": cut(document["answer"], MAX_TEXT),
-        "short_answer": cut(document["span"]["text"], MAX_QUOTE) if document["span"] is not None else None,
+        **_possible_answer(document, pack, MAX_TEXT),
+        "level": document["level"],
+        "alternatives": [_possible_answer(other, pack, MAX_QUOTE) for other in document["alternatives"]],
         "abstained": document["abstained"],
-        "confidence": document["confidence"],
+        "unverified_claims": [cut(claim, MAX_QUOTE) for claim in document["unverified_claims"][:10]],
+        "nearest_articles": list(dict.fromkeys(map(_name, nearest)))[:5],
+        "model": document["model"],
+        "understood": document.get("understood"),
+        "warnings": _warnings(document["warnings"]),
+    }
+
+
+def _possible_answer(answer: PossibleAnswerShape, pack: str, max_chars: int) -> AskPossible:
+    """Return an answer or an alternative, with at most ``max_chars`` characters of its text."""
+    return {
+        "answer": cut(answer["answer"], max_chars),
+        "short_answer": cut(answer["span"]["text"], MAX_QUOTE) if answer["span"] is not None else None,
+        "kind": answer["kind"],
+        "confidence": answer["confidence"],
         "citations": [
             {
                 "n": citation["n"],
@@ -210,13 +240,9 @@ def ask_result(document: AnswerDocument, pack: str) -> AskResult:
                 "end": citation["end"],
                 "url": _address(citation["url"]),
             }
-            for citation in document["citations"][:MAX_LISTED]
+            for citation in answer["citations"][:MAX_LISTED]
         ],
-        "unverified_claims": [cut(claim, MAX_QUOTE) for claim in document["unverified_claims"][:10]],
-        "nearest_articles": list(dict.fromkeys(map(_name, nearest)))[:5],
-        "model": document["model"],
-        "understood": document.get("understood"),
-        "warnings": _warnings(document["warnings"]),
+        "context": cut(answer["context"]["text"], MAX_QUOTE) if answer["context"] is not None else None,
     }
 
 

@@ -1,13 +1,23 @@
-"""What a page shows of an answer: the short answer, the text with citations, the confidence and the sources."""
+"""What a page shows of an answer: the short answer, the text with citations, its level, sources and alternatives."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from wikigr.answer.answer import OWN_KNOWLEDGE, Answer, AnswerSpan
+from wikigr.answer.answer import OWN_KNOWLEDGE, Alternative, Answer, AnswerSpan
 from wikigr.answer.citation_stream import UNVERIFIED
 from wikigr.answer.citations import Citation
+from wikigr.answer.presentation import (
+    LEVEL_WORDS,
+    OTHERS,
+    PERHAPS,
+    Passage,
+    is_doubtful,
+    numbered_alternatives,
+    passage_of,
+    with_matches,
+)
 from wikigr.graph.schema import article_title
 from wikigr.pack.open import Pack
 from wikigr.serve.web.addresses import address, article_address, outside_address, quote_address
@@ -20,13 +30,11 @@ UNVERIFIED_TARGET = "unverified"
 
 _MARKER = re.compile(r"\[(\d{1,4})\]")
 _MAX_NEAREST = 5
-# Words for a confidence of at least this.
-_WORDS = ((0.85, "Very likely right"), (0.65, "Likely right"), (0.4, "Uncertain"), (0.0, "Doubtful"))
 
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """A confidence in [0, 1] for the bar, rounded to two digits, and what it means in words."""
+    """A confidence in [0, 1] for the bar, rounded to two digits, and the level of the answer in words."""
 
     value: float
     words: str
@@ -70,15 +78,26 @@ class Hop:
     answer: str
     n: int
     href: str
-    confidence: Confidence
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class PossibleAnswer:
+    """A passage that may answer, with its sources by number; ``short`` is empty if there is no short answer."""
+
+    short: str
+    text: tuple[Block, ...]
+    sources: dict[str, Source]
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerPage:
     """An answer as a page shows it; ``short`` is empty if there is no short answer.
 
-    ``sources`` are by number. ``chain_href`` shows the articles of the chain in the graph, ``nearest`` the articles
-    nearest to a question that the pack does not cover.
+    ``sources`` are by number. ``others`` are the other possible answers, under the heading ``others_heading``; instead
+    of an answer that is not sure, which has neither ``text`` nor ``sources``, they contain its passage. ``chain_href``
+    shows the articles of the chain in the graph, ``nearest`` the articles nearest to a question that the pack does not
+    cover.
     """
 
     question: str
@@ -88,6 +107,8 @@ class AnswerPage:
     own_knowledge: bool
     confidence: Confidence
     sources: dict[str, Source]
+    others_heading: str
+    others: tuple[PossibleAnswer, ...]
     nearest: tuple[ArticleLink, ...]
     chain: tuple[Hop, ...]
     chain_href: str
@@ -101,16 +122,20 @@ class AnswerPage:
 
 def answer_page(answer: Answer, pack: Pack) -> AnswerPage:
     """Return what a page shows of an answer from ``pack``."""
-    sources = {str(citation.n): _source(pack, citation, answer.span) for citation in answer.citations}
-    short = answer.span if answer.span is not None and not answer.model else None
+    sources = _sources(answer, pack)
+    is_stated = not is_doubtful(answer)
+    alternatives = numbered_alternatives(answer)
+    others: list[Answer | Alternative] = [*alternatives] if is_stated else [answer, *alternatives]
     return AnswerPage(
         question=answer.question,
-        short="" if short is None else " ".join(short.text.split()),
-        text=divide(answer.text, _short_in_text(answer), _markers(answer.text, sources)),
+        short=_short(answer) if is_stated and not answer.model else "",
+        text=_blocks(passage_of(answer), sources) if is_stated else (),
         abstained=answer.abstained,
         own_knowledge=answer.query_type == OWN_KNOWLEDGE,
-        confidence=confidence_in_words(answer.confidence),
-        sources=sources,
+        confidence=Confidence(round(min(1.0, max(0.0, answer.confidence)), 2), LEVEL_WORDS[answer.level]),
+        sources=sources if is_stated else {},
+        others_heading=OTHERS if is_stated else PERHAPS,
+        others=tuple(_possible_answer(other, pack, "" if is_stated else answer.question) for other in others),
         nearest=_nearest(answer, pack) if answer.abstained else (),
         chain=tuple(
             Hop(
@@ -118,7 +143,7 @@ def answer_page(answer: Answer, pack: Pack) -> AnswerPage:
                 " ".join(hop.answer.split()),
                 hop.n,
                 sources[str(hop.n)].href,
-                confidence_in_words(hop.probability),
+                hop.probability,
             )
             for hop in answer.chain
             if str(hop.n) in sources
@@ -133,10 +158,32 @@ def answer_page(answer: Answer, pack: Pack) -> AnswerPage:
     )
 
 
-def confidence_in_words(value: float) -> Confidence:
-    """Return ``value``, clipped to [0, 1], with its words."""
-    clipped = min(1.0, max(0.0, value))
-    return Confidence(round(clipped, 2), next(words for least, words in _WORDS if clipped >= least))
+def _possible_answer(answer: Answer | Alternative, pack: Pack, question: str) -> PossibleAnswer:
+    """Return a passage that may answer; with a ``question``, its words are marked instead of the short answer."""
+    sources = _sources(answer, pack)
+    passage = passage_of(answer, with_numbers=len(answer.citations) > 1)
+    if question:
+        return PossibleAnswer("", _blocks(with_matches(passage, question), sources), sources)
+    return PossibleAnswer(_short(answer), _blocks(passage, sources), sources)
+
+
+def _short(answer: Answer | Alternative) -> str:
+    return "" if answer.span is None else " ".join(answer.span.text.split())
+
+
+def _sources(answer: Answer | Alternative, pack: Pack) -> dict[str, Source]:
+    return {str(citation.n): _source(pack, citation, answer.span) for citation in answer.citations}
+
+
+def _blocks(passage: Passage, sources: dict[str, Source]) -> tuple[Block, ...]:
+    """Return a passage in which the quotation stands out from its surroundings, if it has any."""
+    has_context = any(part.role == "around" for part in passage.parts)
+    marks = [
+        Mark(part.start, part.end, part.role)
+        for part in passage.parts
+        if part.role in ("short", "match") or (part.role == "quoted" and has_context)
+    ]
+    return divide(passage.text, marks, _markers(passage.text, sources))
 
 
 def link_to(pack: Pack, title: str) -> ArticleLink:
@@ -170,16 +217,6 @@ def _markers(text: str, sources: dict[str, Source]) -> dict[tuple[int, int], str
     found = {mark.span(): mark[1] for mark in _MARKER.finditer(text) if mark[1] in sources}
     found |= {mark.span(): UNVERIFIED_TARGET for mark in re.finditer(re.escape(UNVERIFIED), text)}
     return found
-
-
-def _short_in_text(answer: Answer) -> tuple[Mark, ...]:
-    """Return the place of the short answer in the text, which begins with the quotation that contains it."""
-    if answer.span is None or answer.model or not answer.citations:
-        return ()
-    short, first = " ".join(answer.span.text.split()), answer.citations[0]
-    words_before = " ".join(first.quote[: max(0, answer.span.start - first.start)].split())
-    begin = answer.text.find(short, answer.text.find(words_before) + len(words_before))
-    return () if begin < 0 else (Mark(begin, begin + len(short), SHORT),)
 
 
 def _nearest(answer: Answer, pack: Pack) -> tuple[ArticleLink, ...]:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-BlockKind = Literal["text", "bullets", "numbers", "table", "code"]
+BlockKind = Literal["text", "bullets", "numbers", "table", "lines", "code"]
 Span = tuple[int, int]
 
 _LINE = re.compile(r"[^\n]+")
 _GAP = re.compile(r"\n[ \t]*\n")
 _BULLET = re.compile(r"[ \t]*[-*•][ \t]+")
-_NUMBER = re.compile(r"[ \t]*\d{1,4}[.)][ \t]+")
+_NUMBER = re.compile(r"[ \t]*(\d{1,4})[.)][ \t]+")
 # Readers of sources write the cells of a table on one line.
 _CELL = re.compile(r" \| ")
 _INDENTED = re.compile(r"(?: {2,}|\t)\S")
@@ -36,10 +36,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of text: its lines, which consist of cells, which consist of runs. Only tables have several cells."""
+    """A block of text: its lines, which consist of cells, which consist of runs. Only tables have several cells.
+
+    ``first`` is the first number of a numbered list.
+    """
 
     kind: BlockKind
     lines: tuple[tuple[tuple[Run, ...], ...], ...]
+    first: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,9 @@ class _Divider:
         cells = [
             tuple(_cells(text, line)) if kind == "table" else (_without_marker(text, line, marker),) for line in lines
         ]
-        return Block(kind, tuple(tuple(self.runs(cell) for cell in line) for line in cells))
+        number = _NUMBER.match(text, *lines[0]) if kind == "numbers" else None
+        first = int(number[1]) if number is not None else 1
+        return Block(kind, tuple(tuple(self.runs(cell) for cell in line) for line in cells), first)
 
     def runs(self, span: Span) -> tuple[Run, ...]:
         """Return the characters ``span`` as runs, cut where a mark or a link begins or ends."""
@@ -152,7 +158,8 @@ def _kind(lines: Sequence[str]) -> BlockKind:
     if len(lines) > 1 and all(_CELL.search(line) for line in lines):
         return "table"
     if len(lines) > 1 and any(_INDENTED.match(line) for line in lines):
-        return "code"
+        # A list in which an item has an item or a paragraph of its own.
+        return "lines" if _BULLET.match(lines[0]) or _NUMBER.match(lines[0]) else "code"
     return "text"
 
 

@@ -14,6 +14,7 @@ from wikigr.errors import RecordError, SourceError
 from wikigr.sources.article import Redirect, Skipped, SourceArticle, SourceItem
 from wikigr.sources.folder import Folder, Pages, resolve_link, stem, unique_titles
 from wikigr.sources.formats import format_named
+from wikigr.sources.html.infobox import state_infoboxes
 from wikigr.sources.html.text import HtmlPage, parse_html, parse_html_head
 from wikigr.text import fold
 
@@ -112,14 +113,20 @@ class HtmlSource:
         if reason:
             yield Skipped(record.source_id, reason)
             return
-        links = (_resolve(record.source_id, page.base, href, self._known_pages()) for href in page.links)
+
+        def target_of(href: str) -> str | None:
+            return _resolve(record.source_id, page.base, href, self._known_pages())
+
+        links = map(target_of, page.links)
+        sections, triples = state_infoboxes(record.title, page.sections, page.infoboxes, target_of)
         yield SourceArticle(
             title=record.title,
             source_id=record.source_id,
-            sections=page.sections,
+            sections=sections,
             links=tuple(dict.fromkeys(link for link in links if link is not None)),
             categories=page.categories or _folder_category(record.source_id),
             url=page.url,
+            triples=triples,
         )
 
     def _known_pages(self) -> Pages:

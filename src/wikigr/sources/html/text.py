@@ -43,12 +43,23 @@ class HtmlHead:
 
 
 @dataclass(frozen=True, slots=True)
+class HtmlInfobox:
+    """An infobox in the section ``heading_path``.
+
+    ``rows`` holds (field, value, href if the value is a link); a cell with several values gives several rows.
+    """
+
+    heading_path: tuple[str, ...]
+    rows: tuple[tuple[str, str, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class HtmlPage:
     """The content of one page.
 
     ``links`` are the unresolved hrefs of the content area in document order, without fragments and duplicates.
     ``language`` is the page's ``lang`` attribute or ``""``. ``is_redirect_to`` is the target of a meta refresh.
-    ``infobox`` holds (field, value, href if the value is a link); a cell with several values gives several rows.
+    ``infoboxes`` are in document order.
     ``link_density`` is the share of the text's characters that belong to links, 0 to 1. ``contents_links`` counts the
     links to other pages in tables of contents, whose text is omitted. ``base`` is the raw URL that ``links`` are
     relative to, ``""`` for the page's own. ``url`` is the canonical address of the page, ``""`` if it states none.
@@ -60,7 +71,7 @@ class HtmlPage:
     categories: tuple[str, ...]
     language: str
     is_redirect_to: str | None
-    infobox: tuple[tuple[str, str, str | None], ...] = ()
+    infoboxes: tuple[HtmlInfobox, ...] = ()
     link_density: float = 0.0
     contents_links: int = 0
     base: str = ""
@@ -88,7 +99,7 @@ def parse_html(
         categories=page.categories(),
         language=page.language(),
         is_redirect_to=page.redirect_target(),
-        infobox=tuple(walker.infobox),
+        infoboxes=tuple(walker.infoboxes),
         link_density=walker.link_characters / walker.characters if walker.characters else 0.0,
         contents_links=walker.contents_links,
         base=page.base(),
@@ -118,7 +129,7 @@ class _Walker:
         self._title = fold_title(title)
         self.writer = writer
         self.links: dict[str, None] = {}
-        self.infobox: list[tuple[str, str, str | None]] = []
+        self.infoboxes: list[HtmlInfobox] = []
         self.characters = 0
         self.link_characters = 0
         self.contents_links = 0
@@ -396,6 +407,7 @@ class _Walker:
 
     def _read_infobox(self, table: LexborNode) -> None:
         self._add_links(table)
+        rows: list[tuple[str, str, str | None]] = []
         # Rows of nested tables are read separately, so that no text is read once per enclosing table.
         stack = [table]
         while stack:
@@ -405,9 +417,11 @@ class _Walker:
             if is_field and not any(child.tag == "table" for child in _elements_below(cells[1])):
                 field = self._page.flat_text(cells[0]).rstrip(":")
                 if field:
-                    self.infobox.extend((field, value, link) for value, link in self._cell_values(cells[1]))
+                    rows.extend((field, value, link) for value, link in self._cell_values(cells[1]))
             else:
                 stack.extend(reversed([child for child in node.iter() if child.is_element_node]))
+        if rows:
+            self.infoboxes.append(HtmlInfobox(self.writer.heading_path, tuple(rows)))
 
     def _cell_values(self, cell: LexborNode) -> Iterator[tuple[str, str | None]]:
         """Yield the values of an infobox cell, one per list item or line."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from wikigr.sources.article import Triple
 from wikigr.sources.plain_text import collapse_spaces
@@ -31,9 +32,22 @@ _LAYOUT_FIELDS = frozenset(
     """
     color colour textcolor text_color header_color nocat module child subbox display_parents status_system
     cover flag seal symbol coat flaglink seallink coatlink logolink type_color autoconvert color_text
-    box_width
+    box_width familycolor area_magnitude hdi_change gini_change
     """.split()
 )
+# These name a picture's text only as part of a longer name ("map_label"); alone, they are the labels of records.
+_FACTS_ALONE = frozenset(("label", "labels"))
+# Fields that other fields label: "leader_title1" says what "leader_name1" is. Each has the names of its label, and the
+# words before the label that complete it.
+_LABELED: dict[str, tuple[tuple[str, ...], str]] = {
+    "leader_name": (("leader_title",), ""),
+    "subdivision_name": (("subdivision_type",), ""),
+    "established_date": (("established_event", "established_title"), "established "),
+    "blank_info": (("blank_name",), ""),
+    "extinct_date": (("extinct_title",), ""),
+}
+_NUMBER = re.compile(r"(?:_sec)?\d*$")
+_MAX_LABEL_LENGTH = 60
 _POSITION = re.compile(r"(?:lat|long?|latitude|longitude)(?:_?(?:[dmsnwe]|ns|ew|deg|min|sec|dir|degrees|minutes))?")
 _NOT_A_WORD = re.compile(r"[\W_]+")
 _FILE_NAME = re.compile(r"[^\n]+\.(?:jpe?g|png|svg|gif|tiff?|og[gv]|webm|pdf)", re.IGNORECASE)
@@ -65,6 +79,8 @@ def is_fact(relation: str) -> bool:
     """Return whether a field states a fact about the subject; layout fields do not."""
     if not relation or relation.isdigit() or relation in _LAYOUT_FIELDS or _POSITION.fullmatch(relation):
         return False
+    if relation in _FACTS_ALONE:
+        return True
     words = {word.rstrip("0123456789") for word in relation.split("_")}
     return _LAYOUT_WORDS.isdisjoint(words)
 
@@ -88,6 +104,28 @@ def infobox_triples(subject: str, relation: str, value: str, targets: Sequence[s
                 continue
             seen.add((plain, target))
             yield Triple(subject, relation, plain, target)
+
+
+def apply_labels(triples: Sequence[Triple]) -> Iterator[Triple]:
+    """Yield the facts of an infobox with each labeled field named by its label, and without those labels."""
+    values: dict[str, list[str]] = {}
+    for triple in triples:
+        values.setdefault(triple.relation, []).append(triple.object)
+    labels: set[str] = set()
+    names: dict[str, str] = {}
+    for relation in values:
+        number = _NUMBER.search(relation)
+        assert number is not None
+        fields, words = _LABELED.get(relation[: number.start()], ((), ""))
+        for field in (f"{field}{number[0]}" for field in fields):
+            name = relation_name(words + values[field][0]) if len(values.get(field, ())) == 1 else ""
+            if is_fact(name) and len(name) <= _MAX_LABEL_LENGTH:
+                names[relation] = name
+                labels.add(field)
+                break
+    for triple in triples:
+        if triple.relation not in labels:
+            yield replace(triple, relation=names.get(triple.relation, triple.relation))
 
 
 def _values(line: str, targets: Sequence[str]) -> Iterator[tuple[str, str | None]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -13,8 +13,9 @@ from mwparserfromhell.nodes import Argument, ExternalLink, Heading, HTMLEntity, 
 from mwparserfromhell.wikicode import Wikicode
 
 from wikigr.sources.article import SourceSection, Triple
+from wikigr.sources.facts import Infobox, add_facts
 from wikigr.sources.plain_text import collapse_spaces, format_superscript
-from wikigr.sources.wikitext.infobox import infobox_triples, is_fact, is_infobox, relation_name
+from wikigr.sources.wikitext.infobox import apply_labels, infobox_triples, is_fact, is_infobox, relation_name
 from wikigr.sources.wikitext.layout import has_article_links, is_apparatus, lay_out
 from wikigr.sources.wikitext.marks import (
     BREAK,
@@ -149,11 +150,12 @@ def parse_wikitext(wikitext: str, title: str, site: WikiSite) -> WikiPage:
     renderer = _Renderer(title, site, prepared.verbatim)
     code = mwparserfromhell.parse(_MAGIC_WORD.sub("", prepared.text), skip_style_tags=True)
     text = renderer.render(code)
+    sections, triples = add_facts(lay_out(_finish(text), prepared.verbatim, title), renderer.infoboxes)
     return WikiPage(
-        sections=lay_out(_finish(text), prepared.verbatim, title),
+        sections=sections,
         links=tuple(renderer.links),
         categories=tuple(renderer.categories),
-        triples=tuple(renderer.triples),
+        triples=triples,
         is_disambiguation=renderer.is_disambiguation or bool(_DISAMBIGUATION_WORD.search(wikitext)),
     )
 
@@ -180,7 +182,7 @@ def _superscript(match: re.Match[str]) -> str:
 
 
 class _Renderer:
-    """Renders nodes as text with marks and collects links, categories and facts."""
+    """Renders nodes as text with marks and collects links, categories and infoboxes."""
 
     def __init__(self, title: str, site: WikiSite, verbatim: list[str]) -> None:
         self._title = title
@@ -188,11 +190,13 @@ class _Renderer:
         self._verbatim = verbatim
         self.links: dict[str, None] = {}
         self.categories: dict[str, None] = {}
-        self.triples: list[Triple] = []
+        self.infoboxes: list[Infobox] = []
         self.is_disambiguation = False
         self._depth = 0
         self._dropped_level: int | None = None
         self._keeps_links = True
+        # The level and text of the headings above the current node.
+        self._headings: list[tuple[int, str]] = []
         # Targets of the links in an infobox value; None outside of infoboxes.
         self._value_targets: list[str] | None = None
 
@@ -242,6 +246,9 @@ class _Renderer:
         if self._depth:
             return f"\n{title}\n"
         level = int(node.level)
+        while self._headings and self._headings[-1][0] >= level:
+            self._headings.pop()
+        self._headings.append((level, title))
         if self._dropped_level is None or level <= self._dropped_level:
             self._dropped_level = level if is_apparatus(title) else None
             self._keeps_links = self._dropped_level is None or has_article_links(title)
@@ -307,7 +314,8 @@ class _Renderer:
             return ""
         # An infobox describes the subject wherever it is on the page; nested boxes are read with its fields.
         if self._value_targets is None and is_infobox(name):
-            self._infobox(node)
+            triples = tuple(apply_labels(tuple(self._facts(node))))
+            self.infoboxes.append(Infobox(tuple(text for _, text in self._headings), triples))
             return "\n"
         if name in ("pagename", "fullpagename", "subst:pagename"):
             return self._title
@@ -323,12 +331,12 @@ class _Renderer:
         name = " ".join(strip_marks(html.unescape(str(node.name))).replace("_", " ").split()).lower()
         return name.removeprefix("template:").strip()
 
-    def _infobox(self, node: Template) -> None:
+    def _facts(self, node: Template) -> Iterator[Triple]:
         for parameter in node.params:
             inner = [child for child in parameter.value.nodes if isinstance(child, Template)]
             boxes = [child for child in inner if is_infobox(name := self._name(child)) or name.startswith("chembox")]
             for box in boxes:
-                self._infobox(box)
+                yield from self._facts(box)
             relation = relation_name(str(parameter.name))
             if boxes:
                 continue
@@ -340,7 +348,7 @@ class _Renderer:
                 self._value_targets = None
             if is_fact(relation):
                 value = PLACEHOLDER.sub(lambda match: self._verbatim[int(match[1])], _finish(value))
-                self.triples.extend(infobox_triples(self._title, relation, value, targets))
+                yield from infobox_triples(self._title, relation, value, targets)
 
 
 def _emphasis(match: re.Match[str]) -> str:

@@ -22,7 +22,7 @@ def calibrate(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the threshold without changing the pack.")] = False,
     json_output: options.Json = False,
 ) -> None:
-    """Fit the pack's abstention threshold on a split of gold questions and store it in its manifest."""
+    """Fit the probability below which the pack abstains on a split of gold questions and store it in its manifest."""
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)
 

@@ -17,10 +17,10 @@ def test_calibrate_fits_and_stores_the_threshold(
     questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
     arguments = ("eval", "calibrate", "--pack", str(pack), "--questions", str(questions), "--json")
     shown = json.loads(wikigr(*arguments, "--dry-run").out)
-    assert "reader" not in json.loads((pack / "manifest.json").read_text())["thresholds"]
+    assert "answer" not in json.loads((pack / "manifest.json").read_text())["thresholds"]
     stored = json.loads(wikigr(*arguments).out)
     assert (stored["threshold"], stored["stored"], shown["stored"]) == (shown["threshold"], True, False)
-    assert json.loads((pack / "manifest.json").read_text())["thresholds"]["reader"] == stored["threshold"]
+    assert json.loads((pack / "manifest.json").read_text())["thresholds"]["answer"] == stored["threshold"]
     assert wikigr("pack", "validate", str(pack)).code == 0
     questions.write_text("".join(json.dumps(row) + "\n" for row in rows if row["answerable"]))
     one_kind = wikigr(*arguments)

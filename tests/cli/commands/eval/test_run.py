@@ -8,11 +8,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from tests.llm.server import MessagesServer, reply, status
+from tests.waiting import until
 
 from wikigr.evaluation import runner
 from wikigr.evaluation.asking import ask_question
@@ -80,6 +80,22 @@ def test_two_runs_and_two_hash_seeds_give_the_same_figures(physics_pack: Path, q
     assert documents[0] == documents[1]
 
 
+# A run that kills its process before the question after the fifth sample.
+KILLED = """
+import os, signal
+from pathlib import Path
+from wikigr.evaluation import runner
+from wikigr_cli.app import main
+ask, samples = runner.ask_question, Path(os.environ["WIKIGR_TEST"])
+def ask_or_die(*arguments):
+    if samples.exists() and samples.read_bytes().count(b"\\n") == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return ask(*arguments)
+runner.ask_question = ask_or_die
+main()
+"""
+
+
 def test_a_killed_run_resumes_and_ends_the_same(
     run: Run,
     physics_pack: Path,
@@ -87,15 +103,17 @@ def test_a_killed_run_resumes_and_ends_the_same(
     tmp_path: Path,
     wikigr: Wikigr,
 ) -> None:
-    whole = json.loads(run("whole", "--json").out)
-    command = [sys.executable, "-c", "from wikigr_cli.app import main; main()", "eval", "run", "--offline"]
+    first = run("whole", "--json")
+    assert first.code == 0, first.err
+    whole = json.loads(first.out)
+    command = [sys.executable, "-c", KILLED, "eval", "run", "--offline"]
     command += ["--pack", str(physics_pack), "--questions", str(questions), "-o", str(tmp_path / "killed")]
     samples = tmp_path / "killed" / "samples.jsonl"
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        while process.poll() is None and (not samples.exists() or samples.read_bytes().count(b"\n") < 5):
-            time.sleep(0.005)
-        process.send_signal(signal.SIGKILL)
-    assert 5 <= samples.read_bytes().count(b"\n") < 2 * TOTAL
+    killed = subprocess.run(
+        command, env={**os.environ, "WIKIGR_TEST": str(samples)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert samples.read_bytes().count(b"\n") == 5
     resumed = json.loads(run("killed", "--json").out)
     for document in (whole, resumed):
         for profile in document["profiles"]:
@@ -158,10 +176,9 @@ def test_with_several_jobs_an_answer_does_not_wait_for_a_slower_one(
     ask = ask_question
 
     def slow(pipeline: Pipeline, question: GoldQuestion, repeat: int) -> Sample:
-        path, end = tmp_path / "r" / "samples.jsonl", time.monotonic() + 30
-        while question is loaded[0] and time.monotonic() < end and path.read_bytes().count(b"\n") < TOTAL - 1:
-            time.sleep(0.02)
+        path = tmp_path / "r" / "samples.jsonl"
         if question is loaded[0]:
+            until(lambda: path.read_bytes().count(b"\n") >= TOTAL - 1)
             seen.append(path.read_bytes().count(b"\n"))
         return ask(pipeline, question, repeat)
 

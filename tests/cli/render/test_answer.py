@@ -1,0 +1,181 @@
+"""What the terminal shows of an answer of each level; the answers are made, so that no fitted model decides."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.possible_answers import (
+    BEFORE,
+    BOHR,
+    BORN,
+    PLANCK,
+    answer_everything,
+    answer_of,
+    demo_answer,
+    possible_answer,
+)
+
+from wikigr.answer.answer import Answer
+from wikigr.index.candidate import Section
+from wikigr.pack.open import Pack
+from wikigr_cli.environment import Environment
+from wikigr_cli.render.answer import print_answer
+
+from ..conftest import Wikigr
+from ..terminal import environment_of, widest
+
+BOLD, DIM, OFF = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+QUESTION = "In which city was Heisenberg born?"
+
+
+@pytest.fixture(scope="module")
+def pack(physics_pack: Path) -> Iterator[Pack]:
+    with Pack(physics_pack) as opened:
+        yield opened
+
+
+def printed(answer: Answer, pack: Pack) -> str:
+    environment = Environment(io.StringIO(), io.StringIO(), io.StringIO())
+    print_answer(environment, answer, pack, explain=False)
+    assert isinstance(environment.stdout, io.StringIO)
+    return environment.stdout.getvalue()
+
+
+def colored(answer: Answer, pack: Pack, columns: int = 400) -> str:
+    environment, out, _ = environment_of(columns, NO_COLOR="", TERM="xterm")
+    print_answer(environment, answer, pack, explain=False)
+    return out.getvalue()
+
+
+def test_a_sure_answer_stands_in_its_surroundings(pack: Pack) -> None:
+    answer = demo_answer(pack, "sure")
+    place = answer.citations[0]
+    assert printed(answer, pack) == (
+        f"Würzburg\n\n{BEFORE} {BORN} [1]\n\nSources\n"
+        f"  [1] Werner Heisenberg › Introduction  Werner Heisenberg#0 [{place.start}:{place.end}]\nSure (0.61)\n"
+    )
+    short, gap, text = colored(answer, pack).split("\n")[:3]
+    assert (short, gap) == (f"{BOLD}Würzburg{OFF}", "")
+    # The surroundings are dim, the quotation is not, and the short answer in it is bold.
+    rest = BORN.removeprefix("Born in Würzburg")
+    assert text == f"{DIM}{BEFORE} {OFF}Born in {BOLD}Würzburg{OFF}{rest} [1]"
+
+
+def test_a_likely_answer_is_followed_by_two_others(pack: Pack) -> None:
+    answer = demo_answer(pack, "likely")
+    bohr, planck = (other.citations[0] for other in answer.alternatives)
+    stated, others = printed(answer, pack).split("\nOther possible answers\n")
+    assert stated + "Sure (0.61)\n" == printed(demo_answer(pack, "sure"), pack)
+    assert others == (
+        f"  [2] Niels Bohr › Introduction  Niels Bohr#0 [{bohr.start}:{bohr.end}]\n      Copenhagen\n"
+        f"      Niels Bohr: {BOHR}\n"
+        f"  [3] Max Planck › Introduction  Max Planck#0 [{planck.start}:{planck.end}]\n      {PLANCK}\n"
+        "Likely (0.61)\n"
+    )
+
+
+def test_an_answer_that_is_not_sure_is_one_of_three_passages(pack: Pack) -> None:
+    answer = demo_answer(pack, "not_sure", QUESTION)
+    first = answer.citations[0]
+    bohr, planck = (other.citations[0] for other in answer.alternatives)
+    assert printed(answer, pack) == (
+        "Perhaps one of these:\n"
+        f"\n  [1] Werner Heisenberg › Introduction  Werner Heisenberg#0 [{first.start}:{first.end}]\n"
+        f"      {BEFORE} {BORN}\n"
+        f"\n  [2] Niels Bohr › Introduction  Niels Bohr#0 [{bohr.start}:{bohr.end}]\n      Niels Bohr: {BOHR}\n"
+        f"\n  [3] Max Planck › Introduction  Max Planck#0 [{planck.start}:{planck.end}]\n      {PLANCK}\n"
+        "\nNot sure (0.61)\n"
+    )
+    shown = colored(answer, pack)
+    # The words of the question are marked, and no short answer is.
+    assert f"Niels Bohr: He was {BOLD}born{OFF} in Copenhagen" in shown
+    assert f"{BOLD}Heisenberg{OFF}" in shown and f"{BOLD}city{OFF}" in shown
+    assert f"{BOLD}Würzburg" not in shown
+
+
+def test_what_is_not_covered_is_only_said(wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wikigr.pipeline.pipeline.STRATEGIES", ())
+    result = wikigr("ask", QUESTION, "-p", str(physics_pack), "--offline")
+    first, nearest, level = result.out.splitlines()
+    assert first == "The pack does not cover this."
+    assert nearest.startswith("Nearest articles: ")
+    assert level.startswith("Not covered (0.")
+
+
+@pytest.mark.parametrize("level", ["sure", "likely", "not_sure"])
+def test_only_what_is_not_covered_fails_strictly(
+    wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch, level: str
+) -> None:
+    answer_everything(monkeypatch, level)  # type: ignore[arg-type]
+    result = wikigr("ask", QUESTION, "-p", str(physics_pack), "--offline", "--strict", "--json")
+    document = json.loads(result.out)
+    assert (result.code, document["level"], document["abstained"]) == (0, level, False)
+    monkeypatch.setattr("wikigr.pipeline.pipeline.STRATEGIES", ())
+    result = wikigr("ask", QUESTION, "-p", str(physics_pack), "--offline", "--strict", "--json")
+    assert (result.code, json.loads(result.out)["level"]) == (1, "not_covered")
+
+
+def test_lists_and_tables_keep_their_lines_and_wrap_under_their_text(pack: Pack) -> None:
+    steps = "1. Unpack the archive in a folder of its own and compare its sum.\n2. Build:\n   - with make"
+    row = "Mug | 500 ml | 3.20 | dishwasher safe and with a handle on the left"
+    notes = Section("Notes#0", "Notes", "Setup", f"{steps}\n\nwhat | size | price | more\n{row}", "notes.md", 0)
+    environment, out, _ = environment_of(40)
+    print_answer(environment, answer_of("sure", possible_answer(notes, steps, kind="steps")), pack, explain=False)
+    assert out.getvalue().split("\n\n")[0].splitlines() == [
+        "1. Unpack the archive in a folder of its",
+        "   own and compare its sum.",
+        "2. Build:",
+        "   - with make [1]",
+    ]
+    environment, out, _ = environment_of(40)
+    around = f"what | size | price | more\n{row}"
+    print_answer(environment, answer_of("sure", possible_answer(notes, row, around=around)), pack, explain=False)
+    assert out.getvalue().split("\n\n")[0].splitlines() == [
+        "what | size | price | more",
+        "Mug | 500 ml | 3.20 | dishwasher safe",
+        "    and with a handle on the left [1]",
+    ]
+    environment, out, _ = environment_of(40)
+    doubtful = answer_of("not_sure", possible_answer(notes, row, around=around))
+    print_answer(environment, doubtful, pack, explain=False)
+    assert (
+        "      what | size | price | more\n      Mug | 500 ml | 3.20 | dishwasher\n          safe and" in out.getvalue()
+    )
+    assert widest(out.getvalue()) <= 40
+
+
+def test_an_alternative_with_several_quotations_has_all_their_places(pack: Pack) -> None:
+    notes = Section("Notes#0", "Notes", "Ferns", "Ferns like shade. Moss does too.", "notes.md", 0)
+    both = possible_answer(notes, "Ferns like shade.", "Moss does too.", kind="comparison")
+    shown = printed(answer_of("likely", both, both), pack)
+    assert "Ferns like shade. [1] Moss does too. [2]\n\nSources\n  [1] Notes" in shown
+    assert "  [3] Notes › Ferns  Notes#0 [0:17]\n  [4] Notes › Ferns  Notes#0 [18:32]\n" in shown
+    assert "      Ferns like shade. [3] Moss does too. [4]\n" in shown
+
+
+def test_a_long_alternative_is_cut(pack: Pack) -> None:
+    notes = Section("Notes#0", "Notes", "Ferns", "".join(f"- fern {n}\n" for n in range(9)), "notes.md", 0)
+    item = possible_answer(notes, notes.content.rstrip(), kind="list")
+    stated, other = printed(answer_of("likely", item, item), pack).split("Other possible answers")
+    assert "- fern 8 [1]" in stated
+    assert "- fern 4 …" in other and "- fern 5" not in other
+
+
+def test_markdown_has_the_alternatives_as_sources(
+    wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ("ask", QUESTION, "-p", str(physics_pack), "--offline", "--format", "md")
+    answer_everything(monkeypatch, "likely")
+    parts = wikigr(*arguments).out.rstrip("\n").split("\n\n")
+    assert parts[:2] == ["**Würzburg**", f"{BORN} [1]"]
+    assert parts[2].startswith("1. [Werner Heisenberg › Introduction]") and parts[2].endswith(f"“{BORN}”")
+    assert parts[3] == "Other possible answers"
+    assert [line[:15] for line in parts[4].split("\n")] == ["2. [Niels Bohr ", "3. [Max Planck "]
+    answer_everything(monkeypatch, "not_sure")
+    first, sources = wikigr(*arguments).out.rstrip("\n").split("\n\n")
+    assert first == "Perhaps one of these:"
+    assert [line[:2] for line in sources.split("\n")] == ["1.", "2.", "3."]

@@ -1,0 +1,92 @@
+"""Answers of every level from stored text, for tests of what outputs show; no fitted model decides on their levels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from wikigr.answer.answer import EXTRACTIVE, Alternative, Answer, AnswerSpan
+from wikigr.answer.candidates.candidate import Quotation
+from wikigr.answer.draft import Draft
+from wikigr.answer.extractive import as_text, quote
+from wikigr.answer.probability import Level
+from wikigr.answer.surroundings import Surroundings
+from wikigr.index.candidate import Section
+from wikigr.pack.open import Pack
+from wikigr.pipeline import pipeline
+from wikigr.pipeline.strategies import OnText, Strategy, Writers
+from wikigr.retrieval.trace import Trace
+
+# Text of the demo pack: a sentence with a short answer and the one before it, and two answers from other sections.
+BEFORE = "Werner Heisenberg wrote, at the age of twenty-three, the paper that began modern quantum mechanics."
+BORN = "Born in Würzburg on 5 December 1901, he grew up in Munich and died in that city on 1 February 1976."
+BOHR = "He was born in Copenhagen on 7 October 1885 and died there on 18 November 1962."
+PLANCK = "Max Planck was a German theoretical physicist, born in Kiel on 23 April 1858,"
+
+
+def possible_answer(
+    section: Section,
+    *quotes: str,
+    short: str = "",
+    around: str = "",
+    lead: str = "",
+    kind: str = "span",
+    confidence: float = 0.4,
+) -> Alternative:
+    """Return what quotes ``quotes`` of ``section``; ``short`` is in the first of them, and ``around`` contains it."""
+    quotations = []
+    for text in quotes:
+        start = section.content.index(text)
+        quotations.append(Quotation(section, start, start + len(text)))
+    citations = quote(quotations)
+    span = None
+    if short:
+        begin = citations[0].start + quotes[0].index(short)
+        span = AnswerSpan(short, section.section_id, begin, begin + len(short))
+    start = section.content.index(around or quotes[0])
+    text = around or quotes[0]
+    context = Surroundings(section.section_id, text, start, start + len(text))
+    return Alternative(kind, as_text(citations, lead), confidence, citations, span, context)
+
+
+def answer_of(level: Level, first: Alternative, *others: Alternative, question: str = "?") -> Answer:
+    """Return ``first`` as an answer of this level, with ``others`` as its alternatives."""
+    return Answer(
+        question=question,
+        text=first.text,
+        query_type=EXTRACTIVE,
+        confidence=first.confidence,
+        citations=first.citations,
+        evidence=(),
+        sentences=(),
+        trace=Trace(),
+        span=first.span,
+        level=level,
+        kind=first.kind,
+        context=first.context,
+        alternatives=others,
+    )
+
+
+def demo_answer(pack: Pack, level: Level, question: str = "?") -> Answer:
+    """Return an answer from the demo pack; it has two alternatives unless it is sure."""
+    names = ("Werner Heisenberg#0", "Niels Bohr#0", "Max Planck#0")
+    heisenberg, bohr, planck = (pack.sections(names)[name] for name in names)
+    first = possible_answer(heisenberg, BORN, short="Würzburg", around=f"{BEFORE} {BORN}", confidence=0.61)
+    others = (
+        possible_answer(bohr, BOHR, short="Copenhagen", kind="fact", confidence=0.3),
+        possible_answer(planck, PLANCK, confidence=0.2),
+    )
+    return answer_of(level, first, *(() if level == "sure" else others), question=question)
+
+
+def answer_everything(monkeypatch: pytest.MonkeyPatch, level: Level) -> None:
+    """Let every pipeline over the demo pack give its ``demo_answer``, whatever the question."""
+
+    def write(writers: Writers, draft: Draft, answer: Answer, on_text: OnText | None) -> Answer:
+        made = demo_answer(writers.resources.pack, level)
+        shown = ("text", "query_type", "confidence", "citations", "span", "level", "kind", "context", "alternatives")
+        return replace(answer, **{name: getattr(made, name) for name in shown})
+
+    monkeypatch.setattr(pipeline, "STRATEGIES", (Strategy(EXTRACTIVE, lambda *_: True, write),))

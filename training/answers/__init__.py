@@ -1,0 +1,1 @@
+"""Fit the model that gives every possible answer the probability that it is right."""

@@ -1,0 +1,139 @@
+"""Fit the probability of answers, and write ``src/wikigr/answer/probability.json``.
+
+python -m training.answers            # ask all questions, then fit
+python -m training.answers collect    # ask all questions, into training/.work/answers
+python -m training.answers fit        # fit, and print the figures by source
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from training.answers.collect import collect, read_judged, write_judged
+from training.answers.fit import Floats, Scored, cross_fit, cross_fit_right, fit_model
+from training.answers.questions import question_sources
+from wikigr.answer.probability import FILE, WITH_READER, WITHOUT_READER, AnswerModel
+from wikigr.errors import WikigrError
+from wikigr.settings import cache_folder
+
+_HERE = Path(__file__).parent
+_SETTINGS = {WITH_READER: True, WITHOUT_READER: False}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command."""
+    parser = argparse.ArgumentParser(prog="python -m training.answers", description=__doc__.partition("\n")[0])
+    parser.add_argument("command", nargs="?", choices=("run", "collect", "fit"), default="run")
+    data = Path(os.environ.get("WIKIGR_TRAINING_DATA", _HERE.parent.parent.parent / "shared" / "data"))
+    parser.add_argument("--data", type=Path, default=data, help="the folder of the data sets (WIKIGR_TRAINING_DATA)")
+    parser.add_argument("--work", type=Path, default=_HERE.parent / ".work" / "answers")
+    parser.add_argument("--sources", nargs="+", help="collect only these again")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--output", type=Path, default=FILE)
+    options = parser.parse_args(arguments)
+    if options.command in ("run", "collect"):
+        _collect(options)
+    if options.command in ("run", "fit"):
+        _fit(options)
+
+
+def _collect(options: argparse.Namespace) -> None:
+    for source in question_sources(options.data, options.work / "packs", cache_folder() / "bench-answers"):
+        if options.sources and source.name not in options.sources:
+            continue
+        try:
+            for name, reader in _SETTINGS.items():
+                judged = list(collect(source, reader=reader, seed=options.seed))
+                write_judged(options.work / name / f"{source.name}.jsonl", judged)
+        except WikigrError as error:
+            print(f"{source.name} is left out: {error.message}", file=sys.stderr)
+        else:
+            print(f"{source.name}: {len(source.questions)} questions", flush=True)
+
+
+def _fit(options: argparse.Namespace) -> None:
+    document: dict[str, Any] = {
+        "command": "python -m training.answers",
+        "seed": options.seed,
+        "figures": {},
+    }
+    for name in _SETTINGS:
+        judged = [item for file in sorted((options.work / name).glob("*.jsonl")) for item in read_judged(file)]
+        scored = cross_fit(judged)
+        probability = cross_fit_right(scored)
+        model = fit_model(judged, scored, probability)
+        document["figures"][name] = _figures(scored, probability, model)
+        document[name] = asdict(model)
+        print(f"\n{name}: sure from {model.sure}, likely from {model.likely}, covered from {model.covered}")
+        _print_table(document["figures"][name])
+    options.output.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _figures(scored: Sequence[Scored], probability: Floats, model: AnswerModel) -> dict[str, Any]:
+    """Return the figures by source and for all, from weights that were fitted without the source."""
+    rows: dict[str, list[tuple[Scored, float]]] = defaultdict(list)
+    for item, value in zip(scored, probability, strict=True):
+        if not item.judged.removed:
+            rows[item.judged.source].append((item, float(value)))
+            rows[f"all of {item.judged.group}"].append((item, float(value)))
+            rows["all"].append((item, float(value)))
+        else:
+            rows["removed"].append((item, float(value)))
+    return {name: _summary(members, model) for name, members in rows.items()}
+
+
+def _summary(members: Sequence[tuple[Scored, float]], model: AnswerModel) -> dict[str, float | int | None]:
+    covered = [(item, value) for item, value in members if item.judged.covered]
+    others = [value for item, value in members if not item.judged.covered]
+    right = [item.judged.right[item.order[0]] for item, _ in covered]
+    printed = [flag and value >= model.covered for flag, (_, value) in zip(right, covered, strict=True)]
+    sure = [item.judged.right[item.order[0]] for item, value in members if value >= model.sure]
+    likely = [item.judged.right[item.order[0]] for item, value in members if model.likely <= value < model.sure]
+    eighty = [item.judged.right[item.order[0]] for item, value in members if value >= 0.8]
+    return {
+        "questions": len(members),
+        "answerable": len(covered),
+        "possible": _share([any(item.judged.right) for item, _ in covered]),
+        "first": _share(right),
+        "printed": _share(printed),
+        "declined": sum(value < model.covered for value in others),
+        "not covered": len(others),
+        "sure": _share(sure),
+        "sure answers": len(sure),
+        "likely": _share(likely),
+        "likely answers": len(likely),
+        "0.8": _share(eighty),
+        "0.8 answers": len(eighty),
+    }
+
+
+def _share(flags: Sequence[bool]) -> float | None:
+    return round(float(np.mean(flags)), 4) if flags else None
+
+
+def _print_table(figures: dict[str, dict[str, Any]]) -> None:
+    print(f"{'source':22}{'asked':>6}{'possible':>9}{'first':>7}{'printed':>8}  declined   sure       likely     ≥ 0.8")
+    for name, row in sorted(figures.items()):
+        cells = [f"{_percent(row[key])} ({row[f'{key} answers']:>3})" for key in ("sure", "likely", "0.8")]
+        print(
+            f"{name:22}{row['questions']:>6}{_percent(row['possible']):>9}{_percent(row['first']):>7}"
+            f"{_percent(row['printed']):>8}  {row['declined']:>3} of {row['not covered']:<4} {'  '.join(cells)}"
+        )
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""Ask the questions, and write the features of all candidates with whether each is right."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from training.answers.questions import AskedQuestion, QuestionSource
+from wikigr.answer.candidates.table import find_candidates
+from wikigr.answer.draft import Draft, material_of
+from wikigr.answer.features import Features, describe
+from wikigr.answer.probability import overlaps
+from wikigr.index.candidate import Evidence, Section
+from wikigr.pack.open import Pack
+from wikigr.pipeline.pipeline import Pipeline
+from wikigr.profiles.files import load_profile
+from wikigr.reader.options import ReaderOptions
+from wikigr.retrieval.state import State
+from wikigr.retrieval.trace import Trace
+from wikigr.segmentation import sentence_spans
+
+# The share of the covered questions that are asked once more of sections without the sentences that answer them.
+_REMOVED_SHARE = 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAnswers:
+    """The candidates for one question: their features, whether each is right, and which of them overlap.
+
+    ``covered`` says whether the pack answers the question at all. ``removed`` marks a question whose answer was taken
+    out of the sections.
+    """
+
+    group: str
+    source: str
+    question: str
+    covered: bool
+    removed: bool
+    features: tuple[Features, ...]
+    right: tuple[bool, ...]
+    overlapping: tuple[tuple[int, ...], ...]
+
+
+def collect(source: QuestionSource, *, reader: bool, seed: int) -> Iterator[JudgedAnswers]:
+    """Yield the judged candidates for every question of ``source``, read by the reader or not."""
+    draw = random.Random(f"{seed}:{source.name}")
+    profile = load_profile().override(ReaderOptions, enabled=reader)
+    with Pack(source.build()) as pack:
+        pipeline = Pipeline(profile, pack, offline=True)
+        for asked in source.questions:
+            state = pipeline.retrieve(asked.question, Trace())
+            yield _judged(source, asked, pipeline.read(state, Trace()), removed=False)
+            if asked.covered and not state.paths and draw.random() < _REMOVED_SHARE:
+                draft = pipeline.read(without_answer(state, asked), Trace())
+                yield _judged(source, asked, draft, removed=True)
+
+
+def _judged(source: QuestionSource, asked: AskedQuestion, draft: Draft, *, removed: bool) -> JudgedAnswers:
+    material = material_of(draft)
+    candidates = find_candidates(material)
+    return JudgedAnswers(
+        group=source.group,
+        source=source.name,
+        question=asked.question,
+        covered=asked.covered and not removed,
+        removed=removed,
+        features=tuple(describe(candidates, material)),
+        right=tuple(not removed and asked.is_right(f"{c.short}\n{c.text}") for c in candidates),
+        overlapping=tuple(
+            tuple(m for m, other in enumerate(candidates) if m != n and overlaps(one, other))
+            for n, one in enumerate(candidates)
+        ),
+    )
+
+
+def without_answer(state: State, asked: AskedQuestion) -> State:
+    """Return ``state`` without the sentences that state the answer; what several hops found is dropped."""
+    kept = tuple(replace(item, section=_cut(item.section, asked)) for item in state.evidence)
+    return replace(state, evidence=tuple(filter(_has_text, kept)), chains=())
+
+
+def _cut(section: Section, asked: AskedQuestion) -> Section:
+    content = section.content
+    for start, end in reversed(sentence_spans(content)):
+        if asked.is_right(content[start:end]):
+            content = content[:start].rstrip(" ") + content[end:]
+    return replace(section, content=content.strip("\n") if content.strip() else "")
+
+
+def _has_text(item: Evidence) -> bool:
+    return bool(item.section.content.strip())
+
+
+def write_judged(path: Path, judged: Sequence[JudgedAnswers]) -> None:
+    """Write ``judged`` as JSON Lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(asdict(item)) + "\n" for item in judged), encoding="utf-8")
+
+
+def read_judged(path: Path) -> list[JudgedAnswers]:
+    """Read what ``write_judged`` wrote."""
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        values = json.loads(line)
+        values["features"] = tuple(Features(**item) for item in values["features"])
+        values["right"] = tuple(values["right"])
+        values["overlapping"] = tuple(map(tuple, values["overlapping"]))
+        found.append(JudgedAnswers(**values))
+    return found

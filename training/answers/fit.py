@@ -1,0 +1,276 @@
+"""Fit the weights of the candidates, the probability of the first one, and the levels.
+
+The weights maximize the likelihood of the right candidates among all of a question (a conditional logit, McFadden 1974)
+together with that of each candidate being right or wrong. A logistic regression then makes probabilities of the scores
+and the leads. Everything that is measured comes from weights that were fitted without the source asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from training.answers.collect import JudgedAnswers
+from wikigr.answer.probability import MAX_LEAD, STANDING, AnswerModel, standing, terms
+
+Floats = NDArray[np.float64]
+
+# The weights of the two likelihoods and of the penalty on squared weights.
+_LISTWISE = 1.0
+_POINTWISE = 0.3
+_PENALTY = 0.5
+# A term that fewer candidates have is left out.
+_MIN_CANDIDATES = 20
+# The weight of a source grows with the square root of its questions.
+_USUAL_QUESTIONS = 40.0
+# Shares of right answers that the levels stand for.
+SURE_SHARE = 0.9
+LIKELY_SHARE = 0.6
+# Most of the best answers of a question without an answer must be declined, at the cost of few right ones.
+_COST_OF_DECLINING = 6.0
+# The best candidates of each question that the probability is fitted on, the weight of those after the first, and the
+# penalty on squared weights.
+_FITTED_RANKS = 3
+_FURTHER_WEIGHT = 0.25
+_RIGHT_PENALTY = 1.0
+# The weight of questions whose answer was taken out.
+_REMOVED_WEIGHT = 0.35
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The candidates of several questions as a matrix: ``starts`` are the first rows of the questions."""
+
+    values: Floats
+    right: NDArray[np.bool_]
+    starts: NDArray[np.int64]
+    weights: Floats
+    judged: Sequence[JudgedAnswers]
+
+
+def term_names(judged: Sequence[JudgedAnswers]) -> list[str]:
+    """Return the names of the terms that enough candidates have."""
+    counts: dict[str, int] = {}
+    for item in judged:
+        for features in item.features:
+            for name, value in terms(features).items():
+                counts[name] = counts.get(name, 0) + (value != 0.0)
+    return sorted(name for name, count in counts.items() if count >= _MIN_CANDIDATES)
+
+
+def make_rows(judged: Sequence[JudgedAnswers], names: Sequence[str]) -> Rows:
+    """Return the candidates of ``judged`` as rows with a column for each of ``names``."""
+    asked = [item for item in judged if item.features]
+    column = {name: number for number, name in enumerate(names)}
+    values = np.zeros((sum(len(item.features) for item in asked), len(names)))
+    starts, row = [], 0
+    per_source: dict[str, int] = {}
+    for item in asked:
+        per_source[item.source] = per_source.get(item.source, 0) + 1
+        starts.append(row)
+        for features in item.features:
+            for name, value in terms(features).items():
+                if name in column:
+                    values[row, column[name]] = value
+            row += 1
+    weights = np.array([np.sqrt(_USUAL_QUESTIONS / max(_USUAL_QUESTIONS, per_source[item.source])) for item in asked])
+    right = np.array([flag for item in asked for flag in item.right], dtype=np.bool_)
+    return Rows(values, right, np.array(starts), weights, asked)
+
+
+def fit_weights(rows: Rows) -> Floats:
+    """Return the weight of each column."""
+    counts = np.diff(np.append(rows.starts, len(rows.right)))
+    question = np.repeat(np.arange(len(counts)), counts)
+    has_right = np.bincount(question, rows.right) > 0
+    target = rows.right.astype(np.float64)
+    sizes = counts[question].astype(np.float64)
+
+    def loss(parameters: Floats) -> tuple[float, Floats]:
+        bias, weights = parameters[0], parameters[1:]
+        scores = rows.values @ weights
+        highest = np.maximum.reduceat(scores, rows.starts)
+        powers = np.exp(scores - highest[question])
+        total = np.add.reduceat(powers, rows.starts)
+        of_right = np.add.reduceat(powers * target, rows.starts)
+        chosen = np.where(has_right, -np.log(np.maximum(of_right, 1e-300) / total), 0.0)
+        share = powers / total[question]
+        share_of_right = np.where(has_right[question], powers * target / np.maximum(of_right, 1e-300)[question], 0.0)
+        slope = np.where(has_right[question], share - share_of_right, 0.0) * rows.weights[question] * _LISTWISE
+        logits = np.clip(scores + bias, -30, 30)
+        probability = 1.0 / (1.0 + np.exp(-logits))
+        each = rows.weights[question] * _POINTWISE / np.sqrt(sizes)
+        point = -(target * np.log(probability + 1e-12) + (1 - target) * np.log(1 - probability + 1e-12))
+        value = float((rows.weights * chosen).sum() * _LISTWISE + (each * point).sum())
+        value += _PENALTY * float(weights @ weights)
+        slope = slope + each * (probability - target)
+        gradient = np.concatenate([[float((each * (probability - target)).sum())], rows.values.T @ slope])
+        gradient[1:] += 2 * _PENALTY * weights
+        return value, gradient
+
+    found = minimize(loss, np.zeros(rows.values.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 2_000})
+    return np.asarray(found.x[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One question with the score and the lead of each candidate, as weights gave them that do not know its source."""
+
+    judged: JudgedAnswers
+    scores: Floats
+    leads: Floats
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """The candidates, best first."""
+        return np.argsort(-self.scores, kind="stable")
+
+
+def score(judged: Sequence[JudgedAnswers], names: Sequence[str], weights: Floats) -> list[Scored]:
+    """Return ``judged`` with the scores and leads that ``weights`` give."""
+    rows = make_rows(judged, names)
+    scores = rows.values @ weights
+    ends = np.append(rows.starts[1:], len(scores))
+    return [
+        Scored(item, own := scores[start:end], _leads(item, own))
+        for item, start, end in zip(rows.judged, rows.starts, ends, strict=True)
+    ]
+
+
+def _leads(item: JudgedAnswers, scores: Floats) -> Floats:
+    found = np.full(len(scores), MAX_LEAD)
+    for number, overlapping in enumerate(item.overlapping):
+        others = [n for n in range(len(scores)) if n != number and n not in overlapping]
+        if others:
+            found[number] = scores[number] - scores[others].max()
+    return np.asarray(np.clip(found, -MAX_LEAD, MAX_LEAD))
+
+
+def cross_fit(judged: Sequence[JudgedAnswers]) -> list[Scored]:
+    """Return all questions, each scored with weights that were fitted without its source."""
+    scored: list[Scored] = []
+    for source in sorted({item.source for item in judged}):
+        others = [item for item in judged if not _same_source(item.source, source)]
+        names = term_names(others)
+        weights = fit_weights(make_rows(others, names))
+        scored += score([item for item in judged if item.source == source], names, weights)
+    return scored
+
+
+def _same_source(one: str, other: str) -> bool:
+    """Return whether two sources are the same text, such as ``git`` and ``people-git``."""
+    texts = {"demo": "physics", "python-faq": "python"}
+    bare = [texts.get(name, name) for name in (one.removeprefix("people-"), other.removeprefix("people-"))]
+    return bare[0] == bare[1]
+
+
+def first_rows(scored: Sequence[Scored], names: Sequence[str], ranks: int) -> tuple[Floats, Floats, Floats]:
+    """Return the terms, the labels and the weights of the best ``ranks`` candidates of each question."""
+    values, labels, weights = [], [], []
+    share = source_weights(scored)
+    for item, weight in zip(scored, share, strict=True):
+        for rank, number in enumerate(item.order[:ranks]):
+            found = {**terms(item.judged.features[number]), **standing(item.scores[number], item.leads[number])}
+            values.append([found.get(name, 0.0) for name in names])
+            labels.append(item.judged.right[number])
+            weights.append(weight if rank == 0 else weight * _FURTHER_WEIGHT)
+    return np.array(values), np.array(labels, dtype=np.float64), np.array(weights)
+
+
+def source_weights(scored: Sequence[Scored]) -> Floats:
+    """Return a weight for each question, so that a source with many questions does not decide alone."""
+    counts: dict[tuple[str, bool], int] = {}
+    for item in scored:
+        key = item.judged.source, item.judged.removed
+        counts[key] = counts.get(key, 0) + 1
+    return np.array(
+        [
+            (_REMOVED_WEIGHT if item.judged.removed else 1.0)
+            * min(1.0, _USUAL_QUESTIONS / counts[item.judged.source, item.judged.removed])
+            for item in scored
+        ]
+    )
+
+
+def fit_right(scored: Sequence[Scored], names: Sequence[str]) -> Floats:
+    """Return the intercept and the weights of ``names`` in the logit of the probability of being right."""
+    x, y, w = first_rows(scored, names, _FITTED_RANKS)
+    penalty = np.array([0.0, *(0.0 if name in STANDING else _RIGHT_PENALTY for name in names)])
+    x = np.hstack([np.ones((len(x), 1)), x])
+
+    def loss(parameters: Floats) -> tuple[float, Floats]:
+        logits = np.clip(x @ parameters, -30, 30)
+        probability = 1.0 / (1.0 + np.exp(-logits))
+        value = -(w * (y * np.log(probability + 1e-12) + (1 - y) * np.log(1 - probability + 1e-12))).sum()
+        return float(value + penalty @ parameters**2), x.T @ (w * (probability - y)) + 2 * penalty * parameters
+
+    return np.asarray(minimize(loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 2_000}).x)
+
+
+def probabilities(scored: Sequence[Scored], names: Sequence[str], fitted: Floats) -> Floats:
+    """Return the probability of the best candidate of each question."""
+    x, _, _ = first_rows(scored, names, 1)
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(fitted[0] + x @ fitted[1:], -30, 30))))
+
+
+def cross_fit_right(scored: Sequence[Scored]) -> Floats:
+    """Return the probability of the best candidate of each question, fitted without its source."""
+    found = np.zeros(len(scored))
+    for source in sorted({item.judged.source for item in scored}):
+        others = [item for item in scored if not _same_source(item.judged.source, source)]
+        names = [*STANDING, *term_names([item.judged for item in others])]
+        fitted = fit_right(others, names)
+        own = [n for n, item in enumerate(scored) if item.judged.source == source]
+        found[own] = probabilities([scored[n] for n in own], names, fitted)
+    return found
+
+
+def lowest_with_share(probability: Floats, right: Floats, weights: Floats, share: float) -> float:
+    """Return the lowest threshold from which on at least ``share`` of the answers are right; 1 if there is none."""
+    order = np.argsort(-probability, kind="stable")
+    shares = np.cumsum((right * weights)[order]) / np.cumsum(weights[order])
+    enough = np.flatnonzero(shares >= share)
+    return float(probability[order][enough[-1]]) if enough.size else 1.0
+
+
+def covered_threshold(probability: Floats, covered: NDArray[np.bool_], right: Floats, weights: Floats) -> float:
+    """Return the threshold below which most answers are to questions that the pack does not cover.
+
+    It maximizes the share of uncovered questions that are declined minus that of right answers that are, times
+    ``_COST_OF_DECLINING``.
+    """
+    wrong = np.where(~covered, weights, 0.0)
+    kept = np.where(covered, weights * right, 0.0)
+
+    def gain(cut: float) -> float:
+        below = probability < cut
+        return float(wrong[below].sum() / wrong.sum() - _COST_OF_DECLINING * kept[below].sum() / kept.sum())
+
+    return float(max(np.unique(probability), key=gain))
+
+
+def fit_model(judged: Sequence[JudgedAnswers], scored: Sequence[Scored], probability: Floats) -> AnswerModel:
+    """Return the model that ships: weights from all sources, and levels from the cross-fitted ``probability``."""
+    names = term_names(judged)
+    weights = fit_weights(make_rows(judged, names))
+    right_names = [*STANDING, *names]
+    fitted = fit_right(scored, right_names)
+    right = np.array([float(item.judged.right[item.order[0]]) for item in scored])
+    covered = np.array([item.judged.covered for item in scored])
+    share = source_weights(scored)
+    sure = lowest_with_share(probability, right, share, SURE_SHARE)
+    covered_from = covered_threshold(probability, covered, right, share)
+    below = probability < sure
+    likely = lowest_with_share(probability[below], right[below], share[below], LIKELY_SHARE)
+    return AnswerModel(
+        order={name: round(float(value), 4) for name, value in zip(names, weights, strict=True)},
+        right={name: round(float(value), 4) for name, value in zip(right_names, fitted[1:], strict=True)},
+        intercept=round(float(fitted[0]), 4),
+        sure=round(sure, 4),
+        likely=round(max(covered_from, likely), 4),
+        covered=round(covered_from, 4),
+    )
