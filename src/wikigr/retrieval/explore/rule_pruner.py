@@ -29,6 +29,8 @@ _MAX_LABEL_CHARS = 200
 _UNSCORED = -1e9
 # The share of the question from which on a path explains all of it.
 _WHOLE = 0.9
+# What each better triplet of the same relation at the same node costs, so that one relation does not crowd out others.
+_SIBLING_PENALTY = 0.1
 # Facts of one answer: "which films" asks for all of them.
 _MAX_ANSWER_FACTS = 12
 
@@ -111,12 +113,19 @@ class _RuleQuestionPruner:
         named = {end: place for end in {h.end for h in hops} if (place := _place_of(end, self._words)) is not None}
         near = self._nearness(hops)
 
+        siblings: dict[tuple[Node, Step], int] = {}
+
         def rank(hop: Hop) -> tuple[object, ...]:
             is_link = hop.edge.relation in STRUCTURAL
             names = hop.end.rank, hop.node.rank, hop.edge.section_id
             return is_link, hop.end not in named, -values[hop], -near.get(hop.end.key, 0.0), hop.step, *names
 
         ranked = sorted(hops, key=rank)
+        for hop in ranked:
+            number = siblings.get((hop.node, hop.step), 0)
+            siblings[hop.node, hop.step] = number + 1
+            values[hop] -= _SIBLING_PENALTY * number
+        ranked.sort(key=rank)
         # What the question names is where paths begin, even if the search did not.
         for end in named.keys() - self._places.keys():
             self._places[end], self._prefixes[end] = named[end], _Prefix(end)
@@ -125,7 +134,7 @@ class _RuleQuestionPruner:
             # A source stays one, even if a path leads to it.
             if longer is not None and hop.end not in self._places:
                 known = self._prefixes.get(hop.end)
-                if known is None or values[hop] > self._best(known):
+                if known is None or self._best(longer) > self._best(known):
                     self._prefixes[hop.end] = longer
         return ranked
 
