@@ -21,6 +21,7 @@ from typing import Any
 from wikigr.graph.fact_graph import read_facts
 from wikigr.pack.open import Pack
 from wikigr.retrieval.relation_paths.path_search import PathSearch
+from wikigr.retrieval.relation_paths.topics import TopicFinder
 from wikigr.retrieval.relation_paths.weights import Weights
 
 _FACTORS = (0.5, 0.7, 0.85, 1.15, 1.4, 2.0)
@@ -32,21 +33,24 @@ class Development:
     def __init__(self, pack: Pack, questions: list[dict[str, Any]]) -> None:
         self._pack = pack
         self._facts = read_facts(pack.graph)
+        self._topics = TopicFinder(self._facts, pack.graph_index)
+        self.identity = pack.encoder.identity
         self._vectors: dict[str, Any] = {}
         self._questions = questions
 
     def score(self, weights: Weights) -> float:
         """Return the mean of recall and precision, averaged by hop count."""
-        search = PathSearch(self._facts, self._pack.graph_index, self._encode, weights)
+        search = PathSearch(self._facts, self, weights)
         by_hops = defaultdict(list)
         for asked in self._questions:
-            found = search.find(asked["question"], seconds=5.0, most=1).paths
+            question = asked["question"]
+            found = search.find(question, self._topics.find(question), seconds=5.0, most=1).paths
             ends = {self._facts.names[end] for end in found[0].ends} if found else set()
             right = len(ends & set(asked["answers"]))
             by_hops[asked["hops"]].append((right / len(asked["answers"]) + right / max(len(ends), 1)) / 2)
         return statistics.mean(statistics.mean(values) for values in by_hops.values())
 
-    def _encode(self, texts: Any) -> Any:
+    def encode(self, texts: Any) -> Any:
         new = [text for text in texts if text not in self._vectors]
         if new:
             self._vectors.update(zip(new, self._pack.encoder.encode(new), strict=True))

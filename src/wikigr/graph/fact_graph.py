@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikigr.graph.engine import Graph
-from wikigr.graph.neighborhood import Step
+from wikigr.graph.neighborhood import Node, Step
+from wikigr.text import fold
 
 Numbers = NDArray[np.int64]
 
@@ -48,6 +49,10 @@ class FactGraph:
     def numbers(self) -> dict[str, int]:
         """The number of every entity, by key."""
         return {key: number for number, key in enumerate(self.keys)}
+
+    def number_of(self, node: Node) -> int | None:
+        """Return the number of an entity, or of the entity that has the name of an article."""
+        return self.numbers.get(fold(node.key) if node.kind == "article" else node.key)
 
     @cached_property
     def counts(self) -> Numbers:

@@ -39,10 +39,14 @@ FACTS = [
 BELL = article("The Iron Bell")
 
 
-BORN = "In which country was the director of The Iron Bell born?"
+MAYOR = "Who is the mayor of the city where the director of The Iron Bell was born?"
 
 
-LOCATED = "Kelburg -> located_in -> Zorland"
+WAY = [
+    "The Iron Bell -> director -> Clara Voss",
+    "Clara Voss -> born_in -> Kelburg",
+    "Kelburg -> mayor -> Otto Prim",
+]
 
 
 def entity(name: str) -> Node:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.llm.server import MessagesServer, reply, status, usage
-from tests.retrieval.explore.films import BELL, BORN, HOSTILE, entity, fill, shown
+from tests.retrieval.explore.films import BELL, HOSTILE, MAYOR, entity, fill, shown
 
 from wikigr.graph.engine import Graph
 from wikigr.graph.neighborhood import Neighborhood
@@ -23,7 +23,7 @@ def asked(server: MessagesServer) -> list[str]:
 
 def by_model(graph: Graph, server: MessagesServer, *, budget: Budget | None = None, **limits: Any) -> TripletResult:
     client = Claude(model="claude-test", api_key="k", base_url=server.url, budget=budget)
-    return TripletRetriever(Neighborhood(graph), ModelPruner(client), **limits).retrieve(BORN, [BELL])
+    return TripletRetriever(Neighborhood(graph), ModelPruner(client), **limits).retrieve(MAYOR, [BELL])
 
 
 def number_of(prompt: str, name: str) -> int:
@@ -58,7 +58,7 @@ def test_the_model_chooses_relations_then_entities_then_finishes(graph: Graph, m
     assert (result.stop_reason, result.iterations) == ("finish", 2)
     assert len(messages_server.requests) == 4
     first, second, third, fourth = asked(messages_server)
-    assert f"<question>\n{BORN}\n</question>" in first
+    assert f"<question>\n{MAYOR}\n</question>" in first
     assert ". LINKS_TO" in first
     assert "The Iron Bell -> director -> Clara Voss" in second
     assert "~director" in third

@@ -1,12 +1,10 @@
-"""Relations and facts as words."""
+"""Relations as words."""
 
 from __future__ import annotations
 
 import pytest
-from tests.retrieval.explore.films import entity
 
-from wikigr.graph.neighborhood import Edge
-from wikigr.retrieval.explore.relation_text import relation_words, share_stem, strip_s, verbalize
+from wikigr.retrieval.explore.relation_text import relation_words, share_stem
 
 
 @pytest.mark.parametrize(
@@ -39,16 +37,3 @@ def test_relations_become_words(relation: str, said: str) -> None:
 )
 def test_words_share_a_stem_by_their_prefix(one: str, other: str, shared: bool) -> None:
     assert share_stem(one, other) is share_stem(other, one) is shared
-
-
-@pytest.mark.parametrize(
-    ("word", "stripped"),
-    [("films", "film"), ("directs", "direct"), ("glass", "glass"), ("bus", "bus"), ("virus", "virus"), ("gas", "gas")],
-)
-def test_a_final_s_is_stripped_from_inflected_words_only(word: str, stripped: str) -> None:
-    assert strip_s(word) == stripped
-
-
-def test_a_fact_is_verbalized_within_a_limit() -> None:
-    assert verbalize(Edge(entity("Ada"), "bornIn", entity("London"))) == "Ada born in London"
-    assert len(verbalize(Edge(entity("x" * 300), "knows", entity("Ada")))) == 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.retrieval.explore.films import BELL, BORN, by_rule, entity, fill, shown
+from tests.retrieval.explore.films import BELL, MAYOR, by_rule, entity, fill, shown
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
@@ -18,17 +18,17 @@ from wikigr.retrieval.trace import StageRecord
 
 def test_max_num_relations_limits(graph: Graph, encoder: Embedder) -> None:
     for most in (1, 2, 3):
-        result = by_rule(graph, encoder, BORN, max_num_relations=most, max_num_iterations=1)
+        result = by_rule(graph, encoder, MAYOR, max_num_relations=most, max_num_iterations=1)
         assert len({edge.relation for edge in result.triplets}) == most
 
 
 def test_max_num_entities_limits(graph: Graph, encoder: Embedder) -> None:
     explored = [
-        len(by_rule(graph, encoder, BORN, max_num_entities=most, max_num_iterations=2).explored) for most in (1, 2, 3)
+        len(by_rule(graph, encoder, MAYOR, max_num_entities=most, max_num_iterations=2).explored) for most in (1, 2, 3)
     ]
     assert explored == [2, 3, 4]
     sources = [BELL, entity("Lumen Works"), entity("Kelburg")]
-    result = by_rule(graph, encoder, BORN, *sources, max_num_entities=2, max_num_iterations=1)
+    result = by_rule(graph, encoder, MAYOR, *sources, max_num_entities=2, max_num_iterations=1)
     assert result.explored == (BELL, entity("Lumen Works"))
     assert result.truncated
 
@@ -36,7 +36,7 @@ def test_max_num_entities_limits(graph: Graph, encoder: Embedder) -> None:
 def test_max_num_iterations_limits(graph: Graph, encoder: Embedder) -> None:
     found = []
     for most in (1, 2, 3):
-        result = by_rule(graph, encoder, BORN, max_num_iterations=most, max_num_relations=1)
+        result = by_rule(graph, encoder, MAYOR, max_num_iterations=most, max_num_relations=1)
         assert result.iterations == most
         assert result.stop_reason == "max_iterations"
         found.append(len(result.triplets))
@@ -44,15 +44,15 @@ def test_max_num_iterations_limits(graph: Graph, encoder: Embedder) -> None:
 
 
 def test_max_num_triplets_limits(graph: Graph, encoder: Embedder) -> None:
-    everything = by_rule(graph, encoder, BORN)
+    everything = by_rule(graph, encoder, MAYOR)
     assert len(everything.triplets) > 5
     assert not everything.truncated
     for most in (1, 2, 5):
-        result = by_rule(graph, encoder, BORN, max_num_triplets=most)
+        result = by_rule(graph, encoder, MAYOR, max_num_triplets=most)
         assert len(result.triplets) == most
         assert result.truncated
     assert result.stop_reason in ("max_triplets", "max_iterations")
-    assert by_rule(graph, encoder, BORN, max_num_triplets=1).stop_reason == "max_triplets"
+    assert by_rule(graph, encoder, MAYOR, max_num_triplets=1).stop_reason == "max_triplets"
 
 
 def test_edges_at_a_hub_are_limited_and_reported(tmp_path: Path, encoder: Embedder) -> None:
@@ -71,13 +71,13 @@ def test_nothing_is_explored_twice(tmp_path: Path, encoder: Embedder) -> None:
         assert sorted(result.explored) == sorted(set(result.explored))
         assert sorted(shown(result)) == sorted(set(shown(result)))
         assert result.iterations < 9
-        again = TripletRetriever(Neighborhood(graph), RulePruner(encoder)).retrieve("Next?", [entity("A1")] * 3)
+        again = TripletRetriever(Neighborhood(graph), RulePruner(encoder, graph)).retrieve("Next?", [entity("A1")] * 3)
         assert again.explored[0] == entity("A1")
 
 
 def test_without_sources_nothing_is_found(graph: Graph, encoder: Embedder) -> None:
     for sources in ([], [article("Nobody")], [article("Drama")]):
-        retriever = TripletRetriever(Neighborhood(graph), RulePruner(encoder))
+        retriever = TripletRetriever(Neighborhood(graph), RulePruner(encoder, graph))
         result = retriever.retrieve("Anything?", sources)
         # The article "Drama" is the entity "drama", which one film states.
         assert (result.stop_reason == "no_progress") == (sources != [article("Drama")])
@@ -88,13 +88,15 @@ def test_without_sources_nothing_is_found(graph: Graph, encoder: Embedder) -> No
 def test_limits_below_one_are_errors(graph: Graph, encoder: Embedder) -> None:
     for name in ("max_num_relations", "max_num_entities", "max_num_iterations", "max_num_triplets"):
         with pytest.raises(UsageError, match=f"{name} must be at least 1, not 0"):
-            TripletRetriever(Neighborhood(graph), RulePruner(encoder), **{name: 0})
+            TripletRetriever(Neighborhood(graph), RulePruner(encoder, graph), **{name: 0})
 
 
 def test_the_record_says_what_happened(graph: Graph, encoder: Embedder) -> None:
     record = StageRecord("triplets")
-    retriever = TripletRetriever(Neighborhood(graph), RulePruner(encoder), max_num_relations=1, max_num_iterations=2)
-    result = retriever.retrieve(BORN, [BELL], record)
+    retriever = TripletRetriever(
+        Neighborhood(graph), RulePruner(encoder, graph), max_num_relations=1, max_num_iterations=2
+    )
+    result = retriever.retrieve(MAYOR, [BELL], record)
     assert record.notes == {
         "stop_reason": "max_iterations",
         "iterations": 2,

@@ -1,270 +1,249 @@
-"""A pruner for triplet retrieval that compares relation names with the question and needs no language model."""
+"""A pruner for triplet retrieval without a language model: it follows the relation paths that explain the question."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.engine import Graph
+from wikigr.graph.fact_graph import read_facts
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Node, Step
-from wikigr.retrieval.explore.answer_chain import SYNONYM_COSINE, select_answer_chain
-from wikigr.retrieval.explore.node_describer import NodeDescriber
-from wikigr.retrieval.explore.question_words import PartialPath, QuestionWords, Words, join_words
-from wikigr.retrieval.explore.relation_text import relation_words, share_stem, verbalize
+from wikigr.graph.schema import section_id
+from wikigr.names import bare_name, name_words, strip_possessive
+from wikigr.question.label_type import label_fits
+from wikigr.question.masked_question import mask
 from wikigr.retrieval.explore.triplets import CandidateRelation, Hop, QuestionPruner, Selection
+from wikigr.retrieval.relation_paths.path_scores import ScoredPath
+from wikigr.retrieval.relation_paths.path_search import MIN_EXPLAINED, PathSearch
 from wikigr.stop_words import FUNCTION_WORDS
-from wikigr.text import words
 
-# Weights of a relation's score: its cosine to all remaining words of the question, to the words that come next, and to
-# the single most similar word, and the share of its words whose stem occurs among the remaining words.
-_WEIGHT_REMAINING = 0.25
-_WEIGHT_NEXT = 0.25
-_WEIGHT_WORD = 0.3
-_WEIGHT_STEM = 0.4
-# Questions nest ("the mayor of the city where X was born"): the words nearest to the entity belong to the first step.
-# Each content word in between discounts the weight of a word by this factor.
-_DISTANCE_DISCOUNT = 0.85
-# Penalties: for each doubling of a relation's edges at a node, and for going back along the last step.
-_EDGES_PENALTY = 0.02
-_BACK_PENALTY = 0.2
-# The search ends when no relation reaches this score. Unrelated words score about 0.1.
-_MIN_RELATION_SCORE = 0.15
-# Weights of a triplet's own words, and the penalty for each better triplet of the same relation at the same node, which
-# keeps one relation with many ends from filling the next step.
-_WEIGHT_NAME = 0.3
-_WEIGHT_TRIPLET = 0.2
-_SIBLING_PENALTY = 0.02
-# Penalty for expanding an entity without an article: most are plain values.
-_ENTITY_PENALTY = 0.1
-# Penalties: for a relation that skips the noun in "noun of X" or "X's noun" where another relation matches it, and for
-# an inverse relation where the node has the same relation forward.
-_SKIPPED_PENALTY = 0.3
-_INVERSE_PENALTY = 0.05
-# Texts that are encoded per question, at about a millisecond each.
-_MAX_RELATIONS = 128
-_MAX_TRIPLETS = 12
+# Paths that are scored from each source.
+_MAX_PATHS = 200
+_MAX_QUESTION_CHARS = 1024
+_MAX_LABEL_CHARS = 200
+# The score of a path that explains nothing.
+_UNSCORED = -1e9
+# The share of the question from which on a path explains all of it.
+_WHOLE = 0.9
+# What each better triplet of the same relation at the same node costs, so that one relation does not crowd out others.
+_SIBLING_PENALTY = 0.1
+# Facts of one answer: "which films" asks for all of them.
+_MAX_ANSWER_FACTS = 12
 
 
 class RulePruner:
-    """Prunes by the similarity between names and the question, using only the pack's encoder.
+    """Prunes by the evidence of ``relation_paths``: what is on a path that explains the question well comes first.
 
-    The steps of a multi-hop question match different words of it: each step is compared with the words that earlier
-    steps left unmatched. With ``graph``, linked articles are compared by the vectors of their first sections as well.
-    Caches vectors; not thread-safe.
+    Articles that are only linked come after facts, ordered by the vectors of their first sections. Caches vectors; not
+    thread-safe.
     """
 
     always_links = False
 
-    def __init__(self, encoder: Embedder, graph: Graph | None = None) -> None:
-        self._describer = NodeDescriber(encoder, graph)
+    def __init__(self, encoder: Embedder, graph: Graph) -> None:
+        self.encoder = encoder
+        self._graph = graph
+
+    @cached_property
+    def search(self) -> PathSearch:
+        """Search the facts of the graph, which are read on first use."""
+        return PathSearch(read_facts(self._graph), self.encoder)
+
+    @cached_property
+    def step_numbers(self) -> Mapping[Step, int]:
+        """The numbers of the steps in ``search``."""
+        return {step: number for number, step in enumerate(self.search.facts.steps)}
 
     def begin(self, question: str, sources: Sequence[Node]) -> QuestionPruner:
-        return _RuleQuestionPruner(self._describer, question, sources)
+        return _RuleQuestionPruner(self, question[:_MAX_QUESTION_CHARS], sources)
+
+    def lead_vectors(self, titles: Collection[str]) -> dict[str, np.ndarray]:
+        """Return the stored vectors of the first sections of these articles, by title."""
+        rows = self._graph.rows(
+            "UNWIND $keys AS key MATCH (s:Section {section_id: key}) RETURN s.article_title, s.embedding",
+            {"keys": [section_id(title, 0) for title in sorted(titles)]},
+        )
+        return {str(title): np.asarray(vector, dtype=np.float32) for title, vector in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class _Prefix:
+    """The beginning of a path: the steps, by number, from ``source`` to a node that was reached."""
+
+    source: Node
+    steps: tuple[int, ...] = ()
 
 
 class _RuleQuestionPruner:
-    def __init__(self, describer: NodeDescriber, question: str, sources: Sequence[Node]) -> None:
-        self._describer = describer
-        self._question = QuestionWords(question, sources)
-        self._paths = {
-            node: PartialPath(0.0, self._question.remaining, position)
-            for node, position in self._question.positions.items()
-        }
-        self._scores: dict[tuple[str, Words, int], float] = {}
-        self._matched: dict[tuple[str, Words, int], frozenset[str]] = {}
+    def __init__(self, pruner: RulePruner, question: str, sources: Sequence[Node]) -> None:
+        self._pruner = pruner
+        self._question = question
+        self._words = name_words(question)
+        self._places = {node: _place_of(node, self._words) for node in sources}
+        self._prefixes = {node: _Prefix(node) for node in sources}
+        self._paths: dict[Node, list[ScoredPath]] = {}
+        # The score of the path that ends here and the share that it explains; the best score of one that goes on.
+        self._complete: dict[_Prefix, tuple[float, float]] = {}
+        self._onward: dict[_Prefix, float] = {}
         self._begun = False
-        # Filled in once the candidate relations at the end of a path are known: the noun that a relation has to match
-        # first, and the relations that continue forward.
-        self._head_nouns: dict[PartialPath, str] = {}
-        self._forward: set[tuple[PartialPath, str]] = set()
 
     def prune_relations(self, candidates: Sequence[CandidateRelation], limit: int) -> Selection[Step]:
-        facts = [candidate for candidate in candidates if candidate.step.relation not in STRUCTURAL]
-        facts = self._preselect(facts)
-        self._encode_all(facts)
-        self._look_ahead(facts)
-        best: dict[Step, float] = {}
-        highest = 0.0
-        for candidate in facts:
-            path = self._paths[candidate.node]
-            score = self._score(candidate.step, path)
-            highest = max(highest, score)
-            total = path.score + (score - _EDGES_PENALTY * math.log2(candidate.edges))
-            best[candidate.step] = max(best.get(candidate.step, -math.inf), total)
-        if self._begun and (
-            highest < _MIN_RELATION_SCORE or not any(self._paths[c.node].content_words() for c in candidates)
-        ):
+        nodes = dict.fromkeys(candidate.node for candidate in candidates)
+        self._score_paths(nodes)
+        best: dict[Step, tuple[float, int]] = {}
+        for candidate in candidates:
+            if candidate.step.relation not in STRUCTURAL:
+                rank = (-self._value(candidate.node, candidate.step), candidate.edges)
+                best[candidate.step] = min(best.get(candidate.step, rank), rank)
+        onward = max((-negative for negative, _ in best.values()), default=_UNSCORED)
+        if self._begun and (onward == _UNSCORED or onward <= self._answered()):
             return Selection(finish=True)
         self._begun = True
-        ordered = sorted(best, key=lambda step: (-round(best[step], 6), step))
         links = {candidate.step for candidate in candidates if candidate.step.relation in STRUCTURAL}
+        ordered = sorted(best, key=lambda step: (*best[step], step))
         ordered += sorted(links, key=lambda step: (step.inverse, STRUCTURAL.index(step.relation)))
         return Selection(tuple(ordered[:limit]))
 
     def rank_triplets(self, hops: Sequence[Hop]) -> Sequence[Hop]:
-        base = {hop: self._base_score(hop) for hop in hops}
-        ordered = sorted(hops, key=lambda hop: (-round(base[hop], 6), _sort_key(hop)))
-        score: dict[Hop, float] = {}
+        values = {hop: self._value(hop.node, hop.step) for hop in hops}
+        named = {end: place for end in {h.end for h in hops} if (place := _place_of(end, self._words)) is not None}
+        near = self._nearness(hops)
+
         siblings: dict[tuple[Node, Step], int] = {}
-        bonus = self._text_bonus(ordered)
-        for hop in sorted(hops, key=lambda hop: (-round(base[hop] + bonus.get(hop, 0.0), 6), _sort_key(hop))):
+
+        def rank(hop: Hop) -> tuple[object, ...]:
+            is_link = hop.edge.relation in STRUCTURAL
+            names = hop.end.rank, hop.node.rank, hop.edge.section_id
+            return is_link, hop.end not in named, -values[hop], -near.get(hop.end.key, 0.0), hop.step, *names
+
+        ranked = sorted(hops, key=rank)
+        for hop in ranked:
             number = siblings.get((hop.node, hop.step), 0)
             siblings[hop.node, hop.step] = number + 1
-            score[hop] = base[hop] + bonus.get(hop, 0.0) - _SIBLING_PENALTY * number
-        # Facts precede links, whatever their scores.
-        ranked = sorted(hops, key=lambda hop: (hop.edge.relation in STRUCTURAL, -round(score[hop], 6), _sort_key(hop)))
+            values[hop] -= _SIBLING_PENALTY * number
+        ranked.sort(key=rank)
+        # What the question names is where paths begin, even if the search did not.
+        for end in named.keys() - self._places.keys():
+            self._places[end], self._prefixes[end] = named[end], _Prefix(end)
         for hop in ranked:
-            # Named sources stay starting points, even if another path leads to them.
-            if hop.end in self._question.named:
-                continue
-            if hop.end not in self._paths or score[hop] > self._paths[hop.end].score:
-                remaining, position = self._advance(hop.edge.relation, self._paths[hop.node])
-                self._paths[hop.end] = PartialPath(score[hop], remaining, position, hop)
+            longer = self._extended(hop.node, hop.step)
+            # A source stays one, even if a path leads to it.
+            if longer is not None and hop.end not in self._places:
+                known = self._prefixes.get(hop.end)
+                if known is None or self._best(longer) > self._best(known):
+                    self._prefixes[hop.end] = longer
         return ranked
 
     def prune_entities(self, found: Sequence[Edge], hops: Sequence[Hop], limit: int) -> Selection[Node]:
-        def rank(item: tuple[int, Node]) -> tuple[float, int]:
-            number, node = item
-            return -round(self._paths[node].score - (_ENTITY_PENALTY if node.kind == "entity" else 0.0), 6), number
+        def rank(node: Node) -> tuple[bool, float]:
+            prefix = self._prefixes.get(node, _Prefix(node))
+            return node not in self._places, -self._onward.get(prefix, _UNSCORED)
 
         ends = dict.fromkeys(hop.end for hop in hops if hop.edge.relation not in STRUCTURAL)
-        ordered = [node for _, node in sorted(enumerate(ends), key=rank)]
-        return Selection(tuple(dict.fromkeys([*ordered, *(hop.end for hop in hops)]))[:limit])
+        return Selection(tuple(dict.fromkeys([*sorted(ends, key=rank), *(hop.end for hop in hops)]))[:limit])
 
     def answer_chain(self, found: Collection[Edge]) -> tuple[Edge, ...]:
-        return select_answer_chain(self._question, self._paths, found, self._describer)
+        """Return the facts of the best path that ``found`` states, with all its ends, if it explains the question.
 
-    def _preselect(self, facts: list[CandidateRelation]) -> list[CandidateRelation]:
-        """Keep the relations worth encoding: those that share a stem with the question, then those with few edges."""
-        edges: dict[str, int] = {}
-        for candidate in facts:
-            relation = candidate.step.relation
-            edges[relation] = min(edges.get(relation, candidate.edges), candidate.edges)
-        if len(edges) <= _MAX_RELATIONS:
-            return facts
-        nodes = {candidate.node for candidate in facts}
-        asked = {word for node in nodes for word in self._paths[node].content_words()}
-
-        def rank(relation: str) -> tuple[bool, int, str]:
-            named = any(share_stem(word, other) for word in relation_words(relation).split() for other in asked)
-            return not named, edges[relation], relation
-
-        kept = set(sorted(edges, key=rank)[:_MAX_RELATIONS])
-        return [candidate for candidate in facts if candidate.step.relation in kept]
-
-    def _encode_all(self, facts: Sequence[CandidateRelation]) -> None:
-        """Encode in one batch all texts that the scores of these candidates need."""
-        texts = {relation_words(candidate.step.relation) for candidate in facts}
-        for path in {self._paths[candidate.node] for candidate in facts}:
-            texts |= {join_words(path.remaining), join_words(path.next_words()), *path.content_words()}
-        self._describer.encode(sorted(texts))
-
-    def _look_ahead(self, facts: Sequence[CandidateRelation]) -> None:
-        """Note the head noun at each path that some relation matches, and the relations that continue forward."""
-        by_path: dict[PartialPath, set[str]] = {}
-        for candidate in facts:
-            path = self._paths[candidate.node]
-            by_path.setdefault(path, set()).add(candidate.step.relation)
-            if not candidate.step.inverse:
-                self._forward.add((path, candidate.step.relation))
-        for path, relations in by_path.items():
-            head = self._question.head_noun(path)
-            if head and any(head in self._matched_words(relation, path) for relation in relations):
-                self._head_nouns[path] = head
-
-    def _score(self, step: Step, path: PartialPath) -> float:
-        """Return how relevant a step is to the remaining words of the question."""
-        key = (step.relation, path.remaining, path.position)
-        if key not in self._scores:
-            self._scores[key] = self._similarity(relation_words(step.relation), path) if path.remaining else 0.0
-        # The reverse of the last step leads to siblings of the previous node.
-        last = path.last_hop.step if path.last_hop is not None else None
-        back = last is not None and last.relation == step.relation and last.inverse is not step.inverse
-        head = self._head_nouns.get(path, "")
-        skipped = bool(head) and head not in self._matched_words(step.relation, path)
-        inverse = step.inverse and (path, step.relation) in self._forward
-        return self._scores[key] - _BACK_PENALTY * back - _SKIPPED_PENALTY * skipped - _INVERSE_PENALTY * inverse
-
-    def _similarity(self, name: str, path: PartialPath) -> float:
-        remaining, following, near = join_words(path.remaining), join_words(path.next_words()), path.nearest_words()
-        vectors = self._describer.encode([name, remaining, following, *near])
-        relation = vectors[name]
-        weights = [_DISTANCE_DISCOUNT**number for number in range(len(near))]
-        by_word = max((w * float(relation @ vectors[x]) for w, x in zip(weights, near, strict=True)), default=0.0)
-        own = [word for word in name.split() if word not in FUNCTION_WORDS] or name.split()
-        stems = [
-            max((w for w, x in zip(weights, near, strict=True) if share_stem(word, x)), default=0.0) for word in own
-        ]
-        return (
-            _WEIGHT_REMAINING * float(relation @ vectors[remaining])
-            + _WEIGHT_NEXT * float(relation @ vectors[following])
-            + _WEIGHT_WORD * by_word
-            + _WEIGHT_STEM * (sum(stems) / len(stems) if stems else 0.0)
-        )
-
-    def _advance(self, relation: str, path: PartialPath) -> tuple[Words, int]:
-        """Return the words that remain after a step along ``relation``, and the position that it reaches."""
-        if relation in STRUCTURAL or not path.remaining:
-            return path.remaining, path.position
-        matched = self._matched_words(relation, path)
-        places = [place for place, word in path.remaining if word in matched]
-        nearest = min(places, key=lambda place: (abs(place - path.position), place)) if places else path.position
-        return tuple((place, word) for place, word in path.remaining if word not in matched), nearest
-
-    def _matched_words(self, relation: str, path: PartialPath) -> frozenset[str]:
-        """Return the remaining words that ``relation`` matches: those with its stem, or else the closest synonym."""
-        key = (relation, path.remaining, path.position)
-        if key not in self._matched:
-            name = relation_words(relation)
-            near = path.nearest_words()
-            matched = {asked for asked in near if any(share_stem(asked, word) for word in name.split())}
-            # The noun after "which" or "what" describes the end, so another word is matched if there is one.
-            others = [word for word in near if word != self._question.answer_noun] or near
-            if not matched and others:
-                vectors = self._describer.encode([name, *others])
-                cosines = [
-                    _DISTANCE_DISCOUNT**n * float(vectors[name] @ vectors[word]) for n, word in enumerate(others)
-                ]
-                best = max(range(len(others)), key=lambda n: (round(cosines[n], 6), -n))
-                matched = {others[best]} if cosines[best] >= SYNONYM_COSINE else set()
-            self._matched[key] = frozenset(matched)
-        return self._matched[key]
-
-    def _base_score(self, hop: Hop) -> float:
-        path = self._paths[hop.node]
-        score = 0.0 if hop.edge.relation in STRUCTURAL else self._score(hop.step, path)
-        name = {word for word in words(hop.end.label) if word not in FUNCTION_WORDS}
-        asked = path.content_words()
-        named = sum(any(share_stem(word, other) for other in asked) for word in name) / len(name) if name else 0.0
-        return path.score + score + _WEIGHT_NAME * named
-
-    def _text_bonus(self, ordered: Sequence[Hop]) -> dict[Hop, float]:
-        """Return how much closer each triplet is to the question than the mean of its relation at its node.
-
-        Linked articles are compared by their lead, the first few of the other triplets by their words.
+        It starts at a source that the question names, if it names any.
         """
-        groups: dict[tuple[Node, Step], list[Hop]] = {}
-        for hop in ordered:
-            groups.setdefault((hop.node, hop.step), []).append(hop)
-        several = [hop for hop in ordered if len(groups[hop.node, hop.step]) > 1]
-        if not several:
+        named = [node for node in self._paths if self._places[node] is not None] or list(self._paths)
+        ranked = [(path, node) for node in named for path in self._paths[node]]
+        ranked.sort(key=lambda item: (-round(item[0].score, 6), len(item[0].steps), item[0].steps, item[1].rank))
+        facts: dict[tuple[Node, Step], list[Edge]] = {}
+        for edge in sorted(found, key=lambda edge: (edge.source.rank, edge.target.rank, edge.relation)):
+            for node in dict.fromkeys((edge.source, edge.target)):
+                facts.setdefault((node, edge.step_from(node)), []).append(edge)
+        for path, node in ranked:
+            chains = self._follow(node, path.steps, facts)
+            if chains:
+                return _facts_of(chains) if path.explained >= MIN_EXPLAINED else ()
+        return ()
+
+    def _follow(
+        self, source: Node, steps: Sequence[int], facts: Mapping[tuple[Node, Step], Sequence[Edge]]
+    ) -> list[tuple[Edge, ...]]:
+        """Return the chains of ``facts`` along ``steps`` to nodes of the type that the question asks for."""
+        chains: list[tuple[tuple[Edge, ...], Node]] = [((), source)]
+        for number in steps:
+            step = self._pruner.search.facts.steps[number]
+            chains = [
+                ((*chain, edge), edge.other(node))
+                for chain, node in chains
+                for edge in facts.get((node, step), ())
+                if edge not in chain
+            ]
+        return [chain for chain, end in chains if end != source and label_fits(self._question, end.label)]
+
+    def _score_paths(self, nodes: Collection[Node]) -> None:
+        """Score the paths from those of ``nodes`` that are sources."""
+        search = self._pruner.search
+        for node in nodes:
+            number = search.facts.number_of(node)
+            if node not in self._places or node in self._paths or number is None:
+                continue
+            # Words belong to a source that the question does not name as if it stood at the end.
+            place = self._places[node] or (len(self._question), len(self._question))
+            masked = mask(self._question, *place)
+            paths = search.score(masked, number, _MAX_PATHS) if masked.tokens else []
+            self._paths[node] = paths
+            for path in paths:
+                self._complete[_Prefix(node, path.steps)] = round(path.score, 6), path.explained
+                for length in range(len(path.steps)):
+                    prefix = _Prefix(node, path.steps[:length])
+                    self._onward[prefix] = max(self._onward.get(prefix, _UNSCORED), round(path.score, 6))
+
+    def _answered(self) -> float:
+        """Return the score of the best path to a node that was reached, if it explains the whole question."""
+        complete = (self._complete[prefix] for prefix in self._prefixes.values() if prefix in self._complete)
+        score, explained = max(complete, default=(_UNSCORED, 0.0))
+        return score if explained >= _WHOLE else _UNSCORED
+
+    def _extended(self, node: Node, step: Step) -> _Prefix | None:
+        prefix, number = self._prefixes.get(node), self._pruner.step_numbers.get(step)
+        return _Prefix(prefix.source, (*prefix.steps, number)) if prefix is not None and number is not None else None
+
+    def _best(self, prefix: _Prefix) -> float:
+        return max(self._complete.get(prefix, (_UNSCORED, 0.0))[0], self._onward.get(prefix, _UNSCORED))
+
+    def _value(self, node: Node, step: Step) -> float:
+        """Return the best score of a path that takes ``step`` at ``node``."""
+        longer = self._extended(node, step)
+        return self._best(longer) if longer is not None else _UNSCORED
+
+    def _nearness(self, hops: Sequence[Hop]) -> dict[str, float]:
+        """Return the cosine of the question with the first section of each linked article, by title."""
+        linked = {h.end.key for h in hops if h.edge.relation in STRUCTURAL and h.end.kind == "article"}
+        if len(linked) < 2:
             return {}
-        asked = self._describer.encode([self._question.text])[self._question.text]
-        links = [hop for hop in several if hop.edge.relation in STRUCTURAL and hop.end.kind == "article"]
-        leads = self._describer.lead_vectors(sorted({hop.end.key for hop in links}))
-        cosines = {hop: float(leads[hop.end.key] @ asked) for hop in links if hop.end.key in leads}
-        texts = {hop: verbalize(hop.edge) for hop in several if hop not in cosines}
-        texts = dict(list(texts.items())[:_MAX_TRIPLETS])
-        vectors = self._describer.encode(list(texts.values()))
-        cosines.update((hop, float(vectors[text] @ asked)) for hop, text in texts.items())
-        bonus: dict[Hop, float] = {}
-        for group in groups.values():
-            compared = [cosines[hop] for hop in group if hop in cosines]
-            mean = sum(compared) / len(compared) if compared else 0.0
-            bonus.update((hop, _WEIGHT_TRIPLET * (cosines.get(hop, mean) - mean)) for hop in group)
-        return bonus
+        asked = self._pruner.encoder.encode([self._question])[0]
+        return {title: round(float(lead @ asked), 6) for title, lead in self._pruner.lead_vectors(linked).items()}
 
 
-def _sort_key(hop: Hop) -> tuple[object, ...]:
-    return hop.step, hop.end.rank, hop.node.rank, hop.edge.section_id
+def _facts_of(chains: Sequence[tuple[Edge, ...]]) -> tuple[Edge, ...]:
+    """Return the facts of the first chain, and those of the others as long as there are few."""
+    found = dict.fromkeys(chains[0])
+    for chain in chains[1:]:
+        longer = {**found, **dict.fromkeys(chain)}
+        if len(longer) <= _MAX_ANSWER_FACTS:
+            found = longer
+    return tuple(found)
+
+
+def _place_of(node: Node, asked: Sequence[tuple[str, int, int]]) -> tuple[int, int] | None:
+    """Return where the words ``asked`` name ``node``, with or without a qualifier and a possessive, or ``None``."""
+    for label in dict.fromkeys((node.label, bare_name(node.label))):
+        name = [word for word, _, _ in name_words(label[:_MAX_LABEL_CHARS])]
+        if FUNCTION_WORDS.issuperset(name):
+            continue
+        for begin in range(len(asked) - len(name) + 1):
+            words = [word for word, _, _ in asked[begin : begin + len(name)]]
+            bare = strip_possessive(words[-1])
+            if name == words or name == [*words[:-1], bare]:
+                end = asked[begin + len(name) - 1][2] - (len(words[-1]) - len(name[-1]))
+                return asked[begin][1], end
+    return None

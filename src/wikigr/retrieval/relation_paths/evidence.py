@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wikigr.embeddings.embedder import Vectors
+from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.graph.fact_graph import FactGraph, Numbers
 from wikigr.graph.neighborhood import Step
 from wikigr.question.label_type import DATE_LABEL, NAMELESS_LABEL
@@ -24,7 +24,6 @@ from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import PREFIX_LENGTH
 
 Floats = NDArray[np.float64]
-Encode = Callable[[Sequence[str]], Vectors]
 # What the ends of a step are: dates, other numbers, or names.
 EndKind = Literal["date", "number", "name"]
 # How a relation reads: "o is the R of s" (noun), "s is R by o" (passive), "s R o" (verb), "s is the R of o" (of).
@@ -95,9 +94,9 @@ class Evidence:
 class EvidenceReader:
     """Compares questions with the steps of one graph; caches texts and vectors. Not thread-safe."""
 
-    def __init__(self, facts: FactGraph, encode: Encode, weights: Weights) -> None:
+    def __init__(self, facts: FactGraph, encoder: Embedder, weights: Weights) -> None:
         self.facts = facts
-        self.encode = encode
+        self._encoder = encoder
         self._weights = weights
         self._texts: dict[int, StepText] = {}
         self._vectors: dict[str, Vectors] = {}
@@ -114,7 +113,7 @@ class EvidenceReader:
             self._vectors.clear()
         unknown = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if unknown:
-            self._vectors.update(zip(unknown, self.encode(unknown), strict=True))
+            self._vectors.update(zip(unknown, self._encoder.encode(unknown), strict=True))
         return np.stack([self._vectors[text] for text in texts]).astype(np.float64)
 
     def compare(self, question: MaskedQuestion, steps: Sequence[int], topic: Sequence[int]) -> Evidence:
@@ -183,7 +182,7 @@ class EvidenceReader:
 
     @cached_property
     def _matcher(self) -> RelationMatcher:
-        return RelationMatcher.load()
+        return RelationMatcher.load_for(self._encoder.identity)
 
     def _share_of(self, signature: Sequence[int], row: Mapping[int, int], shares: Floats) -> Floats:
         pairs = {s & ~1 for s in signature if not s & 1} & row.keys()
@@ -264,7 +263,11 @@ def answer_fit(asks: str, kind: EndKind) -> float:
 def _direction(text: StepText, token: Token) -> int:
     if token.is_interrogative:
         return 0
-    direction = _DIRECTIONS[text.form].get(token.role, 0)
+    form = text.form
+    if form == "verb" and token.role in ("possessor", "holder") and text.words[0] in (token.text, f"{token.text}s"):
+        # "the headquarters of X": a noun in the plural.
+        form = "noun"
+    direction = _DIRECTIONS[form].get(token.role, 0)
     return -direction if text.step.inverse else direction
 
 

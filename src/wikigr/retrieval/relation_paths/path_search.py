@@ -9,15 +9,15 @@ from itertools import pairwise
 
 import numpy as np
 
+from wikigr.embeddings.embedder import Embedder
 from wikigr.graph.fact_graph import FactGraph, Numbers
-from wikigr.graph.graph_index import GraphIndex
 from wikigr.question.grammar import WHO
 from wikigr.question.masked_question import MaskedQuestion, mask
 from wikigr.retrieval.explore.relation_text import relation_words, share_stem
 from wikigr.retrieval.relation_paths.answers import PathAnswers, StatedFact
-from wikigr.retrieval.relation_paths.evidence import Encode, EvidenceReader, answer_fit
+from wikigr.retrieval.relation_paths.evidence import EvidenceReader, answer_fit
 from wikigr.retrieval.relation_paths.path_scores import MAX_HOPS, ScoredPath, score_paths
-from wikigr.retrieval.relation_paths.topics import Topic, TopicFinder
+from wikigr.retrieval.relation_paths.topics import Topic
 from wikigr.retrieval.relation_paths.weights import WEIGHTS, Weights
 from wikigr.retrieval.rerankers.cross_encoder import as_probability
 
@@ -72,18 +72,17 @@ class FoundPaths:
 class PathSearch:
     """Searches one pack's facts. Caches texts and vectors; not thread-safe."""
 
-    def __init__(self, facts: FactGraph, index: GraphIndex, encode: Encode, weights: Weights = WEIGHTS) -> None:
+    def __init__(self, facts: FactGraph, encoder: Embedder, weights: Weights = WEIGHTS) -> None:
         self.facts = facts
-        self._topics = TopicFinder(facts, index)
-        self._evidence = EvidenceReader(facts, encode, weights)
+        self._evidence = EvidenceReader(facts, encoder, weights)
         self._weights = weights
 
-    def find(self, question: str, *, seconds: float, most: int) -> FoundPaths:
-        """Return at most ``most`` paths. Stops looking after ``seconds``."""
+    def find(self, question: str, topics: Sequence[Topic], *, seconds: float, most: int) -> FoundPaths:
+        """Return at most ``most`` paths that begin at ``topics``. Stops looking after ``seconds``."""
         deadline = time.monotonic() + seconds
         out_of_time = False
         scored: list[tuple[ScoredPath, int, Topic]] = []
-        for topic in self._topics.find(question):
+        for topic in topics:
             masked = mask(question, topic.start, topic.end)
             if not masked.tokens:
                 continue
@@ -91,7 +90,7 @@ class PathSearch:
                 out_of_time = out_of_time or time.monotonic() > deadline
                 if out_of_time:
                     break
-                scored += ((path, node, topic) for path in self._score(masked, node))
+                scored += ((path, node, topic) for path in self.score(masked, node, _MAX_TRIED))
         scored.sort(key=lambda item: (-round(item[0].score, 6), len(item[0].steps), item[0].steps, item[1]))
         found: list[FoundPath] = []
         for path, node, topic in scored[:_MAX_TRIED]:
@@ -130,7 +129,8 @@ class PathSearch:
         explained = min(1.0, max(0.0, path.explained))
         return PathAnswers(names, tuple(chains), len(path.ends), path.cut, explained * as_probability(path.score))
 
-    def _score(self, question: MaskedQuestion, node: int) -> list[ScoredPath]:
+    def score(self, question: MaskedQuestion, node: int, most: int) -> list[ScoredPath]:
+        """Return the best ``most`` paths from ``node``, best first, whether or not they lead anywhere from there."""
         _, leaving = self.facts.steps_at(np.array([node]))
         first = self._preselect(question, leaving.tolist())
         if not first:
@@ -144,7 +144,7 @@ class PathSearch:
         numbers = list(steps)
         following = {step: self._evidence.text(step).following for step in numbers}
         evidence = self._evidence.compare(question, numbers, leaving.tolist())
-        paths = score_paths(question, numbers, first, following, evidence, _MAX_TRIED, self._weights)
+        paths = score_paths(question, numbers, first, following, evidence, most, self._weights)
         return [path if self._keeps(question, path) else replace(path, explained=0.0) for path in paths]
 
     def _keeps(self, question: MaskedQuestion, path: ScoredPath) -> bool:

@@ -11,6 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from wikigr.embeddings.embedder import EncoderIdentity
+from wikigr.embeddings.published import DEFAULT_WEIGHTS_SHA256
+
 Floats = NDArray[np.float64]
 
 _WEIGHTS = Path(__file__).with_name("relation_match.npz")
@@ -34,6 +37,15 @@ class RelationMatcher:
         """Return the model stored at ``path``, by default the one of the package."""
         with np.load(path) as stored:
             return cls(**{name: stored[name].astype(np.float64) for name in ("words", "forward", "inverse", "scale")})
+
+    @classmethod
+    def load_for(cls, encoder: EncoderIdentity) -> RelationMatcher:
+        """Return the model for vectors of ``encoder``: that of the package, or cosines alone for another one."""
+        matcher = cls.load()
+        if encoder.weights_sha256 == DEFAULT_WEIGHTS_SHA256:
+            return matcher
+        nothing = np.zeros((encoder.dimension, 1))
+        return cls(nothing, nothing, nothing, matcher.scale)
 
     def logits(self, words: Floats, relations: Floats) -> Floats:
         """Return the logits of unit vectors ``words`` ``(w, d)`` against ``relations`` ``(r, d)``.

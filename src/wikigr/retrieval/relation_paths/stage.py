@@ -19,6 +19,7 @@ from wikigr.sources.formats import FORMATS, LinkTarget
 if TYPE_CHECKING:
     from wikigr.pack.open import Pack
     from wikigr.retrieval.relation_paths.path_search import FoundPath, PathSearch
+    from wikigr.retrieval.relation_paths.topics import TopicFinder
 
 # Formats whose packs are made of triples.
 _OF_TRIPLES = frozenset(row.name for row in FORMATS if row.links is LinkTarget.NODE)
@@ -64,10 +65,14 @@ class RelationPaths(RetrievalStage[RelationPathsOptions]):
         from wikigr.graph.fact_graph import read_facts
         from wikigr.retrieval.relation_paths.path_search import PathSearch
 
-        def search(pack: Pack) -> PathSearch:
-            return PathSearch(read_facts(pack.graph), pack.graph_index, lambda texts: pack.encoder.encode(texts))
+        usable = (pack for pack in self._of_triples if _has_default_encoder(pack))
+        return {pack: PathSearch(read_facts(pack.graph), pack.encoder) for pack in usable}
 
-        return {pack: search(pack) for pack in self._of_triples if _has_default_encoder(pack)}
+    @cached_property
+    def _topics(self) -> dict[Pack, TopicFinder]:
+        from wikigr.retrieval.relation_paths.topics import TopicFinder
+
+        return {pack: TopicFinder(search.facts, pack.graph_index) for pack, search in self._searches.items()}
 
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
         if not self._searches:
@@ -91,7 +96,7 @@ class RelationPaths(RetrievalStage[RelationPathsOptions]):
     def _find(self, question: str, record: StageRecord) -> list[_PathOfPack]:
         """Return the paths of the pack whose best path explains most of ``question``, best first."""
         results = {
-            pack: search.find(question, seconds=_MAX_SECONDS, most=_MAX_SHOWN)
+            pack: search.find(question, self._topics[pack].find(question), seconds=_MAX_SECONDS, most=_MAX_SHOWN)
             for pack, search in self._searches.items()
         }
         if any(result.out_of_time for result in results.values()):

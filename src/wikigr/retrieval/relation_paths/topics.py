@@ -11,7 +11,6 @@ from wikigr.graph.graph_index import GraphIndex
 from wikigr.names import name_key, name_words, strip_possessive
 from wikigr.retrieval.name_matching import NameMatcher
 from wikigr.stop_words import FUNCTION_WORDS
-from wikigr.text import fold
 
 _MAX_QUESTION_CHARS = 1024
 _MAX_QUESTION_WORDS = 64
@@ -79,8 +78,7 @@ class TopicFinder:
         return ()
 
     def _numbers(self, found: Sequence[int]) -> list[int]:
-        keys = (self._index.node(number) for number in found)
-        numbers = (self._facts.numbers.get(fold(node.key) if node.kind == "article" else node.key) for node in keys)
+        numbers = (self._facts.number_of(self._index.node(number)) for number in found)
         return [number for number in numbers if number is not None]
 
     def _misspelled(self, question: str, tokens: Sequence[tuple[str, int, int]]) -> list[Topic]:
