@@ -35,6 +35,7 @@ def path_of(answer: Answer) -> str:
         ("Ada Prim is the parent of whom", "~parent", ["Otto Prim"]),
         ("whose parent is ada prim", "~parent", ["Otto Prim"]),
         ("who is the parent of the parent of Otto Prim", "parent > parent", ["Leo Prim"]),
+        ("movies directed by the director of The Iron Bell", "directed_by > ~directed_by", ["The Glass Door"]),
     ],
 )
 def test_a_question_is_answered_along_the_path_that_it_describes(

@@ -151,18 +151,23 @@ class PathSearch:
         """Return whether ``path`` can answer ``question``.
 
         Its relations contain all words that must not be left out, as often as needed. It goes along a relation and back
-        only if the question says that two things share something, and it does not end in dates or numbers if a person
-        or a place is asked for.
+        only if the question says that two things share something or names the relation twice ("written by the writer
+        of"), and it does not end in dates or numbers if a person or a place is asked for.
         """
         if len(path.steps) < question.nested:
             return False
-        if not question.is_shared and any(one ^ 1 == other for one, other in pairwise(path.steps)):
+        undone = (one for one, other in pairwise(path.steps) if one ^ 1 == other)
+        if not question.is_shared and not all(self._is_named_twice(question, step) for step in undone):
             return False
         kind = self._evidence.text(path.steps[-1]).kind
         if question.asks in _PLACES_AND_PERSONS and answer_fit(question.asks, kind) < 0:
             return False
         said = {word for step in path.steps for word in self._evidence.text(step).words}
         return said.issuperset(question.restrictions)
+
+    def _is_named_twice(self, question: MaskedQuestion, step: int) -> bool:
+        relation = self._evidence.text(step).words
+        return sum(any(share_stem(token.text, word) for word in relation) for token in question.tokens) > 1
 
     def _preselect(self, question: MaskedQuestion, steps: Sequence[int]) -> list[int]:
         """Return at most half of ``_MAX_STEPS``: steps that share a stem with the question, then frequent ones."""
