@@ -54,6 +54,8 @@ def test_a_further_sentence_is_likely_and_has_an_answer_of_its_own() -> None:
     doubtful = candidate("A#3", "He lived for years in Bern.", 0.49, "Bern")
     assert quoted(ulm, same, other, doubtful) == [ulm.text, other.text]
     assert quoted(ulm, other, limit=1) == [ulm.text]
+    # The order of answers is not always that of their probabilities.
+    assert quoted(ulm, doubtful, other) == [ulm.text, other.text]
     assert quoted(doubtful, candidate("A#4", "He taught.", 0.48)) == [doubtful.text]
     # Several sentences may explain something, however likely.
     assert quoted(candidate("A#0", "He taught.", 0.4), candidate("A#4", "He wrote.", 0.35)) == [

@@ -117,9 +117,11 @@ def further_answers(answers: Sequence[AnswerCandidate], limit: int) -> Iterator[
     chosen = [best]
     least = max(MIN_PROBABILITY if best.span is not None else 0.0, SENTENCE_FLOOR * best.probability)
     for candidate in answers[1:]:
-        if len(chosen) == limit or candidate.probability < least:
+        if len(chosen) == limit:
             return
-        if candidate.kind in _SENTENCE_KINDS and not any(_repeats(candidate, other) for other in chosen):
+        # The order is not that of the probabilities.
+        is_likely = candidate.kind in _SENTENCE_KINDS and candidate.probability >= least
+        if is_likely and not any(_repeats(candidate, other) for other in chosen):
             chosen.append(candidate)
             yield candidate
 

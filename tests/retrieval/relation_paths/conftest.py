@@ -20,6 +20,8 @@ FACTS = [
     *(("Clara Voss", "born_in", "Kelburg"), ("Otto Prim", "parent", "Ada Prim"), ("Ada Prim", "parent", "Leo Prim")),
     *((f"Film {n:02}", "directed_by", "Nora Hub") for n in range(45)),
     ("Ida Falk", "любимый цвет", "green"),
+    ("Ida Falk", "wrote to", "Ada Prim"),
+    ("Ada Prim", "wrote to", "Leo Prim"),
     # Names that begin with other names, and that sort before them.
     *(("Shelf", "holds", "book 1"), ("Shelf", "holds", "Book 10"), ("Ida", "spouse", "Ida F"), ("Zoe", "spouse", "Zo")),
 ]

@@ -35,6 +35,7 @@ def path_of(answer: Answer) -> str:
         ("Ada Prim is the parent of whom", "~parent", ["Otto Prim"]),
         ("whose parent is ada prim", "~parent", ["Otto Prim"]),
         ("who is the parent of the parent of Otto Prim", "parent > parent", ["Leo Prim"]),
+        ("To whom did Ada Prim write?", "wrote to", ["Leo Prim"]),
         ("movies directed by the director of The Iron Bell", "directed_by > ~directed_by", ["The Glass Door"]),
     ],
 )
@@ -44,6 +45,13 @@ def test_a_question_is_answered_along_the_path_that_it_describes(
     answer = pipeline.answer(question)
     assert path_of(answer) == path
     assert [name for name in named if name in answer.text] == named
+
+
+@pytest.mark.parametrize("question", ["Did Otto Prim direct The Iron Bell?", "Was The Iron Bell written by Otto Prim?"])
+def test_a_path_answers_no_question_for_yes_or_no(pipeline: Pipeline, question: str) -> None:
+    answer = pipeline.answer(question)
+    assert answer.kind != "path"
+    assert "relation_paths" not in [record.stage for record in answer.trace.stages]
 
 
 def test_every_fact_on_the_way_is_a_verified_citation(pipeline: Pipeline) -> None:

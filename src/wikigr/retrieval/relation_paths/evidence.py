@@ -278,7 +278,8 @@ def _form(words: Sequence[str]) -> Form:
         return "of"
     first = words[0]
     inflected = len(first) >= PREFIX_LENGTH and first.endswith("s") and not first.endswith(("ss", "us", "is"))
-    return "verb" if inflected and (len(words) == 1 or words[1] in FUNCTION_WORDS) else "noun"
+    is_verb = inflected or first in _STRONG_VERBS
+    return "verb" if is_verb and (len(words) == 1 or words[1] in FUNCTION_WORDS) else "noun"
 
 
 def _end_kind(labels: Sequence[str]) -> EndKind:

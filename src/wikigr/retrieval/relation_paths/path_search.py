@@ -166,8 +166,8 @@ class PathSearch:
         return said.issuperset(question.restrictions)
 
     def _is_named_twice(self, question: MaskedQuestion, step: int) -> bool:
-        relation = self._evidence.text(step).words
-        return sum(any(share_stem(token.text, word) for word in relation) for token in question.tokens) > 1
+        words = self._evidence.text(step).words
+        return any(sum(share_stem(token.text, word) for token in question.tokens) > 1 for word in words)
 
     def _preselect(self, question: MaskedQuestion, steps: Sequence[int]) -> list[int]:
         """Return at most half of ``_MAX_STEPS``: steps that share a stem with the question, then frequent ones."""

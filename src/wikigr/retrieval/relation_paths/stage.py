@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from wikigr.index.candidate import FACT, RELEVANCE, Candidate, section_ids
+from wikigr.question.intent import asks_yes_no
 from wikigr.question.two_parts import two_parts
 from wikigr.retrieval.candidates import fetch
 from wikigr.retrieval.relation_paths.answers import PathAnswers
@@ -51,8 +52,9 @@ class RelationPaths(RetrievalStage[RelationPathsOptions]):
     leaves_articles = True
 
     def applies(self, state: State) -> bool:
-        # A model decides by itself what it needs.
-        return bool(self._of_triples) and self.resources.model is None and super().applies(state)
+        # A model decides by itself what it needs. A path leads to what is asked for, and says neither yes nor no.
+        wanted = self.resources.model is None and not asks_yes_no(state.question)
+        return bool(self._of_triples) and wanted and super().applies(state)
 
     @cached_property
     def _of_triples(self) -> tuple[Pack, ...]:
