@@ -63,7 +63,7 @@ class Calibration:
 
     ``sentence_*`` are those of a sentence, which order sentences: its intercept, the margin of its best span and its
     score without the reader. ``answer_*`` are those of an answer, whose probability is the confidence: its intercept,
-    and the features of ``wikigr.answer.abstention.reading_features``.
+    and the features of ``wikigr.answer.reading.reading_features``.
     """
 
     sentence_intercept: float
