@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.reader.mpnet import write_adapter, write_mpnet
 
 from wikigr import doctor
 from wikigr.checks import Check
@@ -13,7 +12,6 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.embeddings.models import find_prepared
 from wikigr.graph.engine_choice import import_engine
 from wikigr.reader.adapter import AdapterDescription
-from wikigr.reader.large import prepare_large
 from wikigr.sandbox.process import find_walls
 from wikigr.sandbox.walls import Walls
 
@@ -102,28 +100,3 @@ def test_a_folder_is_checked_through_its_nearest_existing_parent(
     check = by_name(doctor.diagnose({}))["data folder"]
     assert (check.passed, check.detail) == (False, str(tmp_path / "not" / "there" / "wikigr"))
     assert str(tmp_path) in check.mend
-
-
-def test_a_version_without_a_large_reader_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wikigr.reader.adapter.LARGE_ADAPTER", tmp_path / "none.safetensors")
-    check = by_name(doctor.diagnose({}))["large reader"]
-    assert check == Check("large reader", True, "this version of wikigr ships none", required=False)
-
-
-def test_a_large_reader_is_optional_but_must_be_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    base = write_mpnet(tmp_path / "base")
-    monkeypatch.setattr("wikigr.reader.adapter.LARGE_ADAPTER", write_adapter(tmp_path / "large.safetensors", base))
-    monkeypatch.setattr("wikigr.reader.large.large_folder", lambda: tmp_path / "large")
-    check = by_name(doctor.diagnose({}))["large reader"]
-    assert (check.passed, check.required) == (False, False)
-    assert check.mend.endswith("wikigr model prepare --reader large")
-    prepare_large(str(base))
-    check = by_name(doctor.diagnose({}))["large reader"]
-    # Its weights are random.
-    assert (check.passed, check.required) == (False, True)
-    assert "instead of 'London'" in check.detail
-    (tmp_path / "large" / "reader.onnx.data").write_bytes(b"")
-    check = by_name(doctor.diagnose({}))["large reader"]
-    assert (check.passed, check.required) == (False, True)
-    assert "reader.onnx.data has 0 bytes" in check.detail
-    assert check.mend == "wikigr model prepare --reader large --force"

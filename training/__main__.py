@@ -57,12 +57,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, help="where export writes the adapter")
     options = parser.parse_args(arguments)
     options.run = options.work / (options.run or options.reader)
-    options.output = options.output or _ADAPTERS / f"{options.reader}.safetensors"
+    # The large reader teaches, but nothing in wikigr runs it.
+    ships = options.reader == SMALL
+    if options.command == "calibrate" and not ships:
+        parser.error("only the small reader has a calibration")
+    options.output = options.output or (_ADAPTERS if ships else options.run) / f"{options.reader}.safetensors"
     config = _with_settings(RECIPES[options.reader], options.set)
     if options.start is not None:
         config = replace(config, start_sha256=hashlib.sha256(options.start.read_bytes()).hexdigest())
     steps = (("prepare", _prepare), ("train", _train), ("evaluate", _evaluate), ("export", _export))
-    for name, step in (*steps, ("calibrate", _calibrate)):
+    for name, step in (*steps, ("calibrate", _calibrate)) if ships else steps:
         if options.command in ("run", name):
             step(options, config)
 

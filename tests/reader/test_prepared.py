@@ -14,11 +14,19 @@ import pytest
 from safetensors.numpy import load_file
 
 from wikigr.embeddings import prepared as encoders
+from wikigr.embeddings.model_id import DEFAULT_MODEL
 from wikigr.embeddings.prepared import PreparedModel
 from wikigr.errors import ModelError
 from wikigr.reader import prepared
 from wikigr.reader.adapter import ADAPTER, Adapter, AdapterDescription
-from wikigr.reader.prepared import NoReaderError, PreparedReader, copy_prepared, find_reader, prepare_reader
+from wikigr.reader.prepared import (
+    NoReaderError,
+    PreparedReader,
+    copy_prepared,
+    find_reader,
+    prepare_reader,
+    ready_readers,
+)
 
 MEGABYTE = 1_000_000
 
@@ -168,6 +176,14 @@ def test_a_copy_has_the_files_of_encoder_and_reader_only(copy: PreparedModel, tm
     (copy.folder / prepared.GRAPH).unlink()
     with pytest.raises(ModelError, match=r"reader\.onnx is missing"):
         copy_prepared(copy.folder, tmp_path / "fourth")
+
+
+def test_the_readers_that_are_ready(copy: PreparedModel, tmp_path: Path) -> None:
+    assert ready_readers(DEFAULT_MODEL, is_bundled=False) == ["small"]
+    assert ready_readers(str(tmp_path / "none"), is_bundled=False) == []
+    assert ready_readers(str(copy.folder), is_bundled=True) == ["small"]
+    (copy.folder / prepared.DESCRIPTION).unlink()
+    assert ready_readers(str(copy.folder), is_bundled=True) == []
 
 
 def test_an_encoder_with_other_weights_has_no_reader(copy: PreparedModel) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -120,21 +119,6 @@ def test_a_long_section_is_read_to_its_end(reader: Reader) -> None:
     (spans,) = reader.read("Who founded the museum?", [Passage("Museum", "", text, ranges)])
     best = max((span for span in spans if span is not None), key=lambda span: span.margin)
     assert text[best.start : best.end] == "Anna Weber"
-
-
-def test_a_focus_selects_the_windows_that_hold_it(reader: Reader) -> None:
-    text = "The museum has many rooms and halls. " * 200 + "It was founded in 1871 by Anna Weber."
-    ranges = tuple(sentence_spans(text))
-    passage = Passage("Museum", "", text, ranges)
-    (every,) = reader.read("Who founded the museum?", [passage])
-    (some,) = reader.read("Who founded the museum?", [replace(passage, focus=(ranges[0], ranges[-1], ranges[1]))])
-    read = [n for n, span in enumerate(some) if span is not None]
-    assert 0 in read and len(ranges) - 1 in read
-    # Two windows, of which the first ends inside a sentence.
-    assert len(read) < 80
-    assert all(some[n] is not None and some[n].start == every[n].start for n in (0, len(ranges) - 1))  # type: ignore[union-attr]
-    assert reader.read("Who?", [replace(passage, focus=())]) == [[None] * len(ranges)]
-    assert reader.read("Who?", [Passage("Museum", "", "", ((0, 0),), ((0, 0),))]) == [[None]]
 
 
 @pytest.mark.parametrize(

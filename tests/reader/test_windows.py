@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.reader.mpnet import mpnet_tokenizer
-from tokenizers import Tokenizer, processors
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from wikigr.reader.passage import WindowOptions
 from wikigr.reader.windows import Window, WindowMaker
@@ -15,6 +14,18 @@ SMALL = WindowOptions(tokens=24, overlap=4, question_tokens=6, title_tokens=5)
 TEXT = "Ångström's café — naïve “quotes” 東京 e=mc² \ud800 " + "\u0301"
 
 texts = st.text(st.sampled_from(TEXT + "abc 12.\n"), max_size=200) | st.text(max_size=60)
+
+
+def mpnet_tokenizer() -> Tokenizer:
+    """Return a tokenizer into letters, with the special tokens of MPNet."""
+    letters = "abcdefghijklmnopqrstuvwxyz?:·"
+    vocabulary = ["<s>", "<pad>", "</s>", "[UNK]", *letters, *(f"##{letter}" for letter in letters)]
+    tokenizer = Tokenizer(models.WordPiece({word: n for n, word in enumerate(vocabulary)}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True, strip_accents=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
+    tokenizer.add_special_tokens(["<s>", "<pad>", "</s>", "[UNK]"])
+    return tokenizer
 
 
 def _text(window: Window) -> list[int]:

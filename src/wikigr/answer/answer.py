@@ -10,7 +10,7 @@ from wikigr.answer.sentences import SentenceScore
 from wikigr.answer.surroundings import Surroundings
 from wikigr.index.candidate import Candidate, Evidence
 from wikigr.llm.usage import Usage
-from wikigr.reader.adapter import ReaderSize
+from wikigr.reader.passage import ReaderName
 from wikigr.retrieval.trace import Trace
 
 # Values of ``Answer.query_type``: one for each strategy, and one for no answer.
@@ -90,7 +90,7 @@ class Answer:
     cypher_query: str = ""
     span: AnswerSpan | None = None
     chain: tuple[AnswerHop, ...] = ()
-    reader: ReaderSize | None = None
+    reader: ReaderName | None = None
     level: Level = "not_covered"
     kind: str = ""
     context: Surroundings | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,13 +18,12 @@ from wikigr.answer.probability import (
     answer_models,
     rank_candidates,
 )
-from wikigr.answer.reading import read_sentences, reread_sentences
+from wikigr.answer.reading import read_sentences
 from wikigr.answer.sentences import SentenceScore, rank_sentences
-from wikigr.errors import ModelError
 from wikigr.pack.open import Pack
 from wikigr.question.question import Question
-from wikigr.reader.adapter import ReaderSize, ships_large
 from wikigr.reader.options import ReaderOptions
+from wikigr.reader.passage import SMALL, ReaderName
 from wikigr.reader.prepared import NoReaderError
 from wikigr.retrieval.state import Resources, State
 from wikigr.retrieval.trace import StageRecord
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 # The names of stages in traces.
 READER = "reader"
-LARGE_READER = "large_reader"
 ANSWERS = "answers"
 # Answers whose kind and probability the trace has.
 _MAX_NOTED = 5
@@ -50,7 +48,7 @@ class Draft:
 
     state: State
     sentences: tuple[SentenceScore, ...] = ()
-    reader: ReaderSize | None = None
+    reader: ReaderName | None = None
     parts: TwoParts | None = None
     answers: tuple[AnswerCandidate, ...] = ()
     confidence: Confidence = NO_ANSWER
@@ -80,49 +78,6 @@ def read_draft(draft: Draft, resources: Resources, options: ReaderOptions, recor
     def read(question: Question, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
         return read_sentences(reader, question, draft.state.evidence, sentences, options)
 
-    return _with_readings(draft, reader, read, record)
-
-
-def uses_large(options: ReaderOptions) -> bool:
-    """Return whether the large reader is to read, if it is there."""
-    return options.enabled and (options.use == "large" or (options.use == "auto" and ships_large()))
-
-
-def reread_draft(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:
-    """Let the large reader read the best sentences again and decide.
-
-    If it has not been prepared, the stage is skipped for ``auto``, which one question says and all of them record, and
-    raises ``ModelError`` for ``large``.
-    """
-    from wikigr.reader.large import find_large
-
-    record.ranking = _sections(draft.sentences)
-    try:
-        if options.use == "large":
-            find_large()
-        if draft.reader is None:
-            record.notes["skipped"] = "the small reader has read nothing"
-            return draft
-        reader = resources.pack.large_reader
-    except NoReaderError as error:
-        if options.use == "large":
-            raise ModelError(error.message, hint=error.hint) from error
-        resources.note_missing_reader(record, error)
-        return draft
-
-    def read(question: Question, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
-        return reread_sentences(reader, question, sentences, options)
-
-    return _with_readings(draft, reader, read, record)
-
-
-def _with_readings(
-    draft: Draft,
-    reader: Reader,
-    read: Callable[[Question, Sequence[SentenceScore]], list[SentenceScore]],
-    record: StageRecord,
-) -> Draft:
-    """Return ``draft`` with what ``read`` finds for its question, and for the parts of it if it has two."""
     question = draft.state.question
     sentences = read(question, draft.sentences)
     parts = read_two_parts(question, lambda part: read(part, sentences))
@@ -130,8 +85,8 @@ def _with_readings(
         record.notes["parts"] = [sentence.text for sentence in parts.stating]
     record.scored = sum(sentence.span is not None for sentence in sentences)
     record.ranking = _sections(sentence for sentence in sentences if sentence.span is not None)
-    record.notes["reader"] = reader.size
-    return replace(draft, sentences=tuple(sentences), parts=parts, reader=reader.size)
+    record.notes["reader"] = SMALL
+    return replace(draft, sentences=tuple(sentences), parts=parts, reader=SMALL)
 
 
 def _reader(pack: Pack) -> Reader | NoReaderError:

@@ -20,9 +20,6 @@ from wikigr.text import words
 if TYPE_CHECKING:
     from wikigr.reader.reader import Reader
 
-# The sentences that the large reader reads again, each with the text around it. A window of 256 tokens takes it a third
-# of a second, and the best sentences often share one.
-MAX_REREAD = 4
 # The sections of facts about what the question names that are read.
 MAX_FACTS = 2
 
@@ -69,39 +66,6 @@ def read_sentences(
                 read.append(score_sentence(replace(sentence, span=span, name_spans=others), reader.calibration))
     places = {s.place for s in read}
     return [*order_sentences(read), *(s for s in sentences if s.place not in places)]
-
-
-def reread_sentences(
-    reader: Reader, question: Question, sentences: Sequence[SentenceScore], options: ReaderOptions
-) -> list[SentenceScore]:
-    """Return ``sentences``, which another reader has put in order, as ``reader`` judges the best of them.
-
-    It reads the windows that hold the ``MAX_REREAD`` best sentences. The other sentences follow in their order, as if
-    none had read them: the margins of two readers cannot be compared.
-    """
-    best = [sentence for sentence in sentences if sentence.span is not None][:MAX_REREAD]
-    sections = {sentence.section.section_id: sentence.section for sentence in best}
-    own = {section_id: _in_section(sentences, section) for section_id, section in sections.items()}
-    passages = [
-        Passage(
-            section.title,
-            section.heading,
-            section.content,
-            tuple((s.start, s.end) for s in own[section_id]),
-            focus=tuple((s.start, s.end) for s in best if s.section.section_id == section_id),
-        )
-        for section_id, section in sections.items()
-    ]
-    found = reader.read(question.text, passages, options.windows(), options.max_answer_tokens)
-    read = [
-        score_sentence(replace(sentence, span=span, name_spans=()), reader.calibration)
-        for section_id, spans in zip(sections, found, strict=True)
-        for sentence, span in zip(own[section_id], spans, strict=True)
-        if span is not None
-    ]
-    places = {s.place for s in read}
-    others = (s for s in sentences if s.place not in places)
-    return [*order_sentences(read), *(replace(s, span=None, answer_score=None, name_spans=()) for s in others)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,7 @@ class AnswerDocument(PossibleAnswerShape):
     query_type: str
     alternatives: list[PossibleAnswerShape]
     chain: list[HopShape]
-    reader: Literal["small", "large"] | None
+    reader: Literal["small"] | None
     sources: list[str]
     unverified_claims: list[str]
     entities: list[EntityShape]

@@ -22,14 +22,10 @@ from wikigr.embeddings.onnx_nodes import OPSET, WeightFile, inputs, normalize_no
 from wikigr.embeddings.prepared import ATTENTION_MASK, INPUT_IDS
 from wikigr.errors import ModelError
 
-CONTRIB = "com.microsoft"
-ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
+_CONTRIB = "com.microsoft"
+_ACTIVATIONS = ("gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
 
 WORD_EMBEDDINGS = "embeddings.word_embeddings.weight"
-POSITION_EMBEDDINGS = "embeddings.position_embeddings.weight"
-
-# Weights in int8 have a scale for each block of this many inputs of an output; so have the activations of a token.
-_BLOCK = 128
 
 Array = NDArray[np.float32]
 
@@ -73,7 +69,7 @@ def can_write(config: Mapping[str, Any]) -> bool:
         config.get("model_type") == "bert"
         and config.get("position_embedding_type", "absolute") == "absolute"
         and not config.get("is_decoder")
-        and config.get("hidden_act", "gelu") in ACTIVATIONS
+        and config.get("hidden_act", "gelu") in _ACTIVATIONS
     )
 
 
@@ -118,12 +114,11 @@ class Weights(Protocol):
 
 @dataclass(slots=True)
 class BertGraph:
-    """A graph under construction: its nodes and weights; ``int8`` stores and multiplies matrices in 8 bits."""
+    """A graph under construction: its nodes and weights."""
 
     config: BertConfig
     weights: Weights
     data: WeightFile
-    int8: bool = False
     nodes: list[NodeProto] = field(default_factory=list)
 
     def op(self, operator: str, name: str, sources: list[str], *, domain: str = "", **attributes: Any) -> str:
@@ -134,35 +129,9 @@ class BertGraph:
     def tensor(self, name: str, *shape: int | None) -> str:
         return self.data.add(name, self.weights(name, *shape))
 
-    def kernel(self, name: str, *shape: int | None) -> Array:
-        """Return a torch ``Linear`` weight ``[out, in]`` as ``[in, out]``."""
-        return self.weights(name, *shape).T
-
-    def product(self, name: str, source: str, weight: str, kernel: Array) -> str:
-        """Append the product of ``source`` and ``kernel`` ``[in, out]``, stored as ``weight``, and return its name."""
-        if not self.int8:
-            return self.op("MatMul", name, [source, self.data.add(weight, kernel)])
-        values, scales = quantize_blocks(kernel)
-        sources = [source, self.data.add(weight, values), self.data.add(f"{weight}.scales", scales)]
-        inner, outer = kernel.shape
-        # With accuracy level 4, the activations are rounded to int8 as well, each token by itself.
-        settings = {"K": inner, "N": outer, "bits": 8, "block_size": _BLOCK, "accuracy_level": 4}
-        return self.op("MatMulNBits", name, sources, domain=CONTRIB, **settings)
-
-
-def quantize_blocks(kernel: Array) -> tuple[NDArray[np.uint8], Array]:
-    """Return ``kernel`` ``[in, out]`` in 8 bits: ``[out, blocks, _BLOCK]`` with 128 for zero, and scales.
-
-    The scales have the shape ``[out, blocks]``. The last block is filled up with zeros.
-    """
-    inner, outer = kernel.shape
-    blocks = -(-inner // _BLOCK)
-    filled = np.zeros((outer, blocks * _BLOCK), np.float32)
-    filled[:, :inner] = kernel.T
-    parts = filled.reshape(outer, blocks, _BLOCK)
-    scales = np.abs(parts).max(axis=2) / np.float32(127)
-    scales[scales == 0] = 1
-    return (np.rint(parts / scales[..., None]) + 128).astype(np.uint8), scales
+    def kernel(self, name: str, *shape: int | None) -> str:
+        """Store a torch ``Linear`` weight ``[out, in]`` as ``[in, out]`` for MatMul, and return its name."""
+        return self.data.add(name, self.weights(name, *shape).T)
 
 
 def write_bert_graph(weights: Path, config: Mapping[str, Any], pooling: Pooling, folder: Path, name: str) -> int:
@@ -205,7 +174,7 @@ def add_embeddings(graph: BertGraph, words: str, positions: str, segments: tuple
             [INPUT_IDS, segment_ids, words, positions, segment_table, *norm],
             ["embedded", "text_lengths"],
             name="embedded",
-            domain=CONTRIB,
+            domain=_CONTRIB,
             epsilon=graph.config.layer_norm_eps,
         )
     )
@@ -216,7 +185,7 @@ def write_graph(
     graph: BertGraph, sources: Sequence[ValueInfoProto], results: Sequence[ValueInfoProto], path: Path
 ) -> None:
     """Write ``graph`` with these inputs and outputs to ``path``; its weights are already in their file."""
-    imports = [helper.make_opsetid("", OPSET), helper.make_opsetid(CONTRIB, 1)]
+    imports = [helper.make_opsetid("", OPSET), helper.make_opsetid(_CONTRIB, 1)]
     body = helper.make_graph(graph.nodes, "bert", sources, results, initializer=graph.data.tensors)
     model = helper.make_model(body, producer_name="wikigr", opset_imports=imports, ir_version=8)
     path.write_bytes(model.SerializeToString(deterministic=True))
@@ -232,7 +201,7 @@ def _embeddings(graph: BertGraph) -> str:
 def position_tables(graph: BertGraph) -> tuple[Array, Array]:
     """Return the tables of positions and segments, each of shape ``[rows, hidden]``, the latter with a row or more."""
     hidden = graph.config.hidden
-    positions = graph.weights(POSITION_EMBEDDINGS, None, hidden)
+    positions = graph.weights("embeddings.position_embeddings.weight", None, hidden)
     segments = graph.weights("embeddings.token_type_embeddings.weight", None, hidden)
     if not len(segments):
         raise ModelError("The tensor embeddings.token_type_embeddings.weight of the model has no rows.")
@@ -260,41 +229,29 @@ def _layer(graph: BertGraph, prefix: str, hidden: str) -> str:
             graph.data.add(prefix + "qkv.bias", bias),
             ATTENTION_MASK,
         ],
-        domain=CONTRIB,
+        domain=_CONTRIB,
         num_heads=graph.config.heads,
     )
-    attention = prefix + "attention.output."
-    inner = add_norm(graph, attention + "dense.", attention, attended, hidden, graph.config.hidden)
-    return add_feed_forward(graph, prefix, inner)
-
-
-def add_feed_forward(graph: BertGraph, prefix: str, inner: str) -> str:
-    """Add the second half of the layer ``prefix``, which reads ``inner``, and return the name of its output."""
     size = graph.config.hidden
+    inner = _add_norm(graph, prefix + "attention.output.", attended, hidden, size)
     up = prefix + "intermediate.dense."
-    grown = graph.product(up + "matmul", inner, up + "weight", graph.kernel(up + "weight", None, size))
+    grown = graph.op("MatMul", up + "matmul", [inner, graph.kernel(up + "weight", None, size)])
     bias_name = graph.tensor(up + "bias", None)
     activation = graph.config.activation
     if activation == "gelu":
-        active = graph.op("BiasGelu", up + "gelu", [grown, bias_name], domain=CONTRIB)
+        active = graph.op("BiasGelu", up + "gelu", [grown, bias_name], domain=_CONTRIB)
     elif activation == "relu":
         active = graph.op("Relu", up + "relu", [graph.op("Add", up + "add", [grown, bias_name])])
     else:
-        active = graph.op("FastGelu", up + "gelu", [grown, bias_name], domain=CONTRIB)
-    output = prefix + "output."
-    return add_norm(graph, output + "dense.", output, active, inner, None)
+        active = graph.op("FastGelu", up + "gelu", [grown, bias_name], domain=_CONTRIB)
+    return _add_norm(graph, prefix + "output.", active, inner, None)
 
 
-def add_norm(graph: BertGraph, dense: str, prefix: str, source: str, skip: str, width: int | None) -> str:
-    """Add the linear layer ``dense`` of ``source``, of ``width``, and its sum with ``skip``, normalized.
-
-    ``prefix`` is that of the weights of the norm. Returns the name of the result.
-    """
+def _add_norm(graph: BertGraph, prefix: str, source: str, skip: str, width: int | None) -> str:
     size = graph.config.hidden
-    kernel = graph.kernel(dense + "weight", size, width)
-    product = graph.product(prefix + "matmul", source, dense + "weight", kernel)
+    product = graph.op("MatMul", prefix + "matmul", [source, graph.kernel(prefix + "dense.weight", size, width)])
     # ONNX Runtime's SkipLayerNormalization combines these three, but is six times slower on a CPU.
-    biased = graph.op("Add", prefix + "bias", [product, graph.tensor(dense + "bias", size)])
+    biased = graph.op("Add", prefix + "bias", [product, graph.tensor(prefix + "dense.bias", size)])
     summed = graph.op("Add", prefix + "skip", [biased, skip])
     parameters = [graph.tensor(prefix + part, size) for part in ("LayerNorm.weight", "LayerNorm.bias")]
     return graph.op(

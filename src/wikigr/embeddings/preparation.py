@@ -7,7 +7,6 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from wikigr.embeddings.checkpoint import Checkpoint
@@ -45,10 +44,7 @@ def write_prepared(
             unfinished.mkdir()
             replaced.mkdir()
             _write(checkpoint, model_id, weights_sha256, unfinished)
-            publish_folder(
-                unfinished, target, replaced, is_ready=lambda: not force and open_if_valid(target) is not None
-            )
-        return PreparedModel.from_folder(target)
+            return _publish(unfinished, target, replaced, force=force)
     except OSError as error:
         raise ModelError(f"Cannot write the encoder {model_id} to {target}: {error.strerror}.") from error
 
@@ -90,8 +86,8 @@ def _write_graph(checkpoint: Checkpoint, model_id: str, folder: Path) -> int:
     return dimension
 
 
-def publish_folder(unfinished: Path, target: Path, replaced: Path, *, is_ready: Callable[[], bool]) -> None:
-    """Move ``unfinished`` to ``target``, unless another process has already put a folder there that ``is_ready``.
+def _publish(unfinished: Path, target: Path, replaced: Path, *, force: bool) -> PreparedModel:
+    """Move ``unfinished`` to ``target``, unless another process has already put a valid encoder there.
 
     A folder that it replaces is moved into the folder ``replaced``. Raises ``OSError``.
     """
@@ -102,14 +98,16 @@ def publish_folder(unfinished: Path, target: Path, replaced: Path, *, is_ready: 
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
                 raise
-        if is_ready():
-            return
+        ready = None if force else open_if_valid(target)
+        if ready is not None:
+            return ready
         try:
             target.rename(replaced / str(attempt))
         except FileNotFoundError:
             # Another process has just moved it away for the same reason.
             continue
     flush(target.parent)
+    return PreparedModel.from_folder(target)
 
 
 def remove_abandoned(folder: Path) -> None:

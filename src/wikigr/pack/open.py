@@ -77,7 +77,6 @@ class Pack:
             self._models_from = models_from
             self._encoder: Future[Embedder] | None = None
             self._reader: Future[Reader] | None = None
-            self._large_reader: Future[Reader] | None = None
             self._titles: dict[str, str] | None = None
             # The name by which results call the pack.
             self.label = self.manifest.name
@@ -113,20 +112,6 @@ class Pack:
         if self._reader is None:
             self._reader = _in_background(self._open_reader)
         return self._reader
-
-    def start_large_reader(self) -> Future[Reader]:
-        """Start loading the large reader in the background, unless that is done."""
-        if self._models_from is not None:
-            return self._models_from.start_large_reader()
-        if self._large_reader is None:
-            self._large_reader = _in_background(self._open_large_reader)
-        return self._large_reader
-
-    def _open_large_reader(self) -> Reader:
-        from wikigr.reader.large import find_large
-        from wikigr.reader.reader import Reader
-
-        return Reader(find_large(), threads=self._threads, packed=self._purpose != "query")
 
     def _open_reader(self) -> Reader:
         from wikigr.embeddings.models import find_prepared
@@ -185,14 +170,6 @@ class Pack:
         ``PackError`` if it is bundled with the pack and damaged.
         """
         return self.start_reader().result()
-
-    @property
-    def large_reader(self) -> Reader:
-        """The large reader, loaded on first use; it reads the text of any pack.
-
-        Raises ``NoReaderError`` if it is not on this machine, and ``ModelError`` if it is damaged.
-        """
-        return self.start_large_reader().result()
 
     @property
     def members(self) -> tuple[Pack, ...]:

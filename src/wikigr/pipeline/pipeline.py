@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from wikigr.answer.abstention import NOT_COVERED
 from wikigr.answer.answer import ABSTAINED, Answer
 from wikigr.answer.citations import Citation
-from wikigr.answer.draft import Draft, uses_large
+from wikigr.answer.draft import Draft
 from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.answer.facts import facts_among
 from wikigr.errors import UsageError
@@ -139,8 +139,6 @@ class Pipeline:
         """
         if self.pack.preloads and self.profile[ReaderOptions].enabled:
             self.pack.start_reader()
-            if uses_large(self.profile[ReaderOptions]):
-                self.pack.start_large_reader()
         trace = trace if trace is not None else Trace(clock=self.pack.clock)
         before = self.model.usage if self.model else Usage()
         draft = self.read(self.retrieve(question, trace, within=within), trace)

@@ -14,15 +14,12 @@ from typing import Any
 from wikigr.answer.abstention import ABSTENTION
 from wikigr.answer.draft import (
     ANSWERS,
-    LARGE_READER,
     READER,
     Draft,
     assess_draft,
     find_answers,
     rank_draft,
     read_draft,
-    reread_draft,
-    uses_large,
 )
 from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.hops.options import HopsOptions
@@ -215,14 +212,6 @@ ANSWER_STAGES = (
         ranks=True,
         reads=True,
         enabled_by=_reads,
-    ),
-    AnswerStage(
-        LARGE_READER,
-        reread_draft,
-        reason="it is not among the {count} sections that the large reader read",
-        ranks=True,
-        reads=True,
-        enabled_by=uses_large,
     ),
     AnswerStage(ANSWERS, find_answers, reason="it holds none of the answers that were found", ranks=True),
     AnswerStage(ABSTENTION, assess_draft),

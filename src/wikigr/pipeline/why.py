@@ -11,7 +11,7 @@ from typing import Literal
 
 from wikigr.answer.answer import OWN_KNOWLEDGE, Answer
 from wikigr.answer.citations import CITATIONS
-from wikigr.answer.draft import ANSWERS, LARGE_READER, READER
+from wikigr.answer.draft import ANSWERS, READER
 from wikigr.answer.extractive import MIN_PROBABILITY, SENTENCE_FLOOR
 from wikigr.graph.schema import article_title
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES
@@ -25,7 +25,6 @@ _ANSWERING = {stage.name: stage for stage in ANSWER_STAGES if stage.ranks}
 # The section of a profile that configures a stage.
 _SETTINGS = {stage.name: stage.options.section for stage in RETRIEVAL_STAGES} | {
     READER: ReaderOptions.section,
-    LARGE_READER: ReaderOptions.section,
 }
 _NOT_FOUND = "it was not found before"
 
@@ -160,7 +159,7 @@ class _Target:
             return None
         if stage in _ANSWERING:
             own = (s for s in self._answer.sentences if s.section.section_id == section_id)
-            return max((s.score if stage in (READER, LARGE_READER) else s.feature_score for s in own), default=None)
+            return max((s.score if stage == READER else s.feature_score for s in own), default=None)
         row, candidate = _RETRIEVAL.get(stage), self._candidates.get(section_id)
         return candidate.scores.get(row.score) if row is not None and candidate is not None else None
 

@@ -20,6 +20,8 @@ from wikigr.settings import overlay
 
 DEFAULT_PROFILE = "enhanced"
 _EXTENDS = "extends"
+# The short forms of the section ``reader``, and whether they enable it.
+_READERS = {"auto": True, "small": True, "off": False}
 
 
 class ProfileError(UsageError):
@@ -124,9 +126,9 @@ def _read(path: Path) -> _File:
         raise ProfileError(f"The profile {path} cannot be read: {describe_read_error(error)}.") from error
     if not isinstance(values, dict):
         raise ProfileError(f"{path}:1: a profile is a mapping of keys to values, not {type(values).__name__}.")
-    if ReaderOptions.section in values:
-        values[ReaderOptions.section] = _reader_section(values[ReaderOptions.section])
     file = _File(path, values, dict(_lines(root, (), path)))
+    if ReaderOptions.section in values:
+        values[ReaderOptions.section] = _reader_section(values[ReaderOptions.section], file)
     parent = values.get(_EXTENDS)
     if parent is not None and not isinstance(parent, str):
         raise ProfileError(f"{file.place((_EXTENDS,))}: {_EXTENDS} must name one profile, not {parent!r}.")
@@ -137,16 +139,19 @@ def _read(path: Path) -> _File:
     return file
 
 
-def _reader_section(value: Any) -> Any:
-    """Return the section that the short form ``reader: small`` stands for, or any other value unchanged."""
+def _reader_section(value: Any, file: _File) -> Any:
+    """Return the section that the short form ``reader: off`` stands for, or any other value unchanged."""
     # YAML reads ``off`` as false, and ``on`` as true.
-    if value is False or value == "off":
-        return {"enabled": False}
-    if value is True:
-        return {"enabled": True}
-    if isinstance(value, str):
-        return {"enabled": True, "use": value}
-    return value
+    if isinstance(value, bool):
+        return {"enabled": value}
+    if not isinstance(value, str):
+        return value
+    section = ReaderOptions.section
+    if value not in _READERS:
+        raise ProfileError(
+            f"{file.place((section,))}: {section} is {value!r}: input should be 'auto', 'small' or 'off'."
+        )
+    return {"enabled": _READERS[value]}
 
 
 def _lines(node: Any, at: tuple[str, ...], path: Path) -> Iterator[tuple[tuple[str, ...], int]]:

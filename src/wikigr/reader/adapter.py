@@ -1,10 +1,9 @@
-"""The adapters of the readers, which ship with wikigr: low-rank updates of an encoder's weights, and a head.
+"""The adapter of the reader, which ships with wikigr: low-rank updates of the encoder's weights, and a head.
 
-``adapters/small.safetensors`` and ``adapters/large.safetensors`` hold float16 tensors that are named after the
-encoder's own: the weight ``NAME.weight`` of a layer becomes ``NAME.weight + NAME.up @ NAME.down``. ``head.weight`` and
-``head.bias`` map a token's vector to the logits of the start and the end of an answer. The JSON file beside it
-describes the adapter: the sha256 of both weights, the data, their licenses, the settings, the figures, the calibration,
-whether its graph computes in int8, and the command that made it.
+``adapters/small.safetensors`` holds float16 tensors that are named after the encoder's own: the weight ``NAME.weight``
+of a layer becomes ``NAME.weight + NAME.up @ NAME.down``. ``head.weight`` and ``head.bias`` map a token's vector to the
+logits of the start and the end of an answer. The JSON file beside it describes the adapter: the sha256 of both weights,
+the data, their licenses, the settings, the figures, the calibration, and the command that made it.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,15 +23,7 @@ from wikigr.reader.passage import Calibration
 FORMAT = "wikigr-reader-1"
 DESCRIPTION_SUFFIX = ".json"
 
-ReaderSize = Literal["small", "large"]
-
-_FOLDER = Path(__file__).with_name("adapters")
-ADAPTER = _FOLDER / "small.safetensors"
-LARGE_ADAPTER = _FOLDER / "large.safetensors"
-
-# Values of ``quantization``.
-_NONE = "none"
-_INT8 = "int8"
+ADAPTER = Path(__file__).with_name("adapters") / "small.safetensors"
 
 _REINSTALL = "Install wikigr again: pip install --force-reinstall --no-deps wikigr"
 _MAX_DESCRIPTION_BYTES = 64 * 1024
@@ -42,14 +33,13 @@ _MAX_DESCRIPTION_BYTES = 64 * 1024
 class AdapterDescription:
     """What an adapter's JSON file says: ``sha256`` is that of the adapter, ``base_sha256`` that of its base's weights.
 
-    ``calibration`` makes probabilities of margins. ``int8`` says that the graph multiplies matrices in 8 bits.
+    ``calibration`` makes probabilities of margins.
     """
 
     sha256: str
     base_model: str
     base_sha256: str
     calibration: Calibration
-    int8: bool = False
 
     @classmethod
     def read(cls, adapter: Path = ADAPTER) -> AdapterDescription:
@@ -60,23 +50,14 @@ class AdapterDescription:
                 described = json.loads(stream.read(_MAX_DESCRIPTION_BYTES))
             if described["format"] != FORMAT:
                 raise ValueError(f"its format is {described['format']!r}, not {FORMAT!r}")
-            quantization = described.get("quantization", _NONE)
-            if quantization not in (_NONE, _INT8):
-                raise ValueError(f"its quantization is {quantization!r}, not {_NONE!r} or {_INT8!r}")
             return cls(
                 sha256=str(described["sha256"]),
                 base_model=str(described["base_model"]),
                 base_sha256=str(described["base_sha256"]),
                 calibration=Calibration.from_json(described["calibration"]),
-                int8=quantization == _INT8,
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ModelError(f"Cannot read the reader's description {path}: {error}.", hint=_REINSTALL) from error
-
-
-def ships_large() -> bool:
-    """Return whether this version of wikigr ships a large reader."""
-    return LARGE_ADAPTER.exists() or LARGE_ADAPTER.with_suffix(DESCRIPTION_SUFFIX).exists()
 
 
 class Adapter:

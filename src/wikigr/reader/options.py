@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from wikigr.options import Limits, Options, Positive
 from wikigr.reader.passage import MAX_ANSWER_TOKENS, WindowOptions
-
-ReaderUse = Literal["small", "large", "auto"]
 
 _WindowTokens = Annotated[int, Limits(ge=128, le=512)]
 _OverlapTokens = Annotated[int, Limits(ge=0, le=256)]
@@ -18,17 +16,13 @@ _OverlapTokens = Annotated[int, Limits(ge=0, le=256)]
 class ReaderOptions(Options):
     """Finding the short answer in the best sections.
 
-    In a profile file, ``reader: small`` (or ``large``, ``auto``) stands for the section with this ``use``, and
-    ``reader: off`` for the section with ``enabled: false``.
+    In a profile file, ``reader: auto`` and ``reader: small`` stand for the section with ``enabled: true``, and
+    ``reader: off`` for the one with ``enabled: false``.
     """
 
     section: ClassVar[str] = "reader"
 
-    enabled: Annotated[bool, "find the short answer with the reader"] = True
-    use: Annotated[
-        ReaderUse,
-        "`small` alone, or `large` to read the best sentences again; `auto` is `large` where it is prepared",
-    ] = "small"
+    enabled: Annotated[bool, "find the short answer with the reader; `reader: off` is short for `false`"] = True
     sections: Annotated[Positive, "sections to read, the best ones first"] = 4
     window: Annotated[_WindowTokens, "tokens of a window, with the question and the title"] = 256
     overlap: Annotated[_OverlapTokens, "tokens of text that two windows of a section share"] = 64

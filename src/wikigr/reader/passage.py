@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal
+
+# The name of the reader that ships, in answers and in JSON.
+ReaderName = Literal["small"]
+SMALL: ReaderName = "small"
 
 MAX_ANSWER_TOKENS = 15
 # The special tokens of a window and the colon after the title: five for MPNet, one less for BERT.
@@ -33,16 +37,12 @@ class WindowOptions:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A section to read; ``ranges`` are the characters ``(start, end)`` of the sentences in ``text``, in order.
-
-    With a ``focus``, only the windows are read that hold most of one of these ranges.
-    """
+    """A section to read; ``ranges`` are the characters ``(start, end)`` of the sentences in ``text``, in order."""
 
     title: str
     heading: str
     text: str
     ranges: tuple[tuple[int, int], ...]
-    focus: tuple[tuple[int, int], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
-"""Prepared readers: their files and checks, and the small reader in the folder of a prepared encoder.
+"""The prepared reader in the folder of a prepared encoder: its files, and how they are written and checked.
 
 ``reader.json`` is written last, so a folder that has it has the other files as well. Opening compares their sizes; the
-digests are compared by ``verify``. The graph of the small reader holds offsets into the weights of the encoder's graph,
-so ``reader.json`` names the digest of that graph. The large reader has a folder of its own (``wikigr.reader.large``).
+digests are compared by ``verify``. The graph of the reader holds offsets into the weights of the encoder's graph, so
+``reader.json`` names the digest of that graph.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,8 @@ from typing import Any
 from wikigr.embeddings import prepared as encoders
 from wikigr.embeddings.prepared import PREPARE_HINT, TOKENIZER, PreparedFile, PreparedModel, describe_file, sha256_of
 from wikigr.errors import ModelError
-from wikigr.reader.adapter import ADAPTER, Adapter, AdapterDescription, ReaderSize, as_json
-from wikigr.reader.passage import Calibration
+from wikigr.reader.adapter import ADAPTER, Adapter, AdapterDescription, as_json
+from wikigr.reader.passage import SMALL, Calibration, ReaderName
 
 FORMAT_VERSION = 1
 DESCRIPTION = "reader.json"
@@ -30,6 +29,9 @@ GRAPH_DATA = "reader.onnx.data"
 TOKEN_TYPES = "token_type_ids"
 LOGITS = "logits"
 
+# The command that writes a damaged reader again.
+REPAIR_HINT = f"{PREPARE_HINT} --force"
+
 _MAX_DESCRIPTION_BYTES = 64 * 1024
 
 
@@ -39,13 +41,11 @@ class NoReaderError(ModelError):
 
 @dataclass(frozen=True, slots=True)
 class PreparedReader:
-    """A reader that is ready to run; ``adapter_sha256`` says which one, and ``int8`` how its graph computes."""
+    """A reader that is ready to run; ``adapter_sha256`` says which one."""
 
-    size: ReaderSize
     folder: Path
     adapter_sha256: str
     calibration: Calibration
-    int8: bool
     files: tuple[PreparedFile, ...]
 
     @property
@@ -55,51 +55,31 @@ class PreparedReader:
 
     @property
     def tokenizer(self) -> Path:
-        """The tokenizer, that of the encoder for the small reader."""
+        """The tokenizer, which is that of the encoder."""
         return self.folder / TOKENIZER
-
-    @property
-    def repair_hint(self) -> str:
-        """The command that writes a damaged reader again."""
-        return f"{prepare_hint(self.size)} --force"
 
     @classmethod
     def beside(cls, encoder: PreparedModel) -> PreparedReader:
-        """Open the small reader in the folder of ``encoder``.
+        """Open the reader in the folder of ``encoder``.
 
         Raises ``NoReaderError`` if there is none, and ``ModelError`` if it is damaged or of another encoder.
         """
-
-        def check(described: Any) -> None:
-            if described["base_sha256"] != encoder.identity.weights_sha256:
-                raise ValueError("it belongs to an encoder with other weights")
-            if described["encoder_graph_sha256"] != _graph_sha256(encoder):
-                raise ValueError("it belongs to another graph of the encoder")
-
-        return cls.in_folder(encoder.folder, "small", {GRAPH, GRAPH_DATA}, check)
-
-    @classmethod
-    def in_folder(
-        cls, folder: Path, size: ReaderSize, names: Set[str], check: Callable[[Any], None] | None = None
-    ) -> PreparedReader:
-        """Open the reader in ``folder``, which consists of the files ``names``.
-
-        ``check`` raises ``ValueError`` or ``KeyError`` for a wrong description. Raises ``NoReaderError`` if there is
-        none, and ``ModelError`` if it is damaged.
-        """
+        folder = encoder.folder
         path = folder / DESCRIPTION
         try:
             with path.open("rb") as stream:
                 described = json.loads(stream.read(_MAX_DESCRIPTION_BYTES))
             if described["format_version"] != FORMAT_VERSION:
                 raise ValueError(f"its format version is {described['format_version']!r}, not {FORMAT_VERSION}")
-            if check is not None:
-                check(described)
-            reader = cls._from_json(folder, size, names, described)
+            if described["base_sha256"] != encoder.identity.weights_sha256:
+                raise ValueError("it belongs to an encoder with other weights")
+            if described["encoder_graph_sha256"] != _graph_sha256(encoder):
+                raise ValueError("it belongs to another graph of the encoder")
+            reader = cls._from_json(folder, described)
         except FileNotFoundError as error:
-            raise NoReaderError(f"The reader has not been prepared in {folder}.", hint=prepare_hint(size)) from error
+            raise NoReaderError(f"The reader has not been prepared in {folder}.", hint=PREPARE_HINT) from error
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise ModelError(f"Cannot read {path}: {error}.", hint=f"{prepare_hint(size)} --force") from error
+            raise ModelError(f"Cannot read {path}: {error}.", hint=REPAIR_HINT) from error
         for file in reader.files:
             place = folder / file.name
             found = place.stat().st_size if place.is_file() else None
@@ -107,28 +87,25 @@ class PreparedReader:
                 raise ModelError(
                     f"The reader in {folder} is damaged: {file.name} "
                     + ("is missing." if found is None else f"has {found:,} bytes instead of {file.size:,}."),
-                    hint=reader.repair_hint,
+                    hint=REPAIR_HINT,
                 )
         return reader
 
     @classmethod
-    def _from_json(cls, folder: Path, size: ReaderSize, names: Set[str], described: Any) -> PreparedReader:
+    def _from_json(cls, folder: Path, described: Any) -> PreparedReader:
         files = {str(name): (entry["size"], entry["sha256"]) for name, entry in described["files"].items()}
-        if files.keys() != names:
+        if files.keys() != {GRAPH, GRAPH_DATA}:
             raise ValueError(f"it lists the files {sorted(files)}")
         return cls(
-            size,
             folder,
             str(described["adapter_sha256"]),
             Calibration.from_json(described["calibration"]),
-            described.get("int8") is True,
             tuple(PreparedFile(name, int(size), str(sha256)) for name, (size, sha256) in sorted(files.items())),
         )
 
     def is_of(self, adapter: AdapterDescription) -> bool:
-        """Return whether it was prepared from ``adapter``, with its calibration and in its precision."""
-        own = (self.adapter_sha256, self.calibration, self.int8)
-        return own == (adapter.sha256, adapter.calibration, adapter.int8)
+        """Return whether it was prepared from ``adapter``, with its calibration."""
+        return (self.adapter_sha256, self.calibration) == (adapter.sha256, adapter.calibration)
 
     def verify(self) -> None:
         """Compare every file with its recorded digest; raises ``ModelError`` for the first that differs."""
@@ -136,13 +113,8 @@ class PreparedReader:
             if sha256_of(self.folder / file.name) != file.sha256:
                 raise ModelError(
                     f"The reader in {self.folder} is damaged: {file.name} does not have its recorded sha256.",
-                    hint=self.repair_hint,
+                    hint=REPAIR_HINT,
                 )
-
-
-def prepare_hint(size: ReaderSize) -> str:
-    """Return the command that prepares a reader."""
-    return PREPARE_HINT if size == "small" else f"{PREPARE_HINT} --reader {size}"
 
 
 def find_reader(encoder: PreparedModel) -> PreparedReader:
@@ -171,6 +143,21 @@ def reader_in(folder: Path) -> PreparedReader | None:
         return PreparedReader.beside(PreparedModel.from_folder(folder))
     except NoReaderError:
         return None
+
+
+def ready_readers(encoder: str, *, is_bundled: bool) -> list[ReaderName]:
+    """Return the readers that can read for a pack with this ``encoder``: an id or a folder, that of the pack or not."""
+    from wikigr.embeddings.models import find_prepared
+
+    try:
+        prepared = find_prepared(encoder)
+        if is_bundled:
+            PreparedReader.beside(prepared)
+        else:
+            find_reader(prepared)
+    except ModelError:
+        return []
+    return [SMALL]
 
 
 def prepare_reader(encoder: PreparedModel, *, adapter: Path = ADAPTER, force: bool = False) -> PreparedReader | None:
@@ -226,29 +213,22 @@ def _write(encoder: PreparedModel, adapter: Adapter) -> None:
 
 def _write_files(source: Path, encoder: PreparedModel, adapter: Adapter, folder: Path) -> None:
     from wikigr.embeddings.checkpoint import Checkpoint
+    from wikigr.embeddings.preparation import flush
     from wikigr.reader.graph import write_reader_graph
 
     checkpoint = Checkpoint.read(source)
     write_reader_graph(checkpoint.weights, checkpoint.config, adapter, folder, GRAPH, encoder=encoder.graph)
-    describe_reader(folder, (GRAPH_DATA, GRAPH), adapter.description, encoder_graph_sha256=_graph_sha256(encoder))
-
-
-def describe_reader(folder: Path, names: Sequence[str], adapter: AdapterDescription, **values: str) -> None:
-    """Write the description of the reader in ``folder``, which consists of the files ``names``, and flush them all."""
-    from wikigr.embeddings.preparation import flush
-
-    files = [describe_file(folder, name) for name in names]
+    files = [describe_file(folder, name) for name in (GRAPH_DATA, GRAPH)]
     described = {
         "format_version": FORMAT_VERSION,
-        "adapter_sha256": adapter.sha256,
-        "base_sha256": adapter.base_sha256,
-        "calibration": asdict(adapter.calibration),
-        "int8": adapter.int8,
+        "adapter_sha256": adapter.description.sha256,
+        "base_sha256": adapter.description.base_sha256,
+        "encoder_graph_sha256": _graph_sha256(encoder),
+        "calibration": asdict(adapter.description.calibration),
         "files": {file.name: {"size": file.size, "sha256": file.sha256} for file in files},
-        **values,
     }
     (folder / DESCRIPTION).write_text(as_json(described), encoding="utf-8")
-    for name in (*names, DESCRIPTION, "."):
+    for name in (GRAPH_DATA, GRAPH, DESCRIPTION, "."):
         flush(folder / name)
 
 

@@ -13,7 +13,7 @@ from wikigr.embeddings.session import MAX_THREADS_PER_TEXT, open_session, run_se
 from wikigr.embeddings.tokenization import load_tokenizer, padding_id, tokenizer_errors
 from wikigr.errors import ModelError
 from wikigr.reader.passage import DEFAULT_WINDOWS, MAX_ANSWER_TOKENS, Passage, Span, WindowOptions
-from wikigr.reader.prepared import LOGITS, TOKEN_TYPES, PreparedReader
+from wikigr.reader.prepared import LOGITS, REPAIR_HINT, TOKEN_TYPES, PreparedReader
 from wikigr.reader.spans import best_spans
 from wikigr.reader.windows import Window, WindowMaker
 
@@ -27,17 +27,13 @@ class Reader:
 
     def __init__(self, prepared: PreparedReader, *, threads: int | None = None, packed: bool = False) -> None:
         """Load ``prepared``; ``threads`` and ``packed`` as for ``OnnxEncoder``. Raises ``ModelError``."""
-        self.size = prepared.size
         self.calibration = prepared.calibration
         self._prepared = prepared
         threads = available_cores() if threads is None else threads
         with self._repaired_by_preparing():
             self._tokenizer = load_tokenizer(prepared.tokenizer)
             self._pad_id = padding_id(self._tokenizer)
-            # The kernels for int8 are four times faster with prepacked weights.
-            packed = packed or prepared.int8
             self._session = open_session(prepared.graph, threads=min(threads, MAX_THREADS_PER_TEXT), packed=packed)
-        self._takes_types = any(source.name == TOKEN_TYPES for source in self._session.get_inputs())
 
     def read(
         self,
@@ -56,9 +52,7 @@ class Reader:
             windows = [
                 (number, window)
                 for number, passage in enumerate(passages)
-                for window in _in_focus(
-                    maker.windows(question, passage.title, passage.heading, passage.text), passage.focus
-                )
+                for window in maker.windows(question, passage.title, passage.heading, passage.text)
             ]
         found: list[list[Span | None]] = [[None] * len(passage.ranges) for passage in passages]
         for (number, window), logits in zip(windows, self.logits([w for _, w in windows]), strict=True):
@@ -72,13 +66,11 @@ class Reader:
         encoded = [window.input_ids for window in windows]
         batches = token_batches(encoded, pad_id=self._pad_id, max_tokens=_BATCH_TOKENS, max_texts=_BATCH_WINDOWS)
         for batch in batches:
-            feed = {INPUT_IDS: batch.input_ids, ATTENTION_MASK: batch.attention_mask}
-            if self._takes_types:
-                token_types = np.zeros_like(batch.input_ids)
-                for place, row in enumerate(batch.rows):
-                    types = windows[row].token_types
-                    token_types[place, : len(types)] = types
-                feed[TOKEN_TYPES] = token_types
+            token_types = np.zeros_like(batch.input_ids)
+            for place, row in enumerate(batch.rows):
+                types = windows[row].token_types
+                token_types[place, : len(types)] = types
+            feed = {INPUT_IDS: batch.input_ids, ATTENTION_MASK: batch.attention_mask, TOKEN_TYPES: token_types}
             with self._repaired_by_preparing():
                 logits = run_session(self._session, self._prepared.graph, LOGITS, feed, (*batch.input_ids.shape, 2))
             for row, values in zip(batch.rows, logits, strict=True):
@@ -91,23 +83,7 @@ class Reader:
         try:
             yield
         except ModelError as error:
-            hint = self._prepared.repair_hint if error.hint else None
-            raise ModelError(error.message, hint=hint) from error
-
-
-def _in_focus(windows: Sequence[Window], focus: Sequence[tuple[int, int]] | None) -> Sequence[Window]:
-    """Return the windows that hold most of one of the ranges in ``focus``, or all windows without a focus."""
-    if focus is None:
-        return windows
-    chosen = {max(range(len(windows)), key=lambda n: _held(windows[n], *held)) for held in focus}
-    return [windows[n] for n in sorted(chosen)]
-
-
-def _held(window: Window, start: int, end: int) -> int:
-    """Return how many of the characters from ``start`` to ``end`` the window holds."""
-    if not window.offsets:
-        return 0
-    return max(0, min(end, window.offsets[-1][1]) - max(start, window.offsets[0][0]))
+            raise ModelError(error.message, hint=REPAIR_HINT if error.hint else None) from error
 
 
 def _better(known: Span | None, new: Span | None) -> Span | None:

@@ -2,8 +2,8 @@
 
 A window is the pair of the question and ``title · heading : text``, with the special tokens that the tokenizer puts
 around a pair: ``[CLS] question [SEP] title · heading : text [SEP]`` for BERT, and ``<s> question </s></s> title ·
-heading : text </s>`` for MPNet. The title and the heading stand in front of every window of a section, because they
-name the subject that the text often refers to as "it". Training and answering share this format.
+heading : text </s>`` for MPNet, which only training uses. The title and the heading stand in front of every window of a
+section, because they name the subject that the text often refers to as "it". Training and answering share this format.
 """
 
 from __future__ import annotations

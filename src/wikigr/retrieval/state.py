@@ -78,10 +78,6 @@ class Resources:
     def skip_without_reader(self, record: StageRecord, error: NoReaderError) -> None:
         """Record that a stage was skipped because the pack has no reader; only one question warns of it."""
         record.degraded = True
-        self.note_missing_reader(record, error)
-
-    def note_missing_reader(self, record: StageRecord, error: NoReaderError) -> None:
-        """Record that a reader is missing, and the command that prepares it; only one question warns of it."""
         record.notes["reader"] = error.message
         if error.message not in self._said:
             self._said.add(error.message)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from wikigr.answer.draft import uses_large
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.errors import PackError, UsageError
 from wikigr.library.open import open_packs
@@ -192,8 +191,6 @@ class ServedPacks:
             self._models.setdefault(member.manifest.encoder, member)
         if self._loaded[self.profile][ReaderOptions].enabled:
             pack.start_reader()
-        if uses_large(self._loaded[self.profile][ReaderOptions]):
-            pack.start_large_reader()
         # Later, the files may belong to another version of the pack.
         assert pack.encoder.identity.dimension > 0
         assert len(pack.graph_index) >= 0

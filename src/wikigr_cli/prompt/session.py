@@ -129,14 +129,11 @@ class AskSession:
         return open_all(self._environment, packs, encoder=self._options.encoder, purpose="queries", preload=True)
 
     def _connect(self, profile: Profile, pack: Pack) -> Pipeline:
-        from wikigr.answer.draft import uses_large
         from wikigr.pipeline.pipeline import Pipeline
         from wikigr.reader.options import ReaderOptions
 
         if profile[ReaderOptions].enabled:
             pack.start_reader()
-        if uses_large(profile[ReaderOptions]):
-            pack.start_large_reader()
         return Pipeline(profile, pack, model=self._options.connect(profile), offline=self._options.offline)
 
     def _ask(self, question: str) -> None:

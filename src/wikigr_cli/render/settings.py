@@ -89,16 +89,13 @@ def _yaml_value(value: object) -> str:
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def model_document(
-    prepared: PreparedModel, reader: PreparedReader | None, large: PreparedReader | None
-) -> dict[str, Any]:
+def model_document(prepared: PreparedModel, reader: PreparedReader | None) -> dict[str, Any]:
     """Return what ``wikigr model prepare --json`` prints."""
     return {
         "schema_version": SCHEMA_VERSION,
         "folder": str(prepared.folder),
         **asdict(prepared.identity),
         "reader": reader.adapter_sha256 if reader is not None else None,
-        "large_reader": {"folder": str(large.folder), "adapter": large.adapter_sha256} if large is not None else None,
     }
 
 
@@ -107,5 +104,3 @@ def print_model(environment: Environment, document: Document) -> None:
     reader = "with a reader" if document["reader"] else "without a reader"
     line = f"{document['model_id']}: {document['dimension']} dimensions, {reader}, in {document['folder']}"
     environment.print(line, hang=2)
-    if document["large_reader"] is not None:
-        environment.print(f"Large reader, in {document['large_reader']['folder']}", hang=2)

@@ -19,7 +19,7 @@ def info(context: typer.Context, pack: options.PackArgument = None, json_output:
     from wikigr.pack.locate import find_pack
     from wikigr.pack.manifest import read_manifest
     from wikigr.pack.open import encoder_source
-    from wikigr.reader.large import ready_readers
+    from wikigr.reader.prepared import ready_readers
 
     layout = find_pack(pack)
     manifest = read_manifest(layout.part(MANIFEST))

