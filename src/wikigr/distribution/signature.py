@@ -23,7 +23,7 @@ _KEY_BYTES = 32
 _SIGNATURE_BYTES = 64
 # A key file has a few hundred bytes, a signature file less than 300.
 _MAX_KEY_LENGTH = 16 << 10
-_MAX_SIGNATURE_LENGTH = 4 << 10
+MAX_SIGNATURE_BYTES = 4 << 10
 _KEY_FORMATS = (
     "Use an Ed25519 key in PEM (openssl genpkey -algorithm ed25519) or OpenSSH format (ssh-keygen -t ed25519). "
     "A public key may also be given as text: ssh-ed25519 AAAA…, or the base64 of its 32 bytes."
@@ -161,7 +161,7 @@ def read_signature(path: Path) -> bytes:
     Raises ``OSError``.
     """
     with path.open("rb") as file:
-        return file.read(_MAX_SIGNATURE_LENGTH + 1)
+        return file.read(MAX_SIGNATURE_BYTES + 1)
 
 
 def check_signature(content: bytes, manifest: bytes) -> PublicKey:
@@ -170,7 +170,7 @@ def check_signature(content: bytes, manifest: bytes) -> PublicKey:
     Raises ``PackError`` when the signature is damaged or invalid.
     """
     try:
-        fields: Any = json.loads(content) if len(content) <= _MAX_SIGNATURE_LENGTH else None
+        fields: Any = json.loads(content) if len(content) <= MAX_SIGNATURE_BYTES else None
         if not isinstance(fields, dict) or set(fields) != {"algorithm", "public_key", "signature"}:
             raise ValueError("it does not have the expected fields")
         if fields["algorithm"] != _ALGORITHM:
