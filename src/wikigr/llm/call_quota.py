@@ -3,26 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from wikigr.llm.budget import BudgetError
 from wikigr.llm.client import Claude
 from wikigr.llm.reply import Reply
-
-
-class Completes(Protocol):
-    """Anything that completes a request: ``Claude``, or a ``CallQuota`` around it."""
-
-    def complete(
-        self,
-        *,
-        system: Sequence[Mapping[str, Any]] | str,
-        messages: Sequence[Mapping[str, Any]],
-        max_tokens: int,
-        model: str | None = None,
-        extra: Mapping[str, Any] | None = None,
-    ) -> Reply: ...
 
 
 class CallQuota:
