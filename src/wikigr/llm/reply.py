@@ -114,13 +114,13 @@ class ReplyReader:
 
     def read(self, message: object) -> None:
         """Read a complete reply; raises ``MalformedReply``."""
-        match message:
-            case {"type": "message", "content": list(blocks)}:
-                pass
-            case _:
-                raise MalformedReply("it is not a message with a list of blocks")
+        if not isinstance(message, Mapping) or message.get("type") != "message":
+            raise MalformedReply("it is not a message")
         self.take({"type": "message_start", "message": message})
         self._require_tokens()
+        blocks = message.get("content")
+        if not isinstance(blocks, list):
+            raise MalformedReply("content is not a list")
         for index, block in enumerate(blocks):
             if isinstance(block, Mapping) and block.get("type") == "text" and "text" not in block:
                 raise MalformedReply("a text block has no text")
@@ -131,8 +131,10 @@ class ReplyReader:
     def take(self, event: Mapping[str, Any]) -> None:
         """Process an event; unknown types are ignored, as the API requires. Raises ``MalformedReply``."""
         match event:
-            case {"type": "message_start", "message": {"model": str(model), **rest}}:
-                self._report(rest.get("usage"))
+            case {"type": "message_start", "message": {**message}}:
+                self._report(message.get("usage"))
+                if not isinstance(model := message.get("model"), str):
+                    raise MalformedReply("model is not a string")
                 self.model = self.secrets.clean(model)
                 self._started = True
             case {"type": "content_block_start", "index": int(index), "content_block": {**block}}:
