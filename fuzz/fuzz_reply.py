@@ -16,12 +16,9 @@ from wikigr.llm.reply import (
     BlockEnd,
     Event,
     MalformedReply,
-    Partial,
-    StreamReader,
+    ReplyReader,
     TextBlock,
     TextDelta,
-    clean_message,
-    read_message,
 )
 
 _CONTENT = "Bees make honey in 12 hives. They never sleep. Honey is sweet."
@@ -38,16 +35,16 @@ def TestOneInput(data: bytes) -> None:
         return
     events: list[Event] = []
     try:
+        reader = ReplyReader(events.append, _SECRETS)
         if isinstance(message, list):
-            reader = StreamReader(events.append, _SECRETS)
             for event in message:
                 if isinstance(event, dict):
                     reader.take(event)
         elif isinstance(message, dict):
-            partial = Partial()
-            read_message(clean_message(message, _SECRETS), partial)
-            for block in partial.blocks:
-                events += [TextDelta(block.text), BlockEnd(block)]
+            reader.read(message)
+            again = ReplyReader()
+            again.read(reader.to_message())
+            assert (again.blocks, again.tool_uses, again.model) == (reader.blocks, reader.tool_uses, reader.model)
     except MalformedReply:
         return
     _check(events)

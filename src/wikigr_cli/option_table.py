@@ -58,7 +58,7 @@ OPTIONS = {
         OptionRow("section", INPUT, "Follow only this section."),
         OptionRow("start", INPUT, "Start from this article or entity."),
         OptionRow("judge-labels", INPUT, "Human grades to compare the judge with."),
-        OptionRow("allow-private", INPUT, "Also download from private network addresses."),
+        OptionRow("allow-private", INPUT, "Also follow redirects to private addresses."),
         OptionRow("top-k", RETRIEVAL, "The maximum number of results.", "-k"),
         OptionRow(
             "profile",

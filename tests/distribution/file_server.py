@@ -146,9 +146,7 @@ def make_certificates(folder: Path, *names: str) -> tuple[Path, Path]:
     return authority, server
 
 
-def fetch_file(
-    url: str, folder: Path, *, max_bytes: int, sha256: str | None = None, allow_private: bool = False
-) -> Path:
+def fetch_file(url: str, folder: Path, *, max_bytes: int, allow_private: bool = False) -> Path:
     """Download a file and leave it in place."""
-    with open_download(url, folder, max_bytes=max_bytes, sha256=sha256, allow_private=allow_private) as target:
+    with open_download(url, folder, max_bytes=max_bytes, allow_private=allow_private) as target:
         return target

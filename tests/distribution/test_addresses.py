@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikigr.distribution.addresses import AddressError, is_allowed, resolve
+from wikigr.distribution.addresses import AddressError, is_allowed, require_public, resolve
 
 PUBLIC = [
     "93.184.216.34", "8.8.8.8", "192.0.0.9", "192.0.0.10", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808",
@@ -60,7 +60,7 @@ def loopback_hosts() -> list[str]:
 @pytest.mark.parametrize("host", loopback_hosts())
 def test_a_host_is_judged_by_its_addresses(host: str) -> None:
     with pytest.raises(AddressError, match=r"not an address of the public internet|Cannot resolve") as caught:
-        resolve(host, 443, allow_private=False)
+        require_public(host, resolve(host, 443), allow_private=False)
     assert "--allow-private" in (caught.value.hint or "") or "Cannot resolve" in caught.value.message
 
 
@@ -71,10 +71,10 @@ def test_one_private_address_among_public_ones_is_one_too_many(monkeypatch: pyte
 
     monkeypatch.setattr(socket, "getaddrinfo", answers)
     with pytest.raises(AddressError, match=r"10\.0\.0\.1"):
-        resolve("mixed.example", 443, allow_private=False)
+        require_public("mixed.example", resolve("mixed.example", 443), allow_private=False)
 
 
 @pytest.mark.parametrize("host", ["nothing.invalid", "a" * 64 + ".example", "."])
 def test_an_unknown_host_is_an_error(host: str) -> None:
     with pytest.raises(AddressError, match="Cannot resolve"):
-        resolve(host, 443, allow_private=False)
+        resolve(host, 443)

@@ -16,7 +16,7 @@ import pytest
 import zstandard
 from tests.distribution.letters import build_letters
 
-from wikigr.distribution.archive import Limits, archive_path, export_pack, unpack
+from wikigr.distribution.archive import Limits, _header, archive_path, export_pack, unpack
 from wikigr.distribution.signature import PrivateKey
 from wikigr.distribution.validate_untrusted import validate_untrusted
 from wikigr.embeddings.embedder import Embedder
@@ -81,6 +81,14 @@ def test_it_is_a_tar_that_others_read(pack: Path, tmp_path: Path) -> None:
     for member in members:
         assert (member.isreg(), member.mode, member.mtime) == (True, 0o644, 0)
         assert (member.uid, member.gid, member.uname, member.gname) == (0, 0, "", "")
+
+
+def test_headers_are_the_same_bytes_as_ever() -> None:
+    """Readers compare headers byte for byte, so those of published archives must not change, from 8 GiB on either."""
+    headers = b"".join(_header("lexical/meta.json", size) for size in (0, 513, (1 << 33) - 1, 1 << 33, 1 << 62))
+    assert hashlib.sha256(headers).hexdigest() == "2da1c701ff1fce20b0983dea1770ee4f81850dd37c4bc7d55fdeb30d5979d2b3"
+    with tarfile.open(fileobj=io.BytesIO(headers[3 * 512 : 4 * 512])) as opened:
+        assert (opened.firstmember.name, opened.firstmember.size) == ("lexical/meta.json", 1 << 33)  # type: ignore[attr-defined]
 
 
 def test_a_signature_travels_along_until_the_pack_changes(pack: Path, tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from tests.distribution.file_server import FileServer, Handler, fetch_file, serv
 from wikigr.distribution import download as module
 from wikigr.distribution.download import discard, open_download
 from wikigr.distribution.http_request import DownloadError
-from wikigr.errors import PackError
 
 CONTENT = random.Random(1).randbytes(700_000)
 MOST = 10_000_000
@@ -44,9 +43,8 @@ def ranges(server: FileServer) -> list[str | None]:
     return [headers.get("Range") for _, headers in server.requests]
 
 
-def test_a_file_is_fetched_whole_and_checked(server: FileServer, tmp_path: Path) -> None:
-    digest = hashlib.sha256(CONTENT).hexdigest()
-    found = fetch(server, tmp_path / "new", sha256=digest.upper())
+def test_a_file_is_fetched_whole(server: FileServer, tmp_path: Path) -> None:
+    found = fetch(server, tmp_path / "new")
     assert found.read_bytes() == CONTENT
     assert found.stat().st_mode & 0o077 == 0
     headers = server.requests[0][1]
@@ -55,18 +53,11 @@ def test_a_file_is_fetched_whole_and_checked(server: FileServer, tmp_path: Path)
     assert list((tmp_path / "new").iterdir()) == []
 
 
-def test_the_last_bytes_are_on_disk_before_the_file_is_checked(server: FileServer, tmp_path: Path) -> None:
+def test_the_last_bytes_are_on_disk_before_the_file_is_used(server: FileServer, tmp_path: Path) -> None:
     # Fewer bytes than the buffer of a file holds.
     content = server.files["/small"] = CONTENT[:100]
-    digest = hashlib.sha256(content).hexdigest()
-    with open_download(server.url("/small"), tmp_path, max_bytes=MOST, sha256=digest, allow_private=True) as found:
+    with open_download(server.url("/small"), tmp_path, max_bytes=MOST, allow_private=True) as found:
         assert found.read_bytes() == content
-
-
-def test_a_file_with_another_sha256_is_removed(server: FileServer, tmp_path: Path) -> None:
-    with pytest.raises(PackError, match=hashlib.sha256(CONTENT).hexdigest()):
-        fetch(server, tmp_path, sha256="0" * 64)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_interrupted_download_resumes(server: FileServer, tmp_path: Path) -> None:

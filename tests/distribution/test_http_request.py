@@ -12,6 +12,7 @@ import pytest
 from tests.distribution.file_server import FileServer, fetch_file, make_certificates, serving
 
 from wikigr.distribution import download
+from wikigr.distribution.addresses import AddressError
 from wikigr.distribution.http_request import DownloadError, parse_url, redact_url
 from wikigr.errors import UsageError
 
@@ -72,6 +73,21 @@ def test_redirects_are_followed_with_the_request_headers(server: FileServer, tmp
     server.behaviors["/b?x=1"] = lambda request: request.reply(307, headers={"Location": server.url("/p.wikigr")})
     assert fetch(server, tmp_path, "/a").read_bytes() == CONTENT
     assert [path for path, _ in server.requests] == ["/a", "/b?x=1", "/p.wikigr"]
+
+
+def test_the_users_url_may_be_private_and_a_redirect_may_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    authority, certificate = make_certificates(tmp_path, "localhost")
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+    with serving(certificate=certificate) as server:
+        server.files["/p.wikigr"] = CONTENT
+        assert fetch_file(server.url("/p.wikigr", "localhost"), tmp_path, max_bytes=MOST).read_bytes() == CONTENT
+        for target in ("/p.wikigr", server.url("/p.wikigr"), server.url("/p.wikigr", "localhost")):
+            server.requests.clear()
+            server.behaviors["/a"] = lambda request, target=target: request.reply(302, headers={"Location": target})
+            with pytest.raises(AddressError, match="not an address of the public internet") as caught:
+                fetch_file(server.url("/a", "localhost"), tmp_path, max_bytes=MOST)
+            assert "--allow-private" in (caught.value.hint or "")
+            assert [path for path, _ in server.requests] == ["/a"]
 
 
 @pytest.mark.parametrize(

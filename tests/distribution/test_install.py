@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -345,6 +346,18 @@ def test_an_installed_pack_follows_its_url(archive: Make) -> None:
         second = update_installed("letters")
         assert (second.version, second.before, second.signer) == ("1.1.0", "1.0.0", KEY.public.fingerprint)
     assert list((cache_folder() / "downloads").iterdir()) == []
+
+
+def test_a_download_with_another_sha256_is_removed_before_it_is_read(archive: Make) -> None:
+    with serving() as server:
+        content = server.files["/p"] = archive().read_bytes()
+        with pytest.raises(PackError, match=f"its SHA-256 is {hashlib.sha256(content).hexdigest()}, not 000"):
+            install(server.url("/p"), sha256="0" * 64, allow_private=True)
+        server.files["/p"] = b"not an archive"
+        with pytest.raises(PackError, match="is not the expected file"):
+            install(server.url("/p"), sha256="0" * 64, allow_private=True)
+    assert list((cache_folder() / "downloads").iterdir()) == []
+    assert installed_names() == []
 
 
 def test_a_download_is_not_removed_from_under_another_installation(archive: Make) -> None:

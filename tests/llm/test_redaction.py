@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from wikigr.llm.client import BlockEnd, Claude, Event, TextDelta
 from wikigr.llm.redaction import Cleaner, Secrets, sent_credentials
-from wikigr.llm.reply import MalformedReply, clean_message
+from wikigr.llm.reply import MalformedReply, ReplyReader
 from wikigr.llm.response_cache import ResponseCache
 
 from .conftest import KEY, Make
@@ -151,9 +151,10 @@ def test_a_deeply_nested_reply_is_an_error() -> None:
     deep: list[Any] = []
     for _ in range(5000):
         deep = [deep]
+    block = {"type": "text", "text": "Yes.", "citations": [{"cited_text": deep}]}
     with pytest.raises(MalformedReply, match="nested too deeply"):
-        clean_message(
-            {"type": "message", "content": [{"type": "text", "text": "Yes.", "citations": deep}]}, Secrets([KEY])
+        ReplyReader(secrets=Secrets([KEY])).read(
+            {"type": "message", "model": "m", "usage": usage(), "content": [block]}
         )
 
 

@@ -173,61 +173,63 @@ def test_the_good_archive_taken_apart_and_put_together_is_accepted(
 # -- members
 
 
-def _hostile_names() -> Iterator[tuple[bytes, str]]:
-    yield b"/tmp/evil", "leads out"
-    yield b"../evil", "leads out"
-    yield b"lexical/../../evil", "leads out"
-    yield b"..\\evil", "leads out"
-    yield b"C:\\evil", "leads out"
-    for name in (
-        b"evil",
-        b"PACK.DB",
-        b"pack.db.wal",
-        b"./pack.db",
-        b"lexical//meta.json",
-        b"lexical/",
-        b"pack.db ",
-        b".wikigr/commit",
-        b"eval/evil.py",
-        b"\x1b[2Jevil",
-        b"\xff\xfe",
-        "pack.db\u0301".encode(),
-        b"x" * 100,
-    ):
-        yield name, "does not list"  # fmt: skip
-    yield b"pack.db\0.txt", "differs from the one that `wikigr pack export` writes|does not list"
+HOSTILE_NAMES = (
+    b"/tmp/evil",
+    b"../evil",
+    b"lexical/../../evil",
+    b"..\\evil",
+    b"C:\\evil",
+    b"evil",
+    b"PACK.DB",
+    b"pack.db.wal",
+    b"./pack.db",
+    b"lexical//meta.json",
+    b"lexical/",
+    b"pack.db ",
+    b".wikigr/commit",
+    b"eval/evil.py",
+    b"\x1b[2Jevil",
+    b"\xff\xfe",
+    "pack.db\u0301".encode(),
+    b"x" * 100,
+    b"pack.db\0.txt",
+)
+KINDS = {
+    "hard link": b"1",
+    "symbolic link": b"2",
+    "character device": b"3",
+    "block device": b"4",
+    "folder": b"5",
+    "fifo": b"6",
+    "contiguous file": b"7",
+    "old file": b"\0",
+    "GNU long name": b"L",
+    "GNU long link": b"K",
+    "GNU sparse file": b"S",
+    "pax header": b"x",
+    "global pax header": b"g",
+}
 
 
-def _kinds() -> Iterator[tuple[str, bytes, str]]:
-    yield "hard link", b"1", "a hard link"
-    yield "symbolic link", b"2", "a symbolic link"
-    yield "character device", b"3", "a device"
-    yield "block device", b"4", "a device"
-    yield "folder", b"5", "a folder"
-    yield "fifo", b"6", "a named pipe"
-    yield "contiguous file", b"7", "an unknown kind"
-    yield "old file", b"\0", "an unknown kind"
-    yield "GNU long name", b"L", "a long name"
-    yield "GNU long link", b"K", "a long link"
-    yield "GNU sparse file", b"S", "a sparse file"
-    yield "pax header", b"x", "an extended header"
-    yield "global pax header", b"g", "an extended header"
-
-
-@pytest.mark.parametrize(("name", "message"), list(_hostile_names()))
-def test_hostile_names_of_members(members: list[Member], arena: Arena, tally: Count, name: bytes, message: str) -> None:
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_hostile_names_of_members(members: list[Member], arena: Arena, tally: Count, name: bytes) -> None:
     count = tally("archive: a member with a hostile name")
+    found = name.partition(b"\0")[0].decode("utf-8", "surrogateescape")
+    message = (
+        re.escape(f"The archive contains {found!r} instead of ")
+        if b"\0" not in name
+        else "instead of|differs|does not have the size"
+    )
     for place in range(1, len(members) + 1):
         evil = members[-1].with_fields(name=name)
         arena.refuses(compressed(tar_of([*members[:place], evil, *members[place:]])), message)
         count.refused()
 
 
-@pytest.mark.parametrize(("kind", "code", "message"), list(_kinds()), ids=[kind for kind, *_ in _kinds()])
-def test_members_that_are_not_regular_files(
-    members: list[Member], arena: Arena, tally: Count, kind: str, code: bytes, message: str
-) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_members_that_are_not_regular_files(members: list[Member], arena: Arena, tally: Count, kind: str) -> None:
     count = tally("archive: members other than regular files")
+    code, message = KINDS[kind], "which is not a regular file"
     pax = b"30 path=../../../../tmp/evil\n\n"
     for place, victim in enumerate(members):
         for link in (b"", b"/etc/passwd", b"../../bystander") if "link" in kind else (b"",):
@@ -242,9 +244,9 @@ def test_duplicate_missing_and_misplaced_members(members: list[Member], arena: A
     count = tally("archive: duplicate, missing or reordered members")
     for place in range(len(members)):
         twice = [*members[: place + 1], *members[place:]]
-        arena.refuses(compressed(tar_of(twice)), f"'{re.escape(members[place].name)}' twice")
+        arena.refuses(compressed(tar_of(twice)), f"'{re.escape(members[place].name)}' instead of")
         late = [*members, members[place]]
-        arena.refuses(compressed(tar_of(late)), "twice")
+        arena.refuses(compressed(tar_of(late)), "instead of its end")
         arena.refuses(compressed(tar_of([*members[:place], *members[place + 1 :]])))
         count.refused(3)
     for place in range(len(members) - 1):
@@ -260,10 +262,10 @@ def test_duplicate_missing_and_misplaced_members(members: list[Member], arena: A
         ({"mtime": b"00000000001\0"}, "differs from the one that `wikigr pack export` writes"),
         ({"owner": b"root"}, "differs from the one that `wikigr pack export` writes"),
         ({"link": b"/etc/passwd"}, "differs from the one that `wikigr pack export` writes"),
-        ({"prefix": b"/tmp"}, "leads out"),
-        ({"prefix": b"lexical"}, "does not list|instead of"),
+        ({"prefix": b"/tmp"}, "contains '/tmp/.*' instead of"),
+        ({"prefix": b"lexical"}, "contains 'lexical/.*' instead of"),
         ({"magic": b"ustar  \0"}, "differs from the one that `wikigr pack export` writes"),
-        ({"magic": b""}, "other than a tar file"),
+        ({"magic": b""}, "differs from the one that `wikigr pack export` writes"),
         ({"size": b"77777777777\0"}, "has .* bytes; .* are allowed|does not have the size"),
         ({"size": b"00000000000\0"}, "does not have the size|is not valid"),
         ({"size": b"-0000000001\0"}, "."),

@@ -326,7 +326,7 @@ from pathlib import Path
 from tests.distribution.file_server import fetch_file, make_certificates, serving
 
 folder = Path(sys.argv[1])
-authority, certificate = make_certificates(folder, "rebind.example")
+authority, certificate = make_certificates(folder, "{PUBLIC}", "rebind.example")
 os.environ["SSL_CERT_FILE"] = str(authority)
 asked = 0
 
@@ -340,7 +340,9 @@ def rebinding(host, port, *rest, real=socket.getaddrinfo, **named):
 socket.getaddrinfo = rebinding
 with serving("{PUBLIC}", certificate) as outer:
     outer.files["/p"] = b"public"
-    print(fetch_file(outer.url("/p", "rebind.example"), folder / "d", max_bytes=100).read_text(), asked)
+    target = outer.url("/p", "rebind.example")
+    outer.behaviors["/r"] = lambda request: request.reply(302, headers={{"Location": target}})
+    print(fetch_file(outer.url("/r"), folder / "d", max_bytes=100).read_text(), asked)
 """
 
 

@@ -1,13 +1,14 @@
 """Resolve the host of a download and check its addresses, to prevent server-side request forgery.
 
-A URL or a redirect must not reach the local network: services on this machine, the router, a cloud's metadata service.
-A host name can resolve to any address and an address can be written in many forms, so the host is resolved here, every
-address is checked, and the connection goes to a checked address only.
+A redirect must not reach the local network: services on this machine, the router, a cloud's metadata service. A host
+name can resolve to any address and an address can be written in many forms, so the host is resolved here, every address
+is checked, and the connection goes to a checked address only. The URL that the user gave is not checked.
 """
 
 from __future__ import annotations
 
 import socket
+from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from wikigr.errors import WikigrError
@@ -25,12 +26,8 @@ class AddressError(WikigrError):
     """A host cannot be resolved, or has an address to which a download must not connect."""
 
 
-def resolve(host: str, port: int, *, allow_private: bool) -> list[str]:
-    """Return the checked addresses of ``host``, in the order of the resolver.
-
-    Raises ``AddressError`` when the host is unknown or any of its addresses is not public. ``allow_private`` also
-    permits private and loopback addresses, but never link-local or multicast ones.
-    """
+def resolve(host: str, port: int) -> list[str]:
+    """Return the addresses of ``host`` in the order of the resolver; raises ``AddressError`` if there is none."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -38,7 +35,14 @@ def resolve(host: str, port: int, *, allow_private: bool) -> list[str]:
             f"Cannot resolve the host {host!r}: {getattr(error, 'strerror', None) or error}.",
             hint="Check the URL and your network. Proxies are not used.",
         ) from error
-    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def require_public(host: str, addresses: Sequence[str], *, allow_private: bool) -> None:
+    """Raise ``AddressError`` when one of the addresses of ``host`` is not public.
+
+    ``allow_private`` also permits private and loopback addresses, but never link-local or multicast ones.
+    """
     for address in addresses:
         if not is_allowed(address, allow_private=allow_private):
             private = is_allowed(address, allow_private=True)
@@ -46,7 +50,6 @@ def resolve(host: str, port: int, *, allow_private: bool) -> list[str]:
                 f"The host {host!r} resolves to {address}, which is not an address of the public internet.",
                 hint="--allow-private permits addresses of your own network." if private else None,
             )
-    return addresses
 
 
 def is_allowed(text: str, *, allow_private: bool) -> bool:

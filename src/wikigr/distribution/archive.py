@@ -20,14 +20,23 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import IO, Any, BinaryIO, cast
+from tarfile import BLOCKSIZE, REGTYPE, USTAR_FORMAT, HeaderError, TarInfo
+from typing import Any, BinaryIO
 
-from wikigr.distribution.signature import PrivateKey, PublicKey, check_signature, signature_file
+from wikigr.distribution.signature import (
+    MAX_SIGNATURE_BYTES,
+    PrivateKey,
+    PublicKey,
+    check_signature,
+    read_signature,
+    signature_file,
+)
 from wikigr.errors import PackError, UsageError, WikigrError
 from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout, sync, sync_tree
 from wikigr.pack.locate import ARCHIVE, find_pack
 from wikigr.pack.manifest import (
     EXTRAS,
+    MAX_MANIFEST_BYTES,
     FileRecord,
     Manifest,
     describe_file,
@@ -40,14 +49,12 @@ from wikigr.pack.manifest import (
 # Measured on a pack with 12,000 sections (72 MB, mostly vectors): level 3 gives 33.0 MB in 0.24 s, 9 gives 31.7 MB in
 # 0.8 s, 12 gives 31.5 MB in 2 s, 19 gives 30.4 MB in 20 s.
 _LEVEL = 9
-_BLOCK = 512
-_END = bytes(2 * _BLOCK)
+_END = bytes(2 * BLOCKSIZE)
 # Level 9 needs 4 MiB; an archive may request at most twice that.
 _MAX_WINDOW = 8 << 20
 # Bytes per read. One compressed byte expands to at most 32 KiB, so a chunk of 4 KiB expands to at most 128 MiB.
 _COMPRESSED_CHUNK = 4 << 10
 _CHUNK = 1 << 20
-_MAX_SIGNATURE = 4 << 10
 # The compression ratio of a smaller pack is not checked: a database has empty pages.
 _MIN_CHECKED_SIZE = 64 << 20
 # Disk space to leave free beyond the size of the pack.
@@ -55,7 +62,6 @@ _DISK_MARGIN = 16 << 20
 _MAX_TEXT_LENGTH = 10_000
 _MAX_LABEL_LENGTH = 200
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,150}")
-_OCTAL_SIZE = re.compile(rb"[0-7]{11}\0")
 _MAX_OCTAL = (1 << 33) - 1
 
 _FETCH = "Get the archive again, or ask its publisher for one created with `wikigr pack export`."
@@ -67,7 +73,7 @@ class Limits:
 
     total_bytes: int = 256 << 30
     files: int = 10_000
-    manifest_bytes: int = 16 << 20
+    manifest_bytes: int = MAX_MANIFEST_BYTES
     ratio: int = 100
 
 
@@ -83,12 +89,13 @@ class ExportedArchive:
 
 
 @dataclass(frozen=True, slots=True)
-class UnpackedArchive:
-    """The manifest and signer of an unpacked archive, and the SHA-256 of the archive."""
+class UnpackedPack:
+    """A pack from an archive, or a copy of one: its folder, manifest and signer, and the archive's SHA-256, if any."""
 
+    folder: Path
     manifest: Manifest
     signer: PublicKey | None
-    sha256: str
+    sha256: str | None
 
 
 def archive_path(location: str | Path, output: str | Path | None) -> Path:
@@ -138,9 +145,11 @@ def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = 
                 manifest, Limits(), "The pack's manifest", "Build the pack again with `wikigr pack build`."
             )
             files = [(name, stack.enter_context(_open_file(layout, name))) for name in manifest.files]
-            kept = _kept_signature(layout) if key is None else None
+            kept = layout.signature() if key is None else None
+            signature = read_signature(kept) if kept is not None else None
         content = manifest.to_json().encode()
-        signature = signature_file(key, content) if key else kept
+        if key is not None:
+            signature = signature_file(key, content)
         signer = valid_signer(signature, content)
         if signer is None:
             signature = None
@@ -161,7 +170,14 @@ def _write_hint(error: OSError, output: Path) -> str:
     return "Choose another path with -o, or free some space." if full else "Choose another path with -o."
 
 
-def unpack(archive: Path, into: Path, *, limits: Limits = Limits()) -> UnpackedArchive:
+def normalize_sha256(text: str | None) -> str | None:
+    """Return the SHA-256 that a user gave, in lower case; raises ``UsageError`` for anything else."""
+    if text is not None and not re.fullmatch(r"[0-9A-Fa-f]{64}", text):
+        raise UsageError(f"{text[:80]!r} is not a SHA-256, which has 64 hexadecimal digits.")
+    return text.lower() if text is not None else None
+
+
+def unpack(archive: Path, into: Path, *, limits: Limits = Limits()) -> UnpackedPack:
     """Unpack ``archive`` into the new folder ``into``; every file matches the size and SHA-256 of the manifest.
 
     The contents of the files are not checked; ``validate_untrusted`` does that. Raises ``PackError`` when something is
@@ -222,11 +238,6 @@ def _open_file(layout: Layout, name: str) -> BinaryIO:
         ) from error
 
 
-def _kept_signature(layout: Layout) -> bytes | None:
-    path = layout.signature()
-    return path.read_bytes() if path is not None and path.stat().st_size <= _MAX_SIGNATURE else None
-
-
 def valid_signer(signature: bytes | None, manifest: bytes) -> PublicKey | None:
     """Return the signer, or ``None`` without a signature or with one that a later change of the pack invalidated."""
     if signature is None:
@@ -245,15 +256,14 @@ def _write(
 
     head = [(MANIFEST, content)] + ([(SIGNATURE, signature)] if signature is not None else [])
     sizes = [len(data) for _, data in head] + [record.size for record in manifest.files.values()]
-    total = sum(_BLOCK + size + _padding(size) for size in sizes) + len(_END)
+    total = sum(BLOCKSIZE + size + _padding(size) for size in sizes) + len(_END)
     _remove_stale(output)
     temporary, opened = _open_temporary(output)
     try:
         with opened as file:
-            hashed = _HashingWriter(file)
             compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
             # Not in a with block: after an error, its exit would raise because the declared size was not reached.
-            tar = compressor.stream_writer(cast(IO[bytes], hashed), size=total, closefd=False)
+            tar = compressor.stream_writer(file, size=total, closefd=False)
             for name, data in head:
                 tar.write(_header(name, len(data)) + data + bytes(_padding(len(data))))
             for name, source in files:
@@ -262,11 +272,12 @@ def _write(
             tar.close()  # type: ignore[no-untyped-call]
             file.flush()
             os.fsync(file.fileno())
+            record = describe_file(temporary)
             temporary.replace(output)
         sync(output.parent)
     finally:
         temporary.unlink(missing_ok=True)
-    return hashed.size, hashed.sha256.hexdigest()
+    return record.size, record.sha256
 
 
 def _open_temporary(output: Path) -> tuple[Path, BinaryIO]:
@@ -317,59 +328,41 @@ def _copy(tar: Any, name: str, source: BinaryIO, record: FileRecord) -> None:
 
 def _header(name: str, size: int) -> bytes:
     """Return the tar header (POSIX.1-1988 ustar) of a regular file; sizes from 8 GiB are encoded like in GNU tar."""
-    block = bytearray(_BLOCK)
-    block[: len(name)] = name.encode("ascii")
-    block[100:108] = b"0000644\0"
-    block[108:116] = block[116:124] = b"0000000\0"
-    block[124:136] = b"%011o\0" % size if size <= _MAX_OCTAL else b"\x80" + size.to_bytes(11, "big")
-    block[136:148] = b"00000000000\0"
-    block[148:156] = b" " * 8
-    block[156:157] = b"0"
-    block[257:265] = b"ustar\x0000"
-    block[148:156] = b"%06o\0 " % sum(block)
-    return bytes(block)
+    member = TarInfo(name)
+    member.size = min(size, _MAX_OCTAL)
+    header = bytearray(member.tobuf(USTAR_FORMAT))
+    if size > _MAX_OCTAL:
+        header[124:136] = b"\x80" + size.to_bytes(11, "big")
+        header[148:156] = b" " * 8
+        header[148:155] = b"%06o\0" % sum(header)
+    return bytes(header)
 
 
 def _padding(size: int) -> int:
-    return -size % _BLOCK
-
-
-class _HashingWriter:
-    """Wraps a file and tracks the size and SHA-256 of the bytes written to it."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.size = 0
-        self.sha256 = hashlib.sha256()
-
-    def write(self, data: bytes) -> int:
-        self.sha256.update(data)
-        self.size += len(data)
-        return self._file.write(data)
+    return -size % BLOCKSIZE
 
 
 # -- reading
 
 
-def _unpack(archive: Path, into: Path, limits: Limits) -> UnpackedArchive:
+def _unpack(archive: Path, into: Path, limits: Limits) -> UnpackedPack:
     with archive.open("rb") as file:
-        tar = _Tar(file, os.fstat(file.fileno()).st_size)
-        content = tar.small_member(MANIFEST, limits.manifest_bytes)
+        tar = _Tar(file)
+        content = tar.read_small(MANIFEST, limits.manifest_bytes)
         manifest = parse_manifest(content, "The archive's manifest")
         _require_portable(manifest, limits, "The archive's manifest", _FETCH)
-        _require_room(manifest, tar.archive_bytes, into, limits)
-        signature = tar.small_member(SIGNATURE, _MAX_SIGNATURE) if tar.comes_next(SIGNATURE) else None
+        _require_room(manifest, os.fstat(file.fileno()).st_size, into, limits)
+        signature = tar.read_small(SIGNATURE, MAX_SIGNATURE_BYTES) if tar.next_name() == SIGNATURE else None
         signer = check_signature(signature, content) if signature is not None else None
         for name, record in manifest.files.items():
-            tar.expect(name, record.size, manifest)
-            _write_member(tar, into, name, record)
+            _write_member(tar, into / name, name, record)
         tar.finish()
-        _write_whole(into / MANIFEST, content)
+        (into / MANIFEST).write_bytes(content)
         if signature is not None:
-            _write_whole(into / SIGNATURE, signature)
+            (into / SIGNATURE).write_bytes(signature)
         sync_tree(into)
         sync(into.parent)
-        return UnpackedArchive(manifest, signer, tar.sha256)
+        return UnpackedPack(into, manifest, signer, tar.sha256.hexdigest())
 
 
 def _require_portable(manifest: Manifest, limits: Limits, label: str, hint: str) -> None:
@@ -442,166 +435,106 @@ def _require_room(manifest: Manifest, archive_bytes: int, into: Path, limits: Li
         )
 
 
-def _write_member(tar: _Tar, into: Path, name: str, record: FileRecord) -> None:
-    path = into / name
+def _write_member(tar: _Tar, path: Path, name: str, record: FileRecord) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
-    with _create(path) as file:
-        for data in tar.content(record.size):
+    with path.open("xb") as file:
+        for data in tar.content(name, record.size):
             digest.update(data)
             file.write(data)
     if digest.hexdigest() != record.sha256:
         raise PackError(f"The archive's {name} does not match the manifest: its SHA-256 differs.", hint=_FETCH)
 
 
-def _write_whole(path: Path, content: bytes) -> None:
-    with _create(path) as file:
-        file.write(content)
-
-
-def _create(path: Path) -> BinaryIO:
-    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644), "wb")  # noqa: PTH123
-
-
 class _Tar:
-    """Reads the members of an archive in order, and accepts only headers that ``_header`` writes."""
+    """The tar in an archive, which must consist of a single zstd frame; it is read in order, in bounded memory.
 
-    def __init__(self, file: BinaryIO, archive_bytes: int) -> None:
-        self.archive_bytes = archive_bytes
-        self._stream = _DecompressedStream(file)
-        self._peeked: bytes | None = None
-        self._seen: set[str] = set()
-
-    @property
-    def sha256(self) -> str:
-        """The SHA-256 of the archive, valid once it has been read to its end."""
-        return self._stream.sha256.hexdigest()
-
-    def comes_next(self, name: str) -> bool:
-        """Return whether the next member is ``name``."""
-        return self._peek()[:100].rstrip(b"\0") == name.encode("ascii")
-
-    def small_member(self, name: str, max_bytes: int) -> bytes:
-        """Return the content of the next member, which must be ``name`` and have at most ``max_bytes`` bytes."""
-        header = self._peek()
-        field = header[124:136]
-        size = int(field[:11], 8) if _OCTAL_SIZE.fullmatch(field) else -1
-        if size > max_bytes:
-            raise PackError(f"The archive's {name} has {size:,} bytes; {max_bytes:,} are allowed.", hint=_FETCH)
-        self.expect(name, max(size, 0), None)
-        return b"".join(self.content(size))
-
-    def expect(self, name: str, size: int, manifest: Manifest | None) -> None:
-        """Consume the next header, which must be that of a regular file ``name`` with ``size`` bytes."""
-        header = self._peek()
-        if header != _header(name, size):
-            raise PackError(_describe_mismatch(header, name, size, manifest, self._seen), hint=_FETCH)
-        self._peeked = None
-        self._seen.add(name)
-
-    def content(self, size: int) -> Iterator[bytes]:
-        """Yield the content of the member whose header was just consumed, in chunks."""
-        left = size
-        while left:
-            data = self._stream.read(min(left, _CHUNK))
-            left -= len(data)
-            yield data
-        if any(self._exactly(_padding(size))):
-            raise PackError("The archive contains data between its files.", hint=_FETCH)
-
-    def finish(self) -> None:
-        """Check that the archive ends here."""
-        header = self._peek()
-        if any(header):
-            raise PackError(_describe_mismatch(header, None, 0, None, self._seen), hint=_FETCH)
-        if any(self._exactly(_BLOCK)) or not self._stream.at_end():
-            raise PackError("The archive contains data after its end.", hint=_FETCH)
-
-    def _peek(self) -> bytes:
-        if self._peeked is None:
-            self._peeked = self._exactly(_BLOCK)
-        return self._peeked
-
-    def _exactly(self, size: int) -> bytes:
-        data = b""
-        while len(data) < size:
-            data += self._stream.read(size - len(data))
-        return data
-
-
-_KINDS = {
-    b"1": "a hard link", b"2": "a symbolic link", b"3": "a device", b"4": "a device", b"5": "a folder",
-    b"6": "a named pipe", b"L": "a long name", b"K": "a long link", b"x": "an extended header",
-    b"g": "an extended header", b"S": "a sparse file",
-}  # fmt: skip
-
-
-def _describe_mismatch(header: bytes, name: str | None, size: int, manifest: Manifest | None, seen: set[str]) -> str:
-    """Describe how a header differs from the expected one, which is that of ``name`` or the end of the archive."""
-    if not any(header):
-        return f"The archive ends before {name}."
-    if header[257:262] != b"ustar":
-        return "The archive contains something other than a tar file."
-    found = header[:100].rstrip(b"\0").decode("utf-8", "replace")
-    if header[345:500].rstrip(b"\0"):
-        found = header[345:500].rstrip(b"\0").decode("utf-8", "replace") + "/" + found
-    quoted = _quote(found)
-    if header[156:157] != b"0":
-        kind = _KINDS.get(header[156:157], "an entry of an unknown kind")
-        return f"The archive contains {kind} ({quoted}); a pack has regular files only."
-    if found.startswith("/") or ".." in found.split("/") or "\\" in found:
-        return f"The archive contains {quoted}, a path that leads out of the pack."
-    if found in seen:
-        return f"The archive contains {quoted} twice."
-    if name is None or (manifest is not None and found not in manifest.files):
-        return f"The archive contains {quoted}, which its manifest does not list."
-    if found != name:
-        return f"The archive contains {quoted} instead of {name}."
-    if header[124:136] != _header(name, size)[124:136]:
-        return f"The archive's {name} does not have the size in its manifest ({size:,} bytes)."
-    return f"The header of the archive's {name} differs from the one that `wikigr pack export` writes."
-
-
-def _quote(name: str) -> str:
-    return repr(name if len(name) <= _MAX_LABEL_LENGTH else name[:_MAX_LABEL_LENGTH] + "…")
-
-
-class _DecompressedStream:
-    """The decompressed content of a file, which must consist of a single zstd frame."""
+    Each header must be the one that ``_header`` writes. ``tarfile`` would read a header of up to 8 GiB into memory,
+    take a damaged one for the end of the archive, and ignore owners, padding and what follows the end.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         import zstandard
 
+        # Of the archive, once it has been read to its end.
+        self.sha256 = hashlib.sha256()
         self._file = file
         self._frame = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW).decompressobj()
         self._damage = zstandard.ZstdError
         self._data = memoryview(b"")
-        self.sha256 = hashlib.sha256()
+        self._header = self._exactly(BLOCKSIZE)
 
-    def read(self, size: int) -> bytes:
-        """Return 1 to ``size`` bytes; raises ``PackError`` when the archive ends or is damaged."""
-        while not self._data:
+    def next_name(self) -> str | None:
+        """Return the name of the next member, or ``None`` at the end."""
+        return self._member().name if any(self._header) else None
+
+    def read_small(self, name: str, max_bytes: int) -> bytes:
+        """Return the content of the next member, which must be ``name`` and have at most ``max_bytes`` bytes."""
+        size = self._member().size if any(self._header) else 0
+        if size > max_bytes:
+            raise PackError(f"The archive's {name} has {size:,} bytes; {max_bytes:,} are allowed.", hint=_FETCH)
+        return b"".join(self.content(name, max(size, 0)))
+
+    def content(self, name: str, size: int) -> Iterator[bytes]:
+        """Yield the content of the next member in chunks; it must be the file ``name`` with ``size`` bytes."""
+        if self._header != _header(name, size):
+            raise PackError(self._mismatch(name, size), hint=_FETCH)
+        for left in range(size, 0, -_CHUNK):
+            yield self._exactly(min(left, _CHUNK))
+        if any(self._exactly(_padding(size))):
+            raise PackError("The archive contains data between its files.", hint=_FETCH)
+        self._header = self._exactly(BLOCKSIZE)
+
+    def finish(self) -> None:
+        """Check that the archive ends here."""
+        if any(self._header):
+            raise PackError(self._mismatch(None, 0), hint=_FETCH)
+        if any(self._exactly(len(_END) - BLOCKSIZE)) or self._more() or self._frame.unused_data or self._file.read(1):
+            raise PackError("The archive contains data after its end.", hint=_FETCH)
+
+    def _member(self) -> TarInfo:
+        try:
+            return TarInfo.frombuf(self._header, "utf-8", "surrogateescape")
+        except HeaderError as error:
+            raise PackError("The archive contains something other than a tar file.", hint=_FETCH) from error
+
+    def _mismatch(self, name: str | None, size: int) -> str:
+        """Describe how the next header differs from that of ``name``, or from the end of the archive."""
+        if not any(self._header):
+            return f"The archive ends before {name}."
+        found = self._member()
+        if found.type != REGTYPE:
+            return f"The archive contains {_quote(found.name)}, which is not a regular file."
+        if found.name != name:
+            return f"The archive contains {_quote(found.name)} instead of {name or 'its end'}."
+        if found.size != size:
+            return f"The archive's {name} does not have the size in its manifest ({size:,} bytes)."
+        return f"The header of the archive's {name} differs from the one that `wikigr pack export` writes."
+
+    def _exactly(self, size: int) -> bytes:
+        """Return the next ``size`` decompressed bytes; raises ``PackError`` when the archive ends or is damaged."""
+        pieces = []
+        while size:
             if not self._more():
                 raise PackError("The archive is truncated.", hint=_FETCH)
-        data, self._data = self._data[:size], self._data[size:]
-        return bytes(data)
-
-    def at_end(self) -> bool:
-        """Return whether all data was read and nothing follows the frame in the file."""
-        while not self._data and not self._frame.eof:
-            if not self._more():
-                raise PackError("The archive is truncated.", hint=_FETCH)
-        return not self._data and not self._frame.unused_data and not self._file.read(1)
+            pieces.append(self._data[:size])
+            self._data = self._data[size:]
+            size -= len(pieces[-1])
+        return b"".join(pieces)
 
     def _more(self) -> bool:
-        if self._frame.eof:
-            return False
-        compressed = self._file.read(_COMPRESSED_CHUNK)
-        self.sha256.update(compressed)
-        if not compressed:
-            return False
-        try:
-            self._data = memoryview(self._frame.decompress(compressed))
-        except self._damage as error:
-            raise PackError(f"The archive is damaged or not an archive: {error}.", hint=_FETCH) from error
-        return True
+        """Return whether the frame has more data; raises ``PackError`` when it is truncated or damaged."""
+        while not self._data and not self._frame.eof:
+            compressed = self._file.read(_COMPRESSED_CHUNK)
+            if not compressed:
+                raise PackError("The archive is truncated.", hint=_FETCH)
+            self.sha256.update(compressed)
+            try:
+                self._data = memoryview(self._frame.decompress(compressed))
+            except self._damage as error:
+                raise PackError(f"The archive is damaged or not an archive: {error}.", hint=_FETCH) from error
+        return bool(self._data)
+
+
+def _quote(name: str) -> str:
+    return repr(name if len(name) <= _MAX_LABEL_LENGTH else name[:_MAX_LABEL_LENGTH] + "…")

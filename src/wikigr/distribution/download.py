@@ -30,8 +30,6 @@ from wikigr.distribution.http_request import (
     read_body,
     redact_url,
 )
-from wikigr.errors import PackError
-from wikigr.pack.manifest import file_sha256
 from wikigr.progress import Progress, Silent
 
 if TYPE_CHECKING:
@@ -65,18 +63,17 @@ def open_download(
     folder: Path,
     *,
     max_bytes: int,
-    sha256: str | None = None,
     allow_private: bool = False,
     progress: Progress | None = None,
 ) -> Iterator[Path]:
     """Download ``url`` into ``folder`` and yield the file, locked against other processes.
 
     The file is named after the hash of the URL. The caller removes it with ``discard``. A partial file from an earlier
-    call is resumed if the file on the server is still the same. ``allow_private`` permits private addresses, and plain
-    HTTP to this machine.
+    call is resumed if the file on the server is still the same. ``allow_private`` permits redirects to private
+    addresses, and plain HTTP to this machine.
 
-    Raises ``UsageError`` for a URL that is never fetched, ``PackError`` when the SHA-256 of the file is not ``sha256``
-    (hexadecimal), and ``DownloadError`` or ``AddressError`` when the server, the network or the disk fails.
+    Raises ``UsageError`` for a URL that is never fetched, and ``DownloadError`` or ``AddressError`` when the server,
+    the network or the disk fails.
     """
     parse_url(url)
     progress = progress or Silent()
@@ -99,14 +96,6 @@ def open_download(
                 f"Cannot write the download to {folder}: {error.strerror or error}.",
                 hint="Make that folder writable, or set XDG_CACHE_HOME to another one.",
             ) from error
-        if sha256 is not None:
-            found = file_sha256(target)
-            if found != sha256.lower():
-                discard(target)
-                raise PackError(
-                    f"{redact_url(url)} is not the expected file: its SHA-256 is {found}, not {sha256.lower()}.",
-                    hint="Nothing was installed. Ask the publisher which of the two is right.",
-                )
         yield target
 
 
@@ -265,4 +254,6 @@ def _proxy_hint() -> str:
     proxy = next((name for name in names if os.environ.get(name)), None)
     if proxy is None:
         return ""
-    return f"{proxy} is ignored, because a proxy would resolve names without a check. {DOWNLOAD_MANUALLY}"
+    return (
+        f"{proxy} is ignored, because a proxy would resolve the names in redirects without a check. {DOWNLOAD_MANUALLY}"
+    )

@@ -1,9 +1,9 @@
 """One HTTP GET request to a server that is not trusted.
 
-``httpx2`` speaks HTTP and TLS, and ``transport`` keeps its deadlines. This module adds the policy: the host of every
-hop is resolved and checked (``addresses``), and the connection goes to the checked address, while the certificate is
-verified against the host name. Redirects are therefore followed here. The number of redirects, the time to the end of
-the headers, and the rate of the body are limited.
+``httpx2`` speaks HTTP and TLS, and ``transport`` keeps its deadlines. This module adds the policy: the host that a
+redirect names is resolved and checked (``addresses``), and the connection goes to the checked address, while the
+certificate is verified against the host name. Redirects are therefore followed here. The number of redirects, the time
+to the end of the headers, and the rate of the body are limited.
 
 Proxies from the environment are ignored: a proxy resolves the name itself, so its address could not be checked.
 """
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from wikigr import __version__
-from wikigr.distribution.addresses import is_loopback, resolve
+from wikigr.distribution.addresses import is_loopback, require_public, resolve
 from wikigr.errors import UsageError, WikigrError
 
 if TYPE_CHECKING:
@@ -85,14 +85,15 @@ def parse_url(url: str) -> SplitResult:
 
 @contextmanager
 def open_response(url: str, headers: Mapping[str, str], *, allow_private: bool) -> Iterator[httpx2.Response]:
-    """Request ``url``, follow redirects with the same checks on every hop, and yield the response with its body unread.
+    """Request ``url``, follow redirects, and yield the response with its body unread.
 
-    Its status is 200, 206 or 416. Raises ``Interrupted`` when another attempt may succeed, and ``DownloadError``,
-    ``AddressError`` or ``UsageError`` when it cannot.
+    Redirects lead to public addresses only. ``allow_private`` also permits redirects to private ones, and plain HTTP to
+    this machine. The status is 200, 206 or 416. Raises ``Interrupted`` when another attempt may succeed, and
+    ``DownloadError``, ``AddressError`` or ``UsageError`` when it cannot.
     """
     here = url
-    for _ in range(_MAX_REDIRECTS + 1):
-        with _request_hop(here, headers, allow_private) as response:
+    for hop in range(_MAX_REDIRECTS + 1):
+        with _request_hop(here, headers, allow_private, redirected=hop > 0) as response:
             if response.status_code not in _REDIRECTS:
                 _check_status(response, url)
                 yield response
@@ -122,13 +123,26 @@ def _redirect_target(here: str, location: str) -> str:
 
 
 @contextmanager
-def _request_hop(url: str, headers: Mapping[str, str], allow_private: bool) -> Iterator[httpx2.Response]:
-    """Send one request to a checked address of the host and yield the response once its headers have arrived."""
+def _request_hop(
+    url: str, headers: Mapping[str, str], allow_private: bool, *, redirected: bool
+) -> Iterator[httpx2.Response]:
+    """Send one request and yield the response once its headers have arrived."""
     import httpx2
 
     from wikigr.transport import Transport, load_certificates
 
-    _check_scheme(url, allow_private)
+    plain = parse_url(url).scheme == "http"
+
+    def find_addresses(host: str, port: int) -> list[str]:
+        addresses = resolve(host, port)
+        if redirected:
+            require_public(host, addresses, allow_private=allow_private)
+        if plain and not all(map(is_loopback, addresses)):
+            raise _plain_http(url)
+        return addresses
+
+    if plain and not allow_private:
+        raise _plain_http(url)
     try:
         request = httpx2.Request(
             "GET",
@@ -144,30 +158,12 @@ def _request_hop(url: str, headers: Mapping[str, str], allow_private: bool) -> I
     except httpx2.InvalidURL as error:
         raise UsageError(f"Cannot parse the URL: {error}.") from error
     # A bare transport: a client would add cookies, credentials of the environment and a log line with the URL.
-    transport = Transport(
-        resolve=lambda host, port: _checked_addresses(url, host, port, allow_private),
-        ssl_context=load_certificates(DownloadError),
-    )
-    with transport:
+    with Transport(resolve=find_addresses, ssl_context=load_certificates(DownloadError)) as transport:
         response = _send(transport, request)
         try:
             yield response
         finally:
             response.close()
-
-
-def _check_scheme(url: str, allow_private: bool) -> None:
-    """Raise ``UsageError`` for a URL that is refused whatever its address is."""
-    if parse_url(url).scheme == "http" and not allow_private:
-        raise _plain_http(url)
-
-
-def _checked_addresses(url: str, host: str, port: int, allow_private: bool) -> list[str]:
-    """Return the addresses to connect to; raises ``AddressError`` or ``UsageError`` when one is not allowed."""
-    addresses = resolve(host, port, allow_private=allow_private)
-    if urlsplit(url).scheme == "http" and not all(map(is_loopback, addresses)):
-        raise _plain_http(url)
-    return addresses
 
 
 def _plain_http(url: str) -> UsageError:

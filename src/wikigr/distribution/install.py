@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 
-from wikigr.distribution.archive import pack_file, unpack, valid_signer
+from wikigr.distribution.archive import UnpackedPack, normalize_sha256, pack_file, unpack, valid_signer
 from wikigr.distribution.download import discard, open_download
 from wikigr.distribution.http_request import is_url, redact_url
 from wikigr.distribution.installed_versions import InstalledVersions, Origin, read_origin, write_origin
@@ -28,6 +27,7 @@ from wikigr.pack.layout import MANIFEST, SIGNATURE, Layout, installed_packs, syn
 from wikigr.pack.locate import find_pack, installed_names, is_pack_name
 from wikigr.pack.manifest import (
     EXTRAS,
+    MAX_MANIFEST_BYTES,
     Manifest,
     check_file,
     file_path,
@@ -43,8 +43,6 @@ from wikigr.progress import Progress, Silent
 from wikigr.settings import cache_folder
 
 _MAX_DOWNLOAD_BYTES = 64 << 30
-_MAX_MANIFEST_BYTES = 16 << 20
-_SHA256 = re.compile(r"[0-9A-Fa-f]{64}")
 # Failed checks that an error message quotes.
 _MAX_LISTED_CHECKS = 3
 
@@ -86,26 +84,17 @@ def install(
 
     If ``sha256`` (64 hexadecimal digits) is given, the archive must have this hash; if ``trust`` is given, one of these
     keys must have signed the pack. ``force`` permits replacing a higher version, a pack of another name, or one signed
-    by another key, and permits a version that is not semantic. ``allow_private`` permits downloads from private
-    addresses. The installed pack stays in use until the new one is complete and valid.
+    by another key, and permits a version that is not semantic. ``allow_private`` permits redirects to private
+    addresses, and downloads over HTTP from this machine. The installed pack stays in use until the new one is complete
+    and valid.
 
     Raises ``PackError`` for a pack that is missing, damaged, invalid or not trusted, ``UsageError`` for invalid
     arguments, ``DownloadError`` or ``AddressError`` when a download fails, and ``InstallError`` when the disk fails.
     """
-    if sha256 is not None and not _SHA256.fullmatch(sha256):
-        raise UsageError(f"{sha256[:80]!r} is not a SHA-256, which has 64 hexadecimal digits.")
+    sha256 = normalize_sha256(sha256)
     if name is not None:
         _require_name(name)
-    installation = _Installation(
-        str(source),
-        sha256.lower() if sha256 is not None else None,
-        tuple(trust),
-        name,
-        force,
-        allow_private,
-        progress or Silent(),
-    )
-    return installation.run()
+    return _Installation(str(source), sha256, tuple(trust), name, force, allow_private, progress or Silent()).run()
 
 
 def update_installed(name: str, *, force: bool = False, progress: Progress | None = None) -> Installed:
@@ -164,16 +153,6 @@ def redact_source(source: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _PreparedPack:
-    """A pack in a hidden folder, not validated or in use yet."""
-
-    folder: Path
-    manifest: Manifest
-    signer: PublicKey | None
-    sha256: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class _Installation:
     """One installation and its options."""
 
@@ -191,12 +170,11 @@ class _Installation:
                 self.source,
                 cache_folder() / "downloads",
                 max_bytes=_MAX_DOWNLOAD_BYTES,
-                sha256=self.sha256,
                 allow_private=self.allow_private,
                 progress=self.progress,
             ) as archive:
                 try:
-                    installed = self._install(archive)
+                    installed = self._install_archive(archive)
                 except PackError:
                     # An invalid archive stays invalid, and another attempt must not resume from it.
                     discard(archive)
@@ -211,7 +189,11 @@ class _Installation:
             )
         if path.is_dir() and self.sha256 is not None:
             raise UsageError("--sha256 requires an archive, not a pack's folder.", hint="Use the archive file.")
+        return self._install(path) if path.is_dir() else self._install_archive(path)
+
+    def _install_archive(self, path: Path) -> Installed:
         if self.sha256 is not None:
+            # Before anything reads the archive.
             self._require_sha256(file_sha256(path))
         return self._install(path)
 
@@ -225,10 +207,10 @@ class _Installation:
                 if new.exists():
                     shutil.rmtree(new)
 
-    def _prepare(self, path: Path, new: Path) -> _PreparedPack:
+    def _prepare(self, path: Path, new: Path) -> UnpackedPack:
         """Copy or unpack the pack into the folder ``new``, and check its hash and its signer."""
         self.progress.start("unpacking" if path.is_file() else "copying", 1, "pack")
-        ready = _unpack(path, new) if path.is_file() else _copy(path, new)
+        ready = unpack(path, new) if path.is_file() else _copy(path, new)
         self.progress.advance(1)
         if ready.sha256 is not None and self.sha256 is not None:
             # The file may have changed since it was hashed.
@@ -249,7 +231,7 @@ class _Installation:
                 hint="Nothing was installed. Ask the publisher which of the two is right.",
             )
 
-    def _activate(self, store: InstalledVersions, ready: _PreparedPack) -> Installed:
+    def _activate(self, store: InstalledVersions, ready: UnpackedPack) -> Installed:
         """Make the prepared pack current under its name, if that is permitted and the pack is valid."""
         name, version = self.name or ready.manifest.name, ready.manifest.version
         _require_name(name)
@@ -282,7 +264,7 @@ class _Installation:
             self.progress.note(f"In this folder, ./{name} takes precedence over the installed pack of that name.")
         return self._installed(name, ready, place, before, changed=True)
 
-    def _compare(self, name: str, ready: _PreparedPack, old: Path | None, identity: str) -> str | None:
+    def _compare(self, name: str, ready: UnpackedPack, old: Path | None, identity: str) -> str | None:
         """Return the version that ``ready`` replaces; ``None`` if there is none or the same pack is installed.
 
         Raises ``PackError`` or ``UsageError`` when ``ready`` must not replace it.
@@ -326,7 +308,7 @@ class _Installation:
                 hint="Ask the publisher for one such as 1.2.0, or install it anyway with --force.",
             )
 
-    def _validate(self, ready: _PreparedPack) -> None:
+    def _validate(self, ready: UnpackedPack) -> None:
         from wikigr.distribution.untrusted_checks import SEARCH
         from wikigr.distribution.validate_untrusted import validate_untrusted
 
@@ -346,7 +328,7 @@ class _Installation:
         self.progress.advance(1)
 
     def _installed(
-        self, name: str, ready: _PreparedPack, folder: Path, before: str | None, *, changed: bool
+        self, name: str, ready: UnpackedPack, folder: Path, before: str | None, *, changed: bool
     ) -> Installed:
         return Installed(
             name=name,
@@ -361,12 +343,7 @@ class _Installation:
         )
 
 
-def _unpack(archive: Path, new: Path) -> _PreparedPack:
-    found = unpack(archive, new)
-    return _PreparedPack(new, found.manifest, found.signer, found.sha256)
-
-
-def _copy(source: Path, new: Path) -> _PreparedPack:
+def _copy(source: Path, new: Path) -> UnpackedPack:
     """Copy the pack in the folder ``source``: only its parts, worked examples and gold questions."""
     layout = find_pack(source)
     with layout.reading():
@@ -388,12 +365,12 @@ def _copy(source: Path, new: Path) -> _PreparedPack:
     (new / MANIFEST).write_bytes(content)
     if signer is not None and signature is not None:
         (new / SIGNATURE).write_bytes(signature)
-    return _PreparedPack(new, manifest, signer, None)
+    return UnpackedPack(new, manifest, signer, None)
 
 
 def _read_manifest_file(layout: Layout) -> bytes:
     path = layout.part(MANIFEST)
-    if path.is_symlink() or path.stat().st_size > _MAX_MANIFEST_BYTES:
+    if path.is_symlink() or path.stat().st_size > MAX_MANIFEST_BYTES:
         raise PackError(f"{path} is a link or too large for a manifest.", hint="Build the pack again.")
     return path.read_bytes()
 

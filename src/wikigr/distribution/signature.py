@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import json
 import os
@@ -23,7 +22,7 @@ _KEY_BYTES = 32
 _SIGNATURE_BYTES = 64
 # A key file has a few hundred bytes, a signature file less than 300.
 _MAX_KEY_LENGTH = 16 << 10
-_MAX_SIGNATURE_LENGTH = 4 << 10
+MAX_SIGNATURE_BYTES = 4 << 10
 _KEY_FORMATS = (
     "Use an Ed25519 key in PEM (openssl genpkey -algorithm ed25519) or OpenSSH format (ssh-keygen -t ed25519). "
     "A public key may also be given as text: ssh-ed25519 AAAA…, or the base64 of its 32 bytes."
@@ -130,18 +129,11 @@ def read_public_key(path_or_text: str | Path) -> PublicKey:
     A string that is not the path of a file is text: ``ssh-ed25519 AAAA… comment``, or the base64 of the 32 bytes.
     """
     path = Path(path_or_text)
-    if isinstance(path_or_text, str) and not _is_file(path):
-        key = _from_text(path_or_text.strip())
-        if key is not None:
-            return key
-        raise UsageError(
-            f"{_short(path_or_text)} is neither a file nor a public key.",
-            hint=_KEY_FORMATS,
-        )
-    content = _read(path)
-    key = _from_pem(content) if content.lstrip().startswith(b"-----BEGIN") else _from_lines(content)
+    is_text = isinstance(path_or_text, str) and not _is_file(path)
+    key = _parse_public_key(str(path_or_text).encode(errors="replace") if is_text else _read(path))
     if key is None:
-        raise UsageError(f"{path} does not contain an Ed25519 public key.", hint=_KEY_FORMATS)
+        wrong = "is neither a file nor a public key" if is_text else "does not contain an Ed25519 public key"
+        raise UsageError(f"{_short(path_or_text) if is_text else path} {wrong}.", hint=_KEY_FORMATS)
     return key
 
 
@@ -161,7 +153,7 @@ def read_signature(path: Path) -> bytes:
     Raises ``OSError``.
     """
     with path.open("rb") as file:
-        return file.read(_MAX_SIGNATURE_LENGTH + 1)
+        return file.read(MAX_SIGNATURE_BYTES + 1)
 
 
 def check_signature(content: bytes, manifest: bytes) -> PublicKey:
@@ -170,7 +162,7 @@ def check_signature(content: bytes, manifest: bytes) -> PublicKey:
     Raises ``PackError`` when the signature is damaged or invalid.
     """
     try:
-        fields: Any = json.loads(content) if len(content) <= _MAX_SIGNATURE_LENGTH else None
+        fields: Any = json.loads(content) if len(content) <= MAX_SIGNATURE_BYTES else None
         if not isinstance(fields, dict) or set(fields) != {"algorithm", "public_key", "signature"}:
             raise ValueError("it does not have the expected fields")
         if fields["algorithm"] != _ALGORITHM:
@@ -217,36 +209,24 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _from_pem(content: bytes) -> PublicKey | None:
+def _parse_public_key(content: bytes) -> PublicKey | None:
+    """Return the key in PEM, OpenSSH format or base64; several keys are ambiguous and give ``None``."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+    lines = [line for line in map(bytes.strip, content.splitlines()) if line and not line.startswith(b"#")]
+    key: Any = None
     try:
-        key = serialization.load_pem_public_key(content)
+        if content.lstrip().startswith(b"-----BEGIN"):
+            key = serialization.load_pem_public_key(content)
+        elif len(lines) == 1 and lines[0].startswith(f"{_SSH} ".encode()):
+            key = serialization.load_ssh_public_key(lines[0])
+        elif len(lines) == 1:
+            key = Ed25519PublicKey.from_public_bytes(base64.b64decode(lines[0], validate=True))
     except (ValueError, UnsupportedAlgorithm):
         return None
     return PublicKey(key.public_bytes_raw()) if isinstance(key, Ed25519PublicKey) else None
-
-
-def _from_lines(content: bytes) -> PublicKey | None:
-    """Return the key of an OpenSSH public key file; a file with several keys is ambiguous and gives ``None``."""
-    lines = [line.strip() for line in content.decode("utf-8", "replace").splitlines()]
-    lines = [line for line in lines if line and not line.startswith("#")]
-    return _from_text(lines[0]) if len(lines) == 1 else None
-
-
-def _from_text(text: str) -> PublicKey | None:
-    kind, _, rest = text.partition(" ")
-    try:
-        if kind != _SSH:
-            raw = base64.b64decode(text, validate=True)
-            return PublicKey(raw) if len(raw) == _KEY_BYTES else None
-        blob = base64.b64decode(rest.split()[0] if rest.split() else "", validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    key = PublicKey(blob[-_KEY_BYTES:])
-    return key if blob == key._blob else None
 
 
 def _short(text: str | Path) -> str:

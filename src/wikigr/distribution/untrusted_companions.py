@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +33,9 @@ def check_companions(pack: Pack, *, compare: bool) -> Iterator[Check]:
     if parts.GRAPH_INDEX in pack.manifest.files:
         yield _graph_index(pack, compare=compare)
     if EXAMPLES in pack.manifest.files:
-        yield _examples(pack)
+        yield _extra(pack, EXAMPLES, _describe_examples)
     if QUESTIONS in pack.manifest.files:
-        yield _questions(pack)
+        yield _extra(pack, QUESTIONS, _describe_questions)
 
 
 def _lexical(pack: Pack) -> Check:
@@ -80,25 +81,24 @@ def _read_edges(graph: Graph, source: str, relation: str, target: str) -> tuple[
     return pairs[:, 0], pairs[:, 1]
 
 
-def _examples(pack: Pack) -> Check:
-    path = file_path(pack.layout, EXAMPLES)
+def _extra(pack: Pack, name: str, describe: Callable[[Path], str]) -> Check:
     try:
-        records = json.loads(read_extra(path))
-        examples = records.get("examples") if isinstance(records, dict) else records
-        if not isinstance(examples, list):
-            raise ValueError(f"{path} has no list of examples")
-        check_example_count(path, len(examples))
+        return Check(name, True, describe(file_path(pack.layout, name)))
     except (ValueError, RecursionError) as error:
-        return Check(EXAMPLES, False, str(error))
-    return Check(EXAMPLES, True, f"{len(examples):,} worked examples")
+        return Check(name, False, str(error))
 
 
-def _questions(pack: Pack) -> Check:
-    path = file_path(pack.layout, QUESTIONS)
-    try:
-        lines = [line for line in read_extra(path).decode("utf-8-sig").split("\n") if line.strip()]
-        if not all(isinstance(json.loads(line), dict) for line in lines):
-            raise ValueError(f"{path} has a line that is not an object")
-    except (ValueError, RecursionError) as error:
-        return Check(QUESTIONS, False, str(error))
-    return Check(QUESTIONS, True, f"{len(lines):,} gold questions")
+def _describe_examples(path: Path) -> str:
+    records = json.loads(read_extra(path))
+    examples = records.get("examples") if isinstance(records, dict) else records
+    if not isinstance(examples, list):
+        raise ValueError(f"{path} has no list of examples")
+    check_example_count(path, len(examples))
+    return f"{len(examples):,} worked examples"
+
+
+def _describe_questions(path: Path) -> str:
+    lines = [line for line in read_extra(path).decode("utf-8-sig").split("\n") if line.strip()]
+    if not all(isinstance(json.loads(line), dict) for line in lines):
+        raise ValueError(f"{path} has a line that is not an object")
+    return f"{len(lines):,} gold questions"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 import time
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wikigr.checks import Check
-from wikigr.distribution.archive import unpack
+from wikigr.distribution.archive import normalize_sha256, unpack
 from wikigr.distribution.signature import PublicKey, check_signature, read_signature
 from wikigr.distribution.untrusted_checks import DISTRUST
 from wikigr.distribution.validate_untrusted import validate_untrusted
@@ -47,11 +46,10 @@ def verify(location: str | Path, *, sha256: str | None = None, trust: Sequence[P
     and none of these keys signed the pack, its database is not opened. Raises ``PackError`` when the pack is missing or
     the archive is damaged, and ``UsageError`` for a malformed ``sha256`` or one given with a folder.
     """
-    if sha256 is not None and not re.fullmatch(r"[0-9A-Fa-f]{64}", sha256):
-        raise UsageError(f"{sha256[:80]!r} is not a SHA-256, which has 64 hexadecimal digits.")
+    sha256 = normalize_sha256(sha256)
     path = Path(location)
     if path.is_file() and path.name != parts.DATABASE:
-        return _verify_archive(path, sha256.lower() if sha256 else None, trust)
+        return _verify_archive(path, sha256, trust)
     if sha256 is not None:
         raise UsageError("--sha256 requires an archive, not a folder.", hint="Use the archive file.")
     layout = find_pack(location)

@@ -3,26 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from wikigr.llm.budget import BudgetError
 from wikigr.llm.client import Claude
 from wikigr.llm.reply import Reply
-
-
-class Completes(Protocol):
-    """Anything that completes a request: ``Claude``, or a ``CallQuota`` around it."""
-
-    def complete(
-        self,
-        *,
-        system: Sequence[Mapping[str, Any]] | str,
-        messages: Sequence[Mapping[str, Any]],
-        max_tokens: int,
-        model: str | None = None,
-        extra: Mapping[str, Any] | None = None,
-    ) -> Reply: ...
 
 
 class CallQuota:
@@ -35,19 +20,11 @@ class CallQuota:
         self._deadline = time.monotonic() + seconds
         self.calls = 0
 
-    def complete(
-        self,
-        *,
-        system: Sequence[Mapping[str, Any]] | str,
-        messages: Sequence[Mapping[str, Any]],
-        max_tokens: int,
-        model: str | None = None,
-        extra: Mapping[str, Any] | None = None,
-    ) -> Reply:
+    def complete(self, **request: Any) -> Reply:
         """Like ``Claude.complete``, but raises ``BudgetError`` instead of calling if the quota is exhausted."""
         if self.calls >= self._max_calls:
             raise BudgetError(f"The question has used its quota of {self._max_calls} model calls.")
         if time.monotonic() >= self._deadline:
             raise BudgetError(f"The question has used its quota of {self._seconds:g} s for model calls.")
         self.calls += 1
-        return self._client.complete(system=system, messages=messages, max_tokens=max_tokens, model=model, extra=extra)
+        return self._client.complete(**request)

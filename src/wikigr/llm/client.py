@@ -28,14 +28,11 @@ from wikigr.llm.reply import (
     BlockEnd,
     Event,
     MalformedReply,
-    Partial,
     Reply,
-    StreamReader,
+    ReplyReader,
     TextBlock,
     TextDelta,
     ToolUse,
-    clean_message,
-    read_message,
 )
 from wikigr.llm.response_cache import ResponseCache, request_key
 from wikigr.llm.usage import Usage
@@ -194,18 +191,18 @@ class Claude:
                 with self._lock:
                     self.hits += 1
                 return reply
-        partial = Partial()
-        with self._accounted(request, partial):
+        # The reader removes credentials, so that neither the caller nor the cache gets one.
+        reader = ReplyReader(secrets=self.secrets)
+        with self._accounted(request, reader):
             fetched = self._with_retries(request, self._deadline(), lambda seconds: self._fetch(request, seconds))
             raw, request_id = fetched
-            # Clean the message before anything else, so that neither the caller nor the cache gets a credential.
-            message = clean_message(self._decoded(raw), self.secrets)
+            message = self._decoded(raw)
             if message.get("type") == "error":
                 raise self._server.reported(message, model=request.model)
-            read_message(message, partial)
-        reply = self._reply(request, partial, request_id)
+            reader.read(message)
+        reply = self._reply(request, reader, request_id)
         if self.cache is not None and usable(reply):
-            self.cache.put(key, message)
+            self.cache.put(key, reader)
         return reply
 
     def stream(
@@ -224,23 +221,23 @@ class Claude:
         an error, the events passed so far are not an answer.
         """
         request = _Request.of(model or self.model, system, messages, max_tokens, extra)
-        reader = StreamReader(on_event, self.secrets)
-        with self._accounted(request, reader.partial), ExitStack() as stack:
+        reader = ReplyReader(on_event, self.secrets)
+        with self._accounted(request, reader), ExitStack() as stack:
             deadline = self._deadline()
             response = self._with_retries(
                 request, deadline, lambda seconds: stack.enter_context(self._send(request, seconds, stream=True))
             )
-            for event in self._events(response, _exchange(response, request), deadline):
+            for event in self._events(response, request, deadline):
                 if event.get("type") == "error":
                     raise self._server.reported(event, model=request.model)
                 reader.take(event)
                 if reader.finished:
-                    return self._reply(request, reader.partial, response.request_id)
+                    return self._reply(request, reader, response.request_id)
             raise self._server.disconnected("the stream ended without its last event")
 
     @contextmanager
-    def _accounted(self, request: _Request, partial: Partial) -> Iterator[None]:
-        """Reserve the call's worst case in the budget; afterwards, in any case, settle the usage in ``partial``."""
+    def _accounted(self, request: _Request, reader: ReplyReader) -> Iterator[None]:
+        """Reserve the call's worst case in the budget; afterwards, in any case, settle the usage that was reported."""
         reservation = None
         if self.budget is not None:
             reservation = self.budget.reserve(request.model, request.size, request.max_tokens)
@@ -257,7 +254,7 @@ class Claude:
             complete = error.status is not None
             raise
         finally:
-            used = _used(request, partial)
+            used = _used(request, reader)
             with self._lock:
                 self._usage += used
             if self.budget is not None:
@@ -320,18 +317,18 @@ class Claude:
                 raise MalformedReply(str(error)) from None
 
     def _events(
-        self, response: anthropic.APIResponse[Any], exchange: Exchange, deadline: float
+        self, response: anthropic.APIResponse[Any], request: _Request, deadline: float
     ) -> Iterator[Mapping[str, Any]]:
         """Yield the decoded events of an open stream. Each must arrive in time, and all of them before ``deadline``."""
         import httpx2
 
         from wikigr.transport import BodyTooLargeError
 
+        exchange = _exchange(response, request)
         kind = response.headers.get("content-type", "")
         if not kind.startswith("text/event-stream"):
-            raise self._server.malformed_reply(f"expected a stream, got {kind or 'a response without a type'}")
+            raise MalformedReply(f"expected a stream, got {kind or 'a response without a type'}")
         exchange.extend(min(self.timeout, deadline - time.monotonic()))
-        broken: LlmError
         try:
             for text in httpx2.EventSource(response.http_response):
                 if text.data:
@@ -340,12 +337,10 @@ class Claude:
                         exchange.extend(min(self.timeout, deadline - time.monotonic()))
                     yield event
             return
-        except httpx2.TimeoutException:
-            broken = self._server.timed_out(self.timeout)
         except (httpx2.SSEError, httpx2.DecodingError, BodyTooLargeError) as error:
-            broken = self._server.malformed_reply(str(error).rstrip("."))
+            raise MalformedReply(str(error).rstrip(".")) from None
         except httpx2.HTTPError as error:
-            broken = self._server.disconnected(_reason(error))
+            broken = self._failure(error, request)
         raise broken
 
     def _cache_key(self, request: _Request) -> str:
@@ -358,20 +353,20 @@ class Claude:
             repeat=self.repeat,
         )
 
-    def _reply(self, request: _Request, partial: Partial, request_id: str | None, *, cached: bool = False) -> Reply:
+    def _reply(self, request: _Request, reader: ReplyReader, request_id: str | None, *, cached: bool = False) -> Reply:
         """Return the finished reply; raises ``LlmError`` if it is empty."""
         reply = Reply(
-            blocks=tuple(partial.blocks),
-            stop_reason=partial.stop_reason,
-            model=partial.model,
-            usage=Usage() if cached else _used(request, partial),
+            blocks=tuple(reader.blocks),
+            stop_reason=reader.stop_reason,
+            model=reader.model,
+            usage=Usage() if cached else _used(request, reader),
             request_id=self.secrets.clean(request_id) if request_id else None,
-            tool_uses=tuple(partial.tool_uses),
+            tool_uses=tuple(reader.tool_uses),
             cached=cached,
         )
         # A use of a tool that was not offered does not count.
         if not reply.text.strip() and not (reply.tool_uses and "tools" in request.fields):
-            reason = self._server.clean(partial.stop_reason or "none")
+            reason = self._server.clean(reader.stop_reason or "none")
             raise LlmError(
                 f"The model {request.model} gave no text (stop reason: {reason}).",
                 hint="Raise synthesis.max_tokens in the profile." if reason == "max_tokens" else None,
@@ -384,7 +379,7 @@ class Claude:
         except (ValueError, RecursionError):
             decoded = None
         if not isinstance(decoded, dict):
-            raise self._server.malformed_reply("it is not a JSON object")
+            raise MalformedReply("it is not a JSON object")
         return decoded
 
     def _failure(self, error: anthropic.APIError | httpx2.HTTPError, request: _Request) -> LlmError:
@@ -443,9 +438,9 @@ def _exchange(response: anthropic.APIResponse[Any], request: _Request) -> Exchan
     return exchange
 
 
-def _used(request: _Request, partial: Partial) -> Usage:
+def _used(request: _Request, reader: ReplyReader) -> Usage:
     """Return the usage that the reply reported, at the price of the requested model; empty if it reported none."""
-    counts = partial.tokens.counts
+    counts = reader.tokens
     if not counts:
         return Usage()
     tokens = {

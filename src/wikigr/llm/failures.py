@@ -24,6 +24,33 @@ _STATUS_OF_KIND = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
+_REDIRECT = (
+    "{server} redirects to another address ({status}). Nothing was sent there.",
+    "Set ANTHROPIC_BASE_URL to the final address if you trust it.",
+)
+_NO_ACCESS = (
+    "{server} did not accept the API key ({status}){detail}",
+    "Set ANTHROPIC_API_KEY to a key with access to this model.",
+)
+_OVERLOADED = ("{server} is overloaded ({status}){detail}", "Try again later.")
+# What to say about a status, and a hint.
+_REJECTIONS: dict[int, tuple[str, str | None]] = {
+    **dict.fromkeys((301, 302, 303, 307, 308), _REDIRECT),
+    400: ("{server} rejected the request ({status}){detail}", None),
+    401: _NO_ACCESS,
+    403: _NO_ACCESS,
+    404: (
+        "{server} does not know the model {model} ({status}){detail}",
+        "Check synthesis.model in the profile, and ANTHROPIC_BASE_URL if it is set.",
+    ),
+    413: ("The request is too large for {server} ({status}){detail}", "Give the model fewer or shorter sections."),
+    429: (
+        "{server} limits the rate of requests, or the account has reached its quota ({status}){detail}",
+        "Try again later, or run fewer questions in parallel.",
+    ),
+    503: _OVERLOADED,
+    529: _OVERLOADED,
+}
 
 
 class LlmError(WikigrError):
@@ -64,41 +91,10 @@ class Server:
         """Return the error for a failing HTTP status; ``body`` is the decoded JSON, or else the text."""
         message = self.clean(_message_in(body))
         detail = f": {message}" if message else "."
-        if status in (301, 302, 303, 307, 308):
-            return LlmError(
-                f"{self.name} redirects to another address ({status}). Nothing was sent there.",
-                hint="Set ANTHROPIC_BASE_URL to the final address if you trust it.",
-                status=status,
-            )
-        if status == 400:
-            return BadRequestError(f"{self.name} rejected the request (400){detail}", status=status)
-        if status in (401, 403):
-            return LlmError(
-                f"{self.name} did not accept the API key ({status}){detail}",
-                hint="Set ANTHROPIC_API_KEY to a key with access to this model.",
-                status=status,
-            )
-        if status == 404:
-            return LlmError(
-                f"{self.name} does not know the model {self.clean(model)} (404){detail}",
-                hint="Check synthesis.model in the profile, and ANTHROPIC_BASE_URL if it is set.",
-                status=status,
-            )
-        if status == 413:
-            return LlmError(
-                f"The request is too large for {self.name} (413){detail}",
-                hint="Give the model fewer or shorter sections.",
-                status=status,
-            )
-        if status == 429:
-            return LlmError(
-                f"{self.name} limits the rate of requests, or the account has reached its quota (429){detail}",
-                hint="Try again later, or run fewer questions in parallel.",
-                status=status,
-            )
-        if status in (503, 529):
-            return LlmError(f"{self.name} is overloaded ({status}){detail}", hint="Try again later.", status=status)
-        return LlmError(f"{self.name} answered with status {status}{detail}", status=status)
+        error = BadRequestError if status == 400 else LlmError
+        what, hint = _REJECTIONS.get(status, ("{server} answered with status {status}{detail}", None))
+        described = what.format(server=self.name, status=status, detail=detail, model=self.clean(model))
+        return error(described, hint=hint, status=status)
 
     def reported(self, event: Mapping[str, Any], *, model: str) -> LlmError:
         """Return the error for an ``error`` event in a stream."""

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from wikigr.atomic import write_atomic
-from wikigr.llm.reply import Partial, read_message
+from wikigr.llm.reply import ReplyReader
 
 _log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ def request_key(
 
 
 class ResponseCache:
-    """A folder with one JSON file per reply, as the server sent it. Threads and processes may share it.
+    """A folder with one JSON file per reply, in the format of the API. Threads and processes may share it.
 
     ``fresh`` ignores replies stored before this object was created and replaces them. An unusable file counts as
     missing and is replaced; a failure to write is not an error. Both are reported to ``warn`` each time. Concurrent
@@ -71,30 +71,31 @@ class ResponseCache:
         self._lock = threading.Lock()
         self._written: set[str] = set()
 
-    def get(self, key: str) -> Partial | None:
+    def get(self, key: str) -> ReplyReader | None:
         """Return the reply stored under ``key`` (see ``request_key``), or ``None``."""
         if self._fresh and key not in self._written:
             return None
         path = self._path(key)
-        partial = Partial()
+        reader = ReplyReader()
         try:
             entry = json.loads(path.read_bytes())
             if not isinstance(entry, dict) or (entry.get("schema_version"), entry.get("key")) != (SCHEMA_VERSION, key):
                 raise ValueError("it belongs to another request")
-            read_message(entry.get("message"), partial)
-            if partial.stop_reason not in _DONE or not (partial.blocks or partial.tool_uses):
+            reader.read(entry.get("message"))
+            if reader.stop_reason not in _DONE or not (reader.blocks or reader.tool_uses):
                 raise ValueError("the reply is incomplete")
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecursionError) as error:
             self._warn(f"Cannot use the cached reply {path}, so the model is asked again: {_reason(error)}")
             return None
-        return partial
+        return reader
 
-    def put(self, key: str, message: Mapping[str, Any]) -> None:
-        """Store ``message``, a reply that ``read_message`` accepts, unless it was truncated, refused or paused."""
-        if message.get("stop_reason") not in _DONE:
+    def put(self, key: str, reader: ReplyReader) -> None:
+        """Store the reply that ``reader`` has read, unless it was truncated, refused or paused."""
+        if reader.stop_reason not in _DONE:
             return
+        message = reader.to_message()
         path = self._path(key)
         # ASCII, because a server may send an unpaired surrogate, which UTF-8 cannot encode.
         entry = json.dumps({"schema_version": SCHEMA_VERSION, "key": key, "message": message}, indent=1) + "\n"

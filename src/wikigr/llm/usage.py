@@ -21,26 +21,21 @@ class Usage:
     cost_usd: float | None = 0.0
 
     def __add__(self, other: Usage) -> Usage:
-        known = self.cost_usd is not None and other.cost_usd is not None
-        return Usage(
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
-            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
-            calls=self.calls + other.calls,
-            cost_usd=(self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
-        )
+        return self._plus(other, 1)
 
     def __sub__(self, earlier: Usage) -> Usage:
         """Return the usage since ``earlier``, an earlier value of the same running total."""
-        known = self.cost_usd is not None and earlier.cost_usd is not None
+        return self._plus(earlier, -1)
+
+    def _plus(self, other: Usage, sign: int) -> Usage:
+        known = self.cost_usd is not None and other.cost_usd is not None
         return Usage(
-            input_tokens=self.input_tokens - earlier.input_tokens,
-            output_tokens=self.output_tokens - earlier.output_tokens,
-            cache_read_tokens=self.cache_read_tokens - earlier.cache_read_tokens,
-            cache_write_tokens=self.cache_write_tokens - earlier.cache_write_tokens,
-            calls=self.calls - earlier.calls,
-            cost_usd=(self.cost_usd or 0.0) - (earlier.cost_usd or 0.0) if known else None,
+            input_tokens=self.input_tokens + sign * other.input_tokens,
+            output_tokens=self.output_tokens + sign * other.output_tokens,
+            cache_read_tokens=self.cache_read_tokens + sign * other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + sign * other.cache_write_tokens,
+            calls=self.calls + sign * other.calls,
+            cost_usd=(self.cost_usd or 0.0) + sign * (other.cost_usd or 0.0) if known else None,
         )
 
     @property

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from wikigr.graph.neighborhood import STRUCTURAL, Edge, Node, Step
-from wikigr.llm.call_quota import Completes
+from wikigr.llm.call_quota import CallQuota
+from wikigr.llm.client import Claude
 from wikigr.llm.prompts import prompt
 from wikigr.retrieval.explore.model_planner import find_tagged
 from wikigr.retrieval.explore.triplets import CandidateRelation, Hop, QuestionPruner, Selection
@@ -35,7 +36,7 @@ class ModelPruner:
 
     always_links = True
 
-    def __init__(self, client: Completes, model: str | None = None) -> None:
+    def __init__(self, client: Claude | CallQuota, model: str | None = None) -> None:
         self.client = client
         self.model = model
 

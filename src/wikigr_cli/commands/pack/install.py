@@ -31,7 +31,8 @@ def install(
     allow_private: Annotated[
         bool,
         typer.Option(
-            "--allow-private", help="Also download from private network addresses, and over http from this machine."
+            "--allow-private",
+            help="Also follow redirects to private addresses, and download over http from this machine.",
         ),
     ] = False,
     json_output: options.Json = False,
