@@ -16,8 +16,9 @@ from jinja2 import Environment, PackageLoader
 from wikigr.evaluation.reports import html_figures as figures
 from wikigr.evaluation.reports.groups import hop_rows, type_rows
 from wikigr.evaluation.reports.html_confidence import accuracy_rows, confidence_figures, level_rows
-from wikigr.evaluation.reports.html_figures import NO_FIGURE, as_whole, count_of, finite, fixed_point
+from wikigr.evaluation.reports.html_figures import as_whole, fixed_point
 from wikigr.evaluation.reports.html_forest import VERDICT_MARKS, forest, verdict_card
+from wikigr.evaluation.statistics.wording import NO_FIGURE, count_of, finite
 
 Document = Mapping[str, Any]
 
@@ -51,7 +52,7 @@ def html_report(document: Mapping[str, Any]) -> str:
         .get_template("report.html.j2")
         .render(
             document,
-            cards=[verdict_card(comparison, primary in lower) for comparison in document["comparisons"]],
+            cards=[verdict_card(comparison) for comparison in document["comparisons"]],
             warnings=[*_profile_warnings(document), *_run_warnings(document)],
             metric_names=_primary_first((name for profile in profiles for name in profile["metrics"]), primary),
             lower_is_better=lower,

@@ -9,8 +9,7 @@ from xml.etree import ElementTree
 from wikigr.answer.presentation import LEVEL_WORDS
 from wikigr.evaluation.gate import GateResult
 from wikigr.evaluation.reports.groups import SHOWN, GroupRow, hop_rows, type_rows
-from wikigr.evaluation.statistics.bootstrap import Interval
-from wikigr.evaluation.statistics.wording import TOO_FEW_CHANGED, in_points, interval_in_points, p_value, points
+from wikigr.evaluation.statistics.wording import headline
 
 Document = Mapping[str, Any]
 Table = tuple[list[str], list[list[str]]]
@@ -238,34 +237,6 @@ def comparison_rows(comparison: Mapping[str, Any], *, compact: bool = False) -> 
         rows = [[*row[:5], row[6]] for row in rows]
         head = ["metric", "diff.", "95% interval", "p", "w/t/l", "verdict"]
     return head, rows
-
-
-def headline(comparison: Mapping[str, Any]) -> str:
-    """Return a comparison in one sentence."""
-    result = next((r for r in comparison["results"] if r["metric"] == comparison["primary"]), None)
-    if result is None:
-        return (
-            f"{comparison['second']} cannot be compared with {comparison['first']}: "
-            f"{comparison['primary']} applies to no question that both answered."
-        )
-    first, second, primary = comparison["first"], comparison["second"], comparison["primary"]
-    interval = Interval(**result["interval"])
-    verdict = {
-        "improved": f"{second} is better than {first} in {primary}",
-        "regressed": f"{second} is worse than {first} in {primary}",
-        "equivalent": f"{second} is as good as {first} in {primary}, within {in_points(comparison['margin'])}",
-    }.get(result["verdict"], f"No difference shown between {second} and {first} in {primary}")
-    figures = (
-        f"{points(result['difference'])} (95% interval {interval_in_points(interval)}), {p_value(result['p'])}, "
-        f"{result['n']} questions."
-    )
-    is_open = result["verdict"] == "inconclusive" and not interval.low <= 0.0 <= interval.high
-    return f"{verdict}: {figures}{f' {TOO_FEW_CHANGED}' if is_open else ''}"
-
-
-def detectable(result: Mapping[str, Any]) -> str:
-    """Return a sentence about the minimal detectable effect of a compared metric."""
-    return f"This many questions detect a difference of {in_points(result['mde'])} or more with 80% power."
 
 
 def judge_line(document: Document) -> str | None:
