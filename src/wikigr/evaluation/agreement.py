@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from wikigr.evaluation.samples import Sample
 from wikigr.evaluation.statistics.bootstrap import bootstrap_estimate
 from wikigr.evaluation.statistics.clusters import Floats
 from wikigr.sources.jsonl import JsonlSource
+from wikigr.validation import NO_OTHER_KEYS, InvalidError, validated
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,10 @@ class Label:
 
     question_id: str
     profile: str
-    repeat: int
-    label: str
+    repeat: int = 0
+    label: str = ""
+
+    __pydantic_config__: ClassVar = NO_OTHER_KEYS
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -48,7 +50,10 @@ def read_labels(
     try:
         for record in JsonlSource(path).records():
             where = f"{path}, line {record.line}"
-            label = _label(record.data, where)
+            try:
+                label = validated(Label, record.data)
+            except InvalidError as error:
+                raise UsageError(f"{where}: {error}.") from error
             for value, known, name in (
                 (label.question_id, questions, "question"),
                 (label.profile, profiles, "profile"),
@@ -65,25 +70,6 @@ def read_labels(
     except SourceError as error:
         raise UsageError(f"Cannot read the labels: {error.message}", hint=error.hint) from error
     return labels
-
-
-def _label(line: bytes, where: str) -> Label:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{where}: invalid JSON: {error}.") from error
-    if not isinstance(row, dict):
-        raise UsageError(f"{where}: not a JSON object.")
-    unknown = row.keys() - {"question_id", "profile", "repeat", "label"}
-    if unknown:
-        raise UsageError(f"{where}: a label has no field {sorted(unknown)[0]!r}.")
-    for name in ("question_id", "profile", "label"):
-        if not isinstance(row.get(name), str):
-            raise UsageError(f"{where}: {name} is missing or not a string.")
-    repeat = row.get("repeat", 0)
-    if isinstance(repeat, bool) or not isinstance(repeat, int):
-        raise UsageError(f"{where}: repeat is not an integer.")
-    return Label(row["question_id"], row["profile"], repeat, row["label"])
 
 
 def agreement(

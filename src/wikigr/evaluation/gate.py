@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from wikigr.atomic import write_atomic
 from wikigr.errors import UsageError
@@ -19,6 +19,8 @@ from wikigr.evaluation.run import RUN, Run
 from wikigr.evaluation.samples import RunError, Sample
 from wikigr.evaluation.statistics.paired import PairedResult, Verdict
 from wikigr.evaluation.statistics.wording import VERDICT_WORDS, figures, in_points, too_few_changed
+from wikigr.options import Share
+from wikigr.validation import NO_OTHER_KEYS, validated
 
 SCHEMA_VERSION = 1
 # With fewer questions, no paired test can reach 0.05.
@@ -35,8 +37,10 @@ class Baseline:
     pack_digest: str
     question_hash: str
     wikigr_version: str
-    means: Mapping[str, Mapping[str, float]]
+    means: Mapping[str, Mapping[str, Share]]
     judge: str = NO_JUDGE
+
+    __pydantic_config__: ClassVar = NO_OTHER_KEYS
 
     def samples(self) -> list[Sample]:
         """Return the baseline as samples, for a comparison with those of a run."""
@@ -271,15 +275,7 @@ def read_baseline(path: Path) -> Baseline:
         values = json.loads(path.read_text(encoding="utf-8"))
         if values.pop("schema_version") != SCHEMA_VERSION:
             raise ValueError("it has another version")
-        for name in ("profile", "pack_digest", "question_hash", "wikigr_version", "judge"):
-            if not isinstance(values.get(name, NO_JUDGE if name == "judge" else None), str):
-                raise ValueError(f"{name} is missing or not a string")
-        for question, metrics in values["means"].items():
-            for metric, value in metrics.items():
-                # All metrics lie in [0, 1]. The comparison also rejects NaN.
-                if type(value) not in (int, float) or not 0.0 <= value <= 1.0:
-                    raise ValueError(f"{metric} of {question!r} is {value!r} and not from 0 to 1")
-        return Baseline(**values)
+        return validated(Baseline, json.dumps(values))
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UsageError(
