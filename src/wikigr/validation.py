@@ -64,9 +64,10 @@ def validated(kind: type[T], content: str | bytes) -> T:
     import pydantic
 
     try:
-        return _adapter(kind).validate_json(content, strict=True)
+        value: T = _adapter(kind).validate_json(content, strict=True)
     except pydantic.ValidationError as error:
         raise InvalidError(_explain(error.errors(include_url=False, include_input=False)[0])) from error
+    return value
 
 
 def _explain(mistake: Mapping[str, Any]) -> str:
@@ -83,7 +84,7 @@ def _explain(mistake: Mapping[str, Any]) -> str:
 
 
 @cache
-def _adapter(kind: type[T]) -> TypeAdapter[T]:
+def _adapter(kind: Any) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from wikigr.atomic import write_atomic
 from wikigr.errors import UsageError
-from wikigr.evaluation.comparison import Comparison, compare, means_by_question, overall
+from wikigr.evaluation.comparison import Comparison, compare, flips, means_by_question, overall
 from wikigr.evaluation.judge import ERROR, JUDGED, NO_JUDGE
 from wikigr.evaluation.metrics import METRICS, known_metric
 from wikigr.evaluation.run import RUN, Run
@@ -153,8 +153,7 @@ def check_gate(
     checks.append(GateCheck("complete", len(own) == expected, f"{len(own)} of {expected} samples"))
     if failed == len(own):
         raise RunError("Every sample of the run failed, so there is nothing to judge.")
-    means = means_by_question(own)
-    reached = overall(means)
+    reached = overall(means_by_question(own))
     for metric, floor in wanted.floors.items():
         value = reached.get(metric)
         upward = METRICS[metric].higher_is_better
@@ -181,15 +180,8 @@ def check_gate(
             hint="Name another metric: --primary",
         ) from None
     checks.append(_against_baseline(result, wanted))
-    sign = 1.0 if METRICS[wanted.primary].higher_is_better else -1.0
-    regressed = tuple(
-        question
-        for question, metrics in means.items()
-        if wanted.primary in metrics
-        if sign
-        * (metrics[wanted.primary] - baseline.means.get(question, {}).get(wanted.primary, metrics[wanted.primary]))
-        < 0
-    )
+    changed = flips(baseline.samples(), own, wanted.primary)
+    regressed = tuple(sorted(flip.question_id for flip in changed if flip.worse))
     return GateResult(profile, tuple(checks), comparison, regressed, tuple(_caveats(run, baseline)))
 
 

@@ -32,20 +32,11 @@ def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
         environment.print()
         environment.print(plain(headline(item)), style="bold")
         comparison(environment, item)
-    for table, note in (
-        (text.hops_table(document), text.GROUPS_LEGEND),
-        (text.types_table(document), text.GROUPS_LEGEND),
-        (text.abstention_rows(document), text.ABSTENTION_LEGEND),
-        (text.confidence_rows(document), text.CONFIDENCE_LEGEND),
-        (text.level_rows(document), text.LEVEL_LEGEND),
-        (text.repeat_rows(document), text.repeat_legend(document)),
-        (text.latency_rows(document), ""),
-    ):
-        if table is not None:
-            environment.print()
-            print_table(environment, *table)
-            if note:
-                environment.print(note, style="dim")
+    for section in text.sections(document):
+        environment.print()
+        print_table(environment, *section.table)
+        if section.legend:
+            environment.print(section.legend, style="dim")
 
 
 def failures(environment: Environment, document: Mapping[str, Any]) -> None:
