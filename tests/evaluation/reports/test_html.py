@@ -174,6 +174,7 @@ def flip(number: int, second: str, difference: float) -> Values:
         "question_id": f"q{number:04}",
         "question": f"What is asked by number {number}?",
         "answers": [f"gold {number}"],
+        "worse": difference < 0,
         "difference": difference,
         "sides": [side("baseline", ["Atom#2", "Ion#0"]), side(second, ["Atom#2", "Quark#1"])],
     }
@@ -396,6 +397,8 @@ def test_flips_of_a_metric_of_which_less_is_better() -> None:
     # It is what the document says, whatever a metric is called.
     made = document()
     made["metrics"]["accuracy"]["higher_is_better"] = False
+    for each in made["flips"]["enhanced"]:
+        each["worse"] = not each["worse"]
     tree = parse(html_report(made))
     assert [entry.text() for entry in tree.css(".flips > details > summary > .chip")] == [
         "wrong → right",

@@ -69,7 +69,6 @@ def html_report(document: Mapping[str, Any]) -> str:
             repeated_metrics=_primary_first(
                 (name for profile in repeated for name in profile["repeats"]["deviations"]), primary
             ),
-            count_worse=partial(_count_worse, lower=primary in lower),
             state_of=partial(_state, primary=primary, lower=primary in lower),
             in_all_rankings=lambda flip, section: all(section in side["ranking"] for side in flip["sides"]),
             latencies=latencies,
@@ -150,11 +149,6 @@ def _run_warnings(document: Document) -> list[dict[str, Any]]:
     if run.get("dirty"):
         found.append("The code had uncommitted changes, so its commit does not identify what ran.")
     return [{"text": text} for text in found]
-
-
-def _count_worse(flips: Iterable[Document], *, lower: bool) -> int:
-    """Return the number of flips that got worse."""
-    return sum(((finite(flip.get("difference")) or 0.0) < 0.0) != lower for flip in flips)
 
 
 def _state(sample: Document | None, *, primary: str, lower: bool) -> str:
