@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wikigr.atomic import write_atomic
-from wikigr.evaluation.metrics.answered import ARTICLES, PASSAGES, Level, gold_articles, gold_passages
+from wikigr.evaluation.metrics.answered import ARTICLES, PASSAGES, Granularity, gold_articles, gold_passages
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.evaluation.stored_run import StoredRun
 from wikigr.graph.schema import article_title
@@ -47,7 +47,7 @@ def export_trec(stored: StoredRun, folder: Path) -> tuple[TrecFiles, TrecFiles |
     return articles, _export(stored, folder / "passages", named, PASSAGES) if named else None
 
 
-def _export(stored: StoredRun, folder: Path, questions: Sequence[GoldQuestion], level: Level[str]) -> TrecFiles:
+def _export(stored: StoredRun, folder: Path, questions: Sequence[GoldQuestion], level: Granularity[str]) -> TrecFiles:
     folder.mkdir(parents=True, exist_ok=True)
     files = TrecFiles(folder / "qrels.txt", {name: folder / f"{name}.run" for name in stored.run.profiles})
     write_qrels(files.qrels, questions, level.relevant)

@@ -32,11 +32,11 @@ def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
         environment.print()
         environment.print(plain(headline(item)), style="bold")
         comparison(environment, item)
-    for section in text.sections(document):
+    for each in text.further_tables(document):
         environment.print()
-        print_table(environment, *section.table)
-        if section.legend:
-            environment.print(section.legend, style="dim")
+        print_table(environment, *each.table)
+        if each.legend:
+            environment.print(each.legend, style="dim")
 
 
 def failures(environment: Environment, document: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from wikigr.answer.answer import Answer
 from wikigr.errors import UsageError
 from wikigr.evaluation.metrics import accuracy
-from wikigr.evaluation.metrics.answered import ARTICLES, PASSAGES, SECTIONS, AnsweredQuestion, Level
+from wikigr.evaluation.metrics.answered import ARTICLES, PASSAGES, SECTIONS, AnsweredQuestion, Granularity
 from wikigr.evaluation.metrics.citations import citation_precision, citation_recall, verified_share
 from wikigr.evaluation.metrics.hallucination import measure_hallucination
 from wikigr.evaluation.metrics.ranking import all_found_at, ndcg_at, over, recall_at, reciprocal_rank
@@ -33,7 +33,7 @@ class Metric:
     binary: bool = False
 
 
-def _rankings(level: Level[Any]) -> Iterator[Metric]:
+def _rankings(level: Granularity[Any]) -> Iterator[Metric]:
     """Yield the metrics of the ranking by ``level``; those of articles have no prefix."""
     items, prefix = f"{level.name}s", "" if level is ARTICLES else f"{level.name}_"
     of_items = "" if level is ARTICLES else f" {items}"

@@ -56,7 +56,7 @@ def gold_articles(question: GoldQuestion) -> frozenset[str]:
 def gold_passages(question: GoldQuestion) -> frozenset[str]:
     """Return the source ids of the gold passages, or none for an unanswerable question.
 
-    A gold location without a source id is no passage, but a section or a whole article.
+    A gold location without a source id is not a passage, but a section or a whole article.
     """
     return frozenset(gold.source_id for gold in question.gold if question.answerable and gold.source_id is not None)
 
@@ -86,7 +86,7 @@ def _ranked_sections(retrieved: Sequence[Evidence]) -> list[tuple[str, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Level(Generic[Item]):
+class Granularity(Generic[Item]):
     """What a ranking ranks: the items that are relevant to a question, and those of the retrieved sections."""
 
     name: str
@@ -94,6 +94,6 @@ class Level(Generic[Item]):
     ranked: Callable[[Sequence[Evidence]], list[Item]]
 
 
-ARTICLES = Level("article", gold_articles, ranked_articles)
-PASSAGES = Level("passage", gold_passages, ranked_passages)
-SECTIONS = Level("section", _gold_sections, _ranked_sections)
+ARTICLES = Granularity("article", gold_articles, ranked_articles)
+PASSAGES = Granularity("passage", gold_passages, ranked_passages)
+SECTIONS = Granularity("section", _gold_sections, _ranked_sections)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence, Set
 
-from wikigr.evaluation.metrics.answered import AnsweredQuestion, Item, Level
+from wikigr.evaluation.metrics.answered import AnsweredQuestion, Granularity, Item
 
 
 def over(
-    level: Level[Item], measure: Callable[..., float], k: int | None = None
+    level: Granularity[Item], measure: Callable[..., float], k: int | None = None
 ) -> Callable[[AnsweredQuestion], float]:
     """Return ``measure`` of the ranking by ``level``; at ``k``, for a measure that has one."""
     at = () if k is None else (k,)

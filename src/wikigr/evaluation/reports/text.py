@@ -53,7 +53,7 @@ def _estimate(found: Mapping[str, Any] | None, key: str = "value", *, of: int | 
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class LabeledTable:
     """A table of a report with its title and, unless empty, its legend."""
 
     title: str
@@ -61,7 +61,7 @@ class Section:
     legend: str = ""
 
 
-def sections(document: Document) -> list[Section]:
+def further_tables(document: Document) -> list[LabeledTable]:
     """Return the tables that follow the metrics and the comparisons; those without rows are left out."""
     profiles = document["profiles"]
     repeats = f"Standard deviation between the means of {document['run']['repeat']} repeats; unstable: "
@@ -81,12 +81,12 @@ def sections(document: Document) -> list[Section]:
         ),
     )
     tables = [
-        Section(title, ([name, *(profile["name"] for profile in shown)], rows), legend)
+        LabeledTable(title, ([name, *(profile["name"] for profile in shown)], rows), legend)
         for title, name, shown, rows, legend in found
         if rows
     ]
     latency = _latency_table(profiles)
-    return tables if latency is None else [*tables, Section("Latency", latency)]
+    return tables if latency is None else [*tables, LabeledTable("Latency", latency)]
 
 
 def _with(
@@ -267,8 +267,8 @@ def markdown_report(document: Document) -> str:
             f"## {_inline(comparison['second'])} against {_inline(comparison['first'])}",
             _markdown_table(*comparison_rows(comparison)),
         ]
-    for section in sections(document):
-        parts += [f"## {section.title}", _markdown_table(*section.table), *([section.legend] if section.legend else [])]
+    for each in further_tables(document):
+        parts += [f"## {each.title}", _markdown_table(*each.table), *([each.legend] if each.legend else [])]
     for profile in document["profiles"]:
         if profile["errors"] or profile["degraded"]:
             name = _inline(profile["name"])
