@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 from wikigr.options import Limits
 
@@ -48,14 +48,22 @@ class Having:
         fields = {
             name: core_schema.typed_dict_field(handler.generate_schema(kind)) for name, kind in self._kinds.items()
         }
-        return core_schema.typed_dict_schema(fields, extra_behavior="allow")
+        wanted = core_schema.typed_dict_schema(fields)
+        # The keys stay in the order of the document.
+        unchanged = core_schema.no_info_wrap_validator_function(self._unchanged, wanted)
+        return core_schema.chain_schema([core_schema.dict_schema(core_schema.str_schema()), unchanged])
+
+    @staticmethod
+    def _unchanged(value: object, check: Callable[[object], object]) -> object:
+        check(value)
+        return value
 
 
 Text = Annotated[str, _Text()]
 Identifier = Annotated[str, _Text(integers=True)]
 # The limits exclude infinity and NaN.
 Finite = Annotated[float, Limits(ge=-1e300, le=1e300)]
-# The ``__pydantic_config__`` of a dataclass that has a field for every key.
+# The ``__pydantic_config__`` of a dataclass that, like the dataclasses in it, has a field for every key.
 NO_OTHER_KEYS = {"extra": "forbid"}
 
 
@@ -64,7 +72,7 @@ def validated(kind: type[T], content: str | bytes) -> T:
     import pydantic
 
     try:
-        value: T = _adapter(kind).validate_json(content, strict=True)
+        value: T = _adapter(cast("Any", kind)).validate_json(content, strict=True)
     except pydantic.ValidationError as error:
         raise InvalidError(_explain(error.errors(include_url=False, include_input=False)[0])) from error
     return value
