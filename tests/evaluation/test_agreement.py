@@ -99,14 +99,14 @@ GOOD = {"question_id": "q1", "profile": "a", "label": "partly"}
     ("line", "says"),
     [
         ("{", "invalid JSON"),
-        ("[]", "not a JSON object"),
+        ("[]", "must be an object"),
         (json.dumps({**GOOD, "question_id": "q9"}), "no question 'q9'"),
         (json.dumps({**GOOD, "profile": "b"}), "no profile 'b'"),
         (json.dumps({**GOOD, "repeat": 2}), "no repeat 2"),
         (json.dumps({**GOOD, "repeat": True}), "repeat"),
         (json.dumps({**GOOD, "label": "good"}), "'good' is not a label"),
-        (json.dumps({**GOOD, "label": None}), "label is missing"),
-        (json.dumps({**GOOD, "lable": "partly"}), "no field 'lable'"),
+        (json.dumps({**GOOD, "label": None}), "`label` must be a valid string"),
+        (json.dumps({**GOOD, "lable": "partly"}), "no key `lable`"),
         (json.dumps(GOOD), "label on line 1"),
     ],
 )

@@ -10,8 +10,8 @@ import pytest
 
 from wikigr.errors import UsageError
 from wikigr.evaluation.calibration import (
-    Calibration,
     FittedOn,
+    FittedThreshold,
     calibrate,
     fitted_names,
     fitted_on,
@@ -28,7 +28,7 @@ from wikigr.profiles.files import load_profile
 DATA = FittedOn("h" * 64, "dev", "enhanced")
 
 
-def fit(pack: Path, monkeypatch: pytest.MonkeyPatch, rows: list[tuple[dict[str, Any], bool]]) -> Calibration:
+def fit(pack: Path, monkeypatch: pytest.MonkeyPatch, rows: list[tuple[dict[str, Any], bool]]) -> FittedThreshold:
     """Fit the threshold to the notes of the stage ``abstention`` and whether the question is answerable."""
     notes = iter([note for note, _ in rows])
 

@@ -109,7 +109,7 @@ def test_every_outcome_states_its_reason() -> None:
     outcome, said = decided(50, 90, 100)
     assert (outcome, said.startswith("better: +40.0 points")) == ("passed", True)
     outcome, said = decided(50, 50, 100, margin=0.05)
-    assert (outcome, said.startswith("equally good: +0.0 points")) == ("passed", True)
+    assert (outcome, said.startswith("as good: +0.0 points")) == ("passed", True)
     assert said.endswith("The whole interval is within the margin of 5.0 points.")
     outcome, said = decided(50, 53, 100, fail_on="inconclusive")
     assert (outcome, said.startswith("not worse: +3.0 points")) == ("passed", True)

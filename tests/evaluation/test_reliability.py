@@ -24,7 +24,7 @@ def test_figures_worked_by_hand() -> None:
     assert found.answers == 20
     assert [each.answers for each in found.bins] == [10, 10]
     assert [each.confidence for each in found.bins] == pytest.approx([0.2, 0.85])
-    assert [each.accuracy for each in found.bins] == pytest.approx([0.3, 0.9])
+    assert [each.accuracy.value for each in found.bins] == pytest.approx([0.3, 0.9])
     assert [each.low for each in found.bins] == pytest.approx([0.11, 0.805])
     assert [each.high for each in found.bins] == pytest.approx([0.29, 0.895])
     assert found.ece.value == pytest.approx((10 * 0.1 + 10 * 0.05) / 20)
@@ -52,8 +52,8 @@ def test_certain_answers(right: float) -> None:
     assert found.noise == 0.0
     # All thirty share a bin, because their confidence is the same; its interval has a width all the same.
     (only,) = found.bins
-    assert (only.answers, only.accuracy, only.interval.method) == (30, right, "wilson")
-    assert only.interval.low < only.interval.high
+    assert (only.answers, only.accuracy.value, only.accuracy.interval.method) == (30, right, "wilson")
+    assert only.accuracy.interval.low < only.accuracy.interval.high
 
 
 def test_ties_share_a_bin() -> None:
@@ -103,11 +103,11 @@ def test_repeats_and_clusters_are_no_new_questions() -> None:
     assert fourfold.ece.value == pytest.approx(single.ece.value)
     assert fourfold.ece.interval.low == pytest.approx(single.ece.interval.low)
     assert fourfold.noise == pytest.approx(single.noise)
-    assert [each.interval for each in fourfold.bins] == [each.interval for each in single.bins]
+    assert [each.accuracy.interval for each in fourfold.bins] == [each.accuracy.interval for each in single.bins]
     clusters = {s.question_id: f"c{n // 10}" for n, s in enumerate(once)}
     clustered = measured(once, clusters=clusters)
     assert clustered.ece.value == single.ece.value
-    assert clustered.bins[0].interval.high - clustered.bins[0].interval.low >= (
-        single.bins[0].interval.high - single.bins[0].interval.low
+    assert clustered.bins[0].accuracy.interval.high - clustered.bins[0].accuracy.interval.low >= (
+        single.bins[0].accuracy.interval.high - single.bins[0].accuracy.interval.low
     )
     assert measured(once) == single != measured(once, seed=1)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wikigr.errors import SourceError, UsageError
 from wikigr.evaluation.judge import SCORES
+from wikigr.evaluation.metrics.abstention import share
 from wikigr.evaluation.samples import Sample
-from wikigr.evaluation.statistics.bootstrap import bootstrap_statistic_interval
+from wikigr.evaluation.statistics.bootstrap import bootstrap_estimate
+from wikigr.evaluation.statistics.clusters import Floats
 from wikigr.sources.jsonl import JsonlSource
+from wikigr.validation import NO_OTHER_KEYS, InvalidError, validated
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,10 @@ class Label:
 
     question_id: str
     profile: str
-    repeat: int
-    label: str
+    repeat: int = 0
+    label: str = ""
+
+    __pydantic_config__: ClassVar = NO_OTHER_KEYS
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -47,7 +50,10 @@ def read_labels(
     try:
         for record in JsonlSource(path).records():
             where = f"{path}, line {record.line}"
-            label = _label(record.data, where)
+            try:
+                label = validated(Label, record.data)
+            except InvalidError as error:
+                raise UsageError(f"{where}: {error}.") from error
             for value, known, name in (
                 (label.question_id, questions, "question"),
                 (label.profile, profiles, "profile"),
@@ -66,25 +72,6 @@ def read_labels(
     return labels
 
 
-def _label(line: bytes, where: str) -> Label:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{where}: invalid JSON: {error}.") from error
-    if not isinstance(row, dict):
-        raise UsageError(f"{where}: not a JSON object.")
-    unknown = row.keys() - {"question_id", "profile", "repeat", "label"}
-    if unknown:
-        raise UsageError(f"{where}: a label has no field {sorted(unknown)[0]!r}.")
-    for name in ("question_id", "profile", "label"):
-        if not isinstance(row.get(name), str):
-            raise UsageError(f"{where}: {name} is missing or not a string.")
-    repeat = row.get("repeat", 0)
-    if isinstance(repeat, bool) or not isinstance(repeat, int):
-        raise UsageError(f"{where}: repeat is not an integer.")
-    return Label(row["question_id"], row["profile"], repeat, row["label"])
-
-
 def agreement(
     samples: Sequence[Sample], labels: Sequence[Label], *, seed: int, resamples: int = 9999
 ) -> dict[str, Any]:
@@ -99,21 +86,17 @@ def agreement(
     undefined = {"items": len(both), "kappa": None, "interval": None}
     if not both:
         return undefined
-    machine, people = [judged[label.key] for label in both], [label.label for label in both]
-    kappa = cohens_kappa(machine, people)
-    if math.isnan(kappa):
-        return undefined
-    steps = list(SCORES)
-    cells = np.zeros((len(both), len(steps), len(steps)))
-    for place, (one, other) in enumerate(zip(machine, people, strict=True)):
-        cells[place, steps.index(one), steps.index(other)] = 1.0
-    interval = bootstrap_statistic_interval(
-        lambda weights: _kappas(weights @ cells.reshape(len(both), -1), len(steps)),
+    tables = _tables([judged[label.key] for label in both], [label.label for label in both])
+    found = bootstrap_estimate(
+        lambda weights: _kappas(weights @ tables),
         len(both),
         seed=seed,
         resamples=resamples,
         clusters=[label.question_id for label in both],
     )
+    kappa, interval = found.value, found.interval
+    if math.isnan(kappa):
+        return undefined
     ends = None if interval.method == "degenerate" else [interval.low, interval.high]
     return {"items": len(both), "kappa": kappa, "interval": ends}
 
@@ -127,22 +110,24 @@ def cohens_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float
     """
     if not first or len(first) != len(second):
         raise ValueError(f"{len(first)} labels do not pair with {len(second)}")
-    n = len(first)
-    # Both agreements are multiplied by n * n, which makes them integers.
-    observed = sum(one == other for one, other in zip(first, second, strict=True)) * n
-    counts: dict[Hashable, list[int]] = {}
-    for rater, labels in enumerate((first, second)):
-        for label in labels:
-            counts.setdefault(label, [0, 0])[rater] += 1
-    expected = sum(one * other for one, other in counts.values())
-    return (observed - expected) / (n * n - expected) if expected < n * n else math.nan
+    return float(_kappas(_tables(first, second).sum(axis=0))[0])
 
 
-def _kappas(counts: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
-    """Return Cohen's kappa of each row of ``counts``, of shape ``(k, steps * steps)``; NaN where it is undefined."""
-    tables = counts.reshape(-1, steps, steps)
+def _tables(first: Sequence[Hashable], second: Sequence[Hashable]) -> Floats:
+    """Return the contingency table of each item alone, of shape ``(n, labels * labels)``."""
+    numbers = {label: number for number, label in enumerate(dict.fromkeys((*first, *second)))}
+    tables = np.zeros((len(first), len(numbers), len(numbers)))
+    for place, (one, other) in enumerate(zip(first, second, strict=True)):
+        tables[place, numbers[one], numbers[other]] = 1.0
+    return tables.reshape(len(first), -1)
+
+
+def _kappas(counts: Floats) -> Floats:
+    """Return Cohen's kappa of each row of ``counts``, of shape ``(k, labels * labels)``; NaN where it is undefined."""
+    labels = math.isqrt(counts.shape[-1])
+    tables = counts.reshape(-1, labels, labels)
     n = tables.sum(axis=(1, 2))
+    # Both agreements are multiplied by n * n, which makes them integers.
     observed = np.trace(tables, axis1=1, axis2=2) * n
     expected = (tables.sum(axis=1) * tables.sum(axis=2)).sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(expected < n * n, (observed - expected) / (n * n - expected), np.nan)
+    return share(observed - expected, n * n - expected)

@@ -23,7 +23,7 @@ _EARLIER_NAME = "abstention"
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class FittedThreshold:
     """A fitted threshold and its effect on the questions it was fitted on; ``before`` is the threshold in force.
 
     ``name`` is the name of the threshold in the manifest. ``answered`` is the share of the answerable questions above
@@ -44,7 +44,7 @@ class Calibration:
 
 def calibrate(
     pack: Pack, questions: Sequence[GoldQuestion], profile: Profile, *, advance: Callable[[int], None] = lambda _: None
-) -> Calibration:
+) -> FittedThreshold:
     """Fit the threshold that best separates answerable from unanswerable questions, by Youden's J (1950).
 
     Of equally good thresholds, the middle of the widest gap wins. The record of the stage ``abstention`` says for each
@@ -76,7 +76,7 @@ def calibrate(
         )
     threshold = _best_threshold(strengths, labels)
     above = strengths >= threshold
-    return Calibration(
+    return FittedThreshold(
         name=name,
         threshold=threshold,
         before=float(kept[0][0]["threshold"]),

@@ -51,6 +51,7 @@ class Flip:
     first: Sample
     second: Sample
     difference: float
+    worse: bool
 
 
 def means_by_question(samples: Sequence[Sample]) -> dict[str, dict[str, float]]:
@@ -96,19 +97,18 @@ def compare(
         raise UsageError(f"{names[0]} and {names[1]} have no answered question in common.")
     results = []
     for metric in (primary, *(metric for metric in METRICS if metric != primary)):
-        paired = [q for q in shared if metric in left[q] and metric in right[q]]
-        if not paired:
+        pairs = _paired(left, right, metric)
+        if not pairs:
             continue
-        pairs = [(left[q][metric], right[q][metric]) for q in paired]
         result = compare_paired(
             metric,
-            [a for a, _ in pairs],
-            [b for _, b in pairs],
+            [before for before, _ in pairs.values()],
+            [after for _, after in pairs.values()],
             # The mean over several repeats may lie between 0 and 1.
-            binary=METRICS[metric].binary and all(v in (0.0, 1.0) for pair in pairs for v in pair),
+            binary=METRICS[metric].binary and all(v in (0.0, 1.0) for pair in pairs.values() for v in pair),
             seed=seed,
             margin=margin,
-            clusters=[clusters.get(q, q) for q in paired] if clusters else None,
+            clusters=[clusters.get(q, q) for q in pairs] if clusters else None,
         )
         results.append(result if METRICS[metric].higher_is_better else _reverse(result))
     return Comparison(
@@ -134,8 +134,16 @@ def _reverse(result: PairedResult) -> PairedResult:
 
 def count_paired(first: Sequence[Sample], second: Sequence[Sample], metric: str) -> int:
     """Return the number of questions that have ``metric`` in both arms."""
-    left, right = means_by_question(first), means_by_question(second)
-    return sum(metric in left[question] and metric in right.get(question, {}) for question in left)
+    return len(_paired(means_by_question(first), means_by_question(second), metric))
+
+
+def _paired(left: Means, right: Means, metric: str) -> dict[str, tuple[float, float]]:
+    """Return the values of both arms by question, for the questions that have ``metric`` in both."""
+    return {
+        question: (metrics[metric], right[question][metric])
+        for question, metrics in left.items()
+        if metric in metrics and metric in right.get(question, {})
+    }
 
 
 def flips(first: Sequence[Sample], second: Sequence[Sample], metric: str = PRIMARY) -> list[Flip]:
@@ -144,14 +152,12 @@ def flips(first: Sequence[Sample], second: Sequence[Sample], metric: str = PRIMA
     Raises ``UsageError`` for an unknown metric.
     """
     known_metric(metric)
-    left, right = means_by_question(first), means_by_question(second)
-    found = [
-        Flip(question, *_most_apart(first, second, question, metric), right[question][metric] - left[question][metric])
-        for question in left
-        if metric in left[question] and metric in right.get(question, {})
-        if right[question][metric] != left[question][metric]
-    ]
     sign = 1.0 if METRICS[metric].higher_is_better else -1.0
+    found = [
+        Flip(question, *_most_apart(first, second, question, metric), after - before, sign * (after - before) < 0.0)
+        for question, (before, after) in _paired(means_by_question(first), means_by_question(second), metric).items()
+        if after != before
+    ]
     return sorted(found, key=lambda flip: (sign * flip.difference, flip.question_id))
 
 

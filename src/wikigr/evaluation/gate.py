@@ -8,17 +8,19 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from wikigr.atomic import write_atomic
 from wikigr.errors import UsageError
-from wikigr.evaluation.comparison import Comparison, compare, means_by_question, overall
+from wikigr.evaluation.comparison import Comparison, compare, flips, means_by_question, overall
 from wikigr.evaluation.judge import ERROR, JUDGED, NO_JUDGE
 from wikigr.evaluation.metrics import METRICS, known_metric
 from wikigr.evaluation.run import RUN, Run
 from wikigr.evaluation.samples import RunError, Sample
 from wikigr.evaluation.statistics.paired import PairedResult, Verdict
-from wikigr.evaluation.statistics.wording import TOO_FEW_CHANGED, in_points, interval_in_points, p_value, points
+from wikigr.evaluation.statistics.wording import VERDICT_WORDS, figures, in_points, too_few_changed
+from wikigr.options import Share
+from wikigr.validation import NO_OTHER_KEYS, validated
 
 SCHEMA_VERSION = 1
 # With fewer questions, no paired test can reach 0.05.
@@ -35,8 +37,10 @@ class Baseline:
     pack_digest: str
     question_hash: str
     wikigr_version: str
-    means: Mapping[str, Mapping[str, float]]
+    means: Mapping[str, Mapping[str, Share]]
     judge: str = NO_JUDGE
+
+    __pydantic_config__: ClassVar = NO_OTHER_KEYS
 
     def samples(self) -> list[Sample]:
         """Return the baseline as samples, for a comparison with those of a run."""
@@ -149,8 +153,7 @@ def check_gate(
     checks.append(GateCheck("complete", len(own) == expected, f"{len(own)} of {expected} samples"))
     if failed == len(own):
         raise RunError("Every sample of the run failed, so there is nothing to judge.")
-    means = means_by_question(own)
-    reached = overall(means)
+    reached = overall(means_by_question(own))
     for metric, floor in wanted.floors.items():
         value = reached.get(metric)
         upward = METRICS[metric].higher_is_better
@@ -177,15 +180,8 @@ def check_gate(
             hint="Name another metric: --primary",
         ) from None
     checks.append(_against_baseline(result, wanted))
-    sign = 1.0 if METRICS[wanted.primary].higher_is_better else -1.0
-    regressed = tuple(
-        question
-        for question, metrics in means.items()
-        if wanted.primary in metrics
-        if sign
-        * (metrics[wanted.primary] - baseline.means.get(question, {}).get(wanted.primary, metrics[wanted.primary]))
-        < 0
-    )
+    changed = flips(baseline.samples(), own, wanted.primary)
+    regressed = tuple(sorted(flip.question_id for flip in changed if flip.worse))
     return GateResult(profile, tuple(checks), comparison, regressed, tuple(_caveats(run, baseline)))
 
 
@@ -204,67 +200,34 @@ def _caveats(run: Run, baseline: Baseline) -> list[str]:
 
 
 def _against_baseline(result: PairedResult, wanted: Requirements) -> GateCheck:
+    # The largest loss that the interval contains; negative if it contains gains only.
+    loss = -result.interval.low if METRICS[wanted.primary].higher_is_better else result.interval.high
+    units, counted = (result.n, "questions") if result.clusters is None else (result.clusters, "clusters")
+    margin = f"the margin of {in_points(wanted.margin)}"
+    words, unclear = VERDICT_WORDS[result.verdict], False
+    if result.verdict is Verdict.EQUIVALENT:
+        reason = f"The whole interval is within {margin}."
+    elif result.verdict is not Verdict.INCONCLUSIVE:
+        reason = "The interval excludes 0, and p is at most 0.05."
+    elif units < _MIN_QUESTIONS:
+        unclear, reason = True, f"Fewer than {_MIN_QUESTIONS} {counted} cannot show a difference."
+    elif loss <= wanted.margin:
+        words, reason = "not worse", f"The interval excludes a loss of more than {margin}."
+    else:
+        unclear, reason = True, f"A loss of {in_points(loss)} is possible, which is more than {margin}."
+        reason = f"{too_few_changed(asdict(result))} {reason}".lstrip()
     regressed = result.verdict is Verdict.REGRESSED
-    unclear = result.verdict is Verdict.INCONCLUSIVE and not _excludes_loss(result, wanted)
     failed = {"regression": regressed, "inconclusive": regressed or unclear, "never": False}[wanted.fail_on]
-    consequence = ""
     if not failed and (regressed or unclear):
-        consequence = f" --fail-on {wanted.fail_on} does not fail for this."
+        reason += f" --fail-on {wanted.fail_on} does not fail for this."
     elif failed and unclear:
-        consequence = " --fail-on inconclusive requires that the data exclude such a loss."
+        reason += " --fail-on inconclusive requires that the data exclude such a loss."
     return GateCheck(
         f"{wanted.primary} against the baseline",
         not failed,
-        f"{_verdict_in_words(result, wanted)}: {_figures(result)}. {_reason(result, wanted)}{consequence}",
+        f"{words}: {figures(asdict(result))}. {reason}",
         inconclusive=unclear and not failed,
     )
-
-
-def _excludes_loss(result: PairedResult, wanted: Requirements) -> bool:
-    """Return whether the interval excludes a loss of more than the margin. Too few questions exclude nothing."""
-    return _units(result) >= _MIN_QUESTIONS and _largest_loss(result, wanted) <= wanted.margin
-
-
-def _units(result: PairedResult) -> int:
-    return result.n if result.clusters is None else result.clusters
-
-
-def _largest_loss(result: PairedResult, wanted: Requirements) -> float:
-    """Return the largest loss that the interval contains; negative if it contains gains only."""
-    return -result.interval.low if METRICS[wanted.primary].higher_is_better else result.interval.high
-
-
-def _verdict_in_words(result: PairedResult, wanted: Requirements) -> str:
-    if result.verdict is Verdict.INCONCLUSIVE:
-        return "not worse" if _excludes_loss(result, wanted) else "no difference shown"
-    return {Verdict.IMPROVED: "better", Verdict.REGRESSED: "worse", Verdict.EQUIVALENT: "equally good"}[result.verdict]
-
-
-def _figures(result: PairedResult) -> str:
-    return (
-        f"{points(result.difference)} (95% interval {interval_in_points(result.interval)}), {p_value(result.p)}, "
-        f"{result.n} questions"
-    )
-
-
-def _reason(result: PairedResult, wanted: Requirements) -> str:
-    """Return the sentence that says how the verdict follows from the figures and the margin."""
-    margin = f"the margin of {in_points(wanted.margin)}"
-    if result.verdict is Verdict.EQUIVALENT:
-        return f"The whole interval is within {margin}."
-    if result.verdict is not Verdict.INCONCLUSIVE:
-        return "The interval excludes 0, and p is at most 0.05."
-    if _units(result) < _MIN_QUESTIONS:
-        counted = "questions" if result.clusters is None else "clusters"
-        return f"Fewer than {_MIN_QUESTIONS} {counted} cannot show a difference."
-    loss = in_points(_largest_loss(result, wanted))
-    if _excludes_loss(result, wanted):
-        return f"The interval excludes a loss of more than {margin}."
-    because = f"A loss of {loss} is possible, which is more than {margin}."
-    if result.interval.low <= 0.0 <= result.interval.high:
-        return because
-    # The bootstrap interval is too narrow if few questions differ. The test is exact.
-    return f"{TOO_FEW_CHANGED} {because}"
 
 
 def make_baseline(run: Run, samples: Sequence[Sample], profile: str) -> Baseline:
@@ -304,15 +267,7 @@ def read_baseline(path: Path) -> Baseline:
         values = json.loads(path.read_text(encoding="utf-8"))
         if values.pop("schema_version") != SCHEMA_VERSION:
             raise ValueError("it has another version")
-        for name in ("profile", "pack_digest", "question_hash", "wikigr_version", "judge"):
-            if not isinstance(values.get(name, NO_JUDGE if name == "judge" else None), str):
-                raise ValueError(f"{name} is missing or not a string")
-        for question, metrics in values["means"].items():
-            for metric, value in metrics.items():
-                # All metrics lie in [0, 1]. The comparison also rejects NaN.
-                if type(value) not in (int, float) or not 0.0 <= value <= 1.0:
-                    raise ValueError(f"{metric} of {question!r} is {value!r} and not from 0 to 1")
-        return Baseline(**values)
+        return validated(Baseline, json.dumps(values))
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UsageError(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Any
 
 from wikigr.evaluation.comparison import Means
 from wikigr.evaluation.questions import count_hops
-from wikigr.evaluation.statistics.bootstrap import Estimate, bootstrap_interval
+from wikigr.evaluation.statistics.bootstrap import bootstrap_interval
 
 GROUPED = (
     "accuracy",
@@ -28,15 +27,11 @@ Question = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The figures of the answered questions of a group.
-
-    ``key`` is the number of hops or the type. ``metrics`` maps each metric of ``GROUPED`` that applies to its mean and
-    the number of questions that it applies to.
-    """
+    """The answered questions of a group, by number of hops or by type (``key``), and their ``metric_figures``."""
 
     key: int | str
     questions: int
-    metrics: Mapping[str, tuple[Estimate, int]]
+    metrics: Mapping[str, Mapping[str, float]]
 
 
 def hops_of(question: Question) -> int | None:
@@ -71,15 +66,26 @@ def group_figures(
         group = key(questions[id_])
         if group is not None:
             members.setdefault(group, []).append(id_)
-    found = []
-    for group, ids in sorted(members.items()):
-        metrics = {}
-        for metric in GROUPED:
-            applies = [id_ for id_ in sorted(ids) if metric in means[id_]]
-            if applies:
-                values = [means[id_][metric] for id_ in applies]
-                keys = [clusters.get(id_, id_) for id_ in applies] if clusters else None
-                interval = bootstrap_interval(values, seed=seed, resamples=resamples, clusters=keys)
-                metrics[metric] = (Estimate(fmean(values), interval), len(values))
-        found.append(Group(group, len(ids), metrics))
+    return [
+        Group(
+            group,
+            len(ids),
+            metric_figures({id_: means[id_] for id_ in sorted(ids)}, GROUPED, seed, resamples, clusters),
+        )
+        for group, ids in sorted(members.items())
+    ]
+
+
+def metric_figures(
+    means: Means, metrics: Iterable[str], seed: int, resamples: int, clusters: Mapping[str, str] | None
+) -> dict[str, dict[str, float]]:
+    """Return each of ``metrics`` that applies: mean, ends of the 95% bootstrap interval, and number of questions."""
+    found: dict[str, dict[str, float]] = {}
+    for metric in metrics:
+        values = {id_: by_metric[metric] for id_, by_metric in means.items() if metric in by_metric}
+        if values:
+            keys = [clusters.get(id_, id_) for id_ in values] if clusters else None
+            interval = bootstrap_interval(list(values.values()), seed=seed, resamples=resamples, clusters=keys)
+            mean = sum(values.values()) / len(values)
+            found[metric] = {"mean": mean, "low": interval.low, "high": interval.high, "questions": len(values)}
     return found

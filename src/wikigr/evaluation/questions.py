@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Literal
 
 from wikigr.errors import SourceError, UsageError
+from wikigr.options import Limits
 from wikigr.sources.jsonl import MAX_LINE_BYTES, JsonlRecord, JsonlSource
+from wikigr.validation import Identifier, InvalidError, Text, validated
 
 ProblemKind = Literal[
     "form",
@@ -45,9 +47,9 @@ class Gold:
     ``title`` is stored as in the file and compared after folding.
     """
 
-    title: str
-    section: str | None = None
-    source_id: str | None = None
+    title: Text
+    section: Text | None = None
+    source_id: Text | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +111,8 @@ def load_questions(
     try:
         for record in source.records():
             try:
-                question = _Line(record).question()
-            except _LineError as error:
+                question = _question(record)
+            except InvalidError as error:
                 if problems is None:
                     raise QuestionError(f"{name}, line {record.line}: {error}.") from error
                 problems.append(Problem("form", "", record.line, str(error)))
@@ -171,155 +173,67 @@ def question_file(root: Path) -> Path:
     return file
 
 
-class _LineError(Exception):
-    """The mistake in one line."""
-
-
+@dataclass(frozen=True, slots=True)
 class _Line:
-    """One line of the file, parsed field by field. The first mistake raises ``_LineError``."""
+    """The fields of a line; others are ignored."""
 
-    def __init__(self, record: JsonlRecord) -> None:
-        self._line = record.line
-        self._fields = self._load(record)
+    id: Identifier
+    question: Text
+    answers: tuple[Text, ...] | None = None
+    gold: tuple[Gold, ...] | None = None
+    gold_titles: tuple[Text, ...] | None = None
+    gold_ids: tuple[Text | None, ...] | None = None
+    answerable: bool | None = None
+    is_impossible: bool | None = None
+    type: Text | None = None
+    split: Text | None = None
+    cluster: Text | None = None
+    hops: Annotated[int, Limits(ge=1)] | None = None
 
-    def question(self) -> GoldQuestion:
-        identifier = self._identifier()
-        question = self._text("question")
-        if question is None:
-            raise _LineError("the question is missing: `question`")
-        answerable = self._answerable()
-        answers = self._answers()
-        gold = self._gold()
-        if not answerable and self._fields.get("is_impossible") is True:
+    def as_question(self, line: int) -> GoldQuestion:
+        """Return the question on ``line``; raise ``InvalidError`` for fields that do not fit each other."""
+        if self.answerable is not None and self.answerable is self.is_impossible:
+            raise InvalidError("`answerable` and `is_impossible` contradict each other")
+        answerable = not self.is_impossible if self.answerable is None else self.answerable
+        answers, gold = self.answers or (), self._places()
+        if not answerable and self.is_impossible:
             # SQuAD 2.0 lists plausible but wrong answers here.
             answers = ()
         if answerable and not answers:
-            raise _LineError(
+            raise InvalidError(
                 "the question is answerable, but has no answers: give `answers`, or mark it as not `answerable`"
             )
         if not answerable and answers:
-            raise _LineError("the question is not `answerable`, but has `answers`")
+            raise InvalidError("the question is not `answerable`, but has `answers`")
         if answerable and not gold:
-            raise _LineError("the question is answerable, but has no gold article: give `gold` or `gold_titles`")
+            raise InvalidError("the question is answerable, but has no gold article: give `gold` or `gold_titles`")
         return GoldQuestion(
-            id=identifier,
-            question=question,
-            answers=answers,
-            gold=gold,
+            id=self.id,
+            question=self.question,
+            answers=tuple(dict.fromkeys(answers)),
+            gold=tuple(dict.fromkeys(gold)),
             answerable=answerable,
-            type=self._text("type") or "",
-            split=self._text("split") or "",
-            cluster=self._text("cluster"),
-            line=self._line,
-            hops=self._hops(),
+            type=self.type or "",
+            split=self.split or "",
+            cluster=self.cluster,
+            line=line,
+            hops=self.hops or count_hops(self.type or ""),
         )
 
-    def _load(self, record: JsonlRecord) -> Mapping[str, Any]:
-        if record.is_too_long:
-            raise _LineError(f"the line is longer than {MAX_LINE_BYTES // (1024 * 1024)} MiB")
-        try:
-            value = json.loads(record.data.decode("utf-8"))
-        except UnicodeDecodeError as error:
-            raise _LineError(f"invalid UTF-8 at byte {error.start + 1} of the line") from error
-        except json.JSONDecodeError as error:
-            raise _LineError(f"invalid JSON: {error.msg} at column {error.colno}") from error
-        except (ValueError, RecursionError) as error:
-            raise _LineError(f"invalid JSON: {error}") from error
-        if not isinstance(value, dict):
-            raise _LineError(f"expected a JSON object, found {_kind(value)}")
-        return value
-
-    def _identifier(self) -> str:
-        value = self._fields.get("id")
-        if isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
-        identifier = self._text("id")
-        if identifier is None:
-            raise _LineError("the question has no id: `id`")
-        return identifier
-
-    def _answerable(self) -> bool:
-        answerable = self._flag("answerable")
-        impossible = self._flag("is_impossible")
-        if answerable is not None and answerable is impossible:
-            raise _LineError("`answerable` and `is_impossible` contradict each other")
-        if answerable is None:
-            return not impossible
-        return answerable
-
-    def _hops(self) -> int | None:
-        value = self._fields.get("hops")
-        if value is None:
-            return count_hops(self._text("type") or "")
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise _LineError(f"`hops` must be an integer of at least 1, not {json.dumps(value)}")
-        return value
-
-    def _answers(self) -> tuple[str, ...]:
-        values = self._list("answers")
-        return tuple(dict.fromkeys(self._string(value, f"answers[{i}]") for i, value in enumerate(values)))
-
-    def _gold(self) -> tuple[Gold, ...]:
-        has_own = self._fields.get("gold") is not None
-        if has_own and (self._fields.get("gold_titles") is not None or self._fields.get("gold_ids") is not None):
-            raise _LineError("`gold` cannot be combined with `gold_titles` or `gold_ids`: give one of them")
-        places = self._own_gold() if has_own else self._public_gold()
-        return tuple(dict.fromkeys(places))
-
-    def _own_gold(self) -> list[Gold]:
-        places = []
-        for i, value in enumerate(self._list("gold")):
-            name = f"gold[{i}]"
-            if not isinstance(value, dict):
-                raise _LineError(f"`{name}` must be an object with a `title`, not {_kind(value)}")
-            section, source_id = (
-                None if value.get(key) is None else self._string(value[key], f"{name}.{key}")
-                for key in ("section", "source_id")
-            )
-            places.append(Gold(self._string(value.get("title"), f"{name}.title"), section, source_id))
-        return places
-
-    def _public_gold(self) -> list[Gold]:
-        titles = [self._string(value, f"gold_titles[{i}]") for i, value in enumerate(self._list("gold_titles"))]
-        ids = [
-            None if value is None else self._string(value, f"gold_ids[{i}]")
-            for i, value in enumerate(self._list("gold_ids"))
-        ]
+    def _places(self) -> Sequence[Gold]:
+        if self.gold is not None:
+            if self.gold_titles is not None or self.gold_ids is not None:
+                raise InvalidError("`gold` cannot be combined with `gold_titles` or `gold_ids`: give one of them")
+            return self.gold
+        titles, ids = self.gold_titles or (), self.gold_ids or ()
         if ids and len(ids) != len(titles):
-            raise _LineError(
+            raise InvalidError(
                 f"there are {len(titles)} `gold_titles` for {len(ids)} `gold_ids`: each passage needs its article"
             )
         return [Gold(title, source_id=i) for title, i in zip(titles, ids or [None] * len(titles), strict=True)]
 
-    def _text(self, key: str) -> str | None:
-        value = self._fields.get(key)
-        return None if value is None else self._string(value, key)
 
-    def _flag(self, key: str) -> bool | None:
-        value = self._fields.get(key)
-        if value is None or isinstance(value, bool):
-            return value
-        raise _LineError(f"`{key}` must be true or false, not {_kind(value)}")
-
-    def _list(self, key: str) -> list[Any]:
-        value = self._fields.get(key)
-        if value is None:
-            return []
-        if not isinstance(value, list):
-            raise _LineError(f"`{key}` must be a list, not {_kind(value)}")
-        return value
-
-    def _string(self, value: object, name: str) -> str:
-        if not isinstance(value, str):
-            raise _LineError(f"`{name}` must be a string, not {_kind(value)}")
-        text = value.strip()
-        if not text:
-            raise _LineError(f"`{name}` is empty")
-        if any("\ud800" <= character <= "\udfff" for character in text):
-            raise _LineError(f"`{name}` contains an unpaired surrogate")
-        return text
-
-
-def _kind(value: object) -> str:
-    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
-    return names.get(type(value), "a number")
+def _question(record: JsonlRecord) -> GoldQuestion:
+    if record.is_too_long:
+        raise InvalidError(f"the line is longer than {MAX_LINE_BYTES // (1024 * 1024)} MiB")
+    return validated(_Line, record.data).as_question(record.line)

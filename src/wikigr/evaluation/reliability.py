@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wikigr.answer.answer import ABSTAINED
 from wikigr.evaluation.risk_coverage import RIGHT
 from wikigr.evaluation.samples import Sample, cluster_keys
-from wikigr.evaluation.statistics.bootstrap import Estimate, Interval, bootstrap_estimate
+from wikigr.evaluation.statistics.bootstrap import Estimate, bootstrap_estimate
 from wikigr.evaluation.statistics.clusters import Floats, cluster_numbers
 from wikigr.evaluation.statistics.wilson import wilson_interval
 
@@ -26,15 +26,14 @@ _SIMULATIONS = 1_000
 class ReliabilityBin:
     """The answers with a confidence from ``low`` to ``high``: their number, mean confidence and accuracy.
 
-    ``interval`` is the Wilson interval of the accuracy. Dependent answers (repeats, clusters) count as one trial.
+    The interval of the accuracy is Wilson's. Dependent answers (repeats, clusters) count as one trial.
     """
 
     low: float
     high: float
     answers: int
     confidence: float
-    accuracy: float
-    interval: Interval
+    accuracy: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +84,7 @@ def reliability(
                 high=float(confidence[inside].max()),
                 answers=len(inside),
                 confidence=float(confidence[inside].mean()),
-                accuracy=accuracy,
-                interval=wilson_interval(accuracy, len({keys[place] for place in inside})),
+                accuracy=Estimate(accuracy, wilson_interval(accuracy, len({keys[place] for place in inside}))),
             )
         )
     return Reliability(

@@ -10,11 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 from wikigr import __version__
 from wikigr.errors import UsageError
 from wikigr.evaluation.samples import RunError
+from wikigr.options import Limits
+from wikigr.validation import NO_OTHER_KEYS, Having, InvalidError, validated
 
 RUN = "run.json"
 # The folder, inside the folder of a run, of the profiles that exist nowhere else.
@@ -44,9 +46,9 @@ class Run:
     - ``created``: when the run was begun, in UTC (ISO 8601). Empty in runs of earlier releases.
     """
 
-    pack: Mapping[str, str]
-    questions: Mapping[str, Any]
-    profiles: Mapping[str, Mapping[str, Any]]
+    pack: Annotated[Mapping[str, str], Having(name=str, digest=str)]
+    questions: Annotated[Mapping[str, Any], Having(hash=str, count=int)]
+    profiles: Annotated[Mapping[str, Mapping[str, Any]], Limits(min_length=1)]
     encoder: Mapping[str, Any]
     seed: int
     repeat: int
@@ -70,6 +72,8 @@ class Run:
     created: str = ""
     wikigr_version: str = __version__
     schema_version: int = SCHEMA_VERSION
+
+    __pydantic_config__: ClassVar = NO_OTHER_KEYS
 
     def identity(self) -> str:
         """Return a hash of everything that determines the samples, so that only the same run is resumed."""
@@ -118,12 +122,11 @@ def read_run(folder: Path) -> Run:
             raise RunError(
                 f"The run {folder} has version {values.get('schema_version')!r} instead of {SCHEMA_VERSION}."
             )
-        for name in ("argv", "leaks", "missing"):
-            values[name] = tuple(values.get(name, ()))
-        run = Run(**values)
+        run = validated(Run, json.dumps(values))
         if not run.subject:
             run = replace(run, subject=list(run.profiles)[-1])
-        _check(run)
+        if run.subject not in run.profiles:
+            raise InvalidError("`subject` is not one of the profiles")
         return run
     except (FileNotFoundError, NotADirectoryError) as error:
         raise UsageError(
@@ -131,24 +134,6 @@ def read_run(folder: Path) -> Run:
         ) from error
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise RunError(f"Cannot read the run {path}: {error}.") from error
-
-
-def _check(run: Run) -> None:
-    """Raise ``TypeError`` or ``KeyError`` if a field that reports need is missing or has the wrong type."""
-    for part, name, kind in (
-        (run.pack, "name", str),
-        (run.pack, "digest", str),
-        (run.questions, "hash", str),
-        (run.questions, "count", int),
-    ):
-        if not isinstance(part[name], kind):
-            raise TypeError(f"{name} has the wrong type")
-    if not isinstance(run.profiles, dict) or not run.profiles:
-        raise TypeError("profiles are missing")
-    if run.subject and run.subject not in run.profiles:
-        raise TypeError("subject is not one of the profiles")
-    if type(run.seed) is not int or type(run.repeat) is not int:
-        raise TypeError("seed and repeat must be integers")
 
 
 def differences(first: Run, second: Run) -> list[str]:

@@ -10,10 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 from wikigr.errors import WikigrError
 from wikigr.llm.usage import Usage
+from wikigr.options import Share
+from wikigr.validation import NO_OTHER_KEYS, Finite, Having, validated
 
 SAMPLES = "samples.jsonl"
 
@@ -42,20 +44,22 @@ class Sample:
     repeat: int
     answer: str = ""
     query_type: str = ""
-    confidence: float = 0.0
-    metrics: Mapping[str, float] = field(default_factory=dict)
+    confidence: Share = 0.0
+    metrics: Mapping[str, Share] = field(default_factory=dict)
     citations: tuple[Mapping[str, Any], ...] = ()
-    ranking: tuple[Mapping[str, Any], ...] = ()
+    ranking: tuple[Annotated[Mapping[str, Any], Having(section_id=str, score=Finite)], ...] = ()
     warnings: tuple[str, ...] = ()
     degraded: bool = False
-    timings: Mapping[str, float] = field(default_factory=dict)
+    timings: Mapping[str, Finite] = field(default_factory=dict)
     usage: Mapping[str, Any] = field(default_factory=dict)
     cached: bool = False
     error: str | None = None
-    judgment: Mapping[str, Any] | None = None
+    judgment: Annotated[Mapping[str, Any], Having(verdict=str)] | None = None
     judge_usage: Mapping[str, Any] = field(default_factory=dict)
-    span: Mapping[str, Any] | None = None
+    span: Annotated[Mapping[str, Any], Having(text=str)] | None = None
     level: str = ""
+
+    __pydantic_config__: ClassVar = NO_OTHER_KEYS
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -115,64 +119,23 @@ def read_samples(folder: Path) -> list[Sample]:
     found: dict[tuple[str, str, int], Sample] = {}
     # Bytes, because an incomplete last line may end inside a character.
     for number, line in enumerate(content.split(b"\n")[:-1], start=1):
-        sample = _parse(line, path, number)
+        try:
+            sample = parse_line(line)
+        except (ValueError, TypeError) as error:
+            raise RunError(
+                f"Line {number} of {path} is not a valid sample: {error}.",
+                hint="Delete the line and repeat the command that made the run: it asks the question again.",
+            ) from error
         found[sample.key] = sample
     return sorted(found.values(), key=lambda sample: sample.key)
 
 
 def parse_line(line: bytes | str) -> Sample:
-    """Return the sample that ``write_line`` wrote; the errors of other lines are ``_parse``'s to explain."""
-    values = json.loads(line)
-    for name in ("citations", "ranking", "warnings"):
-        values[name] = tuple(values[name])
-    return Sample(**values)
-
-
-def _parse(line: bytes, path: Path, number: int) -> Sample:
-    try:
-        sample = parse_line(line)
-        _check(sample)
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise RunError(
-            f"Line {number} of {path} is not a valid sample: {error}.",
-            hint="Delete the line and repeat the command that made the run: it asks the question again.",
-        ) from error
+    """Return the sample that ``write_line`` wrote; raise ``ValueError`` or ``TypeError`` for any other line."""
+    sample = validated(Sample, line)
+    for used in (sample.usage, sample.judge_usage):
+        Usage(**used)
     return sample
-
-
-def _check(sample: Sample) -> None:
-    """Raise ``TypeError`` for a field of the wrong type and ``ValueError`` for a value out of range."""
-    for name in ("profile", "question_id", "answer", "query_type", "level"):
-        if not isinstance(getattr(sample, name), str):
-            raise TypeError(f"{name} is not a string")
-    if type(sample.repeat) is not int:
-        raise TypeError("repeat is not an integer")
-    if sample.error is not None and not isinstance(sample.error, str):
-        raise TypeError("error is not a string")
-    for name in ("metrics", "timings"):
-        numbers = getattr(sample, name)
-        if not isinstance(numbers, dict):
-            raise TypeError(f"{name} is not an object of numbers")
-        for key, value in numbers.items():
-            if type(value) not in (int, float) or not math.isfinite(value):
-                raise ValueError(f"{name}: {key} is {value!r} and not a finite number")
-            if name == "metrics" and not 0.0 <= value <= 1.0:
-                raise ValueError(f"{name}: {key} is {value!r} and not from 0 to 1")
-    if type(sample.confidence) not in (int, float) or not 0.0 <= sample.confidence <= 1.0:
-        raise ValueError(f"confidence is {sample.confidence!r} and not from 0 to 1")
-    for entry in sample.ranking:
-        if not isinstance(entry, dict) or not isinstance(entry.get("section_id"), str):
-            raise TypeError("ranking contains an entry that is not a section")
-        if type(entry.get("score")) not in (int, float) or not math.isfinite(entry["score"]):
-            raise ValueError(f"the score of {entry['section_id']} is {entry.get('score')!r} and not a finite number")
-    if not all(isinstance(entry, dict) for entry in sample.citations):
-        raise TypeError("citations contains an entry that is not a citation")
-    for name in ("usage", "judge_usage"):
-        Usage(**getattr(sample, name))
-    if sample.span is not None and not (isinstance(sample.span, dict) and isinstance(sample.span.get("text"), str)):
-        raise TypeError("the span has no text")
-    if sample.judgment is not None and "verdict" not in sample.judgment:
-        raise TypeError("the judgment has no verdict")
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wikigr.atomic import write_atomic
-from wikigr.evaluation.metrics.answered import gold_articles, gold_passages, ranked_articles, ranked_passages
+from wikigr.evaluation.metrics.answered import ARTICLES, PASSAGES, Granularity, gold_articles, gold_passages
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.evaluation.stored_run import StoredRun
 from wikigr.graph.schema import article_title
@@ -33,18 +33,6 @@ class TrecFiles:
     runs: Mapping[str, Path]
 
 
-@dataclass(frozen=True, slots=True)
-class _Level:
-    """A kind of documents: the ids that are relevant to a question, and those of a ranking."""
-
-    relevant: Callable[[GoldQuestion], Set[str]]
-    ranked: Callable[[Sequence[Evidence]], list[str]]
-
-
-_ARTICLES = _Level(gold_articles, ranked_articles)
-_PASSAGES = _Level(gold_passages, ranked_passages)
-
-
 def export_trec(stored: StoredRun, folder: Path) -> tuple[TrecFiles, TrecFiles | None]:
     """Write the TREC files of a run to ``folder`` and return them, by article and by passage.
 
@@ -53,13 +41,13 @@ def export_trec(stored: StoredRun, folder: Path) -> tuple[TrecFiles, TrecFiles |
     that the samples store. Raises ``OSError``.
     """
     questions = stored.gold_questions()
-    articles = _export(stored, folder, questions, _ARTICLES)
+    articles = _export(stored, folder, questions, ARTICLES)
     # Passages rank only for questions with gold passages, because tools count all questions of a run.
     named = [question for question in questions if gold_passages(question)]
-    return articles, _export(stored, folder / "passages", named, _PASSAGES) if named else None
+    return articles, _export(stored, folder / "passages", named, PASSAGES) if named else None
 
 
-def _export(stored: StoredRun, folder: Path, questions: Sequence[GoldQuestion], level: _Level) -> TrecFiles:
+def _export(stored: StoredRun, folder: Path, questions: Sequence[GoldQuestion], level: Granularity[str]) -> TrecFiles:
     folder.mkdir(parents=True, exist_ok=True)
     files = TrecFiles(folder / "qrels.txt", {name: folder / f"{name}.run" for name in stored.run.profiles})
     write_qrels(files.qrels, questions, level.relevant)

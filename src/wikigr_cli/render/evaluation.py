@@ -22,6 +22,7 @@ _MIN_HEADING_WIDTH = 10
 def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
     """Print the report of a run."""
     from wikigr.evaluation.reports import text
+    from wikigr.evaluation.statistics.wording import headline
 
     print_table(environment, *text.profile_rows(document))
     environment.print(text.legend(document), style="dim")
@@ -29,22 +30,13 @@ def evaluation(environment: Environment, document: Mapping[str, Any]) -> None:
     failures(environment, document)
     for item in document["comparisons"]:
         environment.print()
-        environment.print(plain(text.headline(item)), style="bold")
+        environment.print(plain(headline(item)), style="bold")
         comparison(environment, item)
-    for table, note in (
-        (text.hops_table(document), text.GROUPS_LEGEND),
-        (text.types_table(document), text.GROUPS_LEGEND),
-        (text.abstention_rows(document), text.ABSTENTION_LEGEND),
-        (text.confidence_rows(document), text.CONFIDENCE_LEGEND),
-        (text.level_rows(document), text.LEVEL_LEGEND),
-        (text.repeat_rows(document), text.repeat_legend(document)),
-        (text.latency_rows(document), ""),
-    ):
-        if table is not None:
-            environment.print()
-            print_table(environment, *table)
-            if note:
-                environment.print(note, style="dim")
+    for each in text.further_tables(document):
+        environment.print()
+        print_table(environment, *each.table)
+        if each.legend:
+            environment.print(each.legend, style="dim")
 
 
 def failures(environment: Environment, document: Mapping[str, Any]) -> None:
@@ -68,7 +60,7 @@ def compare(environment: Environment, document: Mapping[str, Any], *, show_all: 
 
     The figures are those of the primary metric and of the metrics that differ; ``show_all``: of all metrics.
     """
-    from wikigr.evaluation.reports.text import headline
+    from wikigr.evaluation.statistics.wording import headline
 
     caveats(environment, document["caveats"])
     for role in ("base", "other"):
@@ -109,10 +101,11 @@ def _side(side: Mapping[str, Any]) -> str:
 
 def comparison(environment: Environment, document: Mapping[str, Any]) -> None:
     """Print one comparison, with the minimal detectable effect of the primary metric."""
-    from wikigr.evaluation.reports.text import comparison_rows, detectable
+    from wikigr.evaluation.reports.text import comparison_rows
+    from wikigr.evaluation.statistics.wording import detectable, primary_result
 
     print_table(environment, *comparison_rows(document, compact=True))
-    result = next((r for r in document["results"] if r["metric"] == document["primary"]), None)
+    result = primary_result(document)
     if result is not None and result["mde"]:
         environment.print(detectable(result), style="dim")
     if document["unpaired"]:

@@ -11,12 +11,6 @@ from wikigr_cli.render.output import counted
 
 # Questions shown as lost, and as won; `wikigr eval flips` shows all.
 _MAX_FLIPS = 5
-_VERDICTS = {
-    "improved": "better",
-    "regressed": "worse",
-    "equivalent": "as good",
-    "inconclusive": "no difference shown",
-}
 _NONE = "—"
 
 
@@ -37,34 +31,36 @@ def summary(environment: Environment, document: Mapping[str, Any]) -> None:
 
 
 def _print_verdict(environment: Environment, comparison: Mapping[str, Any]) -> None:
-    from wikigr.evaluation.reports.text import detectable, headline
+    from wikigr.evaluation.statistics.wording import detectable, headline, primary_result
 
     environment.print(plain(headline(comparison)), style="bold")
-    result = _primary_result(comparison)
+    result = primary_result(comparison)
     if result is not None and result["verdict"] == "inconclusive" and result["mde"]:
         environment.print(detectable(result), style="dim")
 
 
 def _print_verdicts(environment: Environment, document: Mapping[str, Any]) -> None:
     """Print one line per verdict, with the profiles that have it."""
+    from wikigr.evaluation.statistics.wording import VERDICT_WORDS, primary_result
+
     first = document["comparisons"][0]["first"]
     found: dict[str, list[str]] = {}
     for comparison in document["comparisons"]:
-        result = _primary_result(comparison)
-        verdict = "not comparable" if result is None else _VERDICTS[result["verdict"]]
+        result = primary_result(comparison)
+        verdict = "not comparable" if result is None else VERDICT_WORDS[result["verdict"]]
         found.setdefault(verdict, []).append(_short_name(comparison["second"], first))
     environment.print(f"Compared with {plain(first)} in {document['primary']}:", style="bold")
-    for verdict in (*_VERDICTS.values(), "not comparable"):
+    for verdict in (*VERDICT_WORDS.values(), "not comparable"):
         if verdict in found:
             environment.print(f"  {verdict}: {plain(', '.join(found[verdict]))}", hang=4)
 
 
 def _profiles(document: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Return the table of the primary metric: a row per profile, with its difference from the first."""
-    from wikigr.evaluation.statistics.wording import p_value
+    from wikigr.evaluation.statistics.wording import p_value, primary_result
 
     primary = document["primary"]
-    compared = {comparison["second"]: _primary_result(comparison) for comparison in document["comparisons"]}
+    compared = {comparison["second"]: primary_result(comparison) for comparison in document["comparisons"]}
     first = document["profiles"][0]["name"]
     # Where there are many profiles, the rows need room for long names.
     is_short = len(compared) > 1
@@ -108,7 +104,3 @@ def _print_flips(environment: Environment, document: Mapping[str, Any], name: st
         for flip in found[:_MAX_FLIPS]:
             line = f"  {on_one_line(flip['question_id'])}  {on_one_line(flip['question'])}"
             environment.print(line, overflow="cut")
-
-
-def _primary_result(comparison: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    return next((r for r in comparison["results"] if r["metric"] == comparison["primary"]), None)

@@ -11,7 +11,7 @@ from tests.evaluation.metrics.examples import ABSTAINED, ANSWER, IMPOSSIBLE, KIE
 
 from wikigr.answer.answer import Answer
 from wikigr.evaluation.metrics import score
-from wikigr.evaluation.metrics.abstention import auroc, precision_recall
+from wikigr.evaluation.metrics.abstention import auroc
 
 SCORES = st.lists(st.tuples(st.integers(-3, 3).map(lambda n: n / 3), st.booleans()), min_size=1, max_size=30)
 
@@ -37,15 +37,6 @@ def test_auroc_by_hand() -> None:
         auroc([math.nan, 0.5], [True, False])
     with pytest.raises(ValueError, match="shorter"):
         auroc([0.5, 0.1], [True])
-
-
-def test_precision_and_recall_of_abstaining() -> None:
-    assert precision_recall([True, True, False, False], [True, False, True, False]) == (0.5, 0.5)
-    assert precision_recall([True, False, False], [True, True, True]) == (1.0, 1 / 3)
-    assert math.isnan(precision_recall([False], [True]).precision)
-    assert math.isnan(precision_recall([True], [False]).recall)
-    with pytest.raises(ValueError, match="shorter"):
-        precision_recall([True, True], [True])
 
 
 def test_who_abstains_has_not_answered() -> None:

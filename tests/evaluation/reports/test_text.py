@@ -19,13 +19,13 @@ from wikigr.evaluation.reports.html import html_report
 from wikigr.evaluation.reports.text import (
     github_annotations,
     github_report,
-    headline,
     junit_report,
     markdown_gate,
     markdown_report,
 )
 from wikigr.evaluation.run import Run
 from wikigr.evaluation.samples import Sample
+from wikigr.evaluation.statistics.wording import headline
 from wikigr.evaluation.stored_run import StoredRun
 from wikigr_cli.environment import Environment
 from wikigr_cli.render.evaluation import evaluation, gate

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import partial
+from typing import Any
 
 from wikigr.answer.answer import Answer
 from wikigr.errors import UsageError
-from wikigr.evaluation.metrics import abstention, accuracy, citations, hallucination, ranking
-from wikigr.evaluation.metrics.answered import AnsweredQuestion
+from wikigr.evaluation.metrics import accuracy
+from wikigr.evaluation.metrics.answered import ARTICLES, PASSAGES, SECTIONS, AnsweredQuestion, Granularity
+from wikigr.evaluation.metrics.citations import citation_precision, citation_recall, verified_share
+from wikigr.evaluation.metrics.hallucination import measure_hallucination
+from wikigr.evaluation.metrics.ranking import all_found_at, ndcg_at, over, recall_at, reciprocal_rank
 from wikigr.evaluation.questions import GoldQuestion
 from wikigr.index.candidate import Evidence
 
@@ -30,108 +33,73 @@ class Metric:
     binary: bool = False
 
 
-def _ungraded(_: AnsweredQuestion) -> float:
-    """Return NaN: a judge may grade the answer later (``evaluation.judge``)."""
-    return math.nan
-
-
-def _all_found(name: str, measure: Callable[..., float], level: str) -> tuple[Metric, ...]:
-    """Return the metric of a level for the first 5 and the first 10 of a ranking."""
-    return tuple(
-        Metric(
-            f"{name}@{k}",
-            partial(measure, k=k),
-            f"whether every gold {level} is among the first {k} {level}s",
-            binary=True,
-        )
-        for k in (5, 10)
+def _rankings(level: Granularity[Any]) -> Iterator[Metric]:
+    """Yield the metrics of the ranking by ``level``; those of articles have no prefix."""
+    items, prefix = f"{level.name}s", "" if level is ARTICLES else f"{level.name}_"
+    of_items = "" if level is ARTICLES else f" {items}"
+    for k in (1, 2, 5, 10):
+        place = "that rank first" if k == 1 else f"among the first {k}{of_items}"
+        yield Metric(f"{prefix}recall@{k}", over(level, recall_at, k), f"share of the gold {items} {place}")
+    yield Metric(
+        f"{prefix}ndcg@10", over(level, ndcg_at, 10), f"normalized discounted cumulative gain of the first 10 {items}"
     )
-
-
-def _below_articles(
-    level: str,
-    recall: Callable[..., float],
-    ndcg: Callable[..., float],
-    reciprocal_rank: Callable[[AnsweredQuestion], float],
-    all_found: Callable[..., float],
-) -> tuple[Metric, ...]:
-    """Return the metrics of a ranking by ``level``: by passage or by section."""
-    among = tuple(
-        Metric(f"{level}_recall@{k}", partial(recall, k=k), f"share of the gold {level}s among the first {k} {level}s")
-        for k in (2, 5, 10)
-    )
-    return (
-        Metric(f"{level}_recall@1", partial(recall, k=1), f"share of the gold {level}s that rank first"),
-        *among,
-        Metric(
-            f"{level}_ndcg@10",
-            partial(ndcg, k=10),
-            f"normalized discounted cumulative gain of the first 10 {level}s",
-        ),
-        Metric(f"{level}_mrr", reciprocal_rank, f"reciprocal rank of the first gold {level}"),
-        *_all_found(f"{level}_all_found", all_found, level),
-    )
+    yield Metric(f"{prefix}mrr", over(level, reciprocal_rank), f"reciprocal rank of the first gold {level.name}")
+    for k in (5, 10):
+        found = f"whether every gold {level.name} is among the first {k} {items}"
+        yield Metric(f"{prefix}all_found@{k}", over(level, all_found_at, k), found, binary=True)
 
 
 _TABLE = (
     Metric(
         "accuracy",
-        accuracy.measure_accuracy,
+        accuracy.matched(accuracy.accuracy, lambda asked: asked.text),
         "an accepted answer occurs in the text; for an unanswerable question, the pack abstains",
         binary=True,
     ),
     Metric(
         "exact_match",
-        accuracy.measure_exact_match,
+        accuracy.matched(accuracy.exact_match, lambda asked: asked.short_text),
         "the short answer (the whole text if there is none) is an accepted answer and nothing else",
         binary=True,
     ),
     Metric(
         "f1",
-        accuracy.measure_f1,
+        accuracy.matched(accuracy.token_f1, lambda asked: asked.short_text),
         "token F1 of the short answer (the whole text if there is none) against the closest accepted answer",
     ),
-    Metric("recall@1", partial(ranking.measure_recall, k=1), "share of the gold articles that rank first"),
-    Metric("recall@2", partial(ranking.measure_recall, k=2), "share of the gold articles among the first 2"),
-    Metric("recall@5", partial(ranking.measure_recall, k=5), "share of the gold articles among the first 5"),
-    Metric("recall@10", partial(ranking.measure_recall, k=10), "share of the gold articles among the first 10"),
+    *_rankings(ARTICLES),
+    *_rankings(PASSAGES),
+    *_rankings(SECTIONS),
     Metric(
-        "ndcg@10",
-        partial(ranking.measure_ndcg, k=10),
-        "normalized discounted cumulative gain of the first 10 articles",
+        "citation_precision",
+        lambda asked: citation_precision(asked.answer.citations, asked.gold),
+        "share of the citations that point to a gold location",
     ),
-    Metric("mrr", ranking.measure_reciprocal_rank, "reciprocal rank of the first gold article"),
-    *_all_found("all_found", ranking.measure_all_found, "article"),
-    *_below_articles(
-        "passage",
-        ranking.measure_passage_recall,
-        ranking.measure_passage_ndcg,
-        ranking.measure_passage_reciprocal_rank,
-        ranking.measure_passage_all_found,
+    Metric(
+        "citation_recall",
+        lambda asked: citation_recall(asked.answer.citations, asked.gold),
+        "share of the gold locations that are cited",
     ),
-    *_below_articles(
-        "section",
-        ranking.measure_section_recall,
-        ranking.measure_section_ndcg,
-        ranking.measure_section_reciprocal_rank,
-        ranking.measure_section_all_found,
+    Metric(
+        "verified",
+        # A claim that failed verification counts as a failed citation.
+        lambda asked: verified_share(asked.answer.citations, asked.stored, failed=len(asked.answer.unverified)),
+        "share of the citations whose quotation is the stored text",
     ),
-    Metric("citation_precision", citations.measure_precision, "share of the citations that point to a gold location"),
-    Metric("citation_recall", citations.measure_recall, "share of the gold locations that are cited"),
-    Metric("verified", citations.measure_verified, "share of the citations whose quotation is the stored text"),
     Metric(
         "hallucination",
-        hallucination.measure_hallucination,
+        measure_hallucination,
         "share of the sentences that no cited section supports",
         higher_is_better=False,
     ),
     Metric(
         "abstention_correct",
-        abstention.measure_abstention,
+        lambda asked: float(asked.answer.abstained != asked.question.answerable),
         "answers answerable questions and abstains from unanswerable ones",
         binary=True,
     ),
-    Metric("judged", _ungraded, "the judge's grade: 1 correct, 0.5 partly, 0 incorrect"),
+    # A judge may grade the answer later (``evaluation.judge``).
+    Metric("judged", lambda _: math.nan, "the judge's grade: 1 correct, 0.5 partly, 0 incorrect"),
 )
 METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _TABLE}
 """Every metric by name, in the order of the reports."""

@@ -1,17 +1,14 @@
-"""Abstention metrics: correctness for one question; AUROC, precision and recall over a set of questions."""
+"""AUROC: how well a score tells two kinds of questions apart."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
-from wikigr.evaluation.metrics.answered import AnsweredQuestion
+import numpy as np
+from numpy.typing import ArrayLike
 
-
-def measure_abstention(answered: AnsweredQuestion) -> float:
-    """Return 1.0 if the pack answers an answerable question or abstains from an unanswerable one, otherwise 0.0."""
-    return float(answered.answer.abstained != answered.question.answerable)
+from wikigr.evaluation.statistics.clusters import Floats
 
 
 def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:
@@ -20,45 +17,29 @@ def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:
     This is the area under the ROC curve (Hanley and McNeil 1982). It is NaN if all labels are equal. Raises
     ``ValueError`` if the lengths differ or a score is NaN.
     """
-    pairs = sorted(zip(scores, labels, strict=True), key=lambda pair: pair[0])
-    if any(math.isnan(value) for value, _ in pairs):
+    pairs = list(zip(scores, labels, strict=True))
+    if any(math.isnan(score) for score in scores):
         raise ValueError("a score is NaN")
-    positives = sum(bool(label) for _, label in pairs)
-    negatives = len(pairs) - positives
-    if not positives or not negatives:
-        return math.nan
-    # Twice the number of correctly ordered pairs. Integers avoid rounding before the division.
-    doubled = 0
-    negatives_below = 0
-    start = 0
-    while start < len(pairs):
-        end = start
-        tied_positives = 0
-        while end < len(pairs) and pairs[end][0] == pairs[start][0]:
-            tied_positives += bool(pairs[end][1])
-            end += 1
-        tied_negatives = end - start - tied_positives
-        doubled += tied_positives * (2 * negatives_below + tied_negatives)
-        negatives_below += tied_negatives
-        start = end
-    return doubled / (2 * positives * negatives)
+    return float(weighted_auroc(scores, labels)(np.ones((1, len(pairs))))[0]) if pairs else math.nan
 
 
-class PrecisionRecall(NamedTuple):
-    """Precision and recall, each in [0, 1], or NaN if its denominator is 0."""
+def weighted_auroc(scores: Sequence[float], labels: ArrayLike) -> Callable[[Floats], Floats]:
+    """Return ``auroc`` as a function of weights of shape ``(k, n)``, for k resamples at once."""
+    order = np.argsort(scores, kind="stable")
+    ordered_labels = np.asarray(labels, dtype=np.float64)[order]
+    # The start of each group of equal scores.
+    _, starts = np.unique(np.asarray(scores)[order], return_index=True)
 
-    precision: float
-    recall: float
+    def of_weights(weights: Floats) -> Floats:
+        ordered = weights[:, order]
+        positive = np.add.reduceat(ordered * ordered_labels, starts, axis=1)
+        negative = np.add.reduceat(ordered * (1.0 - ordered_labels), starts, axis=1)
+        below = np.cumsum(negative, axis=1) - negative / 2
+        return share((positive * below).sum(axis=1), positive.sum(axis=1) * negative.sum(axis=1))
+
+    return of_weights
 
 
-def precision_recall(predicted_abstain: Sequence[bool], should_abstain: Sequence[bool]) -> PrecisionRecall:
-    """Return the precision and the recall of abstaining.
-
-    Precision is NaN if no question was abstained from, recall is NaN if every question is answerable. Raises
-    ``ValueError`` if the lengths differ.
-    """
-    pairs = list(zip(predicted_abstain, should_abstain, strict=True))
-    both = sum(bool(predicted and due) for predicted, due in pairs)
-    predicted = sum(bool(p) for p, _ in pairs)
-    due = sum(bool(d) for _, d in pairs)
-    return PrecisionRecall(both / predicted if predicted else math.nan, both / due if due else math.nan)
+def share(part: Floats, whole: Floats) -> Floats:
+    """Return ``part / whole``, and NaN where ``whole`` is 0."""
+    return np.divide(part, whole, out=np.full_like(whole, math.nan), where=whole > 0)

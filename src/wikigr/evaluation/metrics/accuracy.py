@@ -15,29 +15,19 @@ _SEPARATORS = re.compile(r"[—―…]|\.{3}")
 _JOINTS = re.compile(r"[-‐‑‒–/]|['’]s\b")
 
 
-def measure_accuracy(answered: AnsweredQuestion) -> float:
-    """Return ``accuracy`` of the whole answer; never NaN, see ``_match``."""
-    return _match(answered, answered.text, accuracy)
-
-
-def measure_exact_match(answered: AnsweredQuestion) -> float:
-    """Return ``exact_match`` of the short answer, or of the whole one without it; never NaN, see ``_match``."""
-    return _match(answered, answered.short_text, exact_match)
-
-
-def measure_f1(answered: AnsweredQuestion) -> float:
-    """Return ``token_f1`` of the short answer, or of the whole one without it; never NaN, see ``_match``."""
-    return _match(answered, answered.short_text, token_f1)
-
-
-def _match(answered: AnsweredQuestion, text: str, measure: Callable[[str, Collection[str]], float]) -> float:
-    """Return ``measure`` of ``text``, with abstention scored as in SQuAD 2.0.
+def matched(
+    measure: Callable[[str, Collection[str]], float], part: Callable[[AnsweredQuestion], str]
+) -> Callable[[AnsweredQuestion], float]:
+    """Return ``measure`` of a part of the answer, never NaN, with abstention scored as in SQuAD 2.0.
 
     Abstaining from an answerable question scores 0. An unanswerable question scores 1 for abstaining, 0 for any answer.
     """
-    if answered.question.answerable:
-        return measure(text, answered.question.answers)
-    return float(answered.answer.abstained)
+
+    def of_answer(answered: AnsweredQuestion) -> float:
+        question = answered.question
+        return measure(part(answered), question.answers) if question.answerable else float(answered.answer.abstained)
+
+    return of_answer
 
 
 def normalize(text: str) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Generic, TypeVar
 
 from wikigr.answer.answer import Answer
 from wikigr.evaluation.questions import Gold, GoldQuestion
 from wikigr.index.candidate import Evidence, Section
 from wikigr.text import fold
+
+Item = TypeVar("Item", bound=Hashable)
 
 _CITATION_MARKS = re.compile(r"\s*\[(?:\d[\d\s,;]*|unverified)\]", re.IGNORECASE)
 
@@ -40,36 +43,6 @@ class AnsweredQuestion:
         return self.question.gold if self.question.answerable else ()
 
     @cached_property
-    def articles(self) -> list[str]:
-        """The folded titles of the retrieved articles, see ``ranked_articles``."""
-        return ranked_articles(self.retrieved)
-
-    @cached_property
-    def gold_articles(self) -> frozenset[str]:
-        """The folded titles of the gold articles."""
-        return gold_articles(self.question)
-
-    @cached_property
-    def passages(self) -> list[str]:
-        """The source ids of the retrieved passages, see ``ranked_passages``."""
-        return ranked_passages(self.retrieved)
-
-    @cached_property
-    def gold_passages(self) -> frozenset[str]:
-        """The source ids of the gold passages; gold locations without one are left out."""
-        return gold_passages(self.question)
-
-    @cached_property
-    def sections(self) -> list[tuple[str, str]]:
-        """The retrieved sections as pairs of folded title and heading."""
-        return [(fold(item.section.title), fold(item.section.heading)) for item in self.retrieved]
-
-    @cached_property
-    def gold_sections(self) -> frozenset[tuple[str, str]]:
-        """The gold sections as pairs of folded title and heading; gold locations without a section are left out."""
-        return frozenset((fold(gold.title), fold(gold.section)) for gold in self.gold if gold.section is not None)
-
-    @cached_property
     def stored(self) -> dict[str, Section]:
         """Every section that was retrieved or used as evidence, by id."""
         return {item.section.section_id: item.section for item in (*self.retrieved, *self.answer.evidence)}
@@ -83,9 +56,15 @@ def gold_articles(question: GoldQuestion) -> frozenset[str]:
 def gold_passages(question: GoldQuestion) -> frozenset[str]:
     """Return the source ids of the gold passages, or none for an unanswerable question.
 
-    A gold location without a source id is no passage, but a section or a whole article.
+    A gold location without a source id is not a passage, but a section or a whole article.
     """
     return frozenset(gold.source_id for gold in question.gold if question.answerable and gold.source_id is not None)
+
+
+def _gold_sections(question: GoldQuestion) -> frozenset[tuple[str, str]]:
+    """Return the gold sections as pairs of folded title and heading; locations without a section are left out."""
+    places = question.gold if question.answerable else ()
+    return frozenset((fold(gold.title), fold(gold.section)) for gold in places if gold.section is not None)
 
 
 def ranked_articles(retrieved: Sequence[Evidence]) -> list[str]:
@@ -100,3 +79,21 @@ def ranked_passages(retrieved: Sequence[Evidence]) -> list[str]:
     has several sections. Sections without a source id are left out.
     """
     return list(dict.fromkeys(item.section.source_id for item in retrieved if item.section.source_id))
+
+
+def _ranked_sections(retrieved: Sequence[Evidence]) -> list[tuple[str, str]]:
+    return [(fold(item.section.title), fold(item.section.heading)) for item in retrieved]
+
+
+@dataclass(frozen=True, slots=True)
+class Granularity(Generic[Item]):
+    """What a ranking ranks: the items that are relevant to a question, and those of the retrieved sections."""
+
+    name: str
+    relevant: Callable[[GoldQuestion], frozenset[Item]]
+    ranked: Callable[[Sequence[Evidence]], list[Item]]
+
+
+ARTICLES = Granularity("article", gold_articles, ranked_articles)
+PASSAGES = Granularity("passage", gold_passages, ranked_passages)
+SECTIONS = Granularity("section", _gold_sections, _ranked_sections)

@@ -6,25 +6,9 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 
 from wikigr.answer.citations import Citation, CitationError, verify
-from wikigr.evaluation.metrics.answered import AnsweredQuestion
 from wikigr.evaluation.questions import Gold
 from wikigr.index.candidate import Section
 from wikigr.text import fold
-
-
-def measure_precision(answered: AnsweredQuestion) -> float:
-    """Return ``citation_precision`` of the answer."""
-    return citation_precision(answered.answer.citations, answered.gold)
-
-
-def measure_recall(answered: AnsweredQuestion) -> float:
-    """Return ``citation_recall`` of the answer."""
-    return citation_recall(answered.answer.citations, answered.gold)
-
-
-def measure_verified(answered: AnsweredQuestion) -> float:
-    """Return ``verified_share`` of the answer; a claim that failed verification counts as a failed citation."""
-    return verified_share(answered.answer.citations, answered.stored, failed=len(answered.answer.unverified))
 
 
 def citation_precision(citations: Sequence[Citation], gold: Collection[Gold]) -> float:

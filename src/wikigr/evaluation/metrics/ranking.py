@@ -6,72 +6,17 @@ They are NaN for a question without relevant items. If an item occurs again in a
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence, Set
-from typing import TypeVar
+from collections.abc import Callable, Sequence, Set
 
-from wikigr.evaluation.metrics.answered import AnsweredQuestion
-
-Item = TypeVar("Item", bound=Hashable)
+from wikigr.evaluation.metrics.answered import AnsweredQuestion, Granularity, Item
 
 
-def measure_recall(answered: AnsweredQuestion, k: int) -> float:
-    """Return ``recall_at`` over articles."""
-    return recall_at(answered.articles, answered.gold_articles, k)
-
-
-def measure_all_found(answered: AnsweredQuestion, k: int) -> float:
-    """Return ``all_found_at`` over articles."""
-    return all_found_at(answered.articles, answered.gold_articles, k)
-
-
-def measure_ndcg(answered: AnsweredQuestion, k: int) -> float:
-    """Return ``ndcg_at`` over articles."""
-    return ndcg_at(answered.articles, answered.gold_articles, k)
-
-
-def measure_reciprocal_rank(answered: AnsweredQuestion) -> float:
-    """Return ``reciprocal_rank`` over articles."""
-    return reciprocal_rank(answered.articles, answered.gold_articles)
-
-
-def measure_passage_recall(answered: AnsweredQuestion, k: int) -> float:
-    """Return ``recall_at`` over passages."""
-    return recall_at(answered.passages, answered.gold_passages, k)
-
-
-def measure_passage_all_found(answered: AnsweredQuestion, k: int) -> float:
-    """Return ``all_found_at`` over passages."""
-    return all_found_at(answered.passages, answered.gold_passages, k)
-
-
-def measure_passage_ndcg(answered: AnsweredQuestion, k: int) -> float:
-    """Return ``ndcg_at`` over passages."""
-    return ndcg_at(answered.passages, answered.gold_passages, k)
-
-
-def measure_passage_reciprocal_rank(answered: AnsweredQuestion) -> float:
-    """Return ``reciprocal_rank`` over passages."""
-    return reciprocal_rank(answered.passages, answered.gold_passages)
-
-
-def measure_section_recall(answered: AnsweredQuestion, k: int) -> float:
-    """Return ``recall_at`` over sections."""
-    return recall_at(answered.sections, answered.gold_sections, k)
-
-
-def measure_section_all_found(answered: AnsweredQuestion, k: int) -> float:
-    """Return ``all_found_at`` over sections."""
-    return all_found_at(answered.sections, answered.gold_sections, k)
-
-
-def measure_section_ndcg(answered: AnsweredQuestion, k: int) -> float:
-    """Return ``ndcg_at`` over sections."""
-    return ndcg_at(answered.sections, answered.gold_sections, k)
-
-
-def measure_section_reciprocal_rank(answered: AnsweredQuestion) -> float:
-    """Return ``reciprocal_rank`` over sections."""
-    return reciprocal_rank(answered.sections, answered.gold_sections)
+def over(
+    level: Granularity[Item], measure: Callable[..., float], k: int | None = None
+) -> Callable[[AnsweredQuestion], float]:
+    """Return ``measure`` of the ranking by ``level``; at ``k``, for a measure that has one."""
+    at = () if k is None else (k,)
+    return lambda answered: measure(level.ranked(answered.retrieved), level.relevant(answered.question), *at)
 
 
 def recall_at(ranking: Sequence[Item], relevant: Set[Item], k: int) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields, is_dataclass
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from wikigr.evaluation.abstention import abstention
 from wikigr.evaluation.agreement import Label, agreement
 from wikigr.evaluation.comparison import Comparison, Flip, compare, flips, means_by_question
 from wikigr.evaluation.gate import GateResult
-from wikigr.evaluation.groups import Group, group_figures, hops_of, type_of
+from wikigr.evaluation.groups import Group, group_figures, hops_of, metric_figures, type_of
 from wikigr.evaluation.judge import ERROR, NO_JUDGE, SCORES
 from wikigr.evaluation.levels import level_precision
 from wikigr.evaluation.metrics import METRICS, known_metric
@@ -28,7 +28,7 @@ from wikigr.evaluation.repeats import repeats
 from wikigr.evaluation.risk_coverage import risk_coverage
 from wikigr.evaluation.run import NO_MODEL, PROFILES, Run, describe_missing_articles, late_choices
 from wikigr.evaluation.samples import Sample
-from wikigr.evaluation.statistics.bootstrap import Estimate, bootstrap_interval
+from wikigr.evaluation.statistics.bootstrap import Estimate
 from wikigr.evaluation.stored_run import StoredRun
 from wikigr.llm.usage import Usage
 
@@ -91,7 +91,7 @@ def report_document(
         "comparisons": [comparison_document(comparison) for comparison in comparisons],
         "flips": {
             name: [
-                flip_document((stored, stored), flip, primary, (names[0], name))
+                flip_document((stored, stored), flip, (names[0], name))
                 for flip in flips(stored.samples_of(names[0]), stored.samples_of(name), primary)
             ]
             for name in others
@@ -193,10 +193,8 @@ def _finite(values: dict[str, Any]) -> dict[str, Any]:
     return {key: None if isinstance(v, float) and math.isnan(v) else v for key, v in values.items()}
 
 
-def flip_document(
-    runs: tuple[StoredRun, StoredRun], flip: Flip, metric: str, labels: tuple[str, str]
-) -> dict[str, Any]:
-    """Return a flip of ``metric`` with the evidence of both sides and the commands that reproduce them.
+def flip_document(runs: tuple[StoredRun, StoredRun], flip: Flip, labels: tuple[str, str]) -> dict[str, Any]:
+    """Return a flip with the evidence of both sides and the commands that reproduce them.
 
     ``runs`` and ``labels`` hold the run and the label of each side.
     """
@@ -206,7 +204,7 @@ def flip_document(
         "question": question.get("question", ""),
         "answers": list(question.get("answers", [])),
         "difference": flip.difference,
-        "worse": (flip.difference < 0) == METRICS[metric].higher_is_better,
+        "worse": flip.worse,
         "sides": [
             {
                 "label": label,
@@ -254,123 +252,51 @@ def _profile(stored: StoredRun, name: str, primary: str, resamples: int) -> dict
     good = [sample for sample in samples if sample.error is None]
     means = means_by_question(samples)
     clusters = stored.clusters
-    repeated = repeats(samples, stored.run.repeat, primary)
-    metrics = {}
-    for metric in METRICS:
-        by_question = {id_: by_metric[metric] for id_, by_metric in means.items() if metric in by_metric}
-        if by_question:
-            values = list(by_question.values())
-            keys = [clusters.get(id_, id_) for id_ in by_question] if clusters else None
-            interval = bootstrap_interval(values, seed=stored.run.seed, resamples=resamples, clusters=keys)
-            metrics[metric] = {
-                "mean": sum(values) / len(values),
-                "low": interval.low,
-                "high": interval.high,
-                "questions": len(values),
-            }
-    groups = partial(
-        group_figures, means, stored.questions, seed=stored.run.seed, resamples=resamples, clusters=clusters
-    )
+    seed = stored.run.seed
+    groups = partial(group_figures, means, stored.questions, seed=seed, resamples=resamples, clusters=clusters)
+    answerable = {id_: bool(question["answerable"]) for id_, question in stored.questions.items()}
+    drawn: dict[str, Any] = {"seed": seed, "resamples": resamples, "clusters": clusters}
+    ranked = _plain(risk_coverage(good, **drawn))
+    if ranked is not None:
+        ranked["accuracy"] = [{"coverage": at, **estimate} for at, estimate in ranked["accuracy"].items()]
+        ranked["curve"] = [{"coverage": at, "risk": risk} for at, risk in ranked["curve"]]
+    scored = _plain(reliability(good, **drawn))
+    if scored is not None:
+        scored["bins"] = [{"from": each.pop("low"), "to": each.pop("high"), **each} for each in scored["bins"]]
     return {
         "name": name,
         "samples": len(samples),
         "errors": len(samples) - len(good),
         "degraded": sum(sample.degraded for sample in good),
         "abstained": sum(sample.query_type == ABSTAINED for sample in good),
-        "metrics": metrics,
-        "by_hops": [{"hops": group.key, **_group(group)} for group in groups(hops_of)],
-        "by_type": [{"type": group.key, **_group(group)} for group in groups(type_of)],
-        "abstention": _abstention(stored, good, resamples),
-        "risk_coverage": _risk_coverage(stored, good, resamples),
-        "reliability": _reliability(stored, good, resamples),
-        "levels": _levels(stored, good),
-        "repeats": None if repeated is None else asdict(repeated),
+        "metrics": metric_figures(means, METRICS, **drawn),
+        "by_hops": [{"hops": group.key, **_without_key(group)} for group in groups(hops_of)],
+        "by_type": [{"type": group.key, **_without_key(group)} for group in groups(type_of)],
+        "abstention": _plain(abstention(good, answerable, **drawn)),
+        "risk_coverage": ranked,
+        "reliability": scored,
+        "levels": _plain(level_precision(good, clusters=clusters)),
+        "repeats": _plain(repeats(samples, stored.run.repeat, primary)),
         "usage": _usage(good),
         "latency": _latency([sample for sample in good if not sample.cached]),
         "latency_cached": _latency([sample for sample in good if sample.cached]),
     }
 
 
-def _group(group: Group) -> dict[str, Any]:
-    return {
-        "questions": group.questions,
-        "metrics": {
-            metric: {
-                "mean": estimate.value,
-                "low": estimate.interval.low,
-                "high": estimate.interval.high,
-                "questions": questions,
-            }
-            for metric, (estimate, questions) in group.metrics.items()
-        },
-    }
+def _without_key(group: Group) -> dict[str, Any]:
+    return {"questions": group.questions, "metrics": group.metrics}
 
 
-def _abstention(stored: StoredRun, samples: Sequence[Sample], resamples: int) -> dict[str, Any] | None:
-    answerable = {id_: bool(question["answerable"]) for id_, question in stored.questions.items()}
-    found = abstention(samples, answerable, seed=stored.run.seed, resamples=resamples, clusters=stored.clusters)
-    if found is None:
-        return None
-    values = asdict(found)
-    for name in ("precision", "recall", "auroc"):
-        estimate = getattr(found, name)
-        values[name] = None if estimate is None else _estimate(estimate)
-    return values
-
-
-def _risk_coverage(stored: StoredRun, samples: Sequence[Sample], resamples: int) -> dict[str, Any] | None:
-    found = risk_coverage(samples, seed=stored.run.seed, resamples=resamples, clusters=stored.clusters)
-    if found is None:
-        return None
-    return {
-        "questions": found.questions,
-        "samples": found.samples,
-        "answered": found.answered,
-        "coverage": found.coverage,
-        "accuracy": [{"coverage": at, **_estimate(estimate)} for at, estimate in found.accuracy.items()],
-        "aurc": _estimate(found.aurc),
-        "curve": [{"coverage": at, "risk": risk} for at, risk in found.curve],
-    }
-
-
-def _levels(stored: StoredRun, samples: Sequence[Sample]) -> list[dict[str, Any]] | None:
-    found = level_precision(samples, clusters=stored.clusters)
-    if found is None:
-        return None
-    return [
-        {
-            "level": each.level,
-            "answers": each.answers,
-            "precision": None if each.precision is None else _estimate(each.precision),
-        }
-        for each in found
-    ]
-
-
-def _reliability(stored: StoredRun, samples: Sequence[Sample], resamples: int) -> dict[str, Any] | None:
-    found = reliability(samples, seed=stored.run.seed, resamples=resamples, clusters=stored.clusters)
-    if found is None:
-        return None
-    return {
-        "answers": found.answers,
-        "ece": _estimate(found.ece),
-        "noise": found.noise,
-        "bins": [
-            {
-                "from": each.low,
-                "to": each.high,
-                "answers": each.answers,
-                "confidence": each.confidence,
-                "accuracy": _estimate(Estimate(each.accuracy, each.interval)),
-            }
-            for each in found.bins
-        ],
-    }
-
-
-def _estimate(found: Estimate) -> dict[str, Any]:
-    interval = found.interval
-    return {"value": found.value, "low": interval.low, "high": interval.high, "method": interval.method}
+def _plain(value: Any) -> Any:
+    """Return ``value`` with plain values instead of the dataclasses in it; an estimate has its interval beside it."""
+    if isinstance(value, Estimate):
+        interval = value.interval
+        return {"value": value.value, "low": interval.low, "high": interval.high, "method": interval.method}
+    if is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return tuple(map(_plain, value)) if isinstance(value, tuple) else value
 
 
 def _usage(samples: Sequence[Sample]) -> dict[str, Any]:

@@ -16,8 +16,9 @@ from jinja2 import Environment, PackageLoader
 from wikigr.evaluation.reports import html_figures as figures
 from wikigr.evaluation.reports.groups import hop_rows, type_rows
 from wikigr.evaluation.reports.html_confidence import accuracy_rows, confidence_figures, level_rows
-from wikigr.evaluation.reports.html_figures import NO_FIGURE, as_whole, count_of, finite, fixed_point
+from wikigr.evaluation.reports.html_figures import as_whole, fixed_point
 from wikigr.evaluation.reports.html_forest import VERDICT_MARKS, forest, verdict_card
+from wikigr.evaluation.statistics.wording import NO_FIGURE, count_of, finite
 
 Document = Mapping[str, Any]
 
@@ -51,7 +52,7 @@ def html_report(document: Mapping[str, Any]) -> str:
         .get_template("report.html.j2")
         .render(
             document,
-            cards=[verdict_card(comparison, primary in lower) for comparison in document["comparisons"]],
+            cards=[verdict_card(comparison) for comparison in document["comparisons"]],
             warnings=[*_profile_warnings(document), *_run_warnings(document)],
             metric_names=_primary_first((name for profile in profiles for name in profile["metrics"]), primary),
             lower_is_better=lower,
@@ -68,7 +69,6 @@ def html_report(document: Mapping[str, Any]) -> str:
             repeated_metrics=_primary_first(
                 (name for profile in repeated for name in profile["repeats"]["deviations"]), primary
             ),
-            count_worse=partial(_count_worse, lower=primary in lower),
             state_of=partial(_state, primary=primary, lower=primary in lower),
             in_all_rankings=lambda flip, section: all(section in side["ranking"] for side in flip["sides"]),
             latencies=latencies,
@@ -149,11 +149,6 @@ def _run_warnings(document: Document) -> list[dict[str, Any]]:
     if run.get("dirty"):
         found.append("The code had uncommitted changes, so its commit does not identify what ran.")
     return [{"text": text} for text in found]
-
-
-def _count_worse(flips: Iterable[Document], *, lower: bool) -> int:
-    """Return the number of flips that got worse."""
-    return sum(((finite(flip.get("difference")) or 0.0) < 0.0) != lower for flip in flips)
 
 
 def _state(sample: Document | None, *, primary: str, lower: bool) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from wikigr.answer.presentation import LEVEL_WORDS
-from wikigr.evaluation.reports.html_figures import as_points, as_share, as_whole, count_of, finite, fixed_point
+from wikigr.evaluation.reports.html_figures import as_points, as_share, as_whole, fixed_point
+from wikigr.evaluation.statistics.wording import count_of, finite
 
 Document = Mapping[str, Any]
 

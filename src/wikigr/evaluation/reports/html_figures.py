@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 from markupsafe import Markup, escape
 
-NO_FIGURE = "–"
+from wikigr.evaluation.statistics.wording import NO_FIGURE, finite
+
 # Longer answers and quotations are cut, so that a rambling model does not make the report unreadable.
 MAX_TEXT_LENGTH = 2_000
-
-
-def finite(value: object) -> float | None:
-    """Return ``value`` as a float, or ``None`` if it is not a finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:
-        return None
 
 
 def fixed_point(value: object, digits: int = 1, *, sign: bool = False, trim: bool = False) -> str:
@@ -70,11 +59,6 @@ def as_milliseconds(value: object) -> str:
 def without_unit(text: str) -> str:
     """Return a percentage without its unit."""
     return text.removesuffix("%")
-
-
-def count_of(number: object, noun: str) -> str:
-    """Return a count with its noun: "1 question", "2 questions"."""
-    return f"{as_whole(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def clipped(text: object) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from xml.etree import ElementTree
 
 from wikigr.answer.presentation import LEVEL_WORDS
 from wikigr.evaluation.gate import GateResult
 from wikigr.evaluation.reports.groups import SHOWN, GroupRow, hop_rows, type_rows
-from wikigr.evaluation.statistics.bootstrap import Interval
-from wikigr.evaluation.statistics.wording import TOO_FEW_CHANGED, in_points, interval_in_points, p_value, points
+from wikigr.evaluation.statistics.wording import headline
 
 Document = Mapping[str, Any]
-Table = tuple[list[str], list[list[str]]]
+Rows = list[list[str]]
+Table = tuple[list[str], Rows]
 """The headings of a table and its rows; the first cell of a row is its name."""
 
 _NONE = "—"
@@ -22,15 +24,13 @@ _NONE = "—"
 def profile_rows(document: Document) -> Table:
     """Return the table of metrics: one column per profile, one row per metric, with means and intervals."""
     profiles = document["profiles"]
-    metrics = list(dict.fromkeys(metric for profile in profiles for metric in profile["metrics"]))
-    rows = []
-    for metric in metrics:
-        higher_is_better = document["metrics"].get(metric, {}).get("higher_is_better", True)
-        row = [_label(metric, document["primary"], higher_is_better)]
-        for profile in profiles:
-            value = profile["metrics"].get(metric)
-            row.append(_NONE if value is None else _with_interval(value["mean"], value))
-        rows.append(row)
+    rows = [
+        [
+            _label(metric, document["primary"], document["metrics"].get(metric, {}).get("higher_is_better", True)),
+            *(_estimate(profile["metrics"].get(metric), "mean") for profile in profiles),
+        ]
+        for metric in dict.fromkeys(metric for profile in profiles for metric in profile["metrics"])
+    ]
     return ["metric", *(profile["name"] for profile in profiles)], rows
 
 
@@ -45,172 +45,164 @@ def _label(metric: str, primary: str, higher_is_better: bool) -> str:
     return metric + ("" if higher_is_better else " ↓") + (" *" if metric == primary else "")
 
 
-def _with_interval(value: float, ends: Mapping[str, Any]) -> str:
-    return f"{value:.3f} [{ends['low']:.3f}, {ends['high']:.3f}]"
+def _estimate(found: Mapping[str, Any] | None, key: str = "value", *, of: int | None = None) -> str:
+    """Return a figure with its interval, of ``of`` answers, or a dash without a figure."""
+    if found is None:
+        return _NONE
+    return f"{found[key]:.3f} [{found['low']:.3f}, {found['high']:.3f}]{'' if of is None else f' of {of}'}"
 
 
-def hops_table(document: Document) -> Table | None:
-    """Return the table of figures by number of hops, or None if no number is known."""
-    return _group_table("hops", document, hop_rows(document))
+@dataclass(frozen=True, slots=True)
+class LabeledTable:
+    """A table of a report with its title and, unless empty, its legend."""
+
+    title: str
+    table: Table
+    legend: str = ""
 
 
-def types_table(document: Document) -> Table | None:
-    """Return the table of figures by type of question, or None if it would repeat the one by number of hops."""
-    return _group_table("type", document, type_rows(document))
+def further_tables(document: Document) -> list[LabeledTable]:
+    """Return the tables that follow the metrics and the comparisons; those without rows are left out."""
+    profiles = document["profiles"]
+    repeats = f"Standard deviation between the means of {document['run']['repeat']} repeats; unstable: "
+    repeats += f"{document['primary']} differed between repeats."
+    found = (
+        ("Hops", "by hops", profiles, _group_rows(hop_rows(document)), _GROUPS_LEGEND),
+        ("Types", "by type", profiles, _group_rows(type_rows(document)), _GROUPS_LEGEND),
+        ("Abstention", "abstention", *_with(profiles, "abstention", _abstention_rows), _ABSTENTION_LEGEND),
+        ("Confidence", "confidence", *_with(profiles, "risk_coverage", _confidence_rows), _CONFIDENCE_LEGEND),
+        # Runs of older versions have no levels.
+        ("Levels", "by level", *_with(profiles, "levels", _level_rows), _LEVEL_LEGEND),
+        (
+            "Repeats",
+            "between repeats",
+            *_with(profiles, "repeats", partial(_repeat_rows, primary=document["primary"])),
+            repeats,
+        ),
+    )
+    tables = [
+        LabeledTable(title, ([name, *(profile["name"] for profile in shown)], rows), legend)
+        for title, name, shown, rows, legend in found
+        if rows
+    ]
+    latency = _latency_table(profiles)
+    return tables if latency is None else [*tables, LabeledTable("Latency", latency)]
 
 
-def _group_table(name: str, document: Document, rows: Sequence[GroupRow]) -> Table | None:
-    if not rows:
-        return None
-    cells = [
-        [
-            f"{row.group} ({row.questions}), {row.metric}",
-            *(_NONE if figure is None else _with_interval(figure["mean"], figure) for figure in row.figures),
-        ]
+def _with(
+    profiles: Sequence[Document], part: str, rows: Callable[[Sequence[Document]], Rows]
+) -> tuple[Sequence[Document], Rows]:
+    """Return the profiles that have ``part``, and their rows."""
+    shown = [profile for profile in profiles if profile.get(part)]
+    return shown, rows(shown) if shown else []
+
+
+def _group_rows(rows: Sequence[GroupRow]) -> Rows:
+    return [
+        [f"{row.group} ({row.questions}), {row.metric}", *(_estimate(figure, "mean") for figure in row.figures)]
         for row in rows
     ]
-    return [f"by {name}", *(profile["name"] for profile in document["profiles"])], cells
 
 
-GROUPS_LEGEND = (
+_GROUPS_LEGEND = (
     f"{SHOWN[0]}: the answer is right; {SHOWN[1]}: every gold article (passage, section) is among the first 5. "
     "The number of questions is in parentheses."
 )
 
 
-def abstention_rows(document: Document) -> Table | None:
-    """Return the table of abstention, or None if no question is unanswerable."""
-    profiles = [profile for profile in document["profiles"] if profile["abstention"] is not None]
-    if not profiles:
-        return None
+def _abstention_rows(profiles: Sequence[Document]) -> Rows:
     found = [profile["abstention"] for profile in profiles]
-    rows = [
-        [label, *(_NONE if item[name] is None else _with_interval(item[name]["value"], item[name]) for item in found)]
-        for label, name in (("precision", "precision"), ("recall", "recall"), ("AUROC", "auroc"))
+    return [
+        *(
+            [label, *(_estimate(item[name]) for item in found)]
+            for label, name in (("precision", "precision"), ("recall", "recall"), ("AUROC", "auroc"))
+        ),
+        ["abstained", *(f"{item['abstained']}, {item['abstained_rightly']} rightly" for item in found)],
+        ["unanswerable", *(f"{item['unanswerable']} of {item['unanswerable'] + item['answerable']}" for item in found)],
     ]
-    rows.append(["abstained", *(f"{item['abstained']}, {item['abstained_rightly']} rightly" for item in found)])
-    rows.append(
-        [
-            "unanswerable",
-            *(f"{item['unanswerable']} of {item['unanswerable'] + item['answerable']}" for item in found),
-        ]
-    )
-    return ["abstention", *(profile["name"] for profile in profiles)], rows
 
 
-ABSTENTION_LEGEND = (
+_ABSTENTION_LEGEND = (
     "Precision: abstentions that were right. Recall: unanswerable questions abstained from. "
     "AUROC: higher confidence in answerable than in unanswerable questions (0.5 is chance)."
 )
 
 
-def confidence_rows(document: Document) -> Table | None:
-    """Return the table of risk–coverage and calibration, or None if no profile has either."""
-    profiles = [profile for profile in document["profiles"] if profile["risk_coverage"] is not None]
-    if not profiles:
-        return None
-    found = [(profile["risk_coverage"], profile["reliability"]) for profile in profiles]
-    rows = [
-        [
-            f"accuracy at {each['coverage']:.0%}",
-            *(_accuracy_at(ranked["accuracy"][place], ranked["coverage"]) for ranked, _ in found),
-        ]
-        for place, each in enumerate(found[0][0]["accuracy"])
-    ]
+def _confidence_rows(profiles: Sequence[Document]) -> Rows:
+    ranked = [profile["risk_coverage"] for profile in profiles]
     # A profile that only abstained has no reliability.
-    errors = [None if scored is None else scored["ece"] for _, scored in found]
-    rows += [
-        ["AURC ↓", *(_with_interval(ranked["aurc"]["value"], ranked["aurc"]) for ranked, _ in found)],
-        ["ECE ↓", *(_NONE if error is None else _with_interval(error["value"], error) for error in errors)],
-        ["ECE by chance", *(_NONE if scored is None else f"{scored['noise']:.3f}" for _, scored in found)],
-        ["answered", *(f"{ranked['answered']} of {ranked['samples']}" for ranked, _ in found)],
+    scored = [profile["reliability"] or {"ece": None, "noise": None} for profile in profiles]
+    return [
+        *(
+            [f"accuracy at {each['coverage']:.0%}", *(_accuracy_at(item, place) for item in ranked)]
+            for place, each in enumerate(ranked[0]["accuracy"])
+        ),
+        ["AURC ↓", *(_estimate(item["aurc"]) for item in ranked)],
+        ["ECE ↓", *(_estimate(item["ece"]) for item in scored)],
+        ["ECE by chance", *(_NONE if item["noise"] is None else f"{item['noise']:.3f}" for item in scored)],
+        ["answered", *(f"{item['answered']} of {item['samples']}" for item in ranked)],
     ]
-    return ["confidence", *(profile["name"] for profile in profiles)], rows
 
 
-def _accuracy_at(estimate: Mapping[str, Any], answered: float) -> str:
-    bound = "≥ " if estimate["coverage"] > answered else ""
-    return bound + _with_interval(estimate["value"], estimate)
+def _accuracy_at(ranked: Document, place: int) -> str:
+    estimate = ranked["accuracy"][place]
+    return ("≥ " if estimate["coverage"] > ranked["coverage"] else "") + _estimate(estimate)
 
 
-def level_rows(document: Document) -> Table | None:
-    """Return the table of precision by level, or None if no profile has levels, as in runs of older versions."""
-    profiles = [profile for profile in document["profiles"] if profile.get("levels")]
-    if not profiles:
-        return None
-    rows = [
-        [LEVEL_WORDS[each["level"]].lower(), *(_precision_at(profile["levels"][place]) for profile in profiles)]
-        for place, each in enumerate(profiles[0]["levels"])
+def _level_rows(profiles: Sequence[Document]) -> Rows:
+    return [
+        [
+            LEVEL_WORDS[levels[0]["level"]].lower(),
+            *(_estimate(each["precision"], of=each["answers"]) for each in levels),
+        ]
+        for levels in zip(*(profile["levels"] for profile in profiles), strict=True)
     ]
-    return ["by level", *(profile["name"] for profile in profiles)], rows
 
 
-def _precision_at(level: Mapping[str, Any]) -> str:
-    found = level["precision"]
-    return _NONE if found is None else f"{_with_interval(found['value'], found)} of {level['answers']}"
+_LEVEL_LEGEND = "The share of the answers of each level that are right, and their number."
 
 
-LEVEL_LEGEND = "The share of the answers of each level that are right, and their number."
-
-
-CONFIDENCE_LEGEND = (
+_CONFIDENCE_LEGEND = (
     "Accuracy at 50%: among the most confident half of the questions. Abstentions come last and count as wrong (≥). "
     "AURC: mean error rate over all coverages. ECE: mean gap between confidence and accuracy of the answers. "
     "ECE by chance: that of answers as often right as their confidence says."
 )
 
 
-def latency_rows(document: Document) -> Table | None:
-    """Return the table of latencies in milliseconds: whole answers, then stage medians; cached answers separately."""
+def _latency_table(profiles: Sequence[Document]) -> Table | None:
+    """Return the latencies in milliseconds: whole answers, then stage medians; cached answers separately."""
     columns = [
         (profile["name"] + suffix, profile[key])
-        for profile in document["profiles"]
+        for profile in profiles
         for suffix, key in (("", "latency"), (" (cached)", "latency_cached"))
         if profile[key]
     ]
-    if not columns:
-        return None
-
-    def cells(stage: str, figure: str) -> list[str]:
-        return [f"{times[stage][figure]:,.1f}" if stage in times else _NONE for _, times in columns]
-
     stages = sorted({stage for _, times in columns for stage in times} - {"total"})
-    rows = [["total, p50", *cells("total", "p50")], ["total, p95", *cells("total", "p95")]]
-    rows += [[f"{stage}, p50", *cells(stage, "p50")] for stage in stages]
-    return ["milliseconds", *(name for name, _ in columns)], rows
-
-
-def repeat_rows(document: Document) -> Table | None:
-    """Return the table of the variation between repeats, or None for a single repeat."""
-    profiles = [profile for profile in document["profiles"] if profile["repeats"] is not None]
-    if not profiles:
-        return None
-    found = [profile["repeats"] for profile in profiles]
-    metrics = dict.fromkeys(metric for item in found for metric in item["deviations"])
-    primary = document["primary"]
     rows = [
-        [
-            # A smaller deviation is better for every metric.
-            _label(metric, primary, True),
-            *(f"{item['deviations'][metric]:.4f}" if metric in item["deviations"] else _NONE for item in found),
-        ]
-        for metric in metrics
+        [f"{stage}, {figure}", *(f"{times[stage][figure]:,.1f}" if stage in times else _NONE for _, times in columns)]
+        for stage, figure in (("total", "p50"), ("total", "p95"), *((stage, "p50") for stage in stages))
     ]
-    rows.append(["unstable questions", *(_unstable(item) for item in found)])
-    return ["between repeats", *(profile["name"] for profile in profiles)], rows
+    return (["milliseconds", *(name for name, _ in columns)], rows) if columns else None
+
+
+def _repeat_rows(profiles: Sequence[Document], *, primary: str) -> Rows:
+    found = [profile["repeats"] for profile in profiles]
+    return [
+        *(
+            [
+                # A smaller deviation is better for every metric.
+                _label(metric, primary, True),
+                *(f"{item['deviations'][metric]:.4f}" if metric in item["deviations"] else _NONE for item in found),
+            ]
+            for metric in dict.fromkeys(metric for item in found for metric in item["deviations"])
+        ),
+        ["unstable questions", *(_unstable(item) for item in found)],
+    ]
 
 
 def _unstable(item: Mapping[str, Any]) -> str:
     share = item["unstable_share"]
     return _NONE if share is None else f"{len(item['unstable'])} of {item['judged']} ({100 * share:.1f}%)"
-
-
-def repeat_legend(document: Document) -> str:
-    """Return the legend of the table of ``repeat_rows``."""
-    return (
-        f"Standard deviation between the means of {document['run']['repeat']} repeats; unstable: {document['primary']} "
-        "differed between repeats."
-    )
 
 
 def comparison_rows(comparison: Mapping[str, Any], *, compact: bool = False) -> Table:
@@ -238,34 +230,6 @@ def comparison_rows(comparison: Mapping[str, Any], *, compact: bool = False) -> 
         rows = [[*row[:5], row[6]] for row in rows]
         head = ["metric", "diff.", "95% interval", "p", "w/t/l", "verdict"]
     return head, rows
-
-
-def headline(comparison: Mapping[str, Any]) -> str:
-    """Return a comparison in one sentence."""
-    result = next((r for r in comparison["results"] if r["metric"] == comparison["primary"]), None)
-    if result is None:
-        return (
-            f"{comparison['second']} cannot be compared with {comparison['first']}: "
-            f"{comparison['primary']} applies to no question that both answered."
-        )
-    first, second, primary = comparison["first"], comparison["second"], comparison["primary"]
-    interval = Interval(**result["interval"])
-    verdict = {
-        "improved": f"{second} is better than {first} in {primary}",
-        "regressed": f"{second} is worse than {first} in {primary}",
-        "equivalent": f"{second} is as good as {first} in {primary}, within {in_points(comparison['margin'])}",
-    }.get(result["verdict"], f"No difference shown between {second} and {first} in {primary}")
-    figures = (
-        f"{points(result['difference'])} (95% interval {interval_in_points(interval)}), {p_value(result['p'])}, "
-        f"{result['n']} questions."
-    )
-    is_open = result["verdict"] == "inconclusive" and not interval.low <= 0.0 <= interval.high
-    return f"{verdict}: {figures}{f' {TOO_FEW_CHANGED}' if is_open else ''}"
-
-
-def detectable(result: Mapping[str, Any]) -> str:
-    """Return a sentence about the minimal detectable effect of a compared metric."""
-    return f"This many questions detect a difference of {in_points(result['mde'])} or more with 80% power."
 
 
 def judge_line(document: Document) -> str | None:
@@ -303,17 +267,8 @@ def markdown_report(document: Document) -> str:
             f"## {_inline(comparison['second'])} against {_inline(comparison['first'])}",
             _markdown_table(*comparison_rows(comparison)),
         ]
-    for title, table, note in (
-        ("Hops", hops_table(document), GROUPS_LEGEND),
-        ("Types", types_table(document), GROUPS_LEGEND),
-        ("Abstention", abstention_rows(document), ABSTENTION_LEGEND),
-        ("Confidence", confidence_rows(document), CONFIDENCE_LEGEND),
-        ("Levels", level_rows(document), LEVEL_LEGEND),
-        ("Repeats", repeat_rows(document), repeat_legend(document)),
-        ("Latency", latency_rows(document), ""),
-    ):
-        if table is not None:
-            parts += [f"## {title}", _markdown_table(*table), *([note] if note else [])]
+    for each in further_tables(document):
+        parts += [f"## {each.title}", _markdown_table(*each.table), *([each.legend] if each.legend else [])]
     for profile in document["profiles"]:
         if profile["errors"] or profile["degraded"]:
             name = _inline(profile["name"])

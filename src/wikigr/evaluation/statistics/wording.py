@@ -1,27 +1,94 @@
-"""The wording of differences, intervals and p-values of metrics in [0, 1], in points of 100."""
+"""The wording of verdicts, differences, intervals and p-values of metrics in [0, 1], in points of 100.
+
+The functions take results and comparisons as plain values, as reports store them. Missing and infinite numbers are
+dashes.
+"""
 
 from __future__ import annotations
 
-from wikigr.evaluation.statistics.bootstrap import Interval
+import math
+from collections.abc import Mapping
+from typing import Any
 
-TOO_FEW_CHANGED = "The interval excludes 0, but p is above 0.05: too few questions changed to rule out chance."
-
-
-def points(difference: float) -> str:
-    """Return a signed difference: ``+23.3 points``."""
-    return f"{100 * difference:+.1f} points"
-
-
-def in_points(size: float) -> str:
-    """Return a size without a sign: ``2.0 points``."""
-    return f"{100 * size:.1f} points"
+NO_FIGURE = "–"
+VERDICT_WORDS = {
+    "improved": "better",
+    "regressed": "worse",
+    "equivalent": "as good",
+    "inconclusive": "no difference shown",
+}
 
 
-def interval_in_points(interval: Interval) -> str:
+def finite(value: object) -> float | None:
+    """Return ``value`` as a float, or ``None`` if it is not a finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:
+        return None
+
+
+def in_points(size: object, *, sign: bool = False) -> str:
+    """Return a size as ``2.0 points``, or a difference with its sign: ``+23.3 points``."""
+    number = finite(size)
+    return f"{NO_FIGURE} points" if number is None else f"{100 * number:{'+' if sign else ''}.1f} points"
+
+
+def interval_in_points(interval: Mapping[str, Any]) -> str:
     """Return an interval of a difference: ``+14.6 to +33.0``."""
-    return f"{100 * interval.low:+.1f} to {100 * interval.high:+.1f}"
+    return " to ".join(in_points(interval[end], sign=True).removesuffix(" points") for end in ("low", "high"))
 
 
-def p_value(p: float) -> str:
+def p_value(p: object) -> str:
     """Return a p-value: ``p = 0.0312``, or ``p < 0.0001``."""
-    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
+    number = finite(p)
+    return f"p = {NO_FIGURE}" if number is None else "p < 0.0001" if number < 0.0001 else f"p = {number:.4f}"
+
+
+def count_of(number: object, noun: str) -> str:
+    """Return a count with its noun: "1 question", "2 questions"."""
+    count = finite(number)
+    return f"{NO_FIGURE if count is None else f'{count:,.0f}'} {noun}{'' if number == 1 else 's'}"
+
+
+def figures(result: Mapping[str, Any]) -> str:
+    """Return the figures behind the verdict of a paired result."""
+    interval = interval_in_points(result["interval"])
+    return (
+        f"{in_points(result['difference'], sign=True)} (95% interval {interval}), {p_value(result['p'])}, "
+        f"{count_of(result['n'], 'question')}"
+    )
+
+
+def too_few_changed(result: Mapping[str, Any]) -> str:
+    """Return the reason why a result is inconclusive although its interval excludes 0, or an empty string."""
+    low, high = (finite(result["interval"][end]) or 0.0 for end in ("low", "high"))
+    if result["verdict"] != "inconclusive" or low <= 0.0 <= high:
+        return ""
+    # The bootstrap interval is too narrow if few questions differ. The test is exact.
+    return "The interval excludes 0, but p is above 0.05: too few questions changed to rule out chance."
+
+
+def primary_result(comparison: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the result of the primary metric, or None if it applies to no question that both sides answered."""
+    return next((result for result in comparison["results"] if result["metric"] == comparison["primary"]), None)
+
+
+def headline(comparison: Mapping[str, Any]) -> str:
+    """Return a comparison in one sentence."""
+    first, second, primary = comparison["first"], comparison["second"], comparison["primary"]
+    result = primary_result(comparison)
+    if result is None:
+        return f"{second} cannot be compared with {first}: {primary} applies to no question that both answered."
+    said = f"No difference shown between {second} and {first} in {primary}"
+    if result["verdict"] in ("improved", "regressed"):
+        said = f"{second} is {VERDICT_WORDS[result['verdict']]} than {first} in {primary}"
+    elif result["verdict"] == "equivalent":
+        said = f"{second} is as good as {first} in {primary}, within {in_points(comparison['margin'])}"
+    return f"{said}: {figures(result)}. {too_few_changed(result)}".rstrip()
+
+
+def detectable(result: Mapping[str, Any]) -> str:
+    """Return a sentence about the minimal detectable effect of a compared metric."""
+    return f"This many questions detect a difference of {in_points(result['mde'])} or more with 80% power."

@@ -57,7 +57,7 @@ def flips(
         "notices": choice_notices(one, other, primary, None),
         "primary": primary,
         "paired": count_paired(left, right, primary),
-        "flips": [flip_document((one, other), flip, primary, labels) for flip in find_flips(left, right, primary)],
+        "flips": [flip_document((one, other), flip, labels) for flip in find_flips(left, right, primary)],
     }
     if json_output:
         print_json(environment, document)
