@@ -105,15 +105,6 @@ class TripleGraph:
         self._outgoing[subject, relation].append(value)
         self._outgoing[value, f"~{relation}"].append(subject)
 
-    def remove(self, start: str, step: str) -> None:
-        """Remove the triples that ``step`` leads along from ``start``."""
-        relation = step.removeprefix("~")
-        for end in tuple(self.ends(start, step)):
-            subject, value = (end, start) if step.startswith("~") else (start, end)
-            self.triples.remove((subject, relation, value))
-            self._outgoing[subject, relation].remove(value)
-            self._outgoing[value, f"~{relation}"].remove(subject)
-
     def ends(self, start: str, step: str) -> list[str]:
         """Return where ``step`` leads from ``start``."""
         return self._outgoing.get((start, step), [])

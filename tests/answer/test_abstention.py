@@ -11,7 +11,7 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
 
-MODEL = AnswerModel(weights={}, intercept=0.0, score_weight=1.0, lead_weight=0.0, sure=0.9, likely=0.5, covered=0.2)
+MODEL = AnswerModel(order={}, right={}, intercept=0.0, sure=0.9, likely=0.5, covered=0.2)
 
 
 def answer_question(pack: Pack, question: str) -> Answer:

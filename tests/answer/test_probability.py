@@ -24,7 +24,7 @@ from wikigr.pack.open import Pack
 from wikigr.question.intent import AIMS
 
 TEXT = "Light is a wave. Photons carry light. Nothing is faster than light.\n\n- red light\n- blue light"
-BY_COVERAGE = AnswerModel({"coverage": 1.0}, 0.0, 0.5, 1.0, sure=0.9, likely=0.5, covered=0.1)
+BY_COVERAGE = AnswerModel({"coverage": 1.0}, {"lead": 1.0}, 0.0, sure=0.9, likely=0.5, covered=0.1)
 
 
 def found_in(pack: Pack) -> list[AnswerCandidate]:
@@ -45,8 +45,8 @@ def test_the_order_is_that_of_the_scores_and_the_probability_that_of_the_logit(p
     found = rank_candidates(find_candidates(question), question, BY_COVERAGE)
     scores = [features.values["coverage"] for features in describe(found, question)]
     assert scores == sorted(scores, reverse=True)
-    for candidate, score, lead in zip(found, scores, leads(found, scores), strict=True):
-        assert candidate.probability == pytest.approx(1 / (1 + math.exp(-0.5 * score - lead)))
+    for candidate, lead in zip(found, leads(found, scores), strict=True):
+        assert candidate.probability == pytest.approx(1 / (1 + math.exp(-lead)))
 
 
 @pytest.mark.parametrize("name", [WITH_READER, WITHOUT_READER])
@@ -54,10 +54,10 @@ def test_the_model_that_ships_knows_only_kinds_aims_and_features(pack: Pack, nam
     model = answer_models()[name]
     question = material(pack, "What carries light?", evidence("Light#0", TEXT, 0.9))
     features = set(describe(find_candidates(question), question)[0].values)
-    words = {*KINDS, *AIMS, *features, "kind", "fit", "margin", "coverage", "for", "aim"}
-    unknown = [term for term in model.weights if not words.issuperset(term.split())]
+    words = {*KINDS, *AIMS, *features, "kind", "fit", "margin", "coverage", "for", "aim", "score", "lead"}
+    unknown = [term for term in (*model.order, *model.right) if not words.issuperset(term.split())]
     assert unknown == []
     assert 0.0 < model.covered <= model.likely <= model.sure < 1.0
     # A higher score and a larger lead never make an answer less likely.
-    assert model.score_weight > 0
-    assert model.lead_weight >= 0
+    assert model.right["score"] >= 0
+    assert model.right["lead"] >= 0

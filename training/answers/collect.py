@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from training.answers.questions import AskedQuestion, QuestionSource
-from wikigr.answer.candidates.candidate import AnswerCandidate
 from wikigr.answer.candidates.table import find_candidates
 from wikigr.answer.draft import Draft, material_of
 from wikigr.answer.features import Features, describe
@@ -25,17 +24,13 @@ from wikigr.segmentation import sentence_spans
 
 # The share of the covered questions that are asked once more of sections without the sentences that answer them.
 _REMOVED_SHARE = 0.35
-# How good an answer is whose quotations alone state what is asked: without a short answer, and with a wrong one.
-_QUOTED = 0.8
-_WRONG_SPAN = 0.4
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedAnswers:
-    """The candidates for one question: their features, whether each is right, how good, and the numbers of its rivals.
+    """The candidates for one question: their features, whether each is right, and the numbers of its rivals.
 
-    A candidate is right if its short answer or its quotations state the answer. ``grades`` are how good a right one is,
-    in [0, 1], and 0 for a wrong one. ``covered`` says whether the pack answers the question at all. ``removed`` marks a question whose answer was taken
+    ``covered`` says whether the pack answers the question at all. ``removed`` marks a question whose answer was taken
     out of the sections.
     """
 
@@ -46,7 +41,6 @@ class JudgedAnswers:
     removed: bool
     features: tuple[Features, ...]
     right: tuple[bool, ...]
-    grades: tuple[float, ...]
     rivals: tuple[tuple[int, ...], ...]
 
 
@@ -58,8 +52,6 @@ def collect(source: QuestionSource, *, reader: bool, seed: int) -> Iterator[Judg
         pipeline = Pipeline(profile, pack, offline=True)
         for asked in source.questions:
             state = pipeline.retrieve(asked.question, Trace())
-            if state.paths and not reader:
-                continue  # The same answers compete, by the same model, with the reader and without.
             yield _judged(source, asked, pipeline.read(state, Trace()), removed=False)
             if asked.covered and not state.paths and draw.random() < _REMOVED_SHARE:
                 draft = pipeline.read(without_answer(state, asked), Trace())
@@ -69,7 +61,6 @@ def collect(source: QuestionSource, *, reader: bool, seed: int) -> Iterator[Judg
 def _judged(source: QuestionSource, asked: AskedQuestion, draft: Draft, *, removed: bool) -> JudgedAnswers:
     material = material_of(draft)
     candidates = find_candidates(material)
-    grades = [0.0 if removed else _grade(candidate, asked) for candidate in candidates]
     return JudgedAnswers(
         group=source.group,
         source=source.name,
@@ -77,18 +68,9 @@ def _judged(source: QuestionSource, asked: AskedQuestion, draft: Draft, *, remov
         covered=asked.covered and not removed,
         removed=removed,
         features=tuple(describe(candidates, material)),
-        right=tuple(grade > 0.0 for grade in grades),
-        grades=tuple(grades),
+        right=tuple(not removed and asked.is_right(f"{c.short}\n{c.text}") for c in candidates),
         rivals=tuple(map(tuple, rivals(candidates))),
     )
-
-
-def _grade(candidate: AnswerCandidate, asked: AskedQuestion) -> float:
-    if candidate.span is not None and asked.is_right(candidate.short):
-        return 1.0
-    if asked.is_right(candidate.text):
-        return _QUOTED if candidate.span is None else _WRONG_SPAN
-    return 0.0
 
 
 def without_answer(state: State, asked: AskedQuestion) -> State:
@@ -122,7 +104,6 @@ def read_judged(path: Path) -> list[JudgedAnswers]:
         values = json.loads(line)
         values["features"] = tuple(Features(**item) for item in values["features"])
         values["right"] = tuple(values["right"])
-        values["grades"] = tuple(values["grades"])
         values["rivals"] = tuple(map(tuple, values["rivals"]))
         found.append(JudgedAnswers(**values))
     return found

@@ -1,9 +1,8 @@
 """Fit the weights of the candidates, the probability of the first one, and the levels.
 
-The weights maximize the likelihood of the right candidates among all of a question (a conditional logit, McFadden 1974,
-in which each right one counts by its grade) together with that of each candidate being right or wrong. A logistic regression on the score and the lead makes the
-probabilities. One on all terms was tried: fitted without the source asked, it tells right from wrong worse (an area
-under the ROC curve of 0.846 instead of 0.853), and an alternative could look likelier than the answer. Everything that is measured comes from weights that were fitted without the source asked.
+The weights maximize the likelihood of the right candidates among all of a question (a conditional logit, McFadden 1974)
+together with that of each candidate being right or wrong. A logistic regression then makes probabilities of the scores
+and the leads. Everything that is measured comes from weights that were fitted without the source asked.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from training.answers.collect import JudgedAnswers
-from wikigr.answer.probability import AnswerModel, leads_over_rivals, terms
+from wikigr.answer.probability import STANDING, AnswerModel, leads_over_rivals, standing, terms
 
 Floats = NDArray[np.float64]
 
@@ -34,9 +33,11 @@ SURE_SHARE = 0.9
 LIKELY_SHARE = 0.6
 # Most of the best answers of a question without an answer must be declined, at the cost of few right ones.
 _COST_OF_DECLINING = 6.0
-# The best candidates of each question that the probability is fitted on, and the weight of those after the first.
+# The best candidates of each question that the probability is fitted on, the weight of those after the first, and the
+# penalty on squared weights.
 _FITTED_RANKS = 3
 _FURTHER_WEIGHT = 0.25
+_RIGHT_PENALTY = 1.0
 # The weight of questions whose answer was taken out.
 _REMOVED_WEIGHT = 0.35
 
@@ -47,7 +48,6 @@ class Rows:
 
     values: Floats
     right: NDArray[np.bool_]
-    grades: Floats
     starts: NDArray[np.int64]
     weights: Floats
     judged: Sequence[JudgedAnswers]
@@ -80,8 +80,7 @@ def make_rows(judged: Sequence[JudgedAnswers], names: Sequence[str]) -> Rows:
             row += 1
     weights = np.array([np.sqrt(_USUAL_QUESTIONS / max(_USUAL_QUESTIONS, per_source[item.source])) for item in asked])
     right = np.array([flag for item in asked for flag in item.right], dtype=np.bool_)
-    grades = np.array([grade for item in asked for grade in item.grades])
-    return Rows(values, right, grades, np.array(starts), weights, asked)
+    return Rows(values, right, np.array(starts), weights, asked)
 
 
 def fit_weights(rows: Rows) -> Floats:
@@ -98,10 +97,10 @@ def fit_weights(rows: Rows) -> Floats:
         highest = np.maximum.reduceat(scores, rows.starts)
         powers = np.exp(scores - highest[question])
         total = np.add.reduceat(powers, rows.starts)
-        of_right = np.add.reduceat(powers * rows.grades, rows.starts)
+        of_right = np.add.reduceat(powers * target, rows.starts)
         chosen = np.where(has_right, -np.log(np.maximum(of_right, 1e-300) / total), 0.0)
         share = powers / total[question]
-        share_of_right = np.where(has_right[question], powers * rows.grades / np.maximum(of_right, 1e-300)[question], 0.0)
+        share_of_right = np.where(has_right[question], powers * target / np.maximum(of_right, 1e-300)[question], 0.0)
         slope = np.where(has_right[question], share - share_of_right, 0.0) * rows.weights[question] * _LISTWISE
         probability = expit(scores + bias)
         each = rows.weights[question] * _POINTWISE / np.sqrt(sizes)
@@ -160,12 +159,14 @@ def _same_source(one: str, other: str) -> bool:
     return bare[0] == bare[1]
 
 
-def first_rows(scored: Sequence[Scored], ranks: int) -> tuple[Floats, Floats, Floats]:
-    """Return score and lead, the labels and the weights of the best ``ranks`` candidates of each question."""
+def first_rows(scored: Sequence[Scored], names: Sequence[str], ranks: int) -> tuple[Floats, Floats, Floats]:
+    """Return the terms, the labels and the weights of the best ``ranks`` candidates of each question."""
     values, labels, weights = [], [], []
-    for item, weight in zip(scored, source_weights(scored), strict=True):
+    share = source_weights(scored)
+    for item, weight in zip(scored, share, strict=True):
         for rank, number in enumerate(item.order[:ranks]):
-            values.append([1.0, item.scores[number], item.leads[number]])
+            found = {**terms(item.judged.features[number]), **standing(item.scores[number], item.leads[number])}
+            values.append([found.get(name, 0.0) for name in names])
             labels.append(item.judged.right[number])
             weights.append(weight if rank == 0 else weight * _FURTHER_WEIGHT)
     return np.array(values), np.array(labels, dtype=np.float64), np.array(weights)
@@ -186,15 +187,24 @@ def source_weights(scored: Sequence[Scored]) -> Floats:
     )
 
 
-def fit_right(scored: Sequence[Scored]) -> Floats:
-    """Return the intercept and the weights of score and lead in the logit of the probability of being right."""
-    x, y, w = first_rows(scored, _FITTED_RANKS)
+def fit_right(scored: Sequence[Scored], names: Sequence[str]) -> Floats:
+    """Return the intercept and the weights of ``names`` in the logit of the probability of being right."""
+    x, y, w = first_rows(scored, names, _FITTED_RANKS)
+    penalty = np.array([0.0, *(0.0 if name in STANDING else _RIGHT_PENALTY for name in names)])
+    x = np.hstack([np.ones((len(x), 1)), x])
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
         logits = x @ parameters
-        return float(w @ _negative_log_likelihood(logits, y)), x.T @ (w * (expit(logits) - y))
+        value = float(w @ _negative_log_likelihood(logits, y) + penalty @ parameters**2)
+        return value, x.T @ (w * (expit(logits) - y)) + 2 * penalty * parameters
 
     return np.asarray(minimize(loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 2_000}).x)
+
+
+def probabilities(scored: Sequence[Scored], names: Sequence[str], fitted: Floats) -> Floats:
+    """Return the probability of the best candidate of each question."""
+    x, _, _ = first_rows(scored, names, 1)
+    return np.asarray(expit(fitted[0] + x @ fitted[1:]))
 
 
 def _negative_log_likelihood(logits: Floats, labels: Floats) -> Floats:
@@ -206,9 +216,11 @@ def cross_fit_right(scored: Sequence[Scored]) -> Floats:
     """Return the probability of the best candidate of each question, fitted without its source."""
     found = np.zeros(len(scored))
     for source in sorted({item.judged.source for item in scored}):
-        fitted = fit_right([item for item in scored if not _same_source(item.judged.source, source)])
+        others = [item for item in scored if not _same_source(item.judged.source, source)]
+        names = [*STANDING, *term_names([item.judged for item in others])]
+        fitted = fit_right(others, names)
         own = [n for n, item in enumerate(scored) if item.judged.source == source]
-        found[own] = expit(first_rows([scored[n] for n in own], 1)[0] @ fitted)
+        found[own] = probabilities([scored[n] for n in own], names, fitted)
     return found
 
 
@@ -240,7 +252,8 @@ def fit_model(judged: Sequence[JudgedAnswers], scored: Sequence[Scored], probabi
     """Return the model that ships: weights from all sources, and levels from the cross-fitted ``probability``."""
     names = term_names(judged)
     weights = fit_weights(make_rows(judged, names))
-    fitted = fit_right(scored)
+    right_names = [*STANDING, *names]
+    fitted = fit_right(scored, right_names)
     right = np.array([float(item.judged.right[item.order[0]]) for item in scored])
     covered = np.array([item.judged.covered for item in scored])
     share = source_weights(scored)
@@ -249,10 +262,9 @@ def fit_model(judged: Sequence[JudgedAnswers], scored: Sequence[Scored], probabi
     below = probability < sure
     likely = lowest_with_share(probability[below], right[below], share[below], LIKELY_SHARE)
     return AnswerModel(
-        weights={name: round(float(value), 4) for name, value in zip(names, weights, strict=True)},
+        order={name: round(float(value), 4) for name, value in zip(names, weights, strict=True)},
+        right={name: round(float(value), 4) for name, value in zip(right_names, fitted[1:], strict=True)},
         intercept=round(float(fitted[0]), 4),
-        score_weight=round(float(fitted[1]), 4),
-        lead_weight=round(float(fitted[2]), 4),
         sure=round(sure, 4),
         likely=round(max(covered_from, likely), 4),
         covered=round(covered_from, 4),

@@ -27,8 +27,6 @@ _PROJECT = Path(__file__).parent.parent.parent
 _SCHEMAS = ("companies", "movies")
 _SCHEMA_SCALE = 0.25
 _QUESTIONS_PER_WORDING = 4
-# The share of the questions of one hop whose facts are taken out of the graph.
-_MISSING_SHARE = 0.4
 # Questions that are drawn of a source with more.
 MAX_QUESTIONS = 240
 
@@ -106,7 +104,7 @@ def _demo() -> tuple[AskedQuestion, ...]:
 
 
 def _schemas(work: Path) -> Iterator[QuestionSource]:
-    """Yield generated graphs without text, with questions of one, two and three hops, and of facts that are missing."""
+    """Yield generated graphs without text, with questions of one, two and three hops."""
     sys.path.insert(0, str(_PROJECT / "benchmarks"))
     from schema_graph import make_graph, make_questions
     from triple_graph import write
@@ -114,17 +112,10 @@ def _schemas(work: Path) -> Iterator[QuestionSource]:
     for name in _SCHEMAS:
         schema = json.loads((_PROJECT / "benchmarks" / "schemas" / f"{name}.json").read_text(encoding="utf-8"))
         graph = make_graph(schema, _SCHEMA_SCALE)
-        draw = random.Random(name)
-        rows = list(make_questions(schema, graph, _QUESTIONS_PER_WORDING))
-        missing = [row for row in rows if row["hops"] == 1 and draw.random() < _MISSING_SHARE]
-        for row in missing:
-            graph.remove(row["start"], row["metapath"][0])
-        uncovered = {row["question"] for row in missing}
-        rows = [row for row in make_questions(schema, graph, _QUESTIONS_PER_WORDING) if row["question"] not in uncovered]
+        rows: list[dict[str, Any]] = list(make_questions(schema, graph, _QUESTIONS_PER_WORDING))
         folder = work / f"schema-{name}"
         write(folder, graph, iter(rows))
         asked = [AskedQuestion(row["question"], accepted=tuple(row["answers"])) for row in rows]
-        asked += map(AskedQuestion, sorted(uncovered))
         yield QuestionSource(
             "schemas", f"schema-{name}", partial(_built, folder / "graph.tsv", folder / "pack"), _drawn(asked)
         )

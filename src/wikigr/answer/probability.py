@@ -28,29 +28,29 @@ WITHOUT_READER = "without_reader"
 
 @dataclass(frozen=True, slots=True)
 class AnswerModel:
-    """The fitted numbers.
+    """The fitted weights.
 
-    ``weights`` are those of the terms in a candidate's score. The logit of its probability is ``intercept`` plus
-    ``score_weight`` times the score plus ``lead_weight`` times its lead, so that order and probability agree. From
-    ``sure``, ``likely`` and ``covered`` on, a probability has these levels; below the last, the pack does not cover
-    the question.
+    ``order`` holds those of the sum over ``terms`` that orders the candidates of one question. ``right`` holds those of
+    the logit of the probability, over the same terms and ``standing``. From ``sure``, ``likely`` and ``covered`` on, a
+    probability has these levels; below the last, the pack does not cover the question.
     """
 
-    weights: Mapping[str, float]
+    order: Mapping[str, float]
+    right: Mapping[str, float]
     intercept: float
-    score_weight: float
-    lead_weight: float
     sure: float
     likely: float
     covered: float
 
     def score(self, features: Features) -> float:
         """Return the sum by which candidates of one question are ordered."""
-        return sum(self.weights.get(name, 0.0) * value for name, value in terms(features).items())
+        return sum(self.order.get(name, 0.0) * value for name, value in terms(features).items())
 
-    def probability(self, score: float, lead: float) -> float:
+    def probability(self, features: Features, score: float, lead: float) -> float:
         """Return the probability that a candidate is right, in [0, 1]."""
-        return as_probability(self.intercept + self.score_weight * score + self.lead_weight * lead)
+        found = {**terms(features), **standing(score, lead)}
+        logit = self.intercept + sum(self.right.get(name, 0.0) * value for name, value in found.items())
+        return as_probability(logit)
 
     def level(self, probability: float, covered: float | None = None) -> Level:
         """Return the level of an answer; ``covered`` replaces the threshold of the file."""
@@ -70,6 +70,14 @@ def terms(features: Features) -> dict[str, float]:
         f"{features.kind} for {features.aim}": 1.0,
         f"aim {features.aim}": 1.0,
     }
+
+
+STANDING = ("score", "lead")
+
+
+def standing(score: float, lead: float) -> dict[str, float]:
+    """Return where a candidate stands: its score, and how far that is above the best candidate elsewhere."""
+    return {"score": score, "lead": lead}
 
 
 # The largest difference of scores that counts, and the lead of the only candidate.
@@ -110,10 +118,13 @@ def rank_candidates(
     candidates: Sequence[AnswerCandidate], material: Material, model: AnswerModel
 ) -> list[AnswerCandidate]:
     """Return ``candidates`` with their probabilities, best first; ties break by title, section and place."""
-    scores = [model.score(features) for features in describe(candidates, material)]
+    described = describe(candidates, material)
+    scores = [model.score(features) for features in described]
     judged = [
-        (score, replace(candidate, probability=model.probability(score, lead)))
-        for candidate, score, lead in zip(candidates, scores, leads(candidates, scores), strict=True)
+        (score, replace(candidate, probability=model.probability(features, score, lead)))
+        for candidate, features, score, lead in zip(
+            candidates, described, scores, leads(candidates, scores), strict=True
+        )
     ]
     judged.sort(key=lambda item: (-item[0], item[1].section.title, *item[1].quotations[0].place))
     return [candidate for _, candidate in judged]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from wikigr.answer.candidates.blocks import Cell
-from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of, share_named, span_in
+from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of, span_in
 from wikigr.answer.sentences import SentenceScore
 from wikigr.index.lexical import stems
 from wikigr.question.intent import asks_yes_no
@@ -22,29 +22,24 @@ def find_cells(material: Material) -> Iterator[AnswerCandidate]:
     if asks_yes_no(material.question):
         return
     for sentence in islice(filter(material.cells, material.sentences), _MAX_ROWS):
-        # A value that the question names is not what it asks for.
-        asked = [cell for cell in material.cells(sentence) if not _names(material.question, _value(sentence, cell))]
-        for cell in sorted(asked, key=lambda cell: _rank(material.question, sentence, cell))[:_MAX_CELLS]:
+        row = material.cells(sentence)
+        fits = [(cell, _fit(material.question, sentence, cell, row)) for cell in row]
+        for cell, fit in sorted(fits, key=lambda item: -item[1])[:_MAX_CELLS]:
             span = span_in(sentence, cell.start, cell.end)
-            fit = _share_of_column(material.question, cell)
             yield AnswerCandidate("cell", (quotation_of(sentence),), span=span, fit=fit)
 
 
-def _names(question: Question, value: str) -> bool:
-    return set(stems(value)) <= question.weights.keys()
+def _fit(question: Question, sentence: SentenceScore, cell: Cell, row: list[Cell]) -> float:
+    """Return how well the question names the column of ``cell`` and the rest of its row, in [0, 1].
 
-
-def _rank(question: Question, sentence: SentenceScore, cell: Cell) -> tuple[float, bool, bool]:
-    """Return the sort key of ``cell``: by the name of its column, by the reader's span, and by the type of its value."""
-    span = sentence.span
-    is_read = span is not None and sentence.start + cell.start <= span.start < sentence.start + cell.end
-    is_type = question.answer_type is not None and question.is_answer_type_in(_value(sentence, cell))
-    return -_share_of_column(question, cell), not is_read, not is_type
-
-
-def _share_of_column(question: Question, cell: Cell) -> float:
-    return share_named(question, cell.column.replace("_", " "))
-
-
-def _value(sentence: SentenceScore, cell: Cell) -> str:
-    return sentence.text[cell.start : cell.end]
+    A value that the question names is not what it asks for.
+    """
+    value = sentence.text[cell.start : cell.end]
+    if set(stems(value)) <= question.weights.keys():
+        return 0.0
+    column = question.coverage(set(stems(cell.column.replace("_", " "))))
+    others = " ".join(sentence.text[other.start : other.end] for other in row if other is not cell)
+    said = question.coverage(set(stems(f"{sentence.section.title} {sentence.section.heading} {others}")))
+    read = sentence.span is not None and sentence.start + cell.start <= sentence.span.start < sentence.start + cell.end
+    is_type = question.answer_type is not None and question.is_answer_type_in(value)
+    return min(1.0, 0.4 * min(1.0, column + said) + 0.3 * (column > 0) + 0.2 * read + 0.1 * is_type)
