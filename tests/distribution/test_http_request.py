@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 import socket
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.distribution.file_server import FileServer, fetch_file, make_certificates, serving
+from tests.distribution.file_server import FileServer, Handler, fetch_file, make_certificates, serving
 
 from wikigr.distribution import download
 from wikigr.distribution.addresses import AddressError
@@ -75,6 +76,10 @@ def test_redirects_are_followed_with_the_request_headers(server: FileServer, tmp
     assert [path for path, _ in server.requests] == ["/a", "/b?x=1", "/p.wikigr"]
 
 
+def _redirect(target: str, request: Handler) -> None:
+    request.reply(302, headers={"Location": target})
+
+
 def test_the_users_url_may_be_private_and_a_redirect_may_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     authority, certificate = make_certificates(tmp_path, "localhost")
     monkeypatch.setenv("SSL_CERT_FILE", str(authority))
@@ -83,7 +88,7 @@ def test_the_users_url_may_be_private_and_a_redirect_may_not(tmp_path: Path, mon
         assert fetch_file(server.url("/p.wikigr", "localhost"), tmp_path, max_bytes=MOST).read_bytes() == CONTENT
         for target in ("/p.wikigr", server.url("/p.wikigr"), server.url("/p.wikigr", "localhost")):
             server.requests.clear()
-            server.behaviors["/a"] = lambda request, target=target: request.reply(302, headers={"Location": target})
+            server.behaviors["/a"] = partial(_redirect, target)
             with pytest.raises(AddressError, match="not an address of the public internet") as caught:
                 fetch_file(server.url("/a", "localhost"), tmp_path, max_bytes=MOST)
             assert "--allow-private" in (caught.value.hint or "")

@@ -20,6 +20,16 @@ from wikigr.question.two_parts import two_parts
             "Who discovered radium?",
             "When was it that someone discovered radium?",
         ),
+        (
+            "Who directed The Silent Garden and who wrote it?",
+            "Who directed The Silent Garden?",
+            "Who wrote The Silent Garden?",
+        ),
+        (
+            "Where did Hume die, and what was his first book?",
+            "Where did Hume die?",
+            "What was Hume's first book?",
+        ),
     ],
 )
 def test_each_part_becomes_a_question(question: str, first: str, second: str) -> None:
@@ -35,6 +45,7 @@ def test_each_part_becomes_a_question(question: str, first: str, second: str) ->
         # Two questions about two things.
         "When was Hume born and when did Kant die?",
         "What is a lock and how is it released?",
+        "Who directed Solaris and who directed Stalker before it?",
         # "When did Yukawa receive?" is no question.
         "Which prize did Yukawa receive and when?",
         "Which river flows through Rome and Orte?",

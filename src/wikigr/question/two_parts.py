@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from wikigr.question.grammar import ASKING_ADVERBS, AUXILIARIES, MAX_CHARS, one_of
+from wikigr.question.grammar import ASKING_ADVERBS, AUXILIARIES, INTERROGATIVES, MAX_CHARS, one_of
 
 _ADVERB = one_of(ASKING_ADVERBS)
 _AUXILIARY = one_of(AUXILIARIES)
@@ -18,6 +18,12 @@ _AFTER = re.compile(
 )
 # "Who discovered radium and when": the person is the subject.
 _WHO = re.compile(rf"(?P<first>who\s+(?!(?:{_AUXILIARY})\b)(?P<rest>[^,]+?)),?\s+and\s+(?P<second>{_ADVERB})", re.I)
+_ASKING = one_of(INTERROGATIVES)
+# "Who directed Solaris and who wrote it"
+_EACH = re.compile(rf"(?P<first>(?:{_ASKING})\s[^,]+?),?\s+and\s+(?P<second>(?:{_ASKING})\s[^,]+)", re.I)
+_PRONOUN = re.compile(r"\b(?:(?P<possessive>his|its|their)|he|her|him|it|she|they|them)\b", re.I)
+_CAPITALIZED = r"[A-ZÀ-Þ0-9][\w'’.-]*"
+_NAME = re.compile(rf"(?<=\s)(?:The\s+)?{_CAPITALIZED}(?:\s+(?:(?:of|the|and)\s+)*{_CAPITALIZED})*")
 
 
 def two_parts(question: str) -> tuple[str, str] | None:
@@ -32,4 +38,17 @@ def two_parts(question: str) -> tuple[str, str] | None:
         return f"{found['first']}?", f"{found['second'].capitalize()} {found['rest']}?"
     if found := _WHO.fullmatch(text):
         return f"{found['first']}?", f"{found['second'].capitalize()} was it that someone {found['rest']}?"
+    if found := _EACH.fullmatch(text):
+        return _of_one_name(found["first"], found["second"])
     return None
+
+
+def _of_one_name(first: str, second: str) -> tuple[str, str] | None:
+    """Return both questions if ``first`` has one name and a pronoun in ``second`` stands for it."""
+    names = _NAME.findall(first)
+    pronoun = _PRONOUN.search(second)
+    if len(names) != 1 or pronoun is None or _NAME.search(second):
+        return None
+    name = f"{names[0]}'s" if pronoun["possessive"] else names[0]
+    resolved = f"{second[: pronoun.start()]}{name}{second[pronoun.end() :]}"
+    return f"{first}?", f"{resolved[0].upper()}{resolved[1:]}?"
