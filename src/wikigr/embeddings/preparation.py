@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from wikigr.embeddings.checkpoint import Checkpoint
@@ -43,13 +44,15 @@ def write_prepared(
             replaced = Path(temporary) / "replaced"
             unfinished.mkdir()
             replaced.mkdir()
-            _write(checkpoint, model_id, weights_sha256, unfinished)
-            return _publish(unfinished, target, replaced, force=force)
+            written = _write(checkpoint, model_id, weights_sha256, unfinished)
+            ready = _publish(unfinished, target, replaced, force=force)
+            # Not read back: another process may be replacing the folder.
+            return ready or replace(written, folder=target)
     except OSError as error:
         raise ModelError(f"Cannot write the encoder {model_id} to {target}: {error.strerror}.") from error
 
 
-def _write(checkpoint: Checkpoint, model_id: str, weights_sha256: str, folder: Path) -> None:
+def _write(checkpoint: Checkpoint, model_id: str, weights_sha256: str, folder: Path) -> PreparedModel:
     dimension = _write_graph(checkpoint, model_id, folder)
     (folder / TOKENIZER).write_text(checkpoint.tokenizer_json(), encoding="utf-8")
     names = [name for name in (GRAPH, GRAPH_DATA, TOKENIZER) if (folder / name).exists()]
@@ -62,6 +65,7 @@ def _write(checkpoint: Checkpoint, model_id: str, weights_sha256: str, folder: P
     (folder / DESCRIPTION).write_text(model.describe(), encoding="utf-8")
     for name in (*names, DESCRIPTION, "."):
         flush(folder / name)
+    return model
 
 
 def _write_graph(checkpoint: Checkpoint, model_id: str, folder: Path) -> int:
@@ -86,8 +90,8 @@ def _write_graph(checkpoint: Checkpoint, model_id: str, folder: Path) -> int:
     return dimension
 
 
-def _publish(unfinished: Path, target: Path, replaced: Path, *, force: bool) -> PreparedModel:
-    """Move ``unfinished`` to ``target``, unless another process has already put a valid encoder there.
+def _publish(unfinished: Path, target: Path, replaced: Path, *, force: bool) -> PreparedModel | None:
+    """Move ``unfinished`` to ``target``, unless another process has put a valid encoder there, which is returned then.
 
     A folder that it replaces is moved into the folder ``replaced``. Raises ``OSError``.
     """
@@ -107,7 +111,7 @@ def _publish(unfinished: Path, target: Path, replaced: Path, *, force: bool) -> 
             # Another process has just moved it away for the same reason.
             continue
     flush(target.parent)
-    return PreparedModel.from_folder(target)
+    return None
 
 
 def remove_abandoned(folder: Path) -> None:
