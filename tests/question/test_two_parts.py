@@ -46,6 +46,8 @@ def test_each_part_becomes_a_question(question: str, first: str, second: str) ->
         "When was Hume born and when did Kant die?",
         "What is a lock and how is it released?",
         "Who directed Solaris and who directed Stalker before it?",
+        # "It" stands for nothing.
+        "Where was Hume born and what time is it?",
         # "When did Yukawa receive?" is no question.
         "Which prize did Yukawa receive and when?",
         "Which river flows through Rome and Orte?",

@@ -21,7 +21,6 @@ _WHO = re.compile(rf"(?P<first>who\s+(?!(?:{_AUXILIARY})\b)(?P<rest>[^,]+?)),?\s
 _ASKING = one_of(INTERROGATIVES)
 # "Who directed Solaris and who wrote it"
 _EACH = re.compile(rf"(?P<first>(?:{_ASKING})\s[^,]+?),?\s+and\s+(?P<second>(?:{_ASKING})\s[^,]+)", re.I)
-_PRONOUN = re.compile(r"\b(?:(?P<possessive>his|its|their)|he|her|him|it|she|they|them)\b", re.I)
 _CAPITALIZED = r"[A-ZÀ-Þ0-9][\w'’.-]*"
 _NAME = re.compile(rf"(?<=\s)(?:The\s+)?{_CAPITALIZED}(?:\s+(?:(?:of|the|and)\s+)*{_CAPITALIZED})*")
 
@@ -44,11 +43,14 @@ def two_parts(question: str) -> tuple[str, str] | None:
 
 
 def _of_one_name(first: str, second: str) -> tuple[str, str] | None:
-    """Return both questions if ``first`` has one name and a pronoun in ``second`` stands for it."""
-    names = _NAME.findall(first)
-    pronoun = _PRONOUN.search(second)
-    if len(names) != 1 or pronoun is None or _NAME.search(second):
+    """Return both questions if ``first`` has one name and ``second``, which has none, refers back to it."""
+    from wikigr.question.follow_up import Mention, Turn, resolve
+
+    def names_in(text: str) -> list[Mention]:
+        return [Mention(*found.span(), found.group()) for found in _NAME.finditer(text)]
+
+    if len(names_in(first)) != 1 or names_in(second):
         return None
-    name = f"{names[0]}'s" if pronoun["possessive"] else names[0]
-    resolved = f"{second[: pronoun.start()]}{name}{second[pronoun.end() :]}"
-    return f"{first}?", f"{resolved[0].upper()}{resolved[1:]}?"
+    first, second = f"{first}?", f"{second[0].upper()}{second[1:]}?"
+    resolved = resolve(second, [Turn(first)], names_in)
+    return None if resolved.missing or resolved.question == second else (first, resolved.question)
