@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from wikigr.answer.answer import EXTRACTIVE, Alternative, Answer, AnswerSpan
+from wikigr.answer.answer import EXTRACTIVE, Answer, PossibleAnswer
 from wikigr.answer.candidates.candidate import Quotation
+from wikigr.answer.citations import StoredText
 from wikigr.answer.draft import Draft
 from wikigr.answer.extractive import as_text, quote
 from wikigr.answer.probability import Level
-from wikigr.answer.surroundings import Surroundings
 from wikigr.index.candidate import Section
 from wikigr.pack.open import Pack
 from wikigr.pipeline import pipeline
@@ -33,7 +33,7 @@ def possible_answer(
     lead: str = "",
     kind: str = "span",
     confidence: float = 0.4,
-) -> Alternative:
+) -> PossibleAnswer:
     """Return what quotes ``quotes`` of ``section``; ``short`` is in the first of them, and ``around`` contains it."""
     quotations = []
     for text in quotes:
@@ -43,14 +43,16 @@ def possible_answer(
     span = None
     if short:
         begin = citations[0].start + quotes[0].index(short)
-        span = AnswerSpan(short, section.section_id, begin, begin + len(short))
+        span = StoredText(short, section.section_id, begin, begin + len(short))
     start = section.content.index(around or quotes[0])
     text = around or quotes[0]
-    context = Surroundings(section.section_id, text, start, start + len(text))
-    return Alternative(kind, as_text(citations, lead), confidence, citations, span, context)
+    context = StoredText(text, section.section_id, start, start + len(text))
+    return PossibleAnswer(
+        text=as_text(citations, lead), confidence=confidence, citations=citations, kind=kind, span=span, context=context
+    )
 
 
-def answer_of(level: Level, first: Alternative, *others: Alternative, question: str = "?") -> Answer:
+def answer_of(level: Level, first: PossibleAnswer, *others: PossibleAnswer, question: str = "?") -> Answer:
     """Return ``first`` as an answer of this level, with ``others`` as its alternatives."""
     return Answer(
         question=question,
@@ -58,8 +60,6 @@ def answer_of(level: Level, first: Alternative, *others: Alternative, question: 
         query_type=EXTRACTIVE,
         confidence=first.confidence,
         citations=first.citations,
-        evidence=(),
-        sentences=(),
         trace=Trace(),
         span=first.span,
         level=level,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from eval.real.questions import BenchQuestion
-from wikigr.answer.answer import Alternative, Answer
+from wikigr.answer.answer import Answer, PossibleAnswer
 from wikigr.evaluation.reliability import reliability
 from wikigr.evaluation.risk_coverage import RIGHT
 from wikigr.evaluation.samples import Sample
@@ -53,7 +53,7 @@ def judge(question: BenchQuestion, answer: Answer) -> Outcome:
     )
 
 
-def _printed(answer: Answer | Alternative) -> str:
+def _printed(answer: PossibleAnswer) -> str:
     """Return the short answer, if there is one, and the text without citation marks, each on lines of its own."""
     short = "" if answer.span is None else answer.span.text
     return f"{short}\n{_CITATION_MARKS.sub('', answer.text)}".strip()

@@ -27,7 +27,7 @@ def lookup(query_type: str = "abstained", **sections: list[Section]) -> PackLook
     return PackLookup(
         lambda name: name.upper() if name.upper() in articles else None,
         lambda title: articles[title],
-        lambda _: Answer("?", "In\nKiel [1]", query_type, 0.5, (), (), (), Trace()),
+        lambda _: Answer(question="?", text="In\nKiel [1]", query_type=query_type, confidence=0.5, trace=Trace()),
     )
 
 

@@ -14,9 +14,9 @@ from eval.real import packs
 from eval.real.packs import SOURCES, BenchSource
 from eval.real.questions import NOT_COVERED, BenchQuestion, find_mistakes, load_questions
 from eval.real.scores import Outcome, calibration_error, judge, score
-from wikigr.answer.answer import ABSTAINED, EXTRACTIVE, Alternative, Answer, AnswerSpan
+from wikigr.answer.answer import ABSTAINED, EXTRACTIVE, Answer, PossibleAnswer
+from wikigr.answer.citations import StoredText
 from wikigr.answer.probability import Level
-from wikigr.answer.surroundings import Surroundings
 from wikigr.retrieval.trace import Trace
 
 QUESTIONS = [question for source in SOURCES for question in load_questions(source)]
@@ -55,8 +55,8 @@ def question(gold: str | None) -> BenchQuestion:
 
 
 def answer(text: str, *, short: str = "", confidence: float = 0.5, kind: str = EXTRACTIVE) -> Answer:
-    span = AnswerSpan(short, "Fern#0", 0, len(short)) if short else None
-    return Answer("Who?", text, kind, confidence, (), (), (), Trace(), span=span)
+    span = StoredText(short, "Fern#0", 0, len(short)) if short else None
+    return Answer(question="Who?", text=text, query_type=kind, confidence=confidence, trace=Trace(), span=span)
 
 
 def test_quotes_are_in_the_shipped_sources_and_match_the_gold() -> None:
@@ -109,8 +109,8 @@ def test_the_short_answer_and_the_text_are_judged_and_an_abstention_is_not() -> 
 
 
 def test_surroundings_and_alternatives_count_as_near() -> None:
-    around = [Surroundings("Fern#0", text, 0, len(text)) for text in ("The fern house.", "Opened by Wren on Mondays.")]
-    alternative = Alternative("span", "Tobias does. [1]", 0.2, (), context=around[1])
+    around = [StoredText(text, "Fern#0", 0, len(text)) for text in ("The fern house.", "Opened by Wren on Mondays.")]
+    alternative = PossibleAnswer(text="Tobias does. [1]", confidence=0.2, context=around[1])
     rich = replace(answer("Nobody does."), level="likely", context=around[0], alternatives=(alternative,))
     for gold in ("wren", "fern house", "tobias"):
         outcome = judge(question(gold), rich)

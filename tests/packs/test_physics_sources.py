@@ -260,7 +260,7 @@ def test_the_number_of_hops_of_a_question_is_that_of_its_articles() -> None:
 
 
 def _abstain(question: str) -> Answer:
-    return Answer(question, "", "abstained", 0.0, (), (), (), Trace())
+    return Answer(question=question, text="", query_type="abstained", confidence=0.0, trace=Trace())
 
 
 def test_examples_have_the_documented_form() -> None:

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from wikigr.errors import WikigrError
 from wikigr.index.candidate import Section
+from wikigr.options import Limits, Name
 from wikigr.pack.open import Pack
 from wikigr.retrieval.trace import Trace
 
 # The name of the check in traces.
 CITATIONS = "citations"
+# Up to the largest integer that every JSON parser preserves.
+Offset = Annotated[int, Limits(ge=0, le=2**53)]
 
 
 class CitationError(WikigrError):
     """A citation does not match the stored text, so the answer must not be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredText:
+    """A short answer or its surroundings: ``text`` is ``content[start:end]`` of the stored section, in characters."""
+
+    text: Name
+    section_id: str
+    start: Offset
+    end: Offset
 
 
 @dataclass(frozen=True, slots=True)

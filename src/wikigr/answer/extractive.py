@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from wikigr.answer.answer import EXTRACTIVE, Alternative, Answer, AnswerHop, AnswerSpan
+from wikigr.answer.answer import EXTRACTIVE, Answer, AnswerHop, PossibleAnswer
 from wikigr.answer.candidates.blocks import BEFORE_CODE
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material, Quotation
-from wikigr.answer.citations import Citation, verify_against
+from wikigr.answer.citations import Citation, StoredText, verify_against
 from wikigr.answer.draft import Draft, material_of
 from wikigr.answer.probability import overlaps
-from wikigr.answer.surroundings import Surroundings, surroundings
+from wikigr.answer.surroundings import surroundings
 from wikigr.options import Few, Options
 from wikigr.pack.open import Pack
 from wikigr.text import words
@@ -62,26 +62,27 @@ def write_extractive(pack: Pack, draft: Draft, answer: Answer, options: Extracti
     material = material_of(draft)
     return replace(
         answer,
-        text=as_text(citations, best.lead),
         query_type=EXTRACTIVE,
         level=level,
-        kind=best.kind,
-        citations=citations,
-        span=_short(best),
         chain=_cited_hops(best, citations),
-        context=_context(best, material),
         alternatives=tuple(
-            Alternative(
-                kind=other.kind,
-                text=as_text(cited, other.lead),
-                confidence=other.probability,
-                citations=cited,
-                span=_short(other),
-                context=_context(other, material),
-            )
+            PossibleAnswer(confidence=other.probability, **_stated(other, cited, material))
             for other, cited in zip(others, quoted_by_others, strict=True)
         ),
+        **_stated(best, citations, material),
     )
+
+
+def _stated(candidate: AnswerCandidate, citations: tuple[Citation, ...], material: Material) -> dict[str, Any]:
+    """Return the fields of a ``PossibleAnswer`` that follow from ``candidate`` and its ``citations``."""
+    section, span, first = candidate.section, candidate.span, candidate.quotations[0]
+    return {
+        "kind": candidate.kind,
+        "text": as_text(citations, candidate.lead),
+        "citations": citations,
+        "span": None if span is None else StoredText(candidate.short, section.section_id, span.start, span.end),
+        "context": surroundings(first, material.by_section.get(section.section_id, [])),
+    }
 
 
 def other_answers(answers: Sequence[AnswerCandidate], quoted: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
@@ -146,18 +147,9 @@ def _spaced(text: str) -> str:
 def _cited_hops(candidate: AnswerCandidate, citations: Sequence[Citation]) -> tuple[AnswerHop, ...]:
     """Return the hops of ``candidate`` with the citations of the sentences in which they were read."""
     numbers = {(citation.section_id, citation.start): citation.n for citation in citations}
-    return tuple(AnswerHop(hop.question, hop.answer, numbers[hop.place], hop.probability) for hop in candidate.hops)
-
-
-def _short(candidate: AnswerCandidate) -> AnswerSpan | None:
-    if candidate.span is None:
-        return None
-    return AnswerSpan(candidate.short, candidate.section.section_id, candidate.span.start, candidate.span.end)
-
-
-def _context(candidate: AnswerCandidate, material: Material) -> Surroundings:
-    first = candidate.quotations[0]
-    return surroundings(first, material.by_section.get(first.section.section_id, []))
+    return tuple(
+        AnswerHop(hop.question, hop.answer, numbers[hop.place], round(hop.probability, 4)) for hop in candidate.hops
+    )
 
 
 def quote(quotations: Sequence[Quotation]) -> tuple[Citation, ...]:

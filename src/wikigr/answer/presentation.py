@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from wikigr.answer.answer import Alternative, Answer
+from wikigr.answer.answer import Answer, PossibleAnswer
 from wikigr.answer.candidates.blocks import BEFORE_CODE
 from wikigr.answer.citations import Citation
 from wikigr.answer.extractive import gap_before, keeps_lines, lay_out, subject_of
@@ -55,7 +55,7 @@ def is_doubtful(answer: Answer) -> bool:
     return answer.level == "not_sure" and not answer.model and bool(answer.citations)
 
 
-def numbered_alternatives(answer: Answer) -> tuple[Alternative, ...]:
+def numbered_alternatives(answer: Answer) -> tuple[PossibleAnswer, ...]:
     """Return the alternatives with citations that are numbered on from those of the answer, as outputs show them."""
     found = []
     number = len(answer.citations)
@@ -71,7 +71,7 @@ def shown_citations(answer: Answer) -> tuple[Citation, ...]:
     return (*answer.citations, *(c for alternative in numbered_alternatives(answer) for c in alternative.citations))
 
 
-def passage_of(answer: Answer | Alternative, *, in_context: bool = True, with_numbers: bool = True) -> Passage:
+def passage_of(answer: PossibleAnswer, *, in_context: bool = True, with_numbers: bool = True) -> Passage:
     """Return the text of an answer in which its first quotation stands in its surroundings.
 
     ``with_numbers`` appends the number of its citation to each quotation. The text of a model stays as it is.
@@ -121,7 +121,7 @@ def shorten(passage: Passage, max_chars: int, max_lines: int) -> Passage:
     return Passage(f"{text} …", tuple(kept))
 
 
-def _lead(answer: Answer | Alternative) -> str | None:
+def _lead(answer: PossibleAnswer) -> str | None:
     """Return what precedes the quotations, or ``None`` if the text does not consist of them."""
     if not answer.citations:
         return None
@@ -131,7 +131,7 @@ def _lead(answer: Answer | Alternative) -> str | None:
     return None if at < 0 else answer.text[:at].rstrip()
 
 
-def _around(answer: Answer | Alternative) -> tuple[str, str]:
+def _around(answer: PossibleAnswer) -> tuple[str, str]:
     """Return the text before and after the first quotation.
 
     What another citation quotes is left out, because it follows anyway.

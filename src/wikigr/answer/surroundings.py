@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from wikigr.answer.candidates.candidate import Quotation
+from wikigr.answer.citations import StoredText
 from wikigr.answer.sentences import SentenceScore
 
 # Characters before and after the quotation at most.
@@ -13,17 +13,7 @@ _MAX_CHARS = 300
 _NEW_LINE = "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """``text`` is exactly the characters ``start:end`` of the stored section ``section_id``, around a quotation."""
-
-    section_id: str
-    text: str
-    start: int
-    end: int
-
-
-def surroundings(quotation: Quotation, sentences: Sequence[SentenceScore]) -> Surroundings:
+def surroundings(quotation: Quotation, sentences: Sequence[SentenceScore]) -> StoredText:
     """Return ``quotation`` with the sentence before and the one after it, where they stand on the same line.
 
     ``sentences`` are those of its section in the order of the text. The items of a list, the rows of a table and facts
@@ -37,4 +27,4 @@ def surroundings(quotation: Quotation, sentences: Sequence[SentenceScore]) -> Su
         start = before.start
     if after is not None and after.end - end <= _MAX_CHARS and _NEW_LINE not in content[end : after.start]:
         end = after.end
-    return Surroundings(quotation.section.section_id, content[start:end], start, end)
+    return StoredText(content[start:end], quotation.section.section_id, start, end)

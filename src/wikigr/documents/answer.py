@@ -9,7 +9,7 @@ from wikigr.documents.pack import SCHEMA_VERSION, packs_document, with_pack
 from wikigr.documents.search import result_document, scores_document
 
 if TYPE_CHECKING:
-    from wikigr.answer.answer import Alternative, Answer
+    from wikigr.answer.answer import Answer, PossibleAnswer
     from wikigr.documents.shapes import AnswerDocument, ExplainShape, PossibleAnswerShape, StageShape
     from wikigr.pack.open import Pack
     from wikigr.pipeline.pipeline import Pipeline
@@ -27,10 +27,7 @@ def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> Ans
         "abstained": answer.abstained,
         "query_type": answer.query_type,
         "alternatives": [_possible_answer(alternative, pack) for alternative in answer.alternatives],
-        "chain": [
-            {**asdict(hop), "probability": round(hop.probability, 4)}  # type: ignore[typeddict-item]
-            for hop in answer.chain
-        ],
+        "chain": [asdict(hop) for hop in answer.chain],  # type: ignore[misc]
         "reader": answer.reader,
         "sources": answer.sources,
         "unverified_claims": list(answer.unverified),
@@ -50,7 +47,7 @@ def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> Ans
     return document
 
 
-def _possible_answer(answer: Answer | Alternative, pack: Pack) -> PossibleAnswerShape:
+def _possible_answer(answer: PossibleAnswer, pack: Pack) -> PossibleAnswerShape:
     """Return what an answer and its alternatives have in common."""
     return {
         "answer": answer.text,

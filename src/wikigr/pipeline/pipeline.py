@@ -246,7 +246,6 @@ class Pipeline:
             text=NOT_COVERED,
             query_type=ABSTAINED,
             confidence=draft.confidence.value,
-            citations=(),
             evidence=state.evidence,
             ranking=state.candidates,
             sentences=draft.sentences,

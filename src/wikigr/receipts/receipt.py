@@ -15,16 +15,17 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from annotated_types import Interval, MinLen, Predicate
+from annotated_types import Predicate
 
 from wikigr import __version__
-from wikigr.answer.answer import Alternative, Answer, AnswerHop, AnswerSpan
+from wikigr.answer.answer import Answer, AnswerHop, PossibleAnswer
+from wikigr.answer.citations import Offset, StoredText
 from wikigr.answer.probability import Level
-from wikigr.answer.surroundings import Surroundings
 from wikigr.embeddings.embedder import EncoderIdentity
 from wikigr.embeddings.model_id import local_folder
 from wikigr.errors import ModelError
 from wikigr.llm.usage import Usage
+from wikigr.options import Limits, Name, Share
 from wikigr.pack.layout import installed_packs
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.strategies import QUERY_TYPES
@@ -47,10 +48,7 @@ SCHEMA_VERSION = 1
 
 # The profile keys that flags of `wikigr ask` override.
 Flag = Literal["synthesis.model", "budget.max_cost_usd", "multi_strategy.iterations", "extractive.max_sentences"]
-# Up to the largest integer that every JSON parser preserves.
-Offset = Annotated[int, Interval(ge=0, le=2**53)]
-Score = Annotated[float, Interval(ge=-1e9, le=1e9)]
-Share = Annotated[float, Interval(ge=0.0, le=1.0)]
+Score = Annotated[float, Limits(ge=-1e9, le=1e9)]
 
 # Absolute paths in warnings, quoted (then with spaces) or bare, but not the path of a URL. "…" stands for a folder that
 # was already removed.
@@ -119,17 +117,7 @@ class Cited:
     section_id: str
     title: str
     heading: str
-    quote: Annotated[str, MinLen(1)]
-    start: Offset
-    end: Offset
-
-
-@dataclass(frozen=True, slots=True)
-class StoredText:
-    """A short answer or its surroundings: ``text`` is ``content[start:end]`` of the section (character offsets)."""
-
-    text: Annotated[str, MinLen(1)]
-    section_id: str
+    quote: Name
     start: Offset
     end: Offset
 
@@ -144,16 +132,6 @@ class AlternativeRecord:
     citations: Sequence[Cited]
     span: StoredText | None
     context: StoredText | None
-
-
-@dataclass(frozen=True, slots=True)
-class HopRecord:
-    """A question on the way to the answer; ``answer`` is in the quote of citation ``n``."""
-
-    question: str
-    answer: Annotated[str, MinLen(1)]
-    n: Offset
-    probability: Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +164,7 @@ class Receipt:
     degraded: bool
     warnings: Sequence[str]
     span: StoredText | None = None
-    chain: Sequence[HopRecord] = ()
+    chain: Sequence[AnswerHop] = ()
     level: Level | None = None
     answer_kind: str = ""
     context: StoredText | None = None
@@ -288,11 +266,11 @@ def make_receipt(
             for item in answer.evidence
         ),
         citations=_cited(answer),
-        span=_stored_text(answer.span),
-        chain=tuple(_hop_record(hop) for hop in answer.chain),
+        span=answer.span,
+        chain=answer.chain,
         level=answer.level,
         answer_kind=answer.kind,
-        context=_stored_text(answer.context),
+        context=answer.context,
         alternatives=tuple(_alternative_record(alternative) for alternative in answer.alternatives),
         unverified=answer.unverified,
         cypher_query=answer.cypher_query,
@@ -305,27 +283,19 @@ def make_receipt(
     return _without_secrets(receipt, pipeline.model)
 
 
-def _stored_text(part: AnswerSpan | Surroundings | None) -> StoredText | None:
-    return None if part is None else StoredText(part.text, part.section_id, part.start, part.end)
-
-
-def _cited(answer: Answer | Alternative) -> tuple[Cited, ...]:
+def _cited(answer: PossibleAnswer) -> tuple[Cited, ...]:
     return tuple(Cited(c.n, c.section_id, c.title, c.heading, c.quote, c.start, c.end) for c in answer.citations)
 
 
-def _alternative_record(alternative: Alternative) -> AlternativeRecord:
+def _alternative_record(alternative: PossibleAnswer) -> AlternativeRecord:
     return AlternativeRecord(
         answer=alternative.text,
         kind=alternative.kind,
         confidence=round(alternative.confidence, 4),
         citations=_cited(alternative),
-        span=_stored_text(alternative.span),
-        context=_stored_text(alternative.context),
+        span=alternative.span,
+        context=alternative.context,
     )
-
-
-def _hop_record(hop: AnswerHop) -> HopRecord:
-    return HopRecord(hop.question, hop.answer, hop.n, round(hop.probability, 4))
 
 
 def _profile_record(used: Profile, base: Profile) -> ProfileRecord:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from wikigr import __version__
 from wikigr.answer.answer import Answer
+from wikigr.answer.citations import StoredText
 from wikigr.answer.requests import own_knowledge_request
 from wikigr.answer.synthesizer import Synthesizer
 from wikigr.checks import Check
@@ -30,7 +31,6 @@ from wikigr.receipts.receipt import (
     PromptRecord,
     ReadSection,
     Receipt,
-    StoredText,
     portable,
     prompt_digest,
     text_digest,

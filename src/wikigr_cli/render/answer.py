@@ -14,7 +14,7 @@ from wikigr_cli.render.formats import markdown, markdown_link
 from wikigr_cli.render.output import Document, print_address, stage_lines
 
 if TYPE_CHECKING:
-    from wikigr.answer.answer import Alternative, Answer, AnswerHop
+    from wikigr.answer.answer import Answer, AnswerHop, PossibleAnswer
     from wikigr.answer.citations import Citation
     from wikigr.answer.presentation import Passage
     from wikigr.documents.shapes import ExplainShape
@@ -101,7 +101,7 @@ def _print_doubtful(environment: Environment, answer: Answer, pack: Pack) -> Non
     from wikigr.answer.presentation import PERHAPS, numbered_alternatives, passage_of, shorten, with_matches
 
     environment.print(PERHAPS)
-    items: list[Answer | Alternative] = [answer, *numbered_alternatives(answer)]
+    items: list[PossibleAnswer] = [answer, *numbered_alternatives(answer)]
     for item in items:
         environment.print()
         for citation in item.citations:

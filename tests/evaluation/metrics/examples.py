@@ -43,7 +43,6 @@ ANSWER = Answer(
     confidence=0.9,
     citations=(citation(KIEL, 0, 32),),
     evidence=evidence(KIEL),
-    sentences=(),
     trace=Trace(),
 )
 ABSTAINED = replace(ANSWER, text="Not in Kiel.", query_type="abstained", citations=())

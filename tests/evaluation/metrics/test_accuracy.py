@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.evaluation.metrics.examples import ANSWER, KIEL, QUESTION
 
-from wikigr.answer.answer import AnswerSpan
+from wikigr.answer.citations import StoredText
 from wikigr.evaluation.metrics import score
 from wikigr.evaluation.metrics.accuracy import accuracy, exact_match, normalize, token_f1
 from wikigr.evaluation.metrics.answered import AnsweredQuestion
@@ -101,11 +101,11 @@ def test_an_accepted_string_among_words_is_found(accepted: str, before: str, aft
 
 def test_exact_match_and_f1_judge_the_short_answer() -> None:
     place = KIEL.content.index("Kiel")
-    short = replace(ANSWER, span=AnswerSpan("Kiel", KIEL.section_id, place, place + 4))
+    short = replace(ANSWER, span=StoredText("Kiel", KIEL.section_id, place, place + 4))
     assert [score(QUESTION, ANSWER, ())[name] for name in ("accuracy", "exact_match", "f1")] == [1.0, 0.0, 0.25]
     assert [score(QUESTION, short, ())[name] for name in ("accuracy", "exact_match", "f1")] == [1.0, 1.0, 1.0]
     # The whole answer holds what the short one misses.
-    wrong = replace(ANSWER, span=AnswerSpan("1858", KIEL.section_id, 27, 31))
+    wrong = replace(ANSWER, span=StoredText("1858", KIEL.section_id, 27, 31))
     assert [score(QUESTION, wrong, ())[name] for name in ("accuracy", "exact_match", "f1")] == [1.0, 0.0, 0.0]
     abstained = replace(short, query_type="abstained")
     assert AnsweredQuestion(QUESTION, abstained, ()).short_text == ""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from wikigr.answer.answer import OWN_KNOWLEDGE, Alternative, Answer, AnswerSpan
+from wikigr.answer.answer import OWN_KNOWLEDGE, Answer, PossibleAnswer
 from wikigr.answer.citation_stream import UNVERIFIED
-from wikigr.answer.citations import Citation
+from wikigr.answer.citations import Citation, StoredText
 from wikigr.answer.presentation import (
     LEVEL_WORDS,
     OTHERS,
@@ -82,7 +82,7 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
-class PossibleAnswer:
+class OtherAnswer:
     """A passage that may answer, with its sources by number; ``short`` is empty if there is no short answer."""
 
     short: str
@@ -108,7 +108,7 @@ class AnswerPage:
     confidence: Confidence
     sources: dict[str, Source]
     others_heading: str
-    others: tuple[PossibleAnswer, ...]
+    others: tuple[OtherAnswer, ...]
     nearest: tuple[ArticleLink, ...]
     chain: tuple[Hop, ...]
     chain_href: str
@@ -125,7 +125,7 @@ def answer_page(answer: Answer, pack: Pack) -> AnswerPage:
     sources = _sources(answer, pack)
     is_stated = not is_doubtful(answer)
     alternatives = numbered_alternatives(answer)
-    others: list[Answer | Alternative] = [*alternatives] if is_stated else [answer, *alternatives]
+    others: list[PossibleAnswer] = [*alternatives] if is_stated else [answer, *alternatives]
     return AnswerPage(
         question=answer.question,
         short=_short(answer) if is_stated and not answer.model else "",
@@ -135,7 +135,7 @@ def answer_page(answer: Answer, pack: Pack) -> AnswerPage:
         confidence=Confidence(round(min(1.0, max(0.0, answer.confidence)), 2), LEVEL_WORDS[answer.level]),
         sources=sources if is_stated else {},
         others_heading=OTHERS if is_stated else PERHAPS,
-        others=tuple(_possible_answer(other, pack, "" if is_stated else answer.question) for other in others),
+        others=tuple(_other_answer(other, pack, "" if is_stated else answer.question) for other in others),
         nearest=_nearest(answer, pack) if answer.abstained else (),
         chain=tuple(
             Hop(
@@ -158,20 +158,20 @@ def answer_page(answer: Answer, pack: Pack) -> AnswerPage:
     )
 
 
-def _possible_answer(answer: Answer | Alternative, pack: Pack, question: str) -> PossibleAnswer:
+def _other_answer(answer: PossibleAnswer, pack: Pack, question: str) -> OtherAnswer:
     """Return a passage that may answer; with a ``question``, its words are marked instead of the short answer."""
     sources = _sources(answer, pack)
     passage = passage_of(answer, with_numbers=len(answer.citations) > 1)
     if question:
-        return PossibleAnswer("", _blocks(with_matches(passage, question), sources), sources)
-    return PossibleAnswer(_short(answer), _blocks(passage, sources), sources)
+        return OtherAnswer("", _blocks(with_matches(passage, question), sources), sources)
+    return OtherAnswer(_short(answer), _blocks(passage, sources), sources)
 
 
-def _short(answer: Answer | Alternative) -> str:
+def _short(answer: PossibleAnswer) -> str:
     return "" if answer.span is None else " ".join(answer.span.text.split())
 
 
-def _sources(answer: Answer | Alternative, pack: Pack) -> dict[str, Source]:
+def _sources(answer: PossibleAnswer, pack: Pack) -> dict[str, Source]:
     return {str(citation.n): _source(pack, citation, answer.span) for citation in answer.citations}
 
 
@@ -193,7 +193,7 @@ def link_to(pack: Pack, title: str) -> ArticleLink:
     return ArticleLink(member.label, own, article_address(member.label, own))
 
 
-def _source(pack: Pack, citation: Citation, span: AnswerSpan | None) -> Source:
+def _source(pack: Pack, citation: Citation, span: StoredText | None) -> Source:
     member, section_id = pack.origin(citation.section_id)
     title = article_title(section_id)
     outside = outside_address(citation.url)
