@@ -107,22 +107,19 @@ class PacksArguments(_Arguments):
     pass
 
 
-async def _document(found: Awaitable[Found[Any]]) -> Any:
-    return (await found).document
-
-
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """A resource of the API: ``arguments`` come from its path, the query, or the JSON body of a POST request.
 
-    ``call`` returns the document. ``path_argument`` is the argument in the path, if there is one.
+    ``method`` takes them under the same names and returns the document; with a body, it asks, and takes a ``Task``.
+    ``path_argument`` is the argument in the path, if there is one.
     """
 
     name: str
     summary: str
     arguments: type[_Arguments]
     document: Any
-    call: Callable[[Service, Any, Task], Awaitable[Any]]
+    method: Callable[..., Awaitable[Any]]
     path_argument: str | None = None
     takes_body: bool = False
     streams: bool = False
@@ -130,6 +127,11 @@ class Endpoint:
     @property
     def path(self) -> str:
         return f"/api/{self.name}" + (f"/{{{self.path_argument}}}" if self.path_argument else "")
+
+    async def call(self, service: Service, arguments: _Arguments, task: Task) -> Any:
+        """Return the document for ``arguments``."""
+        found = await self.method(service, **dict(arguments), **({"task": task} if self.takes_body else {}))
+        return found.document if isinstance(found, Found) else found
 
 
 ENDPOINTS = (
@@ -139,9 +141,7 @@ ENDPOINTS = (
         "model), and `answer` or `error` follow one another.",
         AskArguments,
         shapes.AnswerDocument,
-        lambda service, a, task: service.ask(
-            a.question, pack=a.pack, profile=a.profile, explain=a.explain, previous=a.previous, task=task
-        ),
+        Service.ask,
         takes_body=True,
         streams=True,
     ),
@@ -150,7 +150,7 @@ ENDPOINTS = (
         "Find the sections that best match a question.",
         SearchArguments,
         shapes.SearchDocument,
-        lambda service, a, task: service.search(a.question, pack=a.pack, profile=a.profile, top_k=a.top_k, task=task),
+        Service.search,
         takes_body=True,
     ),
     Endpoint(
@@ -158,7 +158,7 @@ ENDPOINTS = (
         "Read a section.",
         SectionArguments,
         shapes.SectionDocument,
-        lambda service, a, _: _document(service.section(a.section_id, pack=a.pack)),
+        Service.section,
         path_argument="section_id",
     ),
     Endpoint(
@@ -166,7 +166,7 @@ ENDPOINTS = (
         "Read an article with its outline, links and backlinks.",
         ArticleArguments,
         shapes.ArticleDocument,
-        lambda service, a, _: _document(service.article(a.title, pack=a.pack)),
+        Service.article,
         path_argument="title",
     ),
     Endpoint(
@@ -174,27 +174,21 @@ ENDPOINTS = (
         "List the edges of an article or entity.",
         NeighborsArguments,
         shapes.NeighborsDocument,
-        lambda service, a, _: service.neighbors(
-            a.name, pack=a.pack, relation=a.relation, direction=a.direction, top_k=a.top_k
-        ),
+        Service.neighbors,
     ),
     Endpoint(
         "paths",
         "Find the shortest paths between two articles or entities, or the paths along a metapath.",
         PathsArguments,
         shapes.PathsDocument,
-        lambda service, a, _: service.paths(
-            a.start, a.end, pack=a.pack, metapath=a.metapath, max_hops=a.max_hops, top_k=a.top_k
-        ),
+        Service.paths,
     ),
     Endpoint(
         "why",
         "Show where every stage ranked an expected article, and what dropped it.",
         WhyArguments,
         shapes.WhyDocument,
-        lambda service, a, task: service.why(
-            a.question, a.title, pack=a.pack, profile=a.profile, section=a.section, task=task
-        ),
+        Service.why,
         takes_body=True,
     ),
     Endpoint(
@@ -202,7 +196,7 @@ ENDPOINTS = (
         "List the packs of the server.",
         PacksArguments,
         shapes.PacksDocument,
-        lambda service, _, __: service.list_packs(),
+        Service.list_packs,
     ),
 )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
@@ -11,6 +12,7 @@ from wikigr.documents.shapes import (
     AnswerDocument,
     ArticleDocument,
     EdgeShape,
+    LinkShape,
     NeighborsDocument,
     NodeShape,
     PathsDocument,
@@ -208,173 +210,98 @@ def ask_result(document: AnswerDocument, pack: str) -> AskResult:
     """Return the result of ``ask``; ``pack`` is the one of citations that name none."""
     explain = document.get("explain")
     nearest = [candidate["title"] for candidate in explain["candidates"]] if explain and document["abstained"] else []
-    return {
+    return _projection(
+        AskResult,
+        document,
         **_possible_answer(document, pack, MAX_TEXT),
-        "level": document["level"],
-        "alternatives": [_possible_answer(other, pack, MAX_QUOTE) for other in document["alternatives"]],
-        "abstained": document["abstained"],
-        "unverified_claims": [cut(claim, MAX_QUOTE) for claim in document["unverified_claims"][:10]],
-        "nearest_articles": list(dict.fromkeys(map(_name, nearest)))[:5],
-        "model": document["model"],
-        "understood": document.get("understood"),
-        "warnings": _warnings(document["warnings"]),
-    }
+        alternatives=[_possible_answer(other, pack, MAX_QUOTE) for other in document["alternatives"]],
+        nearest_articles=list(dict.fromkeys(map(_name, nearest)))[:5],
+        understood=document.get("understood"),
+    )
 
 
 def _possible_answer(answer: PossibleAnswerShape, pack: str, max_chars: int) -> AskPossible:
     """Return an answer or an alternative, with at most ``max_chars`` characters of its text."""
-    return {
-        "answer": cut(answer["answer"], max_chars),
-        "short_answer": cut(answer["span"]["text"], MAX_QUOTE) if answer["span"] is not None else None,
-        "kind": answer["kind"],
-        "confidence": answer["confidence"],
-        "citations": [
-            {
-                "n": citation["n"],
-                "pack": citation.get("pack", pack),
-                "title": _name(citation["title"]),
-                "section_id": citation["section_id"],
-                "section": _name(citation["section"]),
-                "quote": cut(citation["quote"], MAX_QUOTE),
-                "start": citation["start"],
-                "end": citation["end"],
-                "url": _address(citation["url"]),
-            }
-            for citation in answer["citations"][:MAX_LISTED]
-        ],
-        "context": cut(answer["context"]["text"], MAX_QUOTE) if answer["context"] is not None else None,
-    }
+    span, context = answer["span"], answer["context"]
+    return _projection(
+        AskPossible,
+        answer,
+        answer=cut(answer["answer"], max_chars),
+        short_answer=None if span is None else cut(span["text"], MAX_QUOTE),
+        citations=[_projection(AskCitation, {"pack": pack, **cited}) for cited in answer["citations"][:MAX_LISTED]],
+        context=None if context is None else cut(context["text"], MAX_QUOTE),
+    )
 
 
 def search_result(document: SearchDocument, pack: str) -> SearchResult:
     """Return the result of ``search``."""
-    return {
-        "results": [
-            {
-                "pack": hit.get("pack", pack),
-                "title": _name(hit["title"]),
-                "section_id": hit["section_id"],
-                "section": _name(hit["section"]),
-                "score": hit["score"],
-                "text": cut(hit["content"], MAX_SNIPPET),
-                "url": _address(hit["url"]),
-            }
-            for hit in document["results"]
-        ],
-        "warnings": _warnings(document["warnings"]),
-    }
+    hits = [
+        _projection(SearchHit, {"pack": pack, **hit}, text=cut(hit["content"], MAX_SNIPPET))
+        for hit in document["results"]
+    ]
+    return _projection(SearchResult, document, results=hits)
 
 
 def section_result(document: SectionDocument, pack: str, offset: int) -> SectionResult:
     """Return the result of ``read_section``, with the text from ``offset``."""
     before, after = document["previous"], document["next"]
-    text, following = _page(document["content"], offset)
-    return {
-        "pack": pack,
-        "title": _name(document["title"]),
-        "section_id": document["section_id"],
-        "section": _name(document["section"]),
-        "heading_path": [_name(heading) for heading in document["heading_path"][:10]],
-        "text": text,
-        "total_chars": len(document["content"]),
-        "next_offset": following,
-        "previous_section_id": before["section_id"] if before is not None else None,
-        "next_section_id": after["section_id"] if after is not None else None,
-        "links": [_name(link["title"]) for link in document["links"][:MAX_LISTED]],
-        "url": _address(document["url"]),
-        "warnings": _warnings(document["warnings"]),
-    }
+    return _projection(
+        SectionResult,
+        document,
+        **_page_of(document, offset),
+        pack=pack,
+        previous_section_id=before["section_id"] if before is not None else None,
+        next_section_id=after["section_id"] if after is not None else None,
+    )
 
 
 def article_result(document: ArticleDocument, pack: str, offset: int) -> ArticleResult:
     """Return the result of ``article``, with the text from ``offset``."""
-    text, following = _page(document["content"], offset)
     lists: dict[str, Sequence[Any]] = {name: document[name] for name in ("sections", "links", "backlinks")}  # type: ignore[literal-required]
-    return {
-        "pack": pack,
-        "title": _name(document["title"]),
-        "categories": [_name(name) for name in document["categories"][:20]],
-        "aliases": [_name(name) for name in document["aliases"][:20]],
-        "text": text,
-        "total_chars": len(document["content"]),
-        "next_offset": following,
-        "sections": [
-            {"section_id": entry["section_id"], "section": _name(entry["section"])}
-            for entry in document["sections"][:MAX_LISTED]
-        ],
-        "links": [_name(link["title"]) for link in document["links"][:MAX_LISTED]],
-        "backlinks": [_name(link["title"]) for link in document["backlinks"][:MAX_LISTED]],
-        "truncated": [name for name, entries in lists.items() if len(entries) > MAX_LISTED],
-        "pagerank": document["pagerank"],
-        "url": _address(document["url"]),
-        "warnings": _warnings(document["warnings"]),
-    }
+    truncated = [name for name, entries in lists.items() if len(entries) > MAX_LISTED]
+    return _projection(ArticleResult, document, **_page_of(document, offset), pack=pack, truncated=truncated)
 
 
 def neighbors_result(document: NeighborsDocument) -> NeighborsResult:
     """Return the result of ``neighbors``."""
-    return {
-        "node": {key: _name(value) for key, value in document["node"].items()},  # type: ignore[typeddict-item, arg-type]
-        "edges": [_edge(edge) for edge in document["edges"][:MAX_LISTED]],
-        "truncated": document["truncated"] or len(document["edges"]) > MAX_LISTED,
-        "warnings": _warnings(document["warnings"]),
-    }
+    truncated = document["truncated"] or len(document["edges"]) > MAX_LISTED
+    return _projection(NeighborsResult, document, truncated=truncated)
 
 
 def paths_result(document: PathsDocument) -> PathsResult:
     """Return the result of ``paths``."""
-    return {
-        "paths": [
-            {
-                "path": cut(path["text"], MAX_QUOTE),
-                "section_ids": list(dict.fromkeys(edge["section_id"] for edge in path["edges"] if edge["section_id"])),
-            }
-            for path in document["paths"]
-        ],
-        "truncated": document["truncated"],
-        "warnings": _warnings(document["warnings"]),
-    }
+    paths = [
+        {
+            "path": cut(path["text"], MAX_QUOTE),
+            "section_ids": list(dict.fromkeys(edge["section_id"] for edge in path["edges"] if edge["section_id"])),
+        }
+        for path in document["paths"]
+    ]
+    return _projection(PathsResult, document, paths=paths)
 
 
 def why_result(document: WhyDocument) -> WhyResult:
     """Return the result of ``why``."""
-    return {
-        "title": _name(document["title"]),
-        "section_id": document["section_id"],
-        "outcome": document["outcome"],
-        "reason": cut(document["reason"], MAX_QUOTE),
-        "dropped_at": document["dropped_at"],
-        "stages": document["stages"],
-        "warnings": _warnings(document["warnings"]),
-    }
+    return _projection(WhyResult, document)
 
 
 def packs_result(document: dict[str, Any]) -> PacksResult:
     """Return the result of ``packs``."""
-    usable: list[PackResult] = [
-        {
-            "pack": row["given_as"],
-            "version": row["version"],
-            "description": cut(row["description"], MAX_SNIPPET),
-            "license": _name(row["license"]),
-            "articles": row["counts"].get("articles", 0),
-            "sections": row["counts"].get("sections", 0),
-        }
-        for row in document["packs"]
-    ]
-    broken: list[PackResult] = [
-        {
-            "pack": row["given_as"],
-            "version": "",
-            "description": "",
-            "license": "",
-            "articles": 0,
-            "sections": 0,
-            "problem": cut(row["problem"], MAX_SNIPPET),
-        }
-        for row in document["unusable"]
-    ]
-    return {"packs": [*usable, *broken]}
+    unknown = {"version": "", "description": "", "license": "", "counts": {}}
+    rows = [*document["packs"], *({**unknown, **row} for row in document["unusable"])]
+    return {"packs": [_pack(row) for row in rows]}
+
+
+def _pack(row: dict[str, Any]) -> PackResult:
+    found: PackResult = {
+        "pack": row["given_as"],
+        "version": row["version"],
+        "description": cut(row["description"], MAX_SNIPPET),
+        "license": _name(row["license"]),
+        "articles": row["counts"].get("articles", 0),
+        "sections": row["counts"].get("sections", 0),
+    }
+    return {**found, "problem": cut(row["problem"], MAX_SNIPPET)} if "problem" in row else found
 
 
 def cut(text: str, most: int) -> str:
@@ -401,13 +328,23 @@ def _page(text: str, offset: int) -> tuple[str, int | None]:
     return part, offset + len(part)
 
 
+def _page_of(document: SectionDocument | ArticleDocument, offset: int) -> dict[str, Any]:
+    text, following = _page(document["content"], offset)
+    return {"text": text, "total_chars": len(document["content"]), "next_offset": following}
+
+
+def _projection(shape: Any, document: Any, **own: Any) -> Any:
+    """Return the keys of ``shape``: those in ``own``, and the others from ``document``, cut as ``_CUTS`` says."""
+    return {key: own[key] if key in own else _CUTS.get(key, _whole)(document[key]) for key in shape.__annotations__}
+
+
+def _whole(value: object) -> object:
+    return value
+
+
 def _edge(edge: EdgeShape) -> EdgeResult:
-    return {
-        "source": _name(edge["source"]["name"] or edge["source"]["key"]),
-        "relation": _name(edge["relation"]),
-        "target": _name(edge["target"]["name"] or edge["target"]["key"]),
-        "section_id": edge["section_id"],
-    }
+    names = {end: _name(edge[end]["name"] or edge[end]["key"]) for end in ("source", "target")}  # type: ignore[literal-required]
+    return _projection(EdgeResult, edge, **names)
 
 
 def _name(text: str) -> str:
@@ -419,5 +356,21 @@ def _address(url: str | None) -> str | None:
     return url if url is not None and len(url) <= MAX_QUOTE else None
 
 
-def _warnings(warnings: Sequence[str]) -> list[str]:
-    return [cut(warning, MAX_NAME) for warning in warnings[:10]]
+def _titles(links: Sequence[LinkShape]) -> list[str]:
+    return [_name(link["title"]) for link in links[:MAX_LISTED]]
+
+
+# What fits into the context of a model, by the key of a document.
+_CUTS: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("title", "section", "relation"), _name),
+    **dict.fromkeys(("quote", "reason"), partial(cut, most=MAX_QUOTE)),
+    **dict.fromkeys(("links", "backlinks"), _titles),
+    **dict.fromkeys(("categories", "aliases"), lambda names: [_name(name) for name in names[:20]]),
+    "url": _address,
+    "heading_path": lambda headings: [_name(heading) for heading in headings[:10]],
+    "sections": lambda entries: [_projection(OutlineEntry, entry) for entry in entries[:MAX_LISTED]],
+    "node": lambda node: {key: _name(value) for key, value in node.items()},
+    "edges": lambda edges: [_edge(edge) for edge in edges[:MAX_LISTED]],
+    "unverified_claims": lambda claims: [cut(claim, MAX_QUOTE) for claim in claims[:10]],
+    "warnings": lambda warnings: [cut(warning, MAX_NAME) for warning in warnings[:10]],
+}
