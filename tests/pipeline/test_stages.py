@@ -17,7 +17,7 @@ from wikigr.profiles.schema import profile_values
 from wikigr.retrieval.candidates import RetrievalOptions
 from wikigr.retrieval.graph_walk import GraphWalkOptions
 from wikigr.retrieval.relation_paths.stage import RelationPaths
-from wikigr.retrieval.state import RerankingStage
+from wikigr.retrieval.rerankers.stage import RerankingStage
 from wikigr.retrieval.trace import Trace
 
 QUESTION = "Who discovered the electron?"

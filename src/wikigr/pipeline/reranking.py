@@ -12,7 +12,8 @@ from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.stages import RETRIEVAL_STAGES, Stage
 from wikigr.retrieval.rerankers.graph_reranker import check_results
-from wikigr.retrieval.state import RerankingStage, Result
+from wikigr.retrieval.rerankers.stage import RerankingStage
+from wikigr.retrieval.state import Result
 from wikigr.retrieval.trace import Trace
 
 # Joins the names of methods that run one after the other: "graph+cross-encoder".

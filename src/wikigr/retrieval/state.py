@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from wikigr.retrieval.explore.multi_strategy import Exploration
     from wikigr.retrieval.relation_paths.answers import PathAnswers
 
-_Options = TypeVar("_Options", bound=Options)
+StageOptions = TypeVar("StageOptions", bound=Options)
 # The hits of each ranker, by its name.
 Runs = Mapping[str, list[Hit]]
 # A search result as a JSON object: ``title``, ``score``, ``content`` and any other keys that its source wrote.
@@ -89,7 +89,7 @@ class Resources:
         return EntityLinker(self.pack.graph_index, self.pack.lexical)
 
 
-class RetrievalStage(ABC, Generic[_Options]):
+class RetrievalStage(ABC, Generic[StageOptions]):
     """A stage of retrieval: created once per pipeline, called for every question.
 
     A subclass implements ``run``. It returns a new state and fills its ``StageRecord``; ``Trace`` holds those of the
@@ -103,7 +103,7 @@ class RetrievalStage(ABC, Generic[_Options]):
     # Whether the stage follows the graph to other articles, and must not run where retrieval is restricted to some.
     leaves_articles: ClassVar[bool] = False
 
-    def __init__(self, resources: Resources, options: _Options) -> None:
+    def __init__(self, resources: Resources, options: StageOptions) -> None:
         self.resources = resources
         self.options = options
 
@@ -116,14 +116,3 @@ class RetrievalStage(ABC, Generic[_Options]):
     @abstractmethod
     def run(self, state: State, record: StageRecord, trace: Trace) -> State:
         """Return ``state`` after this stage."""
-
-
-class RerankingStage(RetrievalStage[_Options]):
-    """A stage that can also rerank results from elsewhere (``wikigr rerank``)."""
-
-    # Whether it reads the question and the text of the results.
-    reads_text: ClassVar[bool] = True
-
-    @abstractmethod
-    def rerank_results(self, question: str, results: Sequence[Result], top_k: int, record: StageRecord) -> list[Result]:
-        """Return the reranked ``results``, best first, with their new ``score``; ``top_k`` of them are wanted."""

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import logging
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from wikigr.embeddings.model_id import local_folder
-from wikigr.index.candidate import CROSS_ENCODER, RELEVANCE, Candidate, section_ids
+from wikigr.index.candidate import CROSS_ENCODER, RELEVANCE, Candidate
 from wikigr.options import Name, Options
 from wikigr.reader.passage import Passage
 from wikigr.reader.prepared import NoReaderError
-from wikigr.retrieval.candidates import fetch
-from wikigr.retrieval.state import RerankingStage, Result, State
-from wikigr.retrieval.trace import StageRecord, Trace
+from wikigr.retrieval.rerankers.stage import RerankingStage
+from wikigr.retrieval.state import Result
+from wikigr.retrieval.trace import StageRecord
 from wikigr.text import scrub
 
 if TYPE_CHECKING:
@@ -39,7 +40,31 @@ _NO_ANSWER = -30.0
 _HUB_PATTERNS = ["*.json", "*.txt", "*.model", "*.safetensors"]
 
 
-class CrossEncoderReranker:
+class _TextReranker(ABC):
+    """Sorts results by the scores that a model gives to the question with their texts."""
+
+    @abstractmethod
+    def score(self, query: str, results: Sequence[Mapping[str, Any]]) -> list[float] | None:
+        """Return the score of each result, or ``None`` if they cannot be scored."""
+
+    def rerank(self, query: str, results: list[dict[str, Any]], top_k: int = 5) -> list[dict[str, Any]]:
+        """Return the ``top_k`` best of ``results`` as shallow copies with a ``ce_score``, highest first.
+
+        The text of a result is its ``content``, or its ``title`` if that is missing or blank; text past the model's
+        window is cut. ``ce_score`` is a finite float on the model's own scale (logits of either sign for the ms-marco
+        models); ties keep the order of ``results``. Without a model, ``results`` are returned unchanged. Raises
+        ``ValueError`` when ``top_k`` is below 1, a result has no text, or the model gives a score that is not finite.
+        """
+        if top_k < 1:
+            raise ValueError(f"top_k must be at least 1, not {top_k}")
+        scores = self.score(query, results) if results else None
+        if scores is None:
+            return list(results)
+        scored = [{**result, "ce_score": score} for result, score in zip(results, scores, strict=True)]
+        return sorted(scored, key=lambda result: result["ce_score"], reverse=True)[:top_k]
+
+
+class CrossEncoderReranker(_TextReranker):
     """Scores pairs of question and text with a cross-encoder and sorts by that score.
 
     ``model_name`` is an id on the model hub or a folder. A model in the hub's cache (``HF_HOME``) is loaded without a
@@ -69,51 +94,35 @@ class CrossEncoderReranker:
         """Whether the model could be loaded."""
         return self._model is not None
 
-    def rerank(self, query: str, results: list[dict[str, Any]], top_k: int = 5) -> list[dict[str, Any]]:
-        """Return the ``top_k`` best of ``results`` as shallow copies with a ``ce_score``, highest first.
-
-        The text of a result is its ``content``, or its ``title`` if that is missing or blank; text past the model's
-        window is cut. ``ce_score`` is a finite float on the model's own scale (logits of either sign for the ms-marco
-        models); ties keep the order of ``results``. Without a model, ``results`` are returned unchanged. Raises
-        ``ValueError`` when ``top_k`` is below 1, a result has no text, or the model gives a score that is not finite.
-        """
-        if top_k < 1:
-            raise ValueError(f"top_k must be at least 1, not {top_k}")
-        if self._model is None or not results:
-            return list(results)
+    def score(self, query: str, results: Sequence[Mapping[str, Any]]) -> list[float] | None:
+        """Return the finite score of each result on the model's own scale, or ``None`` without a model."""
+        if self._model is None:
+            return None
         question = scrub(query)
         pairs = [(question, _text(result, place)) for place, result in enumerate(results)]
         scores = [float(score) for score in self._model.predict(pairs, show_progress_bar=False)]
         if not all(math.isfinite(score) for score in scores):
             raise ValueError(f"the cross-encoder {self.model_name} gave a score that is not finite")
-        scored = [{**result, "ce_score": score} for result, score in zip(results, scores, strict=True)]
-        return sorted(scored, key=lambda result: result["ce_score"], reverse=True)[:top_k]
+        return scores
 
 
-class ReaderReranker:
-    """Scores sections by the margin of the best answer that the reader finds in them; works offline, without torch."""
+class ReaderReranker(_TextReranker):
+    """Scores sections by the margin of the best answer that the reader finds in them; works offline, without torch.
+
+    The reader also sees the ``title`` and the heading (``section``) of a result.
+    """
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    def rerank(self, query: str, results: list[dict[str, Any]], top_k: int = 5) -> list[dict[str, Any]]:
-        """Return the ``top_k`` best of ``results`` with a ``ce_score``; see ``CrossEncoderReranker.rerank``.
-
-        The reader also sees the ``title`` and the heading (``section``) of a result.
-        """
-        if top_k < 1:
-            raise ValueError(f"top_k must be at least 1, not {top_k}")
+    def score(self, query: str, results: Sequence[Mapping[str, Any]]) -> list[float]:
+        """Return the margin of each result."""
         texts = [_text(result, place) for place, result in enumerate(results)]
         passages = [
             Passage(str(result.get("title") or ""), str(result.get("section") or ""), text, ((0, len(text)),))
             for result, text in zip(results, texts, strict=True)
         ]
-        found = self._reader.read(query, passages)
-        scored = [
-            {**result, "ce_score": span.margin if span is not None else _NO_ANSWER}
-            for result, (span,) in zip(results, found, strict=True)
-        ]
-        return sorted(scored, key=lambda result: result["ce_score"], reverse=True)[:top_k]
+        return [span.margin if span is not None else _NO_ANSWER for (span,) in self._reader.read(query, passages)]
 
 
 def _text(result: Mapping[str, Any], place: int) -> str:
@@ -179,6 +188,7 @@ class CrossEncoding(RerankingStage[CrossEncoderOptions]):
     """
 
     name = "cross_encoder"
+    pool = 2
 
     @cached_property
     def reranker(self) -> CrossEncoderReranker | ReaderReranker:
@@ -187,54 +197,27 @@ class CrossEncoding(RerankingStage[CrossEncoderOptions]):
             return ReaderReranker(self.resources.pack.reader)
         return CrossEncoderReranker(self.options.model, download=not self.resources.offline)
 
-    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
-        evidence = fetch(self.resources.pack, state.candidates[: 2 * state.limit])
-        record.scored = len(evidence)
-        if not self._is_loaded(record):
-            return state
-        results = self.reranker.rerank(
-            state.question.text,
-            [
-                {
-                    "title": e.section.title,
-                    "section": e.section.heading,
-                    "content": e.section.content,
-                    "candidate": e.candidate,
-                }
-                for e in evidence
-            ],
-            top_k=state.limit,
-        )
-        candidates = tuple(_rescored(result["candidate"], result["ce_score"]) for result in results)
-        record.ranking = section_ids(candidates)
-        return replace(state, candidates=candidates)
-
-    def rerank_results(self, question: str, results: Sequence[Result], top_k: int, record: StageRecord) -> list[Result]:
-        pool = list(results[: 2 * top_k])
-        record.scored = len(pool)
-        if not self._is_loaded(record):
-            return list(results)
-        scored = self.reranker.rerank(question, pool, top_k=top_k)
-        return [{**result, "score": as_probability(result["ce_score"]), "scores": {}} for result in scored]
-
-    def _is_loaded(self, record: StageRecord) -> bool:
+    def score(self, question: str, passages: Sequence[Result], record: StageRecord) -> list[float] | None:
         try:
             reranker = self.reranker
         except NoReaderError as error:
             self.resources.skip_without_reader(record, error)
-            return False
+            return None
         if isinstance(reranker, CrossEncoderReranker) and not reranker.loaded:
             record.degrade(f"the model {reranker.model_name} could not be loaded")
-            return False
-        return True
+        return reranker.score(question, passages)
+
+    def rescored(self, candidate: Candidate, ranked: Result) -> Candidate:
+        scores = {**candidate.scores, CROSS_ENCODER: ranked["ce_score"], RELEVANCE: ranked["score"]}
+        return replace(candidate, score=ranked["score"], scores=scores)
+
+    def rerank_results(self, question: str, results: Sequence[Result], top_k: int, record: StageRecord) -> list[Result]:
+        ranked = super().rerank_results(question, results, top_k, record)
+        if record.degraded:
+            return ranked
+        return [{**r, "ce_score": r["score"], "score": as_probability(r["score"]), "scores": {}} for r in ranked]
 
 
 def as_probability(logit: float) -> float:
     """Return ``logit`` as a probability: the same order on a scale of 0 to 1."""
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
-
-
-def _rescored(candidate: Candidate, ce_score: float) -> Candidate:
-    probability = as_probability(ce_score)
-    scores = {**candidate.scores, CROSS_ENCODER: ce_score, RELEVANCE: probability}
-    return replace(candidate, score=probability, scores=scores)

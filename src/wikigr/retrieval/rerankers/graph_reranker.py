@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
 from typing import Annotated, Any, ClassVar
@@ -20,12 +20,13 @@ from wikigr.graph.pagerank_cache import (
     Parameters,
     read_pack_cache,
 )
-from wikigr.index.candidate import RELEVANCE, WALK, section_ids
+from wikigr.index.candidate import RELEVANCE, WALK
 from wikigr.options import Auto, Limits, Options, Weight, or_auto
 from wikigr.pack import layout as parts
 from wikigr.pack.open import Pack
-from wikigr.retrieval.state import RerankingStage, Result, State
-from wikigr.retrieval.trace import StageRecord, Trace
+from wikigr.retrieval.rerankers.stage import RerankingStage
+from wikigr.retrieval.state import Result
+from wikigr.retrieval.trace import StageRecord
 from wikigr.text import fold
 
 _WEIGHT_TOLERANCE = 1e-6
@@ -68,16 +69,20 @@ class GraphReranker:
         PageRank cannot be computed.
         """
         check_results(results, top_k)
-        scores = self._scores()
-        if not scores:
+        scores = self.score(results)
+        if scores is None:
             return [dict(result) for result in results[:top_k]]
-        authority = self._authority(scores)
-        reranked = [
-            {**result, "score": self.alpha * float(result["score"]) + self.beta * authority.of(result["title"])}
-            for result in results
-        ]
+        reranked = [{**result, "score": score} for result, score in zip(results, scores, strict=True)]
         reranked.sort(key=lambda result: (-result["score"], result["title"]))
         return reranked[:top_k]
+
+    def score(self, results: Sequence[Mapping[str, Any]]) -> list[float] | None:
+        """Return the combined score of each of ``results``, or ``None`` in a pack without hyperlinks."""
+        scores = self._scores()
+        if not scores:
+            return None
+        authority = self._authority(scores)
+        return [self.alpha * float(result["score"]) + self.beta * authority.of(result["title"]) for result in results]
 
     def use_scores(self, scores: Mapping[str, float], parameters: Parameters) -> None:
         """Seed the cache with precomputed probabilities by title and restart the TTL."""
@@ -250,34 +255,15 @@ class GraphReranking(RerankingStage[GraphRerankerOptions]):
             cache_ttl=or_auto(self.options.cache_ttl, documented.cache_ttl),
         )
 
-    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
-        self._prepare(record)
-        record.scored = len(state.candidates)
-        mixed = self.reranker.rerank(
-            [{"title": c.title, "score": c.relevance, "candidate": c} for c in state.candidates],
-            top_k=len(state.candidates),
-        )
-        candidates = tuple(
-            replace(
-                result["candidate"],
-                score=result["score"],
-                scores={**result["candidate"].scores, RELEVANCE: result["candidate"].relevance},
-            )
-            for result in mixed
-        )
-        record.ranking = section_ids(candidates)
-        return replace(state, candidates=candidates)
-
-    def rerank_results(self, question: str, results: Sequence[Result], top_k: int, record: StageRecord) -> list[Result]:
-        record.scored = len(results)
-        self._prepare(record)
-        relevant = [{**result, "score": _relevance(result)} for result in results]
-        return self.reranker.rerank(relevant, top_k=len(results))
-
-    def _prepare(self, record: StageRecord) -> None:
-        """Load the pack's precomputed PageRank; ``record`` notes the weights and what is wrong with the cache."""
+    def score(self, question: str, passages: Sequence[Result], record: StageRecord) -> list[float] | None:
+        # The pack's precomputed PageRank.
         record.warning = load_scores(self.resources.pack, self.reranker) or ""
         record.notes.update(alpha=self.reranker.alpha, beta=self.reranker.beta)
+        return self.reranker.score(passages)
+
+    def rerank_results(self, question: str, results: Sequence[Result], top_k: int, record: StageRecord) -> list[Result]:
+        relevant = [{**result, "score": _relevance(result)} for result in results]
+        return super().rerank_results(question, relevant, top_k, record)
 
 
 def load_scores(pack: Pack, reranker: GraphReranker) -> str | None:

@@ -12,7 +12,8 @@ from typing import Annotated, ClassVar
 
 from wikigr.index.candidate import FACT, Evidence, section_ids
 from wikigr.options import Options, Share
-from wikigr.retrieval.state import RerankingStage, Result, State
+from wikigr.retrieval.rerankers.stage import RerankingStage
+from wikigr.retrieval.state import Result, State
 from wikigr.retrieval.trace import StageRecord, Trace
 from wikigr.segmentation import has_statement
 from wikigr.stop_words import STOP_WORDS
@@ -68,10 +69,8 @@ class SectionQuality(RerankingStage[SectionQualityOptions]):
         record.ranking = section_ids(item.candidate for item in kept)
         return replace(state, evidence=kept)
 
-    def rerank_results(self, question: str, results: Sequence[Result], top_k: int, record: StageRecord) -> list[Result]:
-        record.scored = len(results)
-        scored = [{**result, "score": score_section_quality(result["content"], question)} for result in results]
-        return sorted(scored, key=lambda result: (-result["score"], result["title"]))
+    def score(self, question: str, passages: Sequence[Result], record: StageRecord) -> list[float]:
+        return [score_section_quality(passage["content"], question) for passage in passages]
 
 
 def score_section_quality(content: str, question: str) -> float:
