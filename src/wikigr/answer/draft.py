@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from wikigr.answer.abstention import NO_ANSWER, THRESHOLD_NAME, Confidence, assess
+from wikigr.answer.abstention import ABSTENTION, NO_ANSWER, THRESHOLD_NAME, Confidence, assess
 from wikigr.answer.candidates.candidate import AnswerCandidate, Material
 from wikigr.answer.candidates.table import find_candidates
 from wikigr.answer.parts import TwoParts, read_two_parts
@@ -25,15 +25,12 @@ from wikigr.question.question import Question
 from wikigr.reader.options import ReaderOptions
 from wikigr.reader.passage import SMALL, ReaderName
 from wikigr.reader.prepared import NoReaderError
-from wikigr.retrieval.state import Resources, State
-from wikigr.retrieval.trace import StageRecord
+from wikigr.retrieval.state import PipelineStage, State
+from wikigr.retrieval.trace import StageRecord, Trace
 
 if TYPE_CHECKING:
     from wikigr.reader.reader import Reader
 
-# The names of stages in traces.
-READER = "reader"
-ANSWERS = "answers"
 # Answers whose kind and probability the trace has.
 _MAX_NOTED = 5
 
@@ -54,39 +51,54 @@ class Draft:
     confidence: Confidence = NO_ANSWER
 
 
-def rank_draft(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:
+class _ReadingStage(PipelineStage[ReaderOptions, Draft]):
+    """A stage that has nothing to do once a relation path has answered."""
+
+    def applies(self, draft: Draft) -> bool:
+        return not draft.state.paths
+
+
+class RankSentences(_ReadingStage):
     """Split the evidence into sentences and rank them; by vectors as well, unless the reader reads them."""
-    pack = resources.pack
-    encoder = pack.encoder if not options.enabled or isinstance(_reader(pack), NoReaderError) else None
-    ranked = rank_sentences(draft.state.evidence, draft.state.question, encoder)
-    record.scored = len(ranked)
-    record.ranking = _sections(ranked)
-    return replace(draft, sentences=tuple(ranked))
+
+    name = "sentences"
+
+    def run(self, draft: Draft, record: StageRecord, trace: Trace) -> Draft:
+        pack = self.resources.pack
+        encoder = pack.encoder if not self.options.enabled or isinstance(_reader(pack), NoReaderError) else None
+        ranked = rank_sentences(draft.state.evidence, draft.state.question, encoder)
+        record.scored = len(ranked)
+        record.ranking = _sections(ranked)
+        return replace(draft, sentences=tuple(ranked))
 
 
-def read_draft(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:
+class ReadSentences(_ReadingStage):
     """Let the reader read the best sections.
 
     Without a reader for the pack's encoder, the stage is skipped, which one question says and all of them record.
     """
-    record.ranking = _sections(draft.sentences)
-    reader = _reader(resources.pack)
-    if isinstance(reader, NoReaderError):
-        resources.skip_without_reader(record, reader)
-        return draft
 
-    def read(question: Question, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
-        return read_sentences(reader, question, draft.state.evidence, sentences, options)
+    name = "reader"
 
-    question = draft.state.question
-    sentences = read(question, draft.sentences)
-    parts = read_two_parts(question, lambda part: read(part, sentences))
-    if parts is not None:
-        record.notes["parts"] = [sentence.text for sentence in parts.stating]
-    record.scored = sum(sentence.span is not None for sentence in sentences)
-    record.ranking = _sections(sentence for sentence in sentences if sentence.span is not None)
-    record.notes["reader"] = SMALL
-    return replace(draft, sentences=tuple(sentences), parts=parts, reader=SMALL)
+    def run(self, draft: Draft, record: StageRecord, trace: Trace) -> Draft:
+        record.ranking = _sections(draft.sentences)
+        reader = _reader(self.resources.pack)
+        if isinstance(reader, NoReaderError):
+            self.resources.skip_without_reader(record, reader)
+            return draft
+
+        def read(question: Question, sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
+            return read_sentences(reader, question, draft.state.evidence, sentences, self.options)
+
+        question = draft.state.question
+        sentences = read(question, draft.sentences)
+        parts = read_two_parts(question, lambda part: read(part, sentences))
+        if parts is not None:
+            record.notes["parts"] = [sentence.text for sentence in parts.stating]
+        record.scored = sum(sentence.span is not None for sentence in sentences)
+        record.ranking = _sections(sentence for sentence in sentences if sentence.span is not None)
+        record.notes["reader"] = SMALL
+        return replace(draft, sentences=tuple(sentences), parts=parts, reader=SMALL)
 
 
 def _reader(pack: Pack) -> Reader | NoReaderError:
@@ -97,14 +109,18 @@ def _reader(pack: Pack) -> Reader | NoReaderError:
         return error
 
 
-def find_answers(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:
+class FindAnswers(PipelineStage[ReaderOptions, Draft]):
     """Find answers of all kinds, and order them by the probability that they are right."""
-    material = material_of(draft)
-    found = rank_candidates(find_candidates(material), material, _model_of(draft))
-    record.scored = len(found)
-    record.ranking = tuple(dict.fromkeys(q.section.section_id for answer in found for q in answer.quotations))
-    record.notes["best"] = [f"{answer.kind} {answer.probability:.2f}" for answer in found[:_MAX_NOTED]]
-    return replace(draft, answers=tuple(found))
+
+    name = "answers"
+
+    def run(self, draft: Draft, record: StageRecord, trace: Trace) -> Draft:
+        material = material_of(draft)
+        found = rank_candidates(find_candidates(material), material, _model_of(draft))
+        record.scored = len(found)
+        record.ranking = tuple(dict.fromkeys(q.section.section_id for answer in found for q in answer.quotations))
+        record.notes["best"] = [f"{answer.kind} {answer.probability:.2f}" for answer in found[:_MAX_NOTED]]
+        return replace(draft, answers=tuple(found))
 
 
 def material_of(draft: Draft) -> Material:
@@ -112,15 +128,19 @@ def material_of(draft: Draft) -> Material:
     return Material(draft.state, draft.sentences, draft.state.question.similarity, draft.parts)
 
 
-def assess_draft(draft: Draft, resources: Resources, options: ReaderOptions, record: StageRecord) -> Draft:
+class Assess(PipelineStage[ReaderOptions, Draft]):
     """Decide whether the pack covers the question, by the threshold of the pack that holds the best answer."""
-    best = next(iter(draft.answers), None)
-    owner = resources.pack.origin(best.section.section_id)[0] if best is not None else resources.pack
-    value = best.probability if best is not None else 0.0
-    confidence = assess(value, _model_of(draft), owner.manifest.thresholds)
-    record.notes.update(strength=value, threshold=confidence.threshold, threshold_name=THRESHOLD_NAME)
-    record.notes["level"] = confidence.level
-    return replace(draft, confidence=confidence)
+
+    name = ABSTENTION
+
+    def run(self, draft: Draft, record: StageRecord, trace: Trace) -> Draft:
+        best = next(iter(draft.answers), None)
+        owner = self.resources.pack.origin(best.section.section_id)[0] if best is not None else self.resources.pack
+        value = best.probability if best is not None else 0.0
+        confidence = assess(value, _model_of(draft), owner.manifest.thresholds)
+        record.notes.update(strength=value, threshold=confidence.threshold, threshold_name=THRESHOLD_NAME)
+        record.notes["level"] = confidence.level
+        return replace(draft, confidence=confidence)
 
 
 def level_of_claims(draft: Draft, confidence: float) -> Level:

@@ -28,7 +28,7 @@ from wikigr.retrieval.candidates import Fetch, search_depth
 from wikigr.retrieval.document_selection import MultiDocOptions
 from wikigr.retrieval.entity_linking import replace_aliases
 from wikigr.retrieval.explore.options import MultiStrategyOptions
-from wikigr.retrieval.state import Resources, RetrievalStage, State
+from wikigr.retrieval.state import PipelineStage, Resources, State
 from wikigr.retrieval.trace import Trace
 from wikigr.text import fold
 
@@ -42,7 +42,8 @@ _ALIASES = "aliases"
 # Entities listed for each cited article.
 _MAX_ENTITIES = 20
 
-_Stage = TypeVar("_Stage", bound=RetrievalStage[Any])
+_Stage = TypeVar("_Stage", bound=PipelineStage[Any, Any])
+_State = TypeVar("_State", State, Draft)
 
 
 class Pipeline:
@@ -82,12 +83,12 @@ class Pipeline:
             pack, model, profile[SynthesisOptions], profile[ReaderOptions], offline, search=self._search_in_one_hop
         )
         self._writers = Writers(self.resources, profile[FewShotOptions], profile[ExtractiveOptions], few_shot_path)
-        self._stages: dict[type[RetrievalStage[Any]], RetrievalStage[Any]] = {}
+        self._stages: dict[type[PipelineStage[Any, Any]], PipelineStage[Any, Any]] = {}
 
     def stage(self, kind: type[_Stage]) -> _Stage:
         """Return this pipeline's stage of class ``kind``, whether or not the profile enables it."""
         if kind not in self._stages:
-            options = next(stage.options for stage in RETRIEVAL_STAGES if stage.run is kind)
+            options = next(stage.options for stage in (*RETRIEVAL_STAGES, *ANSWER_STAGES) if stage.run is kind)
             self._stages[kind] = kind(self.resources, self.profile[options])
         stage = self._stages[kind]
         assert isinstance(stage, kind)
@@ -114,13 +115,7 @@ class Pipeline:
 
     def read(self, state: State, trace: Trace) -> Draft:
         """Return the possible answers in what was retrieved."""
-        draft = Draft(state)
-        for stage in ANSWER_STAGES:
-            has_answer = stage.reads and draft.state.paths
-            if not has_answer and stage.applies_to(self.profile):
-                with trace.stage(stage.name) as record:
-                    draft = stage.run(draft, self.resources, self.profile[ReaderOptions], record)
-        return draft
+        return self._run(ANSWER_STAGES, Draft(state), trace)
 
     def answer(
         self,
@@ -227,7 +222,7 @@ class Pipeline:
         titles = frozenset(map(fold, within)) if within is not None else None
         return State(question, limit, depth, titles, wordings=(question,))
 
-    def _run(self, stages: Iterable[Stage], state: State, trace: Trace) -> State:
+    def _run(self, stages: Iterable[Stage], state: _State, trace: Trace) -> _State:
         for row in stages:
             if not row.applies_to(self.profile):
                 continue

@@ -11,16 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from wikigr.answer.abstention import ABSTENTION
-from wikigr.answer.draft import (
-    ANSWERS,
-    READER,
-    Draft,
-    assess_draft,
-    find_answers,
-    rank_draft,
-    read_draft,
-)
+from wikigr.answer.draft import Assess, FindAnswers, RankSentences, ReadSentences
 from wikigr.answer.extractive import ExtractiveOptions
 from wikigr.hops.options import HopsOptions
 from wikigr.hops.stage import Hops
@@ -40,13 +31,13 @@ from wikigr.retrieval.relation_paths.stage import RelationPaths
 from wikigr.retrieval.rerankers.cross_encoder import CrossEncoderOptions, CrossEncoding
 from wikigr.retrieval.rerankers.graph_reranker import GraphRerankerOptions, GraphReranking
 from wikigr.retrieval.rerankers.section_quality import SectionQuality, SectionQualityOptions
-from wikigr.retrieval.state import Resources, RetrievalStage
+from wikigr.retrieval.state import PipelineStage
 from wikigr.retrieval.trace import LEFT_OUT, StageRecord, Trace
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage of retrieval.
+    """One stage of retrieval, or between the evidence and an answer.
 
     ``run`` is the class that runs it and has its name, and ``options`` the section of a profile that configures it.
     ``enabled_by`` decides whether a profile enables it; by default these options do. ``score`` is the key that it
@@ -59,7 +50,7 @@ class Stage:
     further questions, or a model; they do not run for questions that a stage asks.
     """
 
-    run: type[RetrievalStage[Any]]
+    run: type[PipelineStage[Any, Any]]
     options: type[Options]
     enabled_by: Callable[[Profile], bool] | None = None
     score: str = ""
@@ -89,26 +80,6 @@ class Stage:
         return bool(options.enabled)
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerStage:
-    """One stage between the evidence and an answer; ``name``, ``reason`` and ``ranks`` as in ``Stage``.
-
-    One with ``enabled_by`` runs only where that accepts the options of the reader. One that ``reads`` has nothing to do
-    once a relation path has answered.
-    """
-
-    name: str
-    run: Callable[[Draft, Resources, ReaderOptions, StageRecord], Draft]
-    reason: str = ""
-    ranks: bool = False
-    reads: bool = False
-    enabled_by: Callable[[ReaderOptions], bool] | None = None
-
-    def applies_to(self, profile: Profile) -> bool:
-        """Return whether ``profile`` enables the stage."""
-        return self.enabled_by is None or self.enabled_by(profile[ReaderOptions])
-
-
 def _always(profile: Profile) -> bool:
     return True
 
@@ -127,10 +98,6 @@ def _uses_lexical(profile: Profile) -> bool:
 
 def _reads_for_hops(profile: Profile) -> bool:
     return profile[HopsOptions].enabled and profile[ReaderOptions].enabled
-
-
-def _reads(options: ReaderOptions) -> bool:
-    return options.enabled
 
 
 def _follows_graph(profile: Profile) -> bool:
@@ -204,17 +171,10 @@ RETRIEVAL_STAGES = (
 )
 
 ANSWER_STAGES = (
-    AnswerStage("sentences", rank_draft, reason="it contains no sentence", ranks=True, reads=True),
-    AnswerStage(
-        READER,
-        read_draft,
-        reason="it is not among the {count} sections that the reader read",
-        ranks=True,
-        reads=True,
-        enabled_by=_reads,
-    ),
-    AnswerStage(ANSWERS, find_answers, reason="it holds none of the answers that were found", ranks=True),
-    AnswerStage(ABSTENTION, assess_draft),
+    Stage(RankSentences, ReaderOptions, _always, reason="it contains no sentence"),
+    Stage(ReadSentences, ReaderOptions, reason="it is not among the {count} sections that the reader read"),
+    Stage(FindAnswers, ReaderOptions, _always, reason="it holds none of the answers that were found"),
+    Stage(Assess, ReaderOptions, _always, ranks=False),
 )
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from wikigr.answer.answer import OWN_KNOWLEDGE, Answer
 from wikigr.answer.citations import CITATIONS
-from wikigr.answer.draft import ANSWERS, READER
+from wikigr.answer.draft import FindAnswers, RankSentences, ReadSentences
 from wikigr.answer.extractive import MIN_PROBABILITY, SENTENCE_FLOOR
 from wikigr.graph.schema import article_title
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES
@@ -20,11 +20,10 @@ from wikigr.retrieval.trace import StageRecord
 
 Outcome = Literal["cited", "read", "dropped", "not_found"]
 
-_RETRIEVAL = {stage.name: stage for stage in RETRIEVAL_STAGES if stage.ranks}
-_ANSWERING = {stage.name: stage for stage in ANSWER_STAGES if stage.ranks}
+_RANKING = {stage.name: stage for stage in (*RETRIEVAL_STAGES, *ANSWER_STAGES) if stage.ranks}
 # The section of a profile that configures a stage.
 _SETTINGS = {stage.name: stage.options.section for stage in RETRIEVAL_STAGES} | {
-    READER: ReaderOptions.section,
+    ReadSentences.name: ReaderOptions.section,
 }
 _NOT_FOUND = "it was not found before"
 
@@ -72,13 +71,13 @@ def explain_article(answer: Answer, title: str, section_id: str | None = None) -
     found = False
     before: StageRank | None = None
     for record in answer.trace.stages:
-        row = _RETRIEVAL.get(record.stage)
-        if row is None and record.stage not in _ANSWERING:
+        row = _RANKING.get(record.stage)
+        if row is None:
             continue
         stage = target.rank_at(record, before, dropped_at)
         stages.append(stage)
         # One ranker may find what the other one does not, and a failed stage drops nothing.
-        if (row is not None and row.ranker) or (record.degraded and stage.rank is None):
+        if row.ranker or (record.degraded and stage.rank is None):
             continue
         if stage.rank is not None:
             found, dropped_at, before = True, None, stage
@@ -92,7 +91,7 @@ def explain_article(answer: Answer, title: str, section_id: str | None = None) -
         reason = "The answer does not quote it, but one of the other possible answers does."
         return Why(title, section_id, tuple(stages), "read", reason)
     if not found:
-        rankers = [stage for stage in stages if stage.stage in _RETRIEVAL and _RETRIEVAL[stage.stage].ranker]
+        rankers = [stage for stage in stages if stage.stage in _RANKING and _RANKING[stage.stage].ranker]
         reasons = list(dict.fromkeys(stage.reason for stage in rankers))
         reason = f"It was never a candidate: {', and '.join(reasons)}."
         return Why(title, section_id, tuple(stages), "not_found", reason)
@@ -154,28 +153,25 @@ class _Target:
         )
 
     def _score(self, stage: str, section_id: str) -> float | None:
-        if stage == ANSWERS:
-            # The trace has no probabilities of single sections.
-            return None
-        if stage in _ANSWERING:
+        if stage in (RankSentences.name, ReadSentences.name):
             own = (s for s in self._answer.sentences if s.section.section_id == section_id)
-            return max((s.score if stage == READER else s.feature_score for s in own), default=None)
-        row, candidate = _RETRIEVAL.get(stage), self._candidates.get(section_id)
+            return max((s.score if stage == ReadSentences.name else s.feature_score for s in own), default=None)
+        row, candidate = _RANKING.get(stage), self._candidates.get(section_id)
         return candidate.scores.get(row.score) if row is not None and candidate is not None else None
 
     def _absent(self, record: StageRecord, before: StageRank | None) -> str:
         """Return why it is not among the sections of a stage."""
         if record.degraded:
             return "the stage failed and was skipped"
-        row = _RETRIEVAL.get(record.stage)
-        absent = record.absent or (row or _ANSWERING[record.stage]).reason.format(count=len(record.ranking))
+        row = _RANKING[record.stage]
+        absent = record.absent or row.reason.format(count=len(record.ranking))
         if before is None or before.section_id is None:
-            return absent if row is not None and row.finds else _NOT_FOUND
+            return absent if row.finds else _NOT_FOUND
         return record.dropped.get(before.section_id, absent)
 
     def _not_cited(self) -> str:
         answer = self._answer
-        (ranking,) = [record.ranking for record in answer.trace.stages if record.stage == ANSWERS] or [()]
+        (ranking,) = [record.ranking for record in answer.trace.stages if record.stage == FindAnswers.name] or [()]
         number = next((n for n, section_id in enumerate(ranking, start=1) if self.matches(section_id)), None)
         if number is None:
             return "it holds none of the answers that were found"

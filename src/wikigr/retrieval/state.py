@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from wikigr.retrieval.relation_paths.answers import PathAnswers
 
 StageOptions = TypeVar("StageOptions", bound=Options)
+StageState = TypeVar("StageState")
 # The hits of each ranker, by its name.
 Runs = Mapping[str, list[Hit]]
 # A search result as a JSON object: ``title``, ``score``, ``content`` and any other keys that its source wrote.
@@ -89,8 +90,8 @@ class Resources:
         return EntityLinker(self.pack.graph_index, self.pack.lexical)
 
 
-class RetrievalStage(ABC, Generic[StageOptions]):
-    """A stage of retrieval: created once per pipeline, called for every question.
+class PipelineStage(ABC, Generic[StageOptions, StageState]):
+    """A stage on the way from a question to an answer: created once per pipeline, called for every question.
 
     A subclass implements ``run``. It returns a new state and fills its ``StageRecord``; ``Trace`` holds those of the
     stages before it.
@@ -98,21 +99,29 @@ class RetrievalStage(ABC, Generic[StageOptions]):
 
     # The name of the stage in traces, timings and messages.
     name: ClassVar[str]
-    # Whether the stage has nothing to do without candidates.
-    needs_candidates: ClassVar[bool] = True
-    # Whether the stage follows the graph to other articles, and must not run where retrieval is restricted to some.
-    leaves_articles: ClassVar[bool] = False
 
     def __init__(self, resources: Resources, options: StageOptions) -> None:
         self.resources = resources
         self.options = options
 
-    def applies(self, state: State) -> bool:
+    def applies(self, state: StageState) -> bool:
         """Return whether there is anything to do for ``state``."""
+        return True
+
+    @abstractmethod
+    def run(self, state: StageState, record: StageRecord, trace: Trace) -> StageState:
+        """Return ``state`` after this stage."""
+
+
+class RetrievalStage(PipelineStage[StageOptions, State]):
+    """A stage of retrieval."""
+
+    # Whether the stage has nothing to do without candidates.
+    needs_candidates: ClassVar[bool] = True
+    # Whether the stage follows the graph to other articles, and must not run where retrieval is restricted to some.
+    leaves_articles: ClassVar[bool] = False
+
+    def applies(self, state: State) -> bool:
         if state.paths or (self.leaves_articles and state.within is not None):
             return False
         return bool(state.candidates) or not self.needs_candidates
-
-    @abstractmethod
-    def run(self, state: State, record: StageRecord, trace: Trace) -> State:
-        """Return ``state`` after this stage."""
