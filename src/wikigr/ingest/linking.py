@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wikigr.ingest.engines.engine import Engine
-from wikigr.ingest.mentions import find_mentions
+from wikigr.ingest.mentions import NameMatcher
 from wikigr.ingest.reading import MAX_TITLE_CHARS
 from wikigr.ingest.staging import Staging
 from wikigr.progress import Progress
@@ -96,6 +96,19 @@ def resolve_objects(staging: Staging, *, by_id: bool) -> None:
             "object_name = CASE WHEN :by_id THEN object ELSE object_link END WHERE object_link IS NOT NULL",
             [{"by_id": by_id}],
         )
+
+
+def find_mentions(staging: Staging, progress: Progress, engine: Engine) -> None:
+    """Fill ``mention`` by matching the names of all articles against every article's text."""
+    matcher = NameMatcher(staging.rows("SELECT name, article FROM name WHERE rank < 2 ORDER BY fold, name"))
+    progress.start("linking", staging.count("article"), "articles")
+    with staging.transaction():
+        articles = (
+            (int(n), str(content)) for n, content in staging.rows("SELECT id, content FROM article ORDER BY id")
+        )
+        for number, found in engine.find_mentions(matcher, articles):
+            staging.write("INSERT OR IGNORE INTO mention VALUES (?, ?)", [(number, target) for target in found])
+            progress.advance(1)
 
 
 def aliases_of(staging: Staging, article: int) -> list[str]:

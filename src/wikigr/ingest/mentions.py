@@ -8,10 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from wikigr.ingest.engines.engine import Engine
-from wikigr.ingest.staging import Staging
 from wikigr.names import bare_name, is_part_of_name, is_unspaced, may_be_plain_word, within_word
-from wikigr.progress import Progress
 from wikigr.stop_words import FUNCTION_WORDS
 from wikigr.text import words
 
@@ -27,19 +24,6 @@ _UNQUALIFIED_SHARE = 0.5
 # Code points in one grapheme cluster. A longer sequence of combining marks is not text, and composing it anew with
 # every mark would take quadratic time.
 _MAX_CLUSTER_LENGTH = 32
-
-
-def find_mentions(staging: Staging, progress: Progress, engine: Engine) -> None:
-    """Fill ``mention`` by matching the names of all articles against every article's text."""
-    matcher = NameMatcher(staging.rows("SELECT name, article FROM name WHERE rank < 2 ORDER BY fold, name"))
-    progress.start("linking", staging.count("article"), "articles")
-    with staging.transaction():
-        articles = (
-            (int(n), str(content)) for n, content in staging.rows("SELECT id, content FROM article ORDER BY id")
-        )
-        for number, found in engine.find_mentions(matcher, articles):
-            staging.write("INSERT OR IGNORE INTO mention VALUES (?, ?)", [(number, target) for target in found])
-            progress.advance(1)
 
 
 def find_targets(matcher: NameMatcher, number: int, content: str) -> list[int]:

@@ -30,7 +30,7 @@ from wikigr.embeddings.onnx_bert import (
 from wikigr.embeddings.onnx_nodes import WeightFile, inputs
 from wikigr.errors import ModelError
 from wikigr.reader.adapter import Adapter
-from wikigr.reader.prepared import LOGITS, TOKEN_TYPES
+from wikigr.reader.windows import LOGITS, TOKEN_TYPES
 
 
 class _MergedWeights:

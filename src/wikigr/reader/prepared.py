@@ -25,10 +25,6 @@ DESCRIPTION = "reader.json"
 GRAPH = "reader.onnx"
 GRAPH_DATA = "reader.onnx.data"
 
-# What only the reader's graph has, besides the inputs of an encoder.
-TOKEN_TYPES = "token_type_ids"
-LOGITS = "logits"
-
 # The command that writes a damaged reader again.
 REPAIR_HINT = f"{PREPARE_HINT} --force"
 

@@ -13,9 +13,9 @@ from wikigr.embeddings.session import MAX_THREADS_PER_TEXT, open_session, run_se
 from wikigr.embeddings.tokenization import load_tokenizer, padding_id, tokenizer_errors
 from wikigr.errors import ModelError
 from wikigr.reader.passage import DEFAULT_WINDOWS, MAX_ANSWER_TOKENS, Passage, Span, WindowOptions
-from wikigr.reader.prepared import LOGITS, REPAIR_HINT, TOKEN_TYPES, PreparedReader
+from wikigr.reader.prepared import REPAIR_HINT, PreparedReader
 from wikigr.reader.spans import best_spans
-from wikigr.reader.windows import Window, WindowMaker
+from wikigr.reader.windows import LOGITS, TOKEN_TYPES, Window, WindowMaker
 
 # Windows of a batch are padded to the longest of them; larger batches do not fit in a core's cache.
 _BATCH_TOKENS = 1024

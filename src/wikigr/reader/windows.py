@@ -17,6 +17,10 @@ from tokenizers import Encoding, Tokenizer
 from wikigr.reader.passage import WindowOptions
 from wikigr.text import scrub
 
+# What the reader's graph has besides the inputs of an encoder.
+TOKEN_TYPES = "token_type_ids"
+LOGITS = "logits"
+
 _SEPARATOR = " · "
 _END_OF_TITLE = ":"
 _JOINT = re.compile(r"(?<=[^\W\d_])[-‐–](?=[^\W\d_])")
