@@ -7,13 +7,22 @@ from pathlib import Path
 from typing import get_type_hints
 
 import pytest
+from pydantic import TypeAdapter
 from tests.possible_answers import answer_everything, demo_answer
 
+from wikigr.answer.candidates import table
+from wikigr.answer.candidates.candidate import AnswerCandidate, Material, quotation_of, span_in
+from wikigr.answer.candidates.table import AnswerKind
 from wikigr.documents import shapes
 from wikigr.documents.answer import answer_document
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
+from wikigr.receipts.receipt import make_receipt
+from wikigr.receipts.receipt_file import read_receipts, write_receipt
+from wikigr.receipts.replay import replay
+from wikigr.serve.mcp.results import ask_result
+from wikigr.serve.web.answer_page import answer_page
 
 
 @pytest.fixture(scope="module")
@@ -65,3 +74,28 @@ def test_the_citations_of_alternatives_have_addresses(pipeline: Pipeline, monkey
         url = citation.url
         assert url is not None and url.endswith(".md")
     assert "niels-bohr.md" in str(answer.alternatives[0].citations[0].url)
+
+
+def test_a_new_kind_of_answer_is_one_function_and_one_row(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def find_first_words(material: Material) -> Iterator[AnswerCandidate]:
+        sentence = material.sentences[0]
+        span = span_in(sentence, 0, sentence.text.index(" "))
+        yield AnswerCandidate("first_word", (quotation_of(sentence),), span=span, lead="It begins so:", fit=1.0)
+
+    monkeypatch.setattr(table, "ANSWER_KINDS", (AnswerKind(("first_word",), find_first_words),))
+    answer = pipeline.answer("Who proposed matter waves?")
+    quoted = answer.citations[0].quote
+    document = answer_document(answer, pipeline, explain=True)
+    TypeAdapter(shapes.AnswerDocument).validate_python(document, strict=True)
+    assert (document["kind"], document["span"] and document["span"]["text"]) == ("first_word", quoted.split()[0])
+    tool = ask_result(document, "physics")
+    assert (tool["kind"], tool["short_answer"]) == ("first_word", quoted.split()[0])
+    page = answer_page(answer, pipeline.pack)
+    (source,) = {**page.sources, **{n: cited for other in page.others for n, cited in other.sources.items()}}.values()
+    assert "".join(run.text for run in source.quote) == quoted
+    write_receipt(tmp_path / "receipt.json", make_receipt(answer, pipeline))
+    (read,) = read_receipts(tmp_path / "receipt.json")
+    assert (read.receipt.answer_kind, read.receipt.span) == ("first_word", answer.span)
+    assert all(check.passed for check in replay(read, pipeline.pack) if check.required)
