@@ -688,7 +688,7 @@ def test_which_names_of_a_cross_encoder_are_paths(tmp_path: Path, monkeypatch: p
         (b'{"schema_version": 1, "question": "x"}', "not a wikigr receipt"),
         (b'{"kind": "wikigr receipt", "schema_version": 2}', "has schema 2"),
         (b'{"kind": "wikigr receipt", "schema_version": true}', "schema_version"),
-        (b'{"kind": "wikigr receipt", "schema_version": 1}', "created: field required"),
+        (b'{"kind": "wikigr receipt", "schema_version": 1}', "`created`: field required"),
         (b'{"kind": "wikigr receipt", "kind": "wikigr receipt", "schema_version": 1}', "duplicate key"),
         (b'{"kind": "wikigr receipt", "schema_version": 1, "x": NaN}', "NaN"),
         (b'{"kind": "wikigr receipt", "schema_version": 1, "x": 1e999}', "JSON"),

@@ -12,6 +12,7 @@ from wikigr.answer.citations import Citation
 from wikigr.answer.extractive import gap_before, keeps_lines, lay_out, subject_of
 from wikigr.answer.probability import Level
 from wikigr.index.snippets import find_matches
+from wikigr.llm.usage import Usage
 from wikigr.question.question import content_stems
 
 LEVEL_WORDS: Mapping[Level, str] = {
@@ -48,6 +49,13 @@ class Passage:
 def level_in_words(level: Level, confidence: float) -> str:
     """Return a level with its confidence: ``Likely (0.87)``."""
     return f"{LEVEL_WORDS[level]} ({confidence:.2f})"
+
+
+def usage_in_words(usage: Usage) -> str:
+    """Return the tokens that a model read and wrote, and their price."""
+    tokens_in = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    price = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
+    return f"{tokens_in:,} tokens in, {usage.output_tokens:,} out, {price}"
 
 
 def is_doubtful(answer: Answer) -> bool:

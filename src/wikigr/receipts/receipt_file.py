@@ -15,6 +15,7 @@ from wikigr.atomic import write_atomic
 from wikigr.errors import UsageError, WikigrError
 from wikigr.pack.layout import sync
 from wikigr.receipts.receipt import KIND, SCHEMA_VERSION, Receipt, canonical, digest_of
+from wikigr.validation import InvalidError, validated
 
 # The maximum size of one receipt. A large real one has 100 kB.
 MAX_BYTES = 8 * 1024 * 1024
@@ -166,10 +167,9 @@ def _parse(text: bytes, place: str, line: int) -> ReceiptRead:
             )
         _check_version(document.get("schema_version"), place)
         kept = document.pop("sha256", None)
-        content = canonical(document)
+        return ReceiptRead(line, validated(Receipt, canonical(document)), kept == digest_of(document))
     except (ValueError, RecursionError) as error:
         raise ReceiptError(f"{place} is not a receipt: {_reason(error)}.") from error
-    return ReceiptRead(line, _validated(content, place), kept == digest_of(document))
 
 
 def _reason(error: Exception) -> str:
@@ -177,7 +177,7 @@ def _reason(error: Exception) -> str:
         return "it contains invalid Unicode"
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
-    return f"it is not valid JSON ({error})"
+    return str(error) if isinstance(error, InvalidError) else f"it is not valid JSON ({error})"
 
 
 def _check_version(version: object, place: str) -> None:
@@ -188,17 +188,6 @@ def _check_version(version: object, place: str) -> None:
             f"{place} has schema {version:,}; this wikigr reads receipts up to schema {SCHEMA_VERSION}.",
             hint="Replay it with a newer wikigr.",
         )
-
-
-def _validated(content: bytes, place: str) -> Receipt:
-    import pydantic
-
-    try:
-        return pydantic.TypeAdapter(Receipt).validate_json(content, strict=True)
-    except pydantic.ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        key = " ".join(".".join(map(str, first["loc"])).split())[:80]
-        raise ReceiptError(f"{place} is not a receipt: {key}: {first['msg'][:200].lower()}.") from error
 
 
 def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:

@@ -47,7 +47,7 @@ def print_answer(
     environment: Environment, answer: Answer, pack: Pack, *, explain: bool, streamed: bool = False
 ) -> None:
     """Print an answer from ``pack`` as its level says; if a model's was ``streamed``, only what follows its text."""
-    from wikigr.answer.presentation import is_doubtful, level_in_words
+    from wikigr.answer.presentation import is_doubtful, level_in_words, usage_in_words
 
     if is_doubtful(answer):
         _print_doubtful(environment, answer, pack)
@@ -57,7 +57,7 @@ def print_answer(
     if answer.unverified:
         environment.print(f"{len(answer.unverified)} of the claims could not be verified.", style="yellow")
     if answer.usage.calls:
-        environment.print(_usage(answer), style="dim")
+        environment.print(f"{answer.model}: {usage_in_words(answer.usage)}", style="dim")
     if explain:
         print_explanation(environment, answer, pack)
 
@@ -198,13 +198,6 @@ def _print_chain(environment: Environment, chain: Sequence[AnswerHop]) -> None:
     environment.print("Chain", style="bold")
     for hop in chain:
         environment.print(f"  {hop.question} → {' '.join(hop.answer.split())} [{hop.n}]  {hop.probability:.2f}", hang=4)
-
-
-def _usage(answer: Answer) -> str:
-    usage = answer.usage
-    tokens_in = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-    price = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
-    return f"{answer.model}: {tokens_in:,} tokens in, {usage.output_tokens:,} out, {price}"
 
 
 def _print_explanation(environment: Environment, explain: ExplainShape) -> None:

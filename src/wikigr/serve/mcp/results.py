@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NotRequired
+from typing import Any, Literal, NotRequired, TypeVar, cast
 
 from typing_extensions import TypedDict
 
@@ -22,6 +22,8 @@ from wikigr.documents.shapes import (
     StageRankShape,
     WhyDocument,
 )
+
+_Shape = TypeVar("_Shape")
 
 # Characters of text in one result, about 2,500 tokens of English. A longer text is continued with `offset`.
 MAX_TEXT = 10_000
@@ -333,9 +335,10 @@ def _page_of(document: SectionDocument | ArticleDocument, offset: int) -> dict[s
     return {"text": text, "total_chars": len(document["content"]), "next_offset": following}
 
 
-def _projection(shape: Any, document: Any, **own: Any) -> Any:
+def _projection(shape: type[_Shape], document: Any, **own: Any) -> _Shape:
     """Return the keys of ``shape``: those in ``own``, and the others from ``document``, cut as ``_CUTS`` says."""
-    return {key: own[key] if key in own else _CUTS.get(key, _whole)(document[key]) for key in shape.__annotations__}
+    keys = shape.__annotations__
+    return cast(_Shape, {key: own[key] if key in own else _CUTS.get(key, _whole)(document[key]) for key in keys})
 
 
 def _whole(value: object) -> object:

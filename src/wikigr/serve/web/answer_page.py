@@ -16,6 +16,7 @@ from wikigr.answer.presentation import (
     is_doubtful,
     numbered_alternatives,
     passage_of,
+    usage_in_words,
     with_matches,
 )
 from wikigr.graph.schema import article_title
@@ -153,7 +154,7 @@ def answer_page(answer: Answer, pack: Pack) -> AnswerPage:
         warnings=tuple(answer.trace.warnings),
         profile=answer.profile,
         model=answer.model,
-        usage=_usage(answer),
+        usage=usage_in_words(answer.usage) if answer.usage.calls else "",
         milliseconds=answer.trace.timings()["total_ms"],
     )
 
@@ -233,12 +234,3 @@ def _chain_address(answer: Answer, pack: Pack) -> str:
     if len(titles) < 2 or len(packs) > 1:
         return ""
     return address("/neighborhood", {"pack": packs.pop(), "title": titles})
-
-
-def _usage(answer: Answer) -> str:
-    usage = answer.usage
-    if not usage.calls:
-        return ""
-    tokens_in = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-    price = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
-    return f"{tokens_in:,} tokens in, {usage.output_tokens:,} out, {price}"
