@@ -13,7 +13,7 @@ from wikigr.answer.draft import Draft
 from wikigr.answer.extractive import as_text, quote
 from wikigr.answer.probability import Level
 from wikigr.index.candidate import Section
-from wikigr.pack.open import Pack
+from wikigr.pack.corpus import Corpus
 from wikigr.pipeline import pipeline
 from wikigr.pipeline.strategies import OnText, Strategy, Writers
 from wikigr.retrieval.trace import Trace
@@ -69,7 +69,7 @@ def answer_of(level: Level, first: PossibleAnswer, *others: PossibleAnswer, ques
     )
 
 
-def demo_answer(pack: Pack, level: Level, question: str = "?") -> Answer:
+def demo_answer(pack: Corpus, level: Level, question: str = "?") -> Answer:
     """Return an answer from the demo pack; it has two alternatives unless it is sure."""
     names = ("Werner Heisenberg#0", "Niels Bohr#0", "Max Planck#0")
     heisenberg, bohr, planck = (pack.sections(names)[name] for name in names)

@@ -11,7 +11,7 @@ from wikigr_cli.options import QUESTION_HELP
 from wikigr_cli.render.output import print_warning
 
 if TYPE_CHECKING:
-    from wikigr.pack.open import Pack
+    from wikigr.pack.corpus import Corpus
     from wikigr.retrieval.entity_linking import Link
 
 # Nodes with the same name are ranked by the similarity of this many articles to the question.
@@ -20,7 +20,7 @@ _CONTEXT_ARTICLES = 100
 Question = Annotated[str, typer.Argument(metavar="QUESTION...", help=QUESTION_HELP)]
 
 
-def link_question(pack: Pack, question: str, *, fuzzy: bool = True) -> list[Link]:
+def link_question(pack: Corpus, question: str, *, fuzzy: bool = True) -> list[Link]:
     """Return the links of ``question``; similarity to the question decides between nodes of the same name."""
     from wikigr.retrieval.entity_linking import nearest_articles, open_linker
 
@@ -32,7 +32,7 @@ def link_question(pack: Pack, question: str, *, fuzzy: bool = True) -> list[Link
     return links
 
 
-def print_warnings(environment: Environment, pack: Pack) -> list[str]:
+def print_warnings(environment: Environment, pack: Corpus) -> list[str]:
     """Print and return the warnings about the graph of ``pack``."""
     warnings = [pack.graph_index_warning] if pack.graph_index_warning else []
     for warning in warnings:

@@ -9,12 +9,12 @@ from wikigr_cli.environment import Environment
 
 if TYPE_CHECKING:
     from wikigr.embeddings.loader import Purpose
-    from wikigr.pack.open import Pack
+    from wikigr.pack.corpus import Corpus
 
 
 def open_all(
     environment: Environment, packs: Sequence[str], *, encoder: str | None, purpose: Purpose, preload: bool
-) -> Pack:
+) -> Corpus:
     """Open the pack, or several packs as one; a note on stderr names those that were given twice."""
     if len(packs) == 1:
         from wikigr.pack.open import Pack

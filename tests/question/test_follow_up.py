@@ -12,7 +12,7 @@ from wikigr.embeddings.embedder import Embedder
 from wikigr.errors import UsageError
 from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.library.open import open_packs
-from wikigr.pack.open import Pack
+from wikigr.pack.corpus import Corpus
 from wikigr.pipeline.conversation import pronouns_for, replay, understand
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.profiles.files import load_profile
@@ -221,7 +221,7 @@ def facts(tmp_path_factory: pytest.TempPathFactory, encoder: Embedder) -> Path:
     return folder / "facts"
 
 
-def misunderstood(dialogs: tuple[Dialog, ...], pack: Pack) -> list[tuple[str, str, str]]:
+def misunderstood(dialogs: tuple[Dialog, ...], pack: Corpus) -> list[tuple[str, str, str]]:
     """The questions that are understood in another way than a person does."""
     found = []
     for turns, question, expected in dialogs:

@@ -75,7 +75,8 @@ def test_sixteen_threads_get_the_answers_of_one(physics_pack: Path, run_every_gr
 
 def edges(packs: ServedPacks) -> list[str]:
     with packs.session() as session:
-        found = find_neighbors(session.pack, "Spin", relation=None, inverse=None, limit=50, note=print)
+        (pack,) = session.pack.members
+        found = find_neighbors(pack, "Spin", relation=None, inverse=None, limit=50, note=print)
         return [str(edge) for edge in found.edges]
 
 
@@ -91,7 +92,7 @@ def test_a_question_under_way_finishes_with_the_old_pack(packs: ServedPacks, kit
         build(kitchen, NEW_KETTLE)
         assert "silver" in answer(packs)["answer"]
         assert "copper" in pipeline.answer(QUESTION).text
-        old = session.pack
+        (old,) = session.pack.members
     # Its database is closed after the last question.
     with pytest.raises(RuntimeError):
         old.graph.rows("MATCH (a:Article) RETURN a.title")

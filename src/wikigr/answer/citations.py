@@ -9,7 +9,7 @@ from typing import Annotated
 from wikigr.errors import WikigrError
 from wikigr.index.candidate import Section
 from wikigr.options import Limits, Name
-from wikigr.pack.open import Pack
+from wikigr.pack.corpus import Corpus
 from wikigr.retrieval.trace import Trace
 
 # The name of the check in traces.
@@ -61,7 +61,7 @@ def verify(citations: Sequence[Citation], stored: Mapping[str, Section]) -> None
             )
 
 
-def verify_against(pack: Pack, citations: Sequence[Citation], trace: Trace) -> None:
+def verify_against(pack: Corpus, citations: Sequence[Citation], trace: Trace) -> None:
     """Check ``citations`` against the database of ``pack``, not against sections that are already in memory."""
     with trace.stage(CITATIONS) as record:
         record.scored = len(citations)

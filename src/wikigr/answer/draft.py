@@ -20,7 +20,7 @@ from wikigr.answer.probability import (
 )
 from wikigr.answer.reading import read_sentences
 from wikigr.answer.sentences import SentenceScore, rank_sentences
-from wikigr.pack.open import Pack
+from wikigr.pack.corpus import Corpus
 from wikigr.question.question import Question
 from wikigr.reader.options import ReaderOptions
 from wikigr.reader.passage import SMALL, ReaderName
@@ -101,7 +101,7 @@ class ReadSentences(_ReadingStage):
         return replace(draft, sentences=tuple(sentences), parts=parts, reader=SMALL)
 
 
-def _reader(pack: Pack) -> Reader | NoReaderError:
+def _reader(pack: Corpus) -> Reader | NoReaderError:
     """Return the reader of ``pack``, or why there is none."""
     try:
         return pack.reader

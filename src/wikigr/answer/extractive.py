@@ -15,7 +15,7 @@ from wikigr.answer.draft import Draft, material_of
 from wikigr.answer.probability import overlaps
 from wikigr.answer.surroundings import surroundings
 from wikigr.options import Few, Options
-from wikigr.pack.open import Pack
+from wikigr.pack.corpus import Corpus
 from wikigr.text import words
 
 # Further sentences must be as likely to be right as this share of the first one; below it they are padding.
@@ -46,7 +46,7 @@ class ExtractiveOptions(Options):
     ] = 3
 
 
-def write_extractive(pack: Pack, draft: Draft, answer: Answer, options: ExtractiveOptions) -> Answer:
+def write_extractive(pack: Corpus, draft: Draft, answer: Answer, options: ExtractiveOptions) -> Answer:
     """Return ``answer`` with verified quotations of the first of the draft's answers, and with its alternatives.
 
     Raises ``CitationError`` when a quotation does not match the pack.

@@ -11,7 +11,7 @@ from wikigr.documents.search import result_document, scores_document
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer, PossibleAnswer
     from wikigr.documents.shapes import AnswerDocument, ExplainShape, PossibleAnswerShape, StageShape
-    from wikigr.pack.open import Pack
+    from wikigr.pack.corpus import Corpus
     from wikigr.pipeline.pipeline import Pipeline
     from wikigr.retrieval.trace import Trace
 
@@ -47,7 +47,7 @@ def answer_document(answer: Answer, pipeline: Pipeline, *, explain: bool) -> Ans
     return document
 
 
-def _possible_answer(answer: PossibleAnswer, pack: Pack) -> PossibleAnswerShape:
+def _possible_answer(answer: PossibleAnswer, pack: Corpus) -> PossibleAnswerShape:
     """Return what an answer and its alternatives have in common."""
     return {
         "answer": answer.text,
@@ -75,7 +75,7 @@ def _possible_answer(answer: PossibleAnswer, pack: Pack) -> PossibleAnswerShape:
     }
 
 
-def explain_document(answer: Answer, pack: Pack) -> ExplainShape:
+def explain_document(answer: Answer, pack: Corpus) -> ExplainShape:
     """Return the stages, the ranked sections and the sentences behind ``answer``."""
     cited = {(c.section_id, c.start) for c in answer.citations}
     return {

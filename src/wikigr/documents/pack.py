@@ -10,9 +10,9 @@ from wikigr.graph.schema import article_title
 
 if TYPE_CHECKING:
     from wikigr.documents.shapes import PackShape
+    from wikigr.pack.corpus import Corpus
     from wikigr.pack.listing import ListedPack
     from wikigr.pack.manifest import Manifest
-    from wikigr.pack.open import Pack
 
 SCHEMA_VERSION = 1
 
@@ -22,7 +22,7 @@ def pack_document(manifest: Manifest) -> PackShape:
     return {"name": manifest.name, "version": manifest.version, "digest": manifest.digest}
 
 
-def packs_document(pack: Pack, section_ids: Sequence[str]) -> dict[str, Any]:
+def packs_document(pack: Corpus, section_ids: Sequence[str]) -> dict[str, Any]:
     """Return the keys that name the pack of a result, or all of several packs.
 
     ``pack`` is then the one of the first of ``section_ids``, the sections of the result, or ``None`` without any.
@@ -33,7 +33,7 @@ def packs_document(pack: Pack, section_ids: Sequence[str]) -> dict[str, Any]:
     return {"pack": first, "packs": [pack_document(member.manifest) for member in pack.members]}
 
 
-def with_pack(pack: Pack, fields: Mapping[str, Any]) -> Any:
+def with_pack(pack: Corpus, fields: Mapping[str, Any]) -> Any:
     """Return ``fields`` of a section; of several packs, with the name of its pack and its id and title there."""
     if len(pack.members) == 1:
         return dict(fields)

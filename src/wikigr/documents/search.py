@@ -10,12 +10,12 @@ from wikigr.documents.pack import SCHEMA_VERSION, packs_document, with_pack
 if TYPE_CHECKING:
     from wikigr.documents.shapes import ResultShape, SearchDocument
     from wikigr.index.candidate import Candidate, Evidence
-    from wikigr.pack.open import Pack
+    from wikigr.pack.corpus import Corpus
     from wikigr.retrieval.trace import Trace
 
 
 def search_document(
-    question: str, evidence: Sequence[Evidence], trace: Trace, profile: str, pack: Pack
+    question: str, evidence: Sequence[Evidence], trace: Trace, profile: str, pack: Corpus
 ) -> SearchDocument:
     """Return what ``wikigr search --json`` prints."""
     return {

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from wikigr.embeddings.embedder import Embedder, EncoderIdentity, Vectors
 from wikigr.graph.schema import article_title
@@ -17,9 +16,9 @@ from wikigr.index.candidate import Hit, Section
 from wikigr.index.dense import DenseMethod
 from wikigr.library.encoders import JoinedEncoder
 from wikigr.library.lexical import JoinedLexicalIndex
+from wikigr.pack.corpus import Corpus
 from wikigr.pack.manifest import EXAMPLES, MIN_RELEVANCE, Manifest
 from wikigr.pack.open import Pack
-from wikigr.text import fold
 
 if TYPE_CHECKING:
     from wikigr.graph.graph_index import GraphIndex
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 _MAX_MIN_RELEVANCE = 0.9
 
 
-class JoinedPack(Pack):
+class JoinedPack(Corpus):
     """Several packs as one, so that scores and confidences are those of one pack with all of their articles.
 
     Vectors and words are compared over all packs, the graphs are joined, and one reader reads the best sections of all
@@ -48,25 +47,14 @@ class JoinedPack(Pack):
         # One pack for each encoder; those of the first one are the scale for the others.
         self._leads = list({member.manifest.encoder: member for member in reversed(self._members)}.values())[::-1]
         # Only worked examples are read from the folder.
-        self.layout = next((m.layout for m in self._members if (m.layout.root / EXAMPLES).is_file()), first.layout)
-        self.manifest = _join_manifests(self._members, self._min_relevance(first.manifest.encoder))
-        # There is no ``graph``: queries go to the graphs of the members.
+        layout = next((m.layout for m in self._members if (m.layout.root / EXAMPLES).is_file()), first.layout)
+        super().__init__(layout, _join_manifests(self._members, self._min_relevance(first.manifest.encoder)))
         self.lexical = JoinedLexicalIndex([member.lexical for member in self._members], self._joined_id)
-        self.label = self.manifest.name
         self.preloads = any(member.preloads for member in self._members)
-        self.graph_index_warning = ""
-        self._purpose = first._purpose
-        self._models_from = None
-        self._encoder = None
-        self._reader = None
-        self._titles = None
 
     @property
     def members(self) -> tuple[Pack, ...]:
         return self._members
-
-    def clock(self) -> float:
-        return time.perf_counter()
 
     def _open_encoder(self) -> Embedder:
         encoders = [lead.encoder for lead in self._leads]
@@ -130,7 +118,6 @@ class JoinedPack(Pack):
         return {section_id: found[section_id] for section_id in section_ids if section_id in found}
 
     def urls_of(self, section_ids: Iterable[str]) -> dict[str, str | None]:
-        """Return the address of each section, which its own pack knows."""
         found: dict[str, str | None] = {}
         for section_id in section_ids:
             member, own_id = self.origin(section_id)
@@ -200,10 +187,8 @@ class JoinedPack(Pack):
         self.graph_index_warning = " ".join(dict.fromkeys(filter(None, warnings)))
         return join_graph_indexes(indexes, self._joined_title, self.manifest.digest)
 
-    def find_title(self, name: str) -> str | None:
-        if self._titles is None:
-            self._titles = {fold(title): title for title in self._owners}
-        return self._titles.get(fold(name))
+    def _all_titles(self) -> Iterable[str]:
+        return self._owners
 
     def text_of(self, title: str) -> str:
         if title not in self._owners:
@@ -217,7 +202,7 @@ class JoinedPack(Pack):
         number, own_title = self._owners[title]
         return self._members[number].headings(own_title)
 
-    def connect(self) -> JoinedPack:
+    def connect(self) -> Self:
         twin = copy.copy(self)
         twin._models_from = self._models_from or self
         twin._members = tuple(member.connect() for member in self._members)

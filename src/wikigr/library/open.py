@@ -12,6 +12,7 @@ from wikigr.embeddings.published import DEFAULT_WEIGHTS_SHA256
 from wikigr.graph.engine import Graph, reserved_space
 from wikigr.graph.engine_choice import prepare_engine
 from wikigr.library.joined import JoinedPack
+from wikigr.pack.corpus import Corpus
 from wikigr.pack.layout import DATABASE, MANIFEST, Layout
 from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import Manifest, read_manifest
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 class Opened:
     """The packs that were opened, as one, and the locations of those that were given before."""
 
-    pack: Pack
+    pack: Corpus
     repeated: tuple[str, ...]
 
 
@@ -35,7 +36,7 @@ def open_packs(
     encoder: str | None = None,
     purpose: Purpose = "query",
     preload: bool = False,
-    models_from: Mapping[EncoderIdentity, Pack] | None = None,
+    models_from: Mapping[EncoderIdentity, Corpus] | None = None,
 ) -> Opened:
     """Open the packs at ``locations`` as one; the arguments are those of ``Pack``.
 

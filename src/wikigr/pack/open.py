@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import copy
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self
 
 from wikigr.embeddings.embedder import Embedder, Vectors
 from wikigr.errors import EncoderMismatchError, ModelError, PackError, WikigrError
@@ -18,18 +15,16 @@ from wikigr.index.candidate import Hit, Section
 from wikigr.index.dense import DenseIndex, DenseMethod
 from wikigr.index.lexical import LexicalIndex
 from wikigr.pack import layout as parts
+from wikigr.pack.corpus import Corpus
 from wikigr.pack.layout import Layout
 from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import Manifest, read_manifest
 from wikigr.pack.section_urls import SectionUrls
-from wikigr.text import fold
 
 if TYPE_CHECKING:
     from wikigr.embeddings.loader import Purpose
     from wikigr.graph.graph_index import GraphIndex
     from wikigr.reader.reader import Reader
-
-_Opened = TypeVar("_Opened")
 
 # How to fix a damaged encoder or reader that is part of a pack.
 BUNDLED_HINT = "Get the pack again, or build it again with --bundle-encoder."
@@ -40,11 +35,8 @@ def encoder_source(layout: Layout, manifest: Manifest) -> str:
     return str(layout.part(parts.ENCODER)) if manifest.bundled_encoder else manifest.encoder.model_id
 
 
-class Pack:
-    """An open pack: its manifest, graph, lexical index and encoder.
-
-    Close it, or use it as a context manager. No method writes to the pack.
-    """
+class Pack(Corpus):
+    """An open pack: its manifest, graph, lexical index and encoder. No method writes to the pack."""
 
     def __init__(
         self,
@@ -57,7 +49,7 @@ class Pack:
         read_only: bool = True,
         graph: Graph | None = None,
         lexical: LexicalIndex | None = None,
-        models_from: Pack | None = None,
+        models_from: Corpus | None = None,
     ) -> None:
         """Open the pack at ``location`` (a folder, a ``.db`` file or an installed pack's name).
 
@@ -68,21 +60,14 @@ class Pack:
         ``models_from`` is an open pack with the same encoder, whose models this one uses instead of loading its own.
         Raises ``PackError`` when the pack is missing, damaged or has another format.
         """
-        self.layout: Layout = find_pack(location)
-        with self.layout.reading():
-            self.manifest: Manifest = read_manifest(self.layout.part(parts.MANIFEST))
+        layout = find_pack(location)
+        with layout.reading():
+            super().__init__(layout, read_manifest(layout.part(parts.MANIFEST)), models_from)
             self._purpose: Purpose = purpose
             self._threads = threads
             self._encoder_source = encoder or encoder_source(self.layout, self.manifest)
-            self._models_from = models_from
-            self._encoder: Future[Embedder] | None = None
-            self._reader: Future[Reader] | None = None
-            self._titles: dict[str, str] | None = None
-            # The name by which results call the pack.
-            self.label = self.manifest.name
-            self.graph_index_warning = ""
             if preload:
-                self._start_encoder()
+                self.start_encoder()
             self.graph = graph or Graph(self.layout.part(parts.DATABASE), read_only=read_only)
             self.lexical = lexical or LexicalIndex(self.layout.part(parts.LEXICAL))
             self.dense = DenseIndex(
@@ -97,21 +82,6 @@ class Pack:
         if preload:
             # While the encoder loads in another thread.
             self.dense.read_ahead()
-
-    def _start_encoder(self) -> Future[Embedder]:
-        if self._models_from is not None:
-            return self._models_from._start_encoder()
-        if self._encoder is None:
-            self._encoder = _in_background(self._open_encoder)
-        return self._encoder
-
-    def start_reader(self) -> Future[Reader]:
-        """Start loading the reader in the background, unless that is done."""
-        if self._models_from is not None:
-            return self._models_from.start_reader()
-        if self._reader is None:
-            self._reader = _in_background(self._open_reader)
-        return self._reader
 
     def _open_reader(self) -> Reader:
         from wikigr.embeddings.models import find_prepared
@@ -158,55 +128,29 @@ class Pack:
         )
 
     @property
-    def encoder(self) -> Embedder:
-        """The encoder for questions, loaded on first use."""
-        return self._start_encoder().result()
-
-    @property
-    def reader(self) -> Reader:
-        """The reader of the pack's encoder, loaded on first use.
-
-        Raises ``NoReaderError`` if there is none for this encoder, ``ModelError`` if it must be prepared (again), and
-        ``PackError`` if it is bundled with the pack and damaged.
-        """
-        return self.start_reader().result()
-
-    @property
     def members(self) -> tuple[Pack, ...]:
-        """The packs on disk that this one consists of: itself, unless it joins several (``wikigr.library``)."""
         return (self,)
 
     def origin(self, section_id: str) -> tuple[Pack, str]:
-        """Return the member that stores a section, and the id that the section has there."""
         return self, section_id
 
     def title_of(self, member: Pack, title: str) -> str:
-        """Return the title that an article of ``member`` has here."""
         return title
 
     def id_of(self, member: Pack, section_id: str) -> str:
-        """Return the id that a section of ``member`` has here."""
         return section_id
 
-    def clock(self) -> float:
-        """Return the time in seconds of the clock for timings; tests override it."""
-        return time.perf_counter()
-
     def nearest(self, query: Vectors, limit: int, *, exact: bool = False) -> list[Hit]:
-        """Return the ``limit`` sections nearest to ``query`` by cosine similarity, see ``DenseIndex.nearest``."""
         return self.dense.nearest(query, limit, exact=exact)
 
     def dense_method(self, limit: int) -> DenseMethod:
-        """Return how ``nearest`` finds ``limit`` sections, see ``DenseIndex.method``."""
         return self.dense.method(limit)
 
     @property
     def dense_warning(self) -> str:
-        """Why vectors are compared in a slower way than they could be, or an empty string."""
         return self.dense.warning
 
     def sections(self, section_ids: Sequence[str]) -> dict[str, Section]:
-        """Return the stored sections with these ids, by id; unknown ids are omitted."""
         # One lookup by key per section: a join with the list of ids would read the text of the whole pack.
         query = (
             "MATCH (s:Section {section_id: $id}) RETURN s.section_id, s.article_title, s.title, s.content, "
@@ -216,7 +160,6 @@ class Pack:
         return {row[0]: Section(*row) for row in found}
 
     def urls_of(self, section_ids: Iterable[str]) -> dict[str, str | None]:
-        """Return the address of each section, see ``SectionUrls.find``."""
         return self._urls.find(section_ids)
 
     @cached_property
@@ -241,7 +184,6 @@ class Pack:
 
     @cached_property
     def pagerank(self) -> Mapping[str, float]:
-        """The PageRank of every article by title, or nothing if the pack has none of this content."""
         from wikigr.graph.pagerank_cache import PageRankCacheError, read_pack_cache
 
         try:
@@ -250,29 +192,19 @@ class Pack:
             return {}
         return cache.scores if cache.fits(self.manifest.digest, self.manifest.counts) else {}
 
-    def find_title(self, name: str) -> str | None:
-        """Return the title that matches ``name``, ignoring case, underscores and Unicode form, or ``None``."""
-        if self._titles is None:
-            rows = self.graph.rows("MATCH (a:Article) RETURN a.title")
-            self._titles = {fold(title): title for (title,) in rows}
-        return self._titles.get(fold(name))
+    def _all_titles(self) -> Iterable[str]:
+        return (title for (title,) in self.graph.rows("MATCH (a:Article) RETURN a.title"))
 
     def text_of(self, title: str) -> str:
-        """Return the text of the article ``title``, ``""`` if there is none."""
         rows = self.graph.rows("MATCH (a:Article {title: $title}) RETURN a.content", {"title": title})
         return next((text for (text,) in rows), "")
 
     def headings(self, title: str) -> list[str]:
-        """Return the headings of the sections of the article ``title``, in order."""
         found = "MATCH (a:Article {title: $title})-[:HAS_SECTION]->(s:Section)"
         rows = self.graph.rows(f"{found} RETURN s.title, s.position ORDER BY s.position", {"title": title})
         return [heading for heading, _ in rows]
 
-    def connect(self) -> Pack:
-        """Return this pack with a database connection of its own, for another thread; close it before this one.
-
-        Everything that no thread changes is shared: the database, the index, the models and the graph as arrays.
-        """
+    def connect(self) -> Self:
         twin = copy.copy(self)
         twin._models_from = self._models_from or self
         twin.graph = self.graph.connect()
@@ -283,18 +215,3 @@ class Pack:
 
     def close(self) -> None:
         self.graph.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-def _in_background(open_: Callable[[], _Opened]) -> Future[_Opened]:
-    thread = ThreadPoolExecutor(1, thread_name_prefix="model")
-    opened = thread.submit(open_)
-    thread.shutdown(wait=False)
-    return opened

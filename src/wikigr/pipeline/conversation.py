@@ -17,7 +17,7 @@ from wikigr.text import scrub
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
     from wikigr.graph.neighborhood import Node
-    from wikigr.pack.open import Pack
+    from wikigr.pack.corpus import Corpus
 
 # The words of a text that tell which pronoun stands for its subject.
 _FORMS: dict[str, Pronoun] = {
@@ -35,7 +35,7 @@ _MIN_WORDS = 20
 _MAX_TITLES = 5
 
 
-def understand(question: str, turns: Sequence[Turn], pack: Pack) -> str:
+def understand(question: str, turns: Sequence[Turn], pack: Corpus) -> str:
     """Return ``question`` as understood after ``turns``, which were answered from ``pack``; see ``follow_up.resolve``.
 
     Raises ``UsageError`` if it refers to something that none of them names.
@@ -76,7 +76,7 @@ def turn_of(answer: Answer) -> Turn:
 class _Names:
     """Finds the titles, aliases and entities of a pack in texts, and the pronouns that its articles use for them."""
 
-    def __init__(self, pack: Pack) -> None:
+    def __init__(self, pack: Corpus) -> None:
         self._pack = pack
         self._linker = EntityLinker(pack.graph_index, pack.lexical)
         self._found: dict[str, list[Mention]] = {}

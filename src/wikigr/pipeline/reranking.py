@@ -8,7 +8,7 @@ from typing import Any
 
 from wikigr.errors import UsageError
 from wikigr.graph.schema import section_id
-from wikigr.pack.open import Pack
+from wikigr.pack.corpus import Corpus
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.stages import RETRIEVAL_STAGES, Stage
 from wikigr.retrieval.rerankers.graph_reranker import check_results
@@ -78,7 +78,7 @@ def rerank_results(
     return [{**result, "rank": rank} for rank, result in enumerate(ranked[:top_k], start=1)]
 
 
-def _with_content(pack: Pack, result: Mapping[str, Any]) -> Result:
+def _with_content(pack: Corpus, result: Mapping[str, Any]) -> Result:
     """Return ``result`` with a ``content``: its own, its section's, the lead section of its article, or its title."""
     if isinstance(result.get("content"), str) and result["content"].strip():
         return dict(result)

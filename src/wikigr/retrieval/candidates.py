@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from wikigr.index.candidate import DENSE, LEXICAL, RELEVANCE, Candidate, Evidence, Hit, section_ids
 from wikigr.index.lexical import MAX_QUERY_WORDS, query_words
 from wikigr.options import Options
-from wikigr.pack.open import Pack
+from wikigr.pack.corpus import Corpus
 from wikigr.retrieval.fusion import POOL, best_of, reciprocal_rank_fusion, weighted_fusion
 from wikigr.retrieval.state import RetrievalStage, Runs, State
 from wikigr.retrieval.trace import StageRecord, Trace
@@ -154,7 +154,7 @@ def search_depth(limit: int) -> int:
     return max(POOL, limit)
 
 
-def fetch(pack: Pack, candidates: Sequence[Candidate]) -> list[Evidence]:
+def fetch(pack: Corpus, candidates: Sequence[Candidate]) -> list[Evidence]:
     """Read the text of ``candidates``, keeping their order."""
     sections = pack.sections([candidate.section_id for candidate in candidates])
     return [Evidence(sections[c.section_id], c) for c in candidates if c.section_id in sections]

@@ -18,7 +18,7 @@ from wikigr.retrieval.name_matching import LETTERS_PER_TYPO, NameMatcher
 from wikigr.stop_words import FUNCTION_WORDS
 
 if TYPE_CHECKING:
-    from wikigr.pack.open import Pack
+    from wikigr.pack.corpus import Corpus
 
 Method = Literal["exact", "fuzzy", "semantic"]
 
@@ -195,12 +195,12 @@ def replace_aliases(question: str, linker: EntityLinker, text_of: Callable[[str]
     return question
 
 
-def open_linker(pack: Pack) -> EntityLinker:
+def open_linker(pack: Corpus) -> EntityLinker:
     """Return the entity linker of an open pack."""
     return EntityLinker(pack.graph_index, pack.lexical)
 
 
-def nearest_articles(question: str, pack: Pack, limit: int) -> dict[str, float]:
+def nearest_articles(question: str, pack: Corpus, limit: int) -> dict[str, float]:
     """Return the cosines of the ``limit`` articles nearest to ``question`` by title, nearest first, ties by title.
 
     The cosine of an article is that of its nearest section.

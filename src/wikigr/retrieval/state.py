@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from wikigr.index.candidate import Candidate, Evidence, Hit
 from wikigr.llm.options import SynthesisOptions
 from wikigr.options import Options
-from wikigr.pack.open import Pack
+from wikigr.pack.corpus import Corpus
 from wikigr.question.question import Question
 from wikigr.reader.options import ReaderOptions
 from wikigr.retrieval.chain import Chain
@@ -67,7 +67,7 @@ class Resources:
     examples of Cypher for a question, and ``search`` what retrieval finds for another question, in one hop.
     """
 
-    pack: Pack
+    pack: Corpus
     model: Claude | None = None
     synthesis: SynthesisOptions = field(default_factory=SynthesisOptions)
     reading: ReaderOptions = field(default_factory=ReaderOptions)

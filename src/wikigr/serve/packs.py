@@ -12,8 +12,8 @@ from wikigr.errors import PackError, UsageError
 from wikigr.library.open import open_packs
 from wikigr.llm.budget import Budget
 from wikigr.pack import layout as parts
+from wikigr.pack.corpus import Corpus
 from wikigr.pack.locate import find_pack, packs_named
-from wikigr.pack.open import Pack
 from wikigr.pipeline.connect import budget_of, connect
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
@@ -28,7 +28,7 @@ _State = tuple[str, int, int, int]
 class Session:
     """Open packs, as one, for one thread at a time, and their pipelines by profile."""
 
-    def __init__(self, pack: Pack, make_pipeline: Callable[[Pack, str], Pipeline]) -> None:
+    def __init__(self, pack: Corpus, make_pipeline: Callable[[Corpus, str], Pipeline]) -> None:
         self.pack = pack
         self._make_pipeline = make_pipeline
         self._pipelines: dict[str, Pipeline] = {}
@@ -43,7 +43,7 @@ class Session:
 class _Opened:
     """Packs as they were at one moment, with a session for each thread that uses them."""
 
-    def __init__(self, pack: Pack, states: Sequence[_State]) -> None:
+    def __init__(self, pack: Corpus, states: Sequence[_State]) -> None:
         self.pack = pack
         self.states = tuple(states)
         self.idle: list[Session] = []
@@ -76,7 +76,7 @@ class ServedPacks:
         self._opening = threading.Lock()
         self._opened: dict[tuple[str, ...], _Opened] = {}
         # An open pack of each encoder, whose models all others use.
-        self._models: dict[EncoderIdentity, Pack] = {}
+        self._models: dict[EncoderIdentity, Corpus] = {}
         self._locations: dict[str, str] = {}
         states = [_state_of(location) for location in locations]
         opened = open_packs([_absolute(location) for location in locations], purpose="queries", preload=True)
@@ -185,7 +185,7 @@ class ServedPacks:
         finally:
             self._opening.release()
 
-    def _keep(self, key: tuple[str, ...], pack: Pack, states: Sequence[_State]) -> _Opened:
+    def _keep(self, key: tuple[str, ...], pack: Corpus, states: Sequence[_State]) -> _Opened:
         """Make ``pack`` the open pack of ``key``, with everything read that threads share."""
         for member in pack.members:
             self._models.setdefault(member.manifest.encoder, member)
@@ -214,7 +214,7 @@ class ServedPacks:
             session.pack.close()
         opened.pack.close()
 
-    def _make_pipeline(self, pack: Pack, name: str) -> Pipeline:
+    def _make_pipeline(self, pack: Corpus, name: str) -> Pipeline:
         profile = self.load(name)
         model = None if self.offline else connect(profile, budget=self._budget(profile))
         return Pipeline(profile, pack, model=model, offline=self.offline)

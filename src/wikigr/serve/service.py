@@ -25,6 +25,7 @@ from wikigr.documents.shapes import (
 from wikigr.documents.why import why_document
 from wikigr.errors import UsageError, WikigrError
 from wikigr.pack.article_view import view_article, view_section
+from wikigr.pack.corpus import Corpus
 from wikigr.pack.listing import list_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.conversation import replay, understand
@@ -278,7 +279,8 @@ class Service:
 
         def run(_: Task) -> list[str]:
             with self.packs.session(pack) as session:
-                rows = session.pack.graph.rows(query, {"beginning": beginning.lower(), "limit": limit})
+                (member,) = session.pack.members
+                rows = member.graph.rows(query, {"beginning": beginning.lower(), "limit": limit})
                 return [str(title) for (title,) in rows]
 
         return await self.lookups.run(run)
@@ -296,7 +298,7 @@ class Service:
         return document if self._shows_paths else cast(_Found, _without_paths(document))
 
 
-def _first(pack: Pack, names: Sequence[str], find: Callable[[Pack], _Found]) -> Found[_Found]:
+def _first(pack: Corpus, names: Sequence[str], find: Callable[[Pack], _Found]) -> Found[_Found]:
     """Return what ``find`` finds in the first pack that contains it; raises ``NotFoundError`` if none does.
 
     A pack that contains all ``names`` as they are written comes before one in which ``find`` would correct them.
@@ -313,7 +315,7 @@ def _first(pack: Pack, names: Sequence[str], find: Callable[[Pack], _Found]) -> 
     raise NotFoundError(errors[0].message, hint=errors[0].hint)
 
 
-def _warnings(pack: Pack) -> list[str]:
+def _warnings(pack: Corpus) -> list[str]:
     return [pack.graph_index_warning] if pack.graph_index_warning else []
 
 

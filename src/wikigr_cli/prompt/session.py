@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
     from wikigr.answer.citations import Citation
     from wikigr.llm.client import Claude
+    from wikigr.pack.corpus import Corpus
     from wikigr.pack.open import Pack
     from wikigr.pipeline.pipeline import Pipeline
     from wikigr.pipeline.profile import Profile
@@ -124,11 +125,11 @@ class AskSession:
             report_error(self._environment, error)
         return True
 
-    def _open(self, packs: Sequence[str]) -> Pack:
+    def _open(self, packs: Sequence[str]) -> Corpus:
         # The encoder loads while the user types.
         return open_all(self._environment, packs, encoder=self._options.encoder, purpose="queries", preload=True)
 
-    def _connect(self, profile: Profile, pack: Pack) -> Pipeline:
+    def _connect(self, profile: Profile, pack: Corpus) -> Pipeline:
         from wikigr.pipeline.pipeline import Pipeline
         from wikigr.reader.options import ReaderOptions
 
@@ -275,7 +276,7 @@ def _split(names: str) -> list[str]:
         raise UsageError(f"Cannot read {plain(names)}: {error}.", hint="Example: :pack physics") from error
 
 
-def describe(pack: Pack) -> str:
+def describe(pack: Corpus) -> str:
     """Return the name and the size of a pack in one line."""
     manifest = pack.manifest
     names = ", ".join(f"{member.manifest.name} {member.manifest.version}" for member in pack.members)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wikigr.answer.presentation import Passage
     from wikigr.documents.shapes import ExplainShape
     from wikigr.errors import WikigrError
-    from wikigr.pack.open import Pack
+    from wikigr.pack.corpus import Corpus
 
 # ``--explain`` prints this many dropped candidates and sentences; the JSON has all.
 _MAX_DROPPED = 20
@@ -44,7 +44,7 @@ def failure_document(id_: str | int, question: str, error: WikigrError) -> dict[
 
 
 def print_answer(
-    environment: Environment, answer: Answer, pack: Pack, *, explain: bool, streamed: bool = False
+    environment: Environment, answer: Answer, pack: Corpus, *, explain: bool, streamed: bool = False
 ) -> None:
     """Print an answer from ``pack`` as its level says; if a model's was ``streamed``, only what follows its text."""
     from wikigr.answer.presentation import is_doubtful, level_in_words, usage_in_words
@@ -62,7 +62,7 @@ def print_answer(
         print_explanation(environment, answer, pack)
 
 
-def _print_stated(environment: Environment, answer: Answer, pack: Pack, *, streamed: bool) -> None:
+def _print_stated(environment: Environment, answer: Answer, pack: Corpus, *, streamed: bool) -> None:
     """Print an answer in its surroundings, its sources, and the other possible answers if it has any."""
     from wikigr.answer.presentation import OTHERS, numbered_alternatives, passage_of, shorten
 
@@ -96,7 +96,7 @@ def _print_stated(environment: Environment, answer: Answer, pack: Pack, *, strea
         _print_passage(environment, passage, indent=_INDENT)
 
 
-def _print_doubtful(environment: Environment, answer: Answer, pack: Pack) -> None:
+def _print_doubtful(environment: Environment, answer: Answer, pack: Corpus) -> None:
     """Print the passages that may answer, each under its place, with the words of the question marked."""
     from wikigr.answer.presentation import PERHAPS, numbered_alternatives, passage_of, shorten, with_matches
 
@@ -111,7 +111,7 @@ def _print_doubtful(environment: Environment, answer: Answer, pack: Pack) -> Non
     environment.print()
 
 
-def _print_source(environment: Environment, citation: Citation, pack: Pack) -> None:
+def _print_source(environment: Environment, citation: Citation, pack: Corpus) -> None:
     """Print the number and the place of a citation."""
     from wikigr.index.candidate import place
 
@@ -180,13 +180,13 @@ def _markdown_lines(text: str) -> str:
     return "  \n".join(markdown(line, keep="[]") for line in text.split("\n"))
 
 
-def _stored_at(pack: Pack, section_id: str) -> str:
+def _stored_at(pack: Corpus, section_id: str) -> str:
     """Return the id of a section, preceded by the name of its pack if there are several."""
     member, own_id = pack.origin(section_id)
     return f"{member.label}: {own_id}" if len(pack.members) > 1 else own_id
 
 
-def print_explanation(environment: Environment, answer: Answer, pack: Pack) -> None:
+def print_explanation(environment: Environment, answer: Answer, pack: Corpus) -> None:
     """Print what ``--explain`` adds: the chain of hops, and the stages, sections and sentences with their scores."""
     if answer.chain:
         _print_chain(environment, answer.chain)

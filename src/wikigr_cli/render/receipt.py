@@ -11,7 +11,7 @@ from wikigr_cli.render.output import SCHEMA_VERSION, Document, all_passed, one_l
 
 if TYPE_CHECKING:
     from wikigr.checks import Check
-    from wikigr.pack.open import Pack
+    from wikigr.pack.corpus import Corpus
     from wikigr.receipts.receipt_file import ReceiptRead
     from wikigr.receipts.replay import Whereabouts
 
@@ -22,7 +22,7 @@ _MAX_QUESTION_LENGTH = 100
 _FOUND = {"--pack": "--pack", "installed": "installed", "default": "WIKIGR_PACK or the settings"}
 
 
-def replay_document(read: ReceiptRead, where: Whereabouts, pack: Pack, checks: Sequence[Check]) -> dict[str, Any]:
+def replay_document(read: ReceiptRead, where: Whereabouts, pack: Corpus, checks: Sequence[Check]) -> dict[str, Any]:
     """Return what ``wikigr replay --json`` prints for one receipt."""
     receipt, manifest = read.receipt, pack.manifest
     return {

@@ -36,7 +36,7 @@ class Explorer:
 
     def __init__(self, resources: Resources, options: MultiStrategyOptions) -> None:
         self._resources = resources
-        self._pack = resources.pack
+        (self._pack,) = resources.pack.members
         self._queries = QueryRunner(self._pack.layout.part(DATABASE))
         self._options = options
         self._model = None if options.planner == "rule" else resources.model

@@ -23,7 +23,7 @@ from wikigr.graph.pagerank_cache import (
 from wikigr.index.candidate import RELEVANCE, WALK
 from wikigr.options import Auto, Limits, Options, Weight, or_auto
 from wikigr.pack import layout as parts
-from wikigr.pack.open import Pack
+from wikigr.pack.corpus import Corpus
 from wikigr.retrieval.rerankers.stage import RerankingStage
 from wikigr.retrieval.state import Result
 from wikigr.retrieval.trace import StageRecord
@@ -266,7 +266,7 @@ class GraphReranking(RerankingStage[GraphRerankerOptions]):
         return super().rerank_results(question, relevant, top_k, record)
 
 
-def load_scores(pack: Pack, reranker: GraphReranker) -> str | None:
+def load_scores(pack: Corpus, reranker: GraphReranker) -> str | None:
     """Give ``reranker`` the pack's precomputed PageRank unless it has valid scores.
 
     Returns why the pack's scores cannot be used, in which case the reranker computes its own, or ``None``.
@@ -287,7 +287,7 @@ def load_scores(pack: Pack, reranker: GraphReranker) -> str | None:
     return None
 
 
-def _join_scores(pack: Pack) -> tuple[dict[str, float], str | None]:
+def _join_scores(pack: Corpus) -> tuple[dict[str, float], str | None]:
     """Return the PageRank of all articles of a joined pack, and what is wrong with the scores of its members.
 
     Without links between the members, that is the PageRank in a member times the member's share of the articles. An

@@ -20,7 +20,7 @@ from wikigr.answer.presentation import (
     with_matches,
 )
 from wikigr.graph.schema import article_title
-from wikigr.pack.open import Pack
+from wikigr.pack.corpus import Corpus
 from wikigr.serve.web.addresses import address, article_address, outside_address, quote_address
 from wikigr.serve.web.text_blocks import Block, Mark, Run, divide, runs
 
@@ -121,7 +121,7 @@ class AnswerPage:
     milliseconds: float
 
 
-def answer_page(answer: Answer, pack: Pack) -> AnswerPage:
+def answer_page(answer: Answer, pack: Corpus) -> AnswerPage:
     """Return what a page shows of an answer from ``pack``."""
     sources = _sources(answer, pack)
     is_stated = not is_doubtful(answer)
@@ -159,7 +159,7 @@ def answer_page(answer: Answer, pack: Pack) -> AnswerPage:
     )
 
 
-def _other_answer(answer: PossibleAnswer, pack: Pack, question: str) -> OtherAnswer:
+def _other_answer(answer: PossibleAnswer, pack: Corpus, question: str) -> OtherAnswer:
     """Return a passage that may answer; with a ``question``, its words are marked instead of the short answer."""
     sources = _sources(answer, pack)
     passage = passage_of(answer, with_numbers=len(answer.citations) > 1)
@@ -172,7 +172,7 @@ def _short(answer: PossibleAnswer) -> str:
     return "" if answer.span is None else " ".join(answer.span.text.split())
 
 
-def _sources(answer: PossibleAnswer, pack: Pack) -> dict[str, Source]:
+def _sources(answer: PossibleAnswer, pack: Corpus) -> dict[str, Source]:
     return {str(citation.n): _source(pack, citation, answer.span) for citation in answer.citations}
 
 
@@ -187,14 +187,14 @@ def _blocks(passage: Passage, sources: dict[str, Source]) -> tuple[Block, ...]:
     return divide(passage.text, marks, _markers(passage.text, sources))
 
 
-def link_to(pack: Pack, title: str) -> ArticleLink:
+def link_to(pack: Corpus, title: str) -> ArticleLink:
     """Return the link to the article that is called ``title`` in ``pack``, which may join several packs."""
     member, section_id = pack.origin(f"{title}#0")
     own = article_title(section_id)
     return ArticleLink(member.label, own, article_address(member.label, own))
 
 
-def _source(pack: Pack, citation: Citation, span: StoredText | None) -> Source:
+def _source(pack: Corpus, citation: Citation, span: StoredText | None) -> Source:
     member, section_id = pack.origin(citation.section_id)
     title = article_title(section_id)
     outside = outside_address(citation.url)
@@ -220,12 +220,12 @@ def _markers(text: str, sources: dict[str, Source]) -> dict[tuple[int, int], str
     return found
 
 
-def _nearest(answer: Answer, pack: Pack) -> tuple[ArticleLink, ...]:
+def _nearest(answer: Answer, pack: Corpus) -> tuple[ArticleLink, ...]:
     titles = dict.fromkeys(item.section.title for item in answer.evidence)
     return tuple(link_to(pack, title) for title in list(titles)[:_MAX_NEAREST])
 
 
-def _chain_address(answer: Answer, pack: Pack) -> str:
+def _chain_address(answer: Answer, pack: Corpus) -> str:
     """Return the address of the picture of the cited articles of a chain, if they are in one pack."""
     cited = {citation.n: citation.section_id for citation in answer.citations}
     places = [pack.origin(cited[hop.n]) for hop in answer.chain if hop.n in cited]

@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 
 from wikigr.graph.pagerank_cache import PageRankCacheError, read_pack_cache
+from wikigr.pack.corpus import Corpus
 from wikigr.pack.layout import PAGERANK
-from wikigr.pack.open import Pack
 
 _MAX_PACKS = 8
 
@@ -46,7 +46,7 @@ class ArticleRanks:
         return -self._scores.get(title, 0.0), title
 
 
-def ranks_of(pack: Pack) -> ArticleRanks:
+def ranks_of(pack: Corpus) -> ArticleRanks:
     """Return the ranks in the cache of one pack; they are empty if it has none that belongs to its content."""
     manifest = pack.manifest
     counts = manifest.counts

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from wikigr.answer.answer import Answer
-from wikigr.pack.open import Pack
+from wikigr.pack.corpus import Corpus
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import differences
 from wikigr.serve.web.answer_page import AnswerPage, ArticleLink, answer_page, link_to
@@ -34,7 +34,7 @@ class ComparisonPage:
     settings: tuple[tuple[str, str, str], ...]
 
 
-def comparison_page(pack: Pack, answers: tuple[Answer, Answer], profiles: tuple[Profile, Profile]) -> ComparisonPage:
+def comparison_page(pack: Corpus, answers: tuple[Answer, Answer], profiles: tuple[Profile, Profile]) -> ComparisonPage:
     """Return what a page shows of two answers to one question, made with ``profiles``."""
     first, second = (_articles_read(answer) for answer in answers)
     return ComparisonPage(

@@ -8,6 +8,7 @@ from typing import Any
 from wikigr.answer.answer import Answer
 from wikigr.errors import WikigrError
 from wikigr.graph.neighborhood import Node
+from wikigr.pack.corpus import Corpus
 from wikigr.pack.manifest import Manifest
 from wikigr.pack.open import Pack
 from wikigr.pipeline.conversation import turn_of
@@ -98,7 +99,7 @@ class Pages:
         central = {pack.label: _central(pack) for pack in packs}
         return self._render("home", asked, "Ask", central=central)
 
-    def answer(self, asked: Asked, answer: Answer, pack: Pack, typed: str = "") -> str:
+    def answer(self, asked: Asked, answer: Answer, pack: Corpus, typed: str = "") -> str:
         """Return the page of an answer from ``pack``; ``typed`` is the question as typed, if it was a follow-up."""
         title = pack.find_title(asked.question)
         opens = link_to(pack, title) if title is not None else None
@@ -106,7 +107,7 @@ class Pages:
         asked = asked.after(turn_of(answer))
         return self._render("answer", asked, asked.question, opens=opens, typed=typed, **values)
 
-    def answer_part(self, asked: Asked, answer: Answer, pack: Pack) -> str:
+    def answer_part(self, asked: Asked, answer: Answer, pack: Corpus) -> str:
         """Return the part of the page of an answer that follows the question."""
         return render("answer_body", site=self._site, asked=asked, **self._about(asked, answer, pack))
 
@@ -121,7 +122,7 @@ class Pages:
             plain_href=asked.address("/ask"),
         )
 
-    def why(self, asked: Asked, answer: Answer, pack: Pack, expected: str, title: str | None, problem: str) -> str:
+    def why(self, asked: Asked, answer: Answer, pack: Corpus, expected: str, title: str | None, problem: str) -> str:
         """Return the page of the trace of an answer.
 
         It follows the article ``title``, which was given as ``expected``; ``problem`` says why there is none.
@@ -143,7 +144,7 @@ class Pages:
         names: tuple[str, str],
         answers: tuple[Answer, Answer] | None = None,
         profiles: tuple[Profile, Profile] | None = None,
-        pack: Pack | None = None,
+        pack: Corpus | None = None,
     ) -> str:
         """Return the page that compares the answers with the profiles of these ``names``, or asks for a question."""
         view = None
@@ -195,7 +196,7 @@ class Pages:
             suggestions=suggestions,
         )
 
-    def _about(self, asked: Asked, answer: Answer, pack: Pack) -> dict[str, Any]:
+    def _about(self, asked: Asked, answer: Answer, pack: Corpus) -> dict[str, Any]:
         view = answer_page(answer, pack)
         first = next(iter(view.sources.values()), None)
         return {
@@ -207,7 +208,7 @@ class Pages:
             "picture_title": first.title if first else "",
         }
 
-    def _form_pack(self, pack: Pack) -> str:
+    def _form_pack(self, pack: Corpus) -> str:
         return pack.label if len(self._site.packs) > 1 else ""
 
     def _render(self, page: str, asked: Asked, heading: str, **values: Any) -> str:
@@ -215,5 +216,5 @@ class Pages:
         return render(page, site=self._site, page=page, asked=asked, heading=heading, **values)
 
 
-def _central(pack: Pack) -> tuple[ArticleLink, ...]:
+def _central(pack: Corpus) -> tuple[ArticleLink, ...]:
     return tuple(link_to(pack, title) for title in ranks_of(pack).first(_MAX_CENTRAL))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from wikigr.answer.answer import Answer
-from wikigr.pack.open import Pack
+from wikigr.pack.corpus import Corpus
 
 _MAX_ANSWERS = 128
 
@@ -25,7 +25,7 @@ class RecentAnswers:
     _answers: OrderedDict[_Key, Answer] = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
-    def find(self, pack: Pack, profile: str, question: str) -> Answer | None:
+    def find(self, pack: Corpus, profile: str, question: str) -> Answer | None:
         """Return the answer to this question, if it is among the last ones."""
         with self._lock:
             key = _key(pack, profile, question)
@@ -33,7 +33,7 @@ class RecentAnswers:
                 self._answers.move_to_end(key)
             return self._answers.get(key)
 
-    def keep(self, pack: Pack, profile: str, question: str, answer: Answer) -> None:
+    def keep(self, pack: Corpus, profile: str, question: str, answer: Answer) -> None:
         """Keep an answer, unless a stage failed: asked again, it may succeed."""
         if answer.trace.degraded:
             return
@@ -43,5 +43,5 @@ class RecentAnswers:
                 self._answers.popitem(last=False)
 
 
-def _key(pack: Pack, profile: str, question: str) -> _Key:
+def _key(pack: Corpus, profile: str, question: str) -> _Key:
     return tuple(member.manifest.digest for member in pack.members), profile, question

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -209,8 +209,7 @@ class WebPage:
         quotation = None
         if section_id is not None and "start" in request.query_params:
             quotation = Quotation(section_id, _number(request, "start"), _number(request, "end"))
-        with self._session_of_one(request) as session:
-            pack = session.pack
+        with self._one_pack(request) as pack:
             if not _is_title(pack, title):
                 return RedirectResponse(article_address(pack.label, _title_of(pack, title)))
             return HTMLResponse(self._pages().article(pack, title, section_id, quotation))
@@ -219,8 +218,8 @@ class WebPage:
         titles = [_checked(value, "title", MAX_NAME_CHARS) for value in request.query_params.getlist("title")]
         entity = _text(request, "entity", MAX_NAME_CHARS)
         to = _text(request, "to", MAX_NAME_CHARS)
-        with self._session_of_one(request) as session:
-            pack, problem = session.pack, ""
+        with self._one_pack(request) as pack:
+            problem = ""
             if entity:
                 centers = [Neighborhood(pack.graph).require(Node("entity", entity, entity))]
             else:
@@ -267,13 +266,16 @@ class WebPage:
             self._answers.keep(session.pack, asked.profile, asked.question, answer)
         return answer
 
-    def _session_of_one(self, request: Request) -> AbstractContextManager[Session]:
-        """Return a session with the one pack that the request names; without a name, the only one."""
+    @contextmanager
+    def _one_pack(self, request: Request) -> Iterator[Pack]:
+        """Yield the one pack that the request names; without a name, the only one."""
         name = request.query_params.get("pack", "")
         if not name and len(self._packs.names) > 1:
             names = ", ".join(self._packs.names)
             raise UsageError("The address does not name a pack.", hint=f"Add pack=, one of {names}.")
-        return self._packs.session(name or None)
+        with self._packs.session(name or None) as session:
+            (pack,) = session.pack.members
+            yield pack
 
     def _asked(self, request: Request) -> Asked:
         return Asked(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from wikigr.answer.answer import Answer
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Candidate, Evidence
-from wikigr.pack.open import Pack
+from wikigr.pack.corpus import Corpus
 from wikigr.pipeline.why import Why, explain_article
 from wikigr.serve.web.addresses import article_address, quote_address
 from wikigr.serve.web.answer_page import SHORT
@@ -79,7 +79,7 @@ class TracePage:
     article: Why | None
 
 
-def trace_page(answer: Answer, pack: Pack, title: str | None = None) -> TracePage:
+def trace_page(answer: Answer, pack: Corpus, title: str | None = None) -> TracePage:
     """Return what a page shows of the trace of an answer from ``pack``; it follows the article ``title``, if given."""
     read = {item.section.section_id: item for item in answer.evidence}
     # Sections that were read without a rank come last.
@@ -113,7 +113,7 @@ def trace_page(answer: Answer, pack: Pack, title: str | None = None) -> TracePag
     )
 
 
-def _section_row(answer: Answer, pack: Pack, rank: int, candidate: Candidate, item: Evidence | None) -> SectionRow:
+def _section_row(answer: Answer, pack: Corpus, rank: int, candidate: Candidate, item: Evidence | None) -> SectionRow:
     member, section_id = pack.origin(candidate.section_id)
     title = article_title(section_id)
     return SectionRow(
@@ -128,7 +128,7 @@ def _section_row(answer: Answer, pack: Pack, rank: int, candidate: Candidate, it
     )
 
 
-def _sentence_rows(answer: Answer, pack: Pack) -> list[SentenceRow]:
+def _sentence_rows(answer: Answer, pack: Corpus) -> list[SentenceRow]:
     cited = {(citation.section_id, citation.start) for citation in answer.citations}
     found = []
     for sentence in answer.sentences[:_MAX_SENTENCES]:
