@@ -10,16 +10,16 @@ from typing import Any
 import typer
 
 from wikigr_cli.app import app
-from wikigr_cli.command_class import GlobalOption, OldSpelling, long_name
-from wikigr_cli.examples import EXAMPLES
+from wikigr_cli.command_class import GlobalOption, heading_of, long_name
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An argument or an option. ``names`` includes the metavar; an argument has an empty long name and variable."""
+    """An argument or an option. ``names`` includes the metavar; an argument has no long name and no variable."""
 
     names: str
     long_name: str
+    heading: str
     text: str
     default: str
     limits: str
@@ -40,7 +40,7 @@ class Command:
     arguments: list[Parameter]
     options: list[Parameter]
     closing: list[str]
-    examples: tuple[str, ...]
+    examples: list[str]
     is_group: bool
 
 
@@ -62,18 +62,20 @@ def _below(command: Any, context: Any) -> Iterator[Command]:
 
 
 def _read(command: Any, context: Any) -> Command:
+    is_root = context.parent is None
     parameters = [
-        p for p in command.get_params(context) if p.name != "help" and not isinstance(p, GlobalOption | OldSpelling)
+        p for p in command.get_params(context) if not isinstance(p, GlobalOption) and (is_root or p.name != "help")
     ]
+    text, _, examples = (command.help or "").partition("\b\nExamples:\n")
     return Command(
         path=context.command_path,
         usage=" ".join([context.command_path, *command.collect_usage_pieces(context)]),
-        paragraphs=_paragraphs(command.help),
+        paragraphs=_paragraphs(text),
         arguments=[_argument(p, context) for p in parameters if p.param_type_name == "argument"],
         options=[_option(p, context) for p in parameters if p.param_type_name == "option"],
         # The pages list the exit codes once, not under every command.
         closing=[text for text in _paragraphs(command.epilog) if not text.startswith("Exit codes:")],
-        examples=EXAMPLES[" ".join(command.path)],
+        examples=[line.strip() for line in examples.splitlines()],
         is_group=hasattr(command, "commands"),
     )
 
@@ -84,7 +86,7 @@ def _paragraphs(text: str | None) -> list[str]:
 
 
 def _argument(parameter: Any, context: Any) -> Parameter:
-    return _parameter(parameter, context, (parameter.make_metavar(context).strip("[]{}"), ""), "")
+    return _parameter(parameter, context, parameter.make_metavar(context).strip("[]{}"))
 
 
 def _option(parameter: Any, context: Any) -> Parameter:
@@ -95,11 +97,11 @@ def _option(parameter: Any, context: Any) -> Parameter:
     if not parameter.is_flag:
         names += " " + parameter.make_metavar(context)
     declared = parameter.envvar
-    names_of = (names, long_name(parameter))
-    return _parameter(parameter, context, names_of, declared if isinstance(declared, str) else (declared or [""])[0])
+    variable = declared if isinstance(declared, str) else (declared or [""])[0]
+    return _parameter(parameter, context, names, long_name(parameter), variable)
 
 
-def _parameter(parameter: Any, context: Any, names: tuple[str, str], variable: str) -> Parameter:
+def _parameter(parameter: Any, context: Any, names: str, name: str = "", variable: str = "") -> Parameter:
     record = parameter.get_help_record(context)[1]
     help_text = " ".join((parameter.help or "").split())
     # Typer adds to the help text: "  [default: 5; x>=1; required]".
@@ -108,8 +110,9 @@ def _parameter(parameter: Any, context: Any, names: tuple[str, str], variable: s
     default = next((fact.removeprefix("default: ") for fact in facts if fact.startswith("default: ")), "")
     limits = [fact for fact in facts if re.match(r"[x\d]\S*[<>]", fact)]
     return Parameter(
-        names=names[0],
-        long_name=names[1],
+        names=names,
+        long_name=name,
+        heading=heading_of(parameter),
         text=help_text,
         # Typer puts a default that is described in words in parentheses.
         default=default.removeprefix("(").removesuffix(")"),

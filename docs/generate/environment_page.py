@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from command_tree import Command
 
-from wikigr_cli.option_table import OPTIONS, old_variables
-
 # Variables that set no option, and the rule for those that do.
 ENVIRONMENT = [
     ("WIKIGR_PACK", "The pack for every command that reads one; for ask and search also several, like PATH."),
@@ -42,26 +40,12 @@ def environment_page(commands: Sequence[Command]) -> str:
     lines = [f"| {', '.join(f'`{part}`' for part in name.split(', '))} | {text} |" for name, text in ENVIRONMENT]
     lines += ["", "## Variables of options", "", "| variable | command | option |", "| --- | --- | --- |"]
     lines += _rows(commands)
-    lines += ["", "## Old names", "", "They work in this release, with a note."]
-    lines += ["", "| old name | new name |", "| --- | --- |", *_old(commands)]
     return _HEAD + "\n".join(lines) + "\n"
 
 
-def _options(commands: Sequence[Command]) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    for command in commands:
-        path = tuple(command.path.split()[1:])
-        for parameter in command.options:
-            name = parameter.long_name
-            if path and parameter.variable and name in OPTIONS:
-                yield path, name, parameter.variable
-
-
 def _rows(commands: Sequence[Command]) -> Iterator[str]:
-    for path, name, variable in _options(commands):
-        yield f"| `{variable}` | `{' '.join(path)}` | `--{name}` |"
-
-
-def _old(commands: Sequence[Command]) -> Iterator[str]:
-    for path, name, variable in _options(commands):
-        for old in old_variables(path, name):
-            yield f"| `{old}` | `{variable}` |"
+    for command in commands:
+        path = command.path.removeprefix("wikigr").strip()
+        for option in command.options:
+            if path and option.variable:
+                yield f"| `{option.variable}` | `{path}` | `--{option.long_name}` |"

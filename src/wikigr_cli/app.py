@@ -17,12 +17,12 @@ from typing import Annotated, Any
 import typer
 
 from wikigr.suggestions import nearest
-from wikigr_cli.command_class import options_of, takes_words
+from wikigr_cli import options
+from wikigr_cli.command_class import GLOBAL_OPTIONS, is_option, options_of, takes_words
 from wikigr_cli.command_table import HELP_OPTIONS, CommandTable, print_help
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed
 from wikigr_cli.error_report import report_error
 from wikigr_cli.exit_codes import EXIT_CODES_HELP, ExitStatus
-from wikigr_cli.option_table import OPTIONS
 from wikigr_cli.settings import place_of, read_defaults
 
 _SILENT = logging.NullHandler()
@@ -32,8 +32,14 @@ _WITHOUT_SETTINGS = (None, "help", "version")
 app = typer.Typer(
     name="wikigr",
     cls=CommandTable,
-    help="Build knowledge packs from Wikipedia or documentation and ask them questions. Every answer cites stored "
-    "text, and every citation is verified.",
+    help="""Build knowledge packs from Wikipedia or documentation and ask them questions. Every answer cites stored
+    text, and every citation is verified.
+
+    \b
+    Examples:
+      wikigr ask Who proposed matter waves --pack packs/physics
+      wikigr help pack build
+    """,
     epilog=EXIT_CODES_HELP,
     pretty_exceptions_enable=False,
     # Plain help appears at once and reads the same in a pipe.
@@ -54,19 +60,20 @@ def _print_version(wanted: bool) -> None:
 def root(
     context: typer.Context,
     quiet: Annotated[
-        bool,
-        typer.Option("-q", "--quiet", envvar="WIKIGR_QUIET", show_envvar=False, help=OPTIONS["quiet"].meaning),
+        bool, options.Global("-q", "--quiet", envvar="WIKIGR_QUIET", show_envvar=False, help=GLOBAL_OPTIONS["quiet"][1])
     ] = False,
     verbose: Annotated[
         bool,
-        typer.Option("-v", "--verbose", envvar="WIKIGR_VERBOSE", show_envvar=False, help=OPTIONS["verbose"].meaning),
+        options.Global(
+            "-v", "--verbose", envvar="WIKIGR_VERBOSE", show_envvar=False, help=GLOBAL_OPTIONS["verbose"][1]
+        ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", envvar="WIKIGR_DEBUG", show_envvar=False, help=OPTIONS["debug"].meaning)
+        bool, options.Global("--debug", envvar="WIKIGR_DEBUG", show_envvar=False, help=GLOBAL_OPTIONS["debug"][1])
     ] = False,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help=OPTIONS["version"].meaning),
+        options.Global("--version", callback=_print_version, is_eager=True, help="Print the version and the commit."),
     ] = False,
 ) -> None:
     """Apply the global options and the settings files."""
@@ -76,7 +83,7 @@ def root(
     environment.debug = debug
     print_help(context)
     if context.invoked_subcommand not in _WITHOUT_SETTINGS:
-        context.default_map = read_defaults(Path.cwd(), context.command, context.invoked_subcommand, environment.note)
+        context.default_map = read_defaults(Path.cwd(), context.command, context.invoked_subcommand)
 
 
 @cache
@@ -154,7 +161,7 @@ def _unknown_option(context: typer.Context, option: str, near: Sequence[str]) ->
     shown = {spelling for parameter in options_of(command) for spelling in parameter.opts + parameter.secondary_opts}
     suggested = next((spelling for spelling in near if spelling in shown), None)
     yield f"wikigr: No such option: {option}." + (f" Did you mean {suggested}?" if suggested else "")
-    if context.parent is None and option.lstrip("-") in OPTIONS:
+    if context.parent is None and is_option(command, option.lstrip("-")):
         yield f"{option} is an option of a command and goes after it."
     elif any(takes_words(parameter) for parameter in command.params):
         yield "If it is a part of the question, quote the question or put -- before it."

@@ -1,30 +1,26 @@
 """The click classes of commands and groups: what every command of the tree has in common.
 
-The options of a command follow the table of options: their variables, headings and old spellings. Every command also
-takes the global options, and ``--pack`` if its object is a pack.
+Options are declared with Typer in the signatures of the commands. Added to them here are their variables, the global
+options, and ``--pack`` if the object of a command is a pack.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from wikigr.errors import UsageError
 from wikigr_cli.environment import Environment, read_stdin, typed_in
-from wikigr_cli.option_table import (
-    HEADINGS,
-    OLD_SPELLINGS,
-    OPTIONS,
-    PACK_VARIABLE,
-    old_variables,
-    variable,
-)
-from wikigr_cli.options import complete_packs, no_pack
+from wikigr_cli.options import PACK_VARIABLE, PANELS, complete_packs, no_pack
 
-_GLOBAL_OPTIONS = ("quiet", "verbose", "debug")
+# After a command these options say the same as before it.
+GLOBAL_OPTIONS = {
+    "quiet": ("-q", "Hide progress and notes; errors still show."),
+    "verbose": ("-v", "Print a trace of every stage on stderr."),
+    "debug": (None, "Show the traceback of an error."),
+}
 # These arguments are packs. The value says whether the default pack applies: the commands that remove or choose a pack
 # need its name.
 _PACK_ARGUMENTS = {"pack": True, "packs": True}
@@ -40,17 +36,10 @@ class Command(TyperCommand):
     path: tuple[str, ...] = ()
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        try:
-            _refuse_second_pack(self, ctx, args)
-            rest = super().parse_args(ctx, args)
-            _note_old_variables(self, ctx)
-        finally:
-            # After -q, wherever it is.
-            _print_notes(ctx)
-        return rest
+        _refuse_second_pack(self, ctx, args)
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        _write_examples(self, formatter)
         _write_options(self, ctx, formatter)
 
 
@@ -61,7 +50,6 @@ class Group(TyperGroup):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         self.format_commands(ctx, formatter)
-        _write_examples(self, formatter)
         _write_options(self, ctx, formatter)
 
 
@@ -69,14 +57,15 @@ class GlobalOption(TyperOption):
     """``--quiet``, ``--verbose`` or ``--debug`` after a command; it precedes the same option before the command."""
 
     def __init__(self, name: str) -> None:
-        row = OPTIONS[name]
+        short, text = GLOBAL_OPTIONS[name]
         super().__init__(
-            param_decls=[name, *filter(None, (row.short, f"--{name}"))],
+            param_decls=[name, *filter(None, (short, f"--{name}"))],
             is_flag=True,
             default=False,
             expose_value=False,
             is_eager=True,
-            help=row.meaning,
+            help=text,
+            rich_help_panel=PANELS[-1],
             allow_from_autoenv=False,
             callback=self._apply,
         )
@@ -93,30 +82,6 @@ class GlobalOption(TyperOption):
         return value
 
 
-class OldSpelling(TyperOption):
-    """A hidden option with the name of an earlier release; its value becomes that of the new option."""
-
-    def __init__(self, spelling: str, new: TyperOption) -> None:
-        super().__init__(
-            param_decls=[f"old_{spelling.strip('-').replace('-', '_')}", spelling],
-            type=new.type,
-            is_flag=new.is_flag,
-            multiple=new.multiple,
-            hidden=True,
-            expose_value=False,
-            is_eager=True,
-            allow_from_autoenv=False,
-        )
-        self.new = new
-
-    def handle_parse_result(self, ctx: Any, opts: Mapping[str, Any], args: list[str]) -> tuple[Any, list[str]]:
-        value = opts.get(str(self.name))
-        if value is not None:
-            _note(ctx, f"{self.opts[0]} is now {long_spelling(self.new)}; the old name will be removed.")
-            opts.setdefault(str(self.new.name), value)  # type: ignore[attr-defined]  # the parser passes a dict
-        return value, args
-
-
 class PackOption(TyperOption):
     """``--pack`` for a command whose argument is a pack; ``default_applies`` unless the pack must be named."""
 
@@ -124,11 +89,12 @@ class PackOption(TyperOption):
         super().__init__(
             param_decls=["pack_option", "--pack", "-p"],
             metavar="PACK",
-            envvar=[variable(path, "pack"), PACK_VARIABLE] if default_applies else None,
+            envvar=[_variable(path, "pack"), PACK_VARIABLE] if default_applies else None,
             allow_from_autoenv=False,
             multiple=argument.nargs == -1,
             expose_value=False,
             is_eager=True,
+            rich_help_panel=PANELS[0],
             help="The pack, instead of the argument."
             + ("" if default_applies else " It has no default: name the pack."),
             autocompletion=lambda ctx, args, incomplete: complete_packs(incomplete),
@@ -164,11 +130,33 @@ def prepare(command: Any, path: tuple[str, ...]) -> None:
         _name_variables(command, path)
         _accept_words(command)
         _accept_pack_option(command, path)
-        _accept_old_spellings(command, path)
     for name, child in (children or {}).items():
         prepare(child, (*path, name))
     known = {spelling for option in options_of(command) for spelling in option.opts}
-    command.params += [GlobalOption(name) for name in _GLOBAL_OPTIONS if f"--{name}" not in known]
+    command.params += [GlobalOption(name) for name in GLOBAL_OPTIONS if f"--{name}" not in known]
+
+
+def leaf_commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield every command at or below ``command``, which is at ``path``, without the groups."""
+    children = getattr(command, "commands", None)
+    if children is None:
+        yield path, command
+        return
+    for name in children:
+        yield from leaf_commands(children[name], (*path, name))
+
+
+def is_option(root: Any, name: str) -> bool:
+    """Return whether a command has the option ``--name``. Commands are imported until one has it."""
+    return any(long_name(option) == name for _, command in leaf_commands(root) for option in options_of(command))
+
+
+def heading_of(parameter: Any) -> str:
+    """Return the heading of an argument or option in help texts."""
+    if parameter.param_type_name == "argument":
+        return "Arguments"
+    # Only --help and the options for shell completion, which Typer adds, have no heading of their own.
+    return getattr(parameter, "rich_help_panel", None) or PANELS[-1]
 
 
 def options_of(command: Any) -> list[TyperOption]:
@@ -187,16 +175,17 @@ def long_name(option: Any) -> str:
 
 
 def _name_variables(command: Any, path: tuple[str, ...]) -> None:
-    """Name the variable of every option after the option, and remember the earlier names."""
+    """Name the variable of every option after the command and the option; it precedes a declared one."""
     for parameter in command.params:
         parameter.show_envvar = False
-        if parameter.param_type_name != "option":
-            parameter.envvar = None
-            continue
-        name = long_name(parameter)
-        shared = [PACK_VARIABLE] if name == "pack" else []
-        parameter.allow_from_autoenv = False
-        parameter.envvar = [variable(path, name), *shared, *old_variables(path, name)]
+        if parameter.param_type_name == "option":
+            parameter.allow_from_autoenv = False
+            declared = [parameter.envvar] if parameter.envvar else []
+            parameter.envvar = [_variable(path, long_name(parameter)), *declared]
+
+
+def _variable(path: Sequence[str], option: str) -> str:
+    return "_".join(("wikigr", *path, option)).upper().replace("-", "_")
 
 
 def _accept_words(command: Any) -> None:
@@ -238,12 +227,6 @@ def _accept_pack_option(command: Any, path: tuple[str, ...]) -> None:
             return
 
 
-def _accept_old_spellings(command: Any, path: tuple[str, ...]) -> None:
-    by_name = {long_name(option): option for option in options_of(command)}
-    renamed = OLD_SPELLINGS.get(" ".join(path), {})
-    command.params += [OldSpelling(old, by_name[new]) for old, new in renamed.items()]
-
-
 def _refuse_second_pack(command: Command, ctx: Any, args: Sequence[str]) -> None:
     """Raise ``UsageError`` if ``--pack`` is repeated for a command that takes one pack.
 
@@ -256,52 +239,17 @@ def _refuse_second_pack(command: Command, ctx: Any, args: Sequence[str]) -> None
     if sum(parameter is packs[0] for parameter in given) > 1:
         name = " ".join(command.path)
         raise UsageError(
-            f"`{name}` takes one pack, but --pack is given more than once.",
-            hint="`ask` and `search` take several.",
+            f"`{name}` takes one pack, but --pack is given more than once.", hint="`ask` and `search` take several."
         )
 
 
-def _note_old_variables(command: Command, ctx: Any) -> None:
-    for option in options_of(command):
-        source = ctx.get_parameter_source(option.name)
-        if source is None or source.name != "ENVIRONMENT" or not isinstance(option.envvar, list):
-            continue
-        used = next((name for name in option.envvar if os.environ.get(name)), None)
-        if used is not None and used in old_variables(command.path, long_name(option)):
-            _note(ctx, f"{used} is now {option.envvar[0]}; the old name will be removed.")
-
-
-def _note(ctx: Any, message: str) -> None:
-    ctx.meta.setdefault(__name__, []).append(message)
-
-
-def _print_notes(ctx: Any) -> None:
-    environment = ctx.find_object(Environment)
-    if environment is not None and not ctx.resilient_parsing:
-        for message in ctx.meta.pop(__name__, ()):
-            environment.note(f"wikigr: {message}")
-
-
-def _write_examples(command: Any, formatter: Any) -> None:
-    from wikigr_cli.examples import EXAMPLES
-
-    examples = EXAMPLES.get(" ".join(command.path), ())
-    if examples:
-        with formatter.section("Examples"):
-            for example in examples:
-                formatter.write(f"{'':{formatter.current_indent}}{example}\n")
-
-
 def _write_options(command: Any, ctx: Any, formatter: Any) -> None:
-    """Write the arguments, and the options under the headings of the table."""
-    sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], **{name: [] for name in HEADINGS}}
+    """Write the arguments, and the options under their headings."""
+    sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], **{panel: [] for panel in PANELS}}
     for parameter in command.get_params(ctx):
         record = parameter.get_help_record(ctx)
-        if record is None:
-            continue
-        row = OPTIONS.get(long_name(parameter)) if parameter.param_type_name == "option" else None
-        heading = "Arguments" if parameter.param_type_name == "argument" else row.heading if row else "Options"
-        sections[heading].append(record)
+        if record is not None:
+            sections[heading_of(parameter)].append(record)
     for heading, records in sections.items():
         if records:
             with formatter.section(heading):

@@ -19,10 +19,7 @@ from wikigr.pack.layout import Layout, installed_name, installed_packs
 from wikigr.pack.locate import Place, find_pack, holds_pack, is_pack_name, packs_named, project_packs
 from wikigr.read_errors import describe_read_error
 from wikigr.settings import DEFAULT_PACK_KEY, PROJECT_FILE, config_folder, default_packs_in, settings_files
-from wikigr_cli.option_table import PACK_VARIABLE
-from wikigr_cli.options import packs_of_variable
-
-VARIABLE = PACK_VARIABLE
+from wikigr_cli.options import PACK_VARIABLE, packs_of_variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +31,7 @@ class DefaultPack:
 
     @property
     def origin(self) -> str:
-        return str(self.file) if self.file is not None else f"environment ({VARIABLE})"
+        return str(self.file) if self.file is not None else f"environment ({PACK_VARIABLE})"
 
     def path(self) -> Path | None:
         """Return the path of the pack, or ``None`` if there is no pack."""
@@ -70,7 +67,7 @@ class DefaultPack:
 
 def default_packs(variables: Mapping[str, str]) -> list[DefaultPack]:
     """Return the default packs that are set for the working directory, in the order of precedence."""
-    found = [DefaultPack(pack, None) for pack in packs_of_variable(variables.get(VARIABLE, ""))]
+    found = [DefaultPack(pack, None) for pack in packs_of_variable(variables.get(PACK_VARIABLE, ""))]
     for file in settings_files(Path.cwd()):
         found += [DefaultPack(pack, file.path) for pack in default_packs_in(file)]
     return found
@@ -123,7 +120,7 @@ def write_default(path: Path, pack: str) -> None:
         raise UsageError(
             f"{path} contains settings of the commands `wikigr pack …` under {DEFAULT_PACK_KEY!r}, so it cannot name a "
             "default pack too.",
-            hint=f"Set {VARIABLE} instead, or use the other settings file: `wikigr pack use` and "
+            hint=f"Set {PACK_VARIABLE} instead, or use the other settings file: `wikigr pack use` and "
             "`wikigr pack use --project` write different ones.",
         )
     newline = "\r\n" if "\r\n" in text else "\n"

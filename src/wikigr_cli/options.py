@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,13 @@ from wikigr.errors import UsageError
 from wikigr_cli.environment import Environment
 
 DEFAULT_PROFILE = "enhanced"
+# The pack of every command that has no variable or settings of its own.
+PACK_VARIABLE = "WIKIGR_PACK"
+# The headings of options in help texts, in this order, and ``typer.Option`` under each of them.
+PANELS = ("Input", "Retrieval", "Model and cost", "Building", "Checks", "Server", "Output", "Global options")
+Input, Retrieval, Model, Build, Check, Server, Output, Global = (
+    partial(typer.Option, rich_help_panel=panel) for panel in PANELS
+)
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -118,7 +126,7 @@ class Engine(StrEnum):
 
 RayAddress = Annotated[
     str | None,
-    typer.Option(
+    Build(
         "--ray-address",
         metavar="HOST:PORT",
         help="The Ray cluster of --engine ray. Default: start one on this machine.",
@@ -126,7 +134,7 @@ RayAddress = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(
+    Build(
         "--workers",
         min=1,
         help="The maximum number of worker processes of --engine ray. Default: one per CPU, or per GPU for encoding.",
@@ -141,13 +149,14 @@ def require_ray(engine: Engine, **given: object) -> None:
             raise UsageError(f"--{name} needs --engine ray.", hint="Add --engine ray.")
 
 
-# Its variables are set with those of every option, see ``command_class``.
+# Every option also has the variable of its command and name, see ``command_class``.
 PackName = Annotated[
     str | None,
-    typer.Option(
+    Input(
         "--pack",
         "-p",
         metavar="PACK",
+        envvar=PACK_VARIABLE,
         help="The pack: a folder, a .db file or a name from `wikigr pack list`.",
         callback=note_ambiguous_pack,
         autocompletion=complete_packs,
@@ -155,10 +164,11 @@ PackName = Annotated[
 ]
 PackNames = Annotated[
     list[str] | None,
-    typer.Option(
+    Input(
         "--pack",
         "-p",
         metavar="PACK",
+        envvar=PACK_VARIABLE,
         help="The pack: a folder, a .db file or a name from `wikigr pack list`. Repeatable.",
         callback=_name_packs,
         autocompletion=complete_packs,
@@ -184,10 +194,10 @@ PackArguments = Annotated[
         autocompletion=complete_packs,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+Json = Annotated[bool, Output("--json", help="Print one JSON document instead of text.")]
 Batch = Annotated[
     str | None,
-    typer.Option(
+    Input(
         "--batch",
         metavar="FILE",
         help="Read questions from FILE, or from standard input if it is -: one per line, or JSON Lines with id and "
@@ -196,33 +206,28 @@ Batch = Annotated[
 ]
 EncoderModel = Annotated[
     str | None,
-    typer.Option(
-        "--embedding-model", metavar="ID", help="Load the pack's encoder from this model id or folder instead."
-    ),
+    Retrieval("--embedding-model", metavar="ID", help="Load the pack's encoder from this model id or folder instead."),
 ]
 ProfileName = Annotated[
     str,
-    typer.Option(
+    Retrieval(
         "--profile",
         metavar="NAME",
         help="The profile: baseline, enhanced, fast, precise, recall, multi-strategy, a custom profile or a YAML file.",
         autocompletion=complete_profiles,
     ),
 ]
-Offline = Annotated[
-    bool, typer.Option("--offline", help="Call no model and download nothing. Nothing leaves this machine.")
-]
+Offline = Annotated[bool, Model("--offline", help="Call no model and download nothing. Nothing leaves this machine.")]
 Exact = Annotated[
-    bool,
-    typer.Option("--exact", help="Compare the question with every vector, even if the pack has quantized vectors."),
+    bool, Retrieval("--exact", help="Compare the question with every vector, even if the pack has quantized vectors.")
 ]
-KeepGoing = Annotated[bool, typer.Option("--keep-going", help="Skip unreadable records instead of stopping.")]
+KeepGoing = Annotated[bool, Build("--keep-going", help="Skip unreadable records instead of stopping.")]
 Trust = Annotated[
     list[str] | None,
-    typer.Option(
+    Check(
         "--trust",
         metavar="KEY",
         help="Require a signature by this Ed25519 public key: a file or the key itself. Repeatable.",
     ),
 ]
-Sha256 = Annotated[str | None, typer.Option("--sha256", metavar="HEX", help="Require this SHA-256 of the archive.")]
+Sha256 = Annotated[str | None, Check("--sha256", metavar="HEX", help="Require this SHA-256 of the archive.")]

@@ -7,7 +7,7 @@ A file has a section for each command, and options at its top level, which are d
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
@@ -16,12 +16,12 @@ from typing import Any
 
 from wikigr.errors import UsageError
 from wikigr.settings import SettingsFile, packs_of, settings_files
-from wikigr_cli.command_class import long_name, options_of
-from wikigr_cli.option_table import GLOBAL, OLD_SPELLINGS, OPTIONS
+from wikigr_cli.command_class import GlobalOption, is_option, leaf_commands, long_name, options_of
 
 # Options of the command line alone, which a settings file cannot set: nobody else's file answers a confirmation.
-_COMMAND_LINE_ONLY = {"help", "version", "install-completion", "show-completion", "yes"}
-_SHARED = sorted(OPTIONS.keys() - _COMMAND_LINE_ONLY)
+_COMMAND_LINE_ONLY = {"yes"}
+# Commands that a default for all commands does not reach: they need a name, or choose among the profiles of a run.
+_UNSHARED = {"pack": ("pack remove", "pack use"), "profile": ("eval bless", "eval compare", "eval flips", "eval gate")}
 
 CommandPath = tuple[str, ...]
 
@@ -39,25 +39,25 @@ class _File:
         own = self.commands.get(path, {})
         if option in own:
             value, origin = own[option], str(self.path)
-        elif option in self.shared and " ".join(path) not in OPTIONS[option].own:
+        elif option in self.shared and " ".join(path) not in _UNSHARED.get(option, ()):
             value, origin = self.shared[option], f"{self.path} (top level)"
         else:
             return None
         return packs_of(value, self.path) if option == "pack" else value, origin
 
 
-def read_defaults(folder: Path, root: Any, command: str | None, note: Callable[[str], None]) -> dict[str, Any]:
+def read_defaults(folder: Path, root: Any, command: str | None) -> dict[str, Any]:
     """Return the values of the settings files that apply in ``folder``, as a click default map for ``root``.
 
-    The map holds ``command`` only, so that no other command is loaded. The files name options as on the command line
-    (``top-k``). Raises ``UsageError`` for an unknown command or option and suggests the nearest known one; ``note``
-    receives a message about an old name.
+    The map holds ``command`` only, so that no other command is loaded unless a file sets an option that this one lacks.
+    The files name options as on the command line (``top-k``). Raises ``UsageError`` for an unknown command or option
+    and suggests the nearest known one.
     """
-    files = [_checked(file, root, note) for file in settings_files(folder)]
+    files = [_checked(file, root, command) for file in settings_files(folder)]
     if not files or command is None or command not in root.commands:
         return {}
     defaults: dict[str, Any] = {}
-    for path, leaf in _commands(root.commands[command], (command,)):
+    for path, leaf in leaf_commands(root.commands[command], (command,)):
         below = defaults
         for step in path:
             below = below.setdefault(step, {})
@@ -71,7 +71,7 @@ def read_defaults(folder: Path, root: Any, command: str | None, note: Callable[[
 def place_of(folder: Path, root: Any, path: CommandPath, option: Any) -> str:
     """Return the file and the key that set ``option`` of the command at ``path``; the file must have it."""
     name = long_name(option)
-    for file in (_checked(found, root, lambda _: None) for found in settings_files(folder)):
+    for file in (_checked(found, root, path[0]) for found in settings_files(folder)):
         if file.find(path, name) is not None:
             is_own = name in file.commands.get(path, {})
             return f"{file.path}: {' '.join((*path, name)) if is_own else name}"
@@ -80,32 +80,42 @@ def place_of(folder: Path, root: Any, path: CommandPath, option: Any) -> str:
 
 def effective_settings(folder: Path, root: Any) -> list[dict[str, Any]]:
     """Return every option of every command with its value and origin, as they apply without flags in ``folder``."""
-    files = [_checked(file, root, lambda _: None) for file in settings_files(folder)]
+    files = [_checked(file, root) for file in settings_files(folder)]
     rows = []
-    for path, command in _commands(root, ()):
+    for path, command in sorted(leaf_commands(root), key=lambda found: found[0]):
         for option in options_of(command):
             name = long_name(option)
-            if name == "json" or (name in OPTIONS and OPTIONS[name].heading == GLOBAL):
+            if name == "json" or isinstance(option, GlobalOption):
                 continue
             value, origin = _resolve(path, name, option, files)
             rows.append({"command": " ".join(path), "option": name, "value": value, "origin": origin})
     return rows
 
 
-def _checked(file: SettingsFile, root: Any, note: Callable[[str], None]) -> _File:
-    """Return a settings file by command; raise ``UsageError`` unless it fits the command tree."""
+def _checked(file: SettingsFile, root: Any, running: str | None = None) -> _File:
+    """Return a settings file by command; raise ``UsageError`` unless it fits the command tree.
+
+    ``running`` is the command that is loaded already and asked first whether it has an option.
+    """
     checked = _File(file.path)
     for key, value in file.values.items():
+        name = _option_name(key)
         if isinstance(value, Mapping):
-            _read_section(checked, value, root, _path_of(checked, key, root), note)
-        elif _option_name(key) in _SHARED and value is not None:
-            checked.shared[_option_name(key)] = value
+            _read_section(checked, value, root, _path_of(checked, key, root))
+        elif value is not None and _is_shared(root, name, running):
+            checked.shared[name] = value
         elif str(key).split()[:1] and str(key).split()[0] in root.commands:
             if value is not None:
                 raise UsageError(f"{file.path}: {key} must be a mapping, not {value!r}.")
-        elif _option_name(key) not in _SHARED:
-            raise _unknown(checked, "the top level", key, [*root.commands, *_SHARED])
+        elif not _is_shared(root, name, running):
+            known = {long_name(option) for _, command in leaf_commands(root) for option in options_of(command)}
+            raise _unknown(checked, "the top level", key, [*root.commands, *sorted(known - _COMMAND_LINE_ONLY)])
     return checked
+
+
+def _is_shared(root: Any, name: str, running: str | None) -> bool:
+    first = root.commands.get(running, root)
+    return name not in _COMMAND_LINE_ONLY and (is_option(first, name) or is_option(root, name))
 
 
 def _path_of(file: _File, key: object, root: Any) -> CommandPath:
@@ -120,7 +130,7 @@ def _path_of(file: _File, key: object, root: Any) -> CommandPath:
     return path
 
 
-def _read_section(file: _File, values: Any, root: Any, path: CommandPath, note: Callable[[str], None]) -> None:
+def _read_section(file: _File, values: Any, root: Any, path: CommandPath) -> None:
     command = root
     for word in path:
         command = command.commands[word]
@@ -134,16 +144,12 @@ def _read_section(file: _File, values: Any, root: Any, path: CommandPath, note: 
         for key, value in values.items():
             if key not in commands:
                 raise _unknown(file, section, key, list(commands))
-            _read_section(file, value, root, (*path, str(key)), note)
+            _read_section(file, value, root, (*path, str(key)))
         return
     options = {long_name(option): option for option in options_of(command)}
-    old = {spelling.lstrip("-"): new for spelling, new in OLD_SPELLINGS.get(section, {}).items()}
     own = file.commands.setdefault(path, {})
     for key, value in values.items():
         name = _option_name(key)
-        if name not in options and name in old:
-            note(f"wikigr: {file.path}: {section} {name} is now {old[name]}; the old name will be removed.")
-            name = old[name]
         if name not in options or name in _COMMAND_LINE_ONLY:
             raise _unknown(file, section, key, sorted(options.keys() - _COMMAND_LINE_ONLY))
         is_list = isinstance(value, list) and options[name].multiple
@@ -157,8 +163,7 @@ def _read_section(file: _File, values: Any, root: Any, path: CommandPath, note: 
 def _unknown(file: _File, section: str, key: object, known: Sequence[str]) -> UsageError:
     near = get_close_matches(str(key), known, n=1)
     return UsageError(
-        f"{file.path}: {section} has no command or option {key!r}.",
-        hint=f"Did you mean {near[0]!r}?" if near else None,
+        f"{file.path}: {section} has no command or option {key!r}.", hint=f"Did you mean {near[0]!r}?" if near else None
     )
 
 
@@ -178,15 +183,6 @@ def _as_given(option: Any, path: CommandPath, value: Any, origin: str) -> Any:
 
 def _refuse_list(problem: str, command: str) -> Any:
     raise UsageError(f"{problem} `wikigr {command}`.")
-
-
-def _commands(command: Any, path: CommandPath) -> Iterator[tuple[CommandPath, Any]]:
-    children = getattr(command, "commands", None)
-    if children is None:
-        yield path, command
-        return
-    for name in sorted(children):
-        yield from _commands(children[name], (*path, name))
 
 
 def _first(files: Sequence[_File], path: CommandPath, option: str) -> tuple[Any, str] | None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from wikigr.sources.formats import FORMAT_NAMES, FORMATS
+from wikigr_cli.options import Input
 
 SOURCE_HELP = f"What to read: {'; '.join(row.description for row in FORMATS)}."
 
 SourceFormat = Annotated[
     str | None,
-    typer.Option(
+    Input(
         "--source-format", metavar="NAME", help=f"The source's format: {', '.join(FORMAT_NAMES)}. Default: detected."
     ),
 ]

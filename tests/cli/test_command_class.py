@@ -16,10 +16,9 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from wikigr_cli.app import root_command, run
-from wikigr_cli.command_class import long_name, options_of
+from wikigr_cli.command_class import heading_of, long_name, options_of
 from wikigr_cli.environment import Environment
-from wikigr_cli.examples import EXAMPLES
-from wikigr_cli.option_table import OLD_SPELLINGS, OPTIONS
+from wikigr_cli.options import PANELS
 
 from .conftest import ROOT_PACK, Wikigr
 from .terminal import Terminal, widest
@@ -50,24 +49,24 @@ def kind(option: Any) -> str:
     return "text" if option.type.name in _PATHS else option.type.name
 
 
-def test_every_option_is_in_the_table_and_every_row_is_used() -> None:
-    used = {name for _, name, _ in options()} | {"help"}
-    assert sorted(used ^ OPTIONS.keys()) == []
+def examples_of(command: Any) -> list[str]:
+    """The examples at the end of the help text of a command."""
+    return [line.strip() for line in command.help.partition("\b\nExamples:\n")[2].splitlines()]
 
 
-def test_an_option_has_one_short_form_and_one_type() -> None:
-    kinds, shorts = defaultdict(set), defaultdict(set)
-    for _, name, option in options():
+def test_an_option_has_one_short_form_one_type_and_one_heading() -> None:
+    kinds, shorts, headings = defaultdict(set), defaultdict(set), defaultdict(set)
+    for path, name, option in options():
         kinds[name].add(kind(option))
         shorts[name].add(tuple(spelling for spelling in option.opts if not spelling.startswith("--")))
-    assert {name: found for name, found in kinds.items() if len(found) > 1} == {}
-    expected = {name: {(OPTIONS[name].short,) if OPTIONS[name].short else ()} for name in shorts}
-    assert shorts == expected
+        headings[name].add(heading_of(option))
+        assert not path or option.rich_help_panel in PANELS, (path, name)
+    for found in (kinds, shorts, headings):
+        assert {name: several for name, several in found.items() if len(several) > 1} == {}
+    assert sorted(short for (given,) in shorts.values() for short in given) == ["-k", "-o", "-p", "-q", "-v", "-y"]
 
 
 def test_no_two_options_mean_the_same() -> None:
-    meanings = [row.meaning for row in OPTIONS.values()]
-    assert sorted({text for text in meanings if meanings.count(text) > 1}) == []
     helps = defaultdict(set)
     for _, name, option in options():
         helps[option.help].add(name)
@@ -88,7 +87,7 @@ def test_a_variable_is_named_after_its_option_and_belongs_to_one() -> None:
         assert not option.allow_from_autoenv
         for variable in option.envvar or ():
             owners[variable].append((path, name))
-    assert len(owners) > 250
+    assert len(owners) > 230
     assert {v: found for v, found in owners.items() if len(found) > 1 and v != "WIKIGR_PACK"} == {}
 
 
@@ -109,11 +108,10 @@ def test_help_fits_80_columns_and_has_two_examples_and_no_variables(
         assert widest(text) <= 80, path
         assert "env var" not in text and "WIKIGR_PACK" not in text and "\nOptions:\n" not in text, path
         is_group = hasattr(command, "commands")
-        examples = text.partition("\nExamples:\n")[2].partition("\n\n")[0].splitlines()
+        examples = text.partition("\n  Examples:\n")[2].partition("\n\n")[0].splitlines()
         assert len(examples) == 2 or (is_group and examples), path
-        assert [line.strip() for line in examples] == list(EXAMPLES[path])
+        assert [line.strip() for line in examples] == examples_of(command)
         assert len(set(examples)) == len(examples)
-    assert EXAMPLES.keys() == {path for path, _ in tree()}
 
 
 def test_the_examples_work(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
@@ -135,7 +133,7 @@ def test_the_examples_work(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -
     question = ("ask", "Who proposed matter waves?", "--pack", "packs/physics", "--receipt", "answer.json")
     assert wikigr(*question).code == 0
     (tmp_path / "results.json").write_text(wikigr("search", "spin", "--pack", "packs/physics", "--json").out)
-    for example in dict.fromkeys(example for examples in EXAMPLES.values() for example in examples):
+    for example in dict.fromkeys(example for _, command in tree() for example in examples_of(command)):
         if example.startswith("wikigr serve"):
             continue  # runs until it is stopped; see tests/cli/commands/test_serve.py
         first, _, second = (shlex.join(part) for part in _pipe(shlex.split(example)))
@@ -143,7 +141,6 @@ def test_the_examples_work(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -
         text = " ".join(piped[1:]) if piped[:1] == ["echo"] else wikigr(*piped[1:]).out if piped else ""
         result = wikigr(*shlex.split(second)[1:], stdin=text)
         assert result.code == 0, f"{example}\n{result.err}"
-        assert " is now " not in result.err, example
 
 
 def _pipe(words: list[str]) -> tuple[list[str], list[str], list[str]]:
@@ -209,48 +206,6 @@ def test_quiet_and_debug_work_after_every_command(wikigr: Wikigr) -> None:
         assert "No such option: --no-such-option" in environment.stderr.getvalue(), path  # type: ignore[attr-defined]
     result = wikigr("ask", "x", "--pack", "nowhere", "--debug")
     assert result.code == 4 and "Traceback" in result.err
-
-
-@pytest.mark.parametrize("path", sorted(OLD_SPELLINGS))
-def test_an_old_spelling_is_noted_and_hidden(wikigr: Wikigr, path: str) -> None:
-    for old, new in OLD_SPELLINGS[path].items():
-        command = next(command for name, command in tree() if name == path)
-        option = next(option for option in options_of(command) if long_name(option) == new)
-        value = () if option.is_flag else ("1",)
-        # Too many arguments: the options are processed, and the command does not run.
-        result = wikigr(*path.split(), old, *value, "a", "b", "c", "d")
-        assert f"{old} is now --{new}" in result.err
-        assert "is now" not in wikigr(*path.split(), f"--{new}", *value, "a", "b", "c", "d").err
-        assert f" {old} " not in wikigr("help", *path.split()).out.partition("\nArguments:\n")[2]
-
-
-def test_an_old_spelling_has_the_value_of_the_new_one(wikigr: Wikigr, physics_pack: Path) -> None:
-    pack = ("--pack", str(physics_pack))
-    old = wikigr("pagerank", "top", "-n", "3", *pack)
-    assert old.out == wikigr("pagerank", "top", "-k", "3", *pack).out and len(old.out.splitlines()) == 3
-    assert "-n is now --top-k" in old.err
-    assert wikigr("pagerank", "top", "-n", "3", *pack, "-q").err == ""
-    both = wikigr("pagerank", "top", "--count", "3", "-k", "2", *pack)
-    assert len(both.out.splitlines()) == 2
-    assert wikigr("pagerank", "top", "--count", "x", *pack).code == 2
-
-
-def test_an_old_variable_works_and_is_noted(
-    wikigr: Wikigr, physics_pack: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pack = ("--pack", str(physics_pack))
-    for old, new in (("COUNT", "TOP_K"), ("JSON_OUTPUT", "JSON")):
-        monkeypatch.setenv(f"WIKIGR_PAGERANK_TOP_{old}", "1")
-        result = wikigr("pagerank", "top", *pack)
-        assert f"WIKIGR_PAGERANK_TOP_{old} is now WIKIGR_PAGERANK_TOP_{new};" in result.err
-    assert len(json.loads(result.out)["articles"]) == 1
-    monkeypatch.setenv("WIKIGR_PAGERANK_TOP_TOP_K", "2")
-    result = wikigr("pagerank", "top", *pack)
-    assert len(json.loads(result.out)["articles"]) == 2 and "COUNT" not in result.err
-    monkeypatch.setenv("WIKIGR_EVAL_RUN_FLOORS", "accuracy=high")
-    result = wikigr("eval", "run", *pack)
-    assert result.code == 2 and "--min takes METRIC=VALUE, not 'accuracy=high'" in result.err
-    assert "WIKIGR_EVAL_RUN_FLOORS is now WIKIGR_EVAL_RUN_MIN" in result.err
 
 
 def test_a_pack_is_an_argument_an_option_or_a_variable(

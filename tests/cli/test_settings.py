@@ -178,17 +178,10 @@ def test_a_profile_at_the_top_level_does_not_choose_within_a_run(wikigr: Wikigr,
     assert found["eval gate --profile"] == (None, "default")
 
 
-def test_an_old_name_in_a_file_is_noted(wikigr: Wikigr, physics_pack: Path, tmp_path: Path) -> None:
-    (tmp_path / "wikigr.yaml").write_text("pagerank: {top: {count: 2}}\n")
-    result = wikigr("pagerank", "top", "--pack", str(physics_pack))
-    assert len(result.out.splitlines()) == 2
-    assert "pagerank top count is now top-k" in result.err
-
-
 def test_global_options_in_a_file_yield_to_flags_in_every_place(
     wikigr: Wikigr, physics_pack: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "wikigr.yaml").write_text(f"quiet: true\npack: {physics_pack}\npagerank top: {{count: 2}}\n")
+    (tmp_path / "wikigr.yaml").write_text(f"quiet: true\npack: {physics_pack}\npagerank top: {{top-k: 2}}\n")
     assert wikigr("search", "spin").err.count("Stages") == 0
     assert "Stages" in wikigr("-v", "search", "spin").err
     assert "Stages" in wikigr("search", "spin", "-v").err

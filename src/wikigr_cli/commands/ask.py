@@ -47,50 +47,48 @@ def ask(
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     model: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="The model that writes the answer. Default: the one in the profile."),
+        options.Model(metavar="ID", help="The model that writes the answer. Default: the one in the profile."),
     ] = None,
     offline: options.Offline = False,
     max_sentences: Annotated[
         int | None,
-        typer.Option(
+        options.Output(
             metavar="N",
             help="Quote at most N sentences, 1 to 10, if no model writes the answer. Default: the profile's.",
         ),
     ] = None,
     iterations: Annotated[
         int | None,
-        typer.Option(
+        options.Retrieval(
             metavar="N", help="The maximum number of planning rounds, 1 to 10; only for a profile with multi_strategy."
         ),
     ] = None,
     exact: options.Exact = False,
     stream: Annotated[
         bool | None,
-        typer.Option(
+        options.Model(
             "--stream/--no-stream", help="Print a model's answer while it is written. Default: in a terminal."
         ),
     ] = None,
     max_cost: Annotated[
-        float | None, typer.Option(metavar="USD", help="Stop before the run costs more than this, in US dollars.")
+        float | None, options.Model(metavar="USD", help="Stop before the run costs more than this, in US dollars.")
     ] = None,
     show_prompt: Annotated[
-        bool, typer.Option("--show-prompt", help="Print the request to the model as JSON and send nothing.")
+        bool, options.Model("--show-prompt", help="Print the request to the model as JSON and send nothing.")
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 if the pack does not cover the question.")
+        bool, options.Check("--strict", help="Exit with 1 if the pack does not cover the question.")
     ] = False,
     explain: Annotated[
-        bool,
-        typer.Option("--explain", help="Show the scores of every candidate and why it was dropped."),
+        bool, options.Output("--explain", help="Show the scores of every candidate and why it was dropped.")
     ] = False,
     receipt: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the evidence of the answer to FILE, for `wikigr replay`."),
+        options.Output(metavar="FILE", help="Write the evidence of the answer to FILE, for `wikigr replay`."),
     ] = None,
     batch: options.Batch = None,
     output_format: Annotated[
-        AnswerFormat | None,
-        typer.Option("--format", help="The output format. Default: text."),
+        AnswerFormat | None, options.Output("--format", help="The output format. Default: text.")
     ] = None,
     json_output: options.Json = False,
     embedding_model: options.EncoderModel = None,
@@ -102,6 +100,11 @@ def ask(
     the pack are sent to that server, and its model writes the answer.
 
     In a terminal and without a question, a prompt opens that answers one question after another.
+
+    \b
+    Examples:
+      wikigr ask "Who proposed matter waves?" --pack packs/physics
+      echo "What is spin?" | wikigr ask - --pack packs/physics --json
     """
     environment = context.ensure_object(Environment)
     if question is None and batch is None and environment.is_interactive():

@@ -17,13 +17,18 @@ from wikigr_cli.settings import effective_settings
 
 def show(
     context: typer.Context,
-    origin: Annotated[bool, typer.Option("--origin", help="Also show where each value comes from.")] = False,
-    show_all: Annotated[bool, typer.Option("--all", help="Also show the options that have their default.")] = False,
+    origin: Annotated[bool, options.Output("--origin", help="Also show where each value comes from.")] = False,
+    show_all: Annotated[bool, options.Output("--all", help="Also show the options that have their default.")] = False,
     json_output: options.Json = False,
 ) -> None:
     """Print the options that the environment or a settings file sets, with their values.
 
     --all also prints the options that have their default; --json always contains them.
+
+    \b
+    Examples:
+      wikigr config show
+      wikigr config show --origin
     """
     environment = context.ensure_object(Environment)
     rows = effective_settings(Path.cwd(), context.find_root().command)
@@ -33,4 +38,12 @@ def show(
         print_settings(environment, rows, origin=origin, show_all=show_all)
 
 
-app = group("Show the effective settings.", {"show": show})
+app = group(
+    """Show the effective settings.
+
+    \b
+    Examples:
+      wikigr config show --origin
+    """,
+    {"show": show},
+)

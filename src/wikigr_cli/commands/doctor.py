@@ -11,7 +11,13 @@ from wikigr_cli.render.output import all_passed, checks_document, print_checks, 
 
 
 def doctor(context: typer.Context, json_output: options.Json = False) -> None:
-    """Check Python, the engine and its extensions, the encoder, caches and API key; print a fix for each failure."""
+    """Check Python, the engine and its extensions, the encoder, caches and API key; print a fix for each failure.
+
+    \b
+    Examples:
+      wikigr doctor
+      wikigr doctor --json
+    """
     environment = context.ensure_object(Environment)
 
     from wikigr.doctor import diagnose

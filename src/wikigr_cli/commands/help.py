@@ -20,7 +20,13 @@ def help_command(
         typer.Argument(metavar="[COMMAND]...", help="The command, such as `ask` or `pack build`.", show_default=False),
     ] = None,
 ) -> None:
-    """Print the help of a command, or the list of commands."""
+    """Print the help of a command, or the list of commands.
+
+    \b
+    Examples:
+      wikigr help
+      wikigr help pack build
+    """
     environment = context.ensure_object(Environment)
     chosen: Any = context.find_root()
     for word in words or ():
@@ -37,7 +43,13 @@ def help_command(
 
 
 def version_command(context: typer.Context, json_output: options.Json = False) -> None:
-    """Print the version and the commit."""
+    """Print the version and the commit.
+
+    \b
+    Examples:
+      wikigr version
+      wikigr version --json
+    """
     environment = context.ensure_object(Environment)
 
     from wikigr import __version__

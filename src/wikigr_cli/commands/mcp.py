@@ -33,13 +33,20 @@ def mcp(
     offline: options.Offline = False,
     print_config: Annotated[
         Client | None,
-        typer.Option("--print-config", metavar="CLIENT", help="Print what to paste into the settings of this client."),
+        options.Server(
+            "--print-config", metavar="CLIENT", help="Print what to paste into the settings of this client."
+        ),
     ] = None,
 ) -> None:
     """Serve packs to an assistant over the Model Context Protocol (MCP), on standard input and output.
 
     The assistant starts this command itself; --print-config prints its settings for claude-desktop, claude-code, vscode
     or cursor. Needs the extra `serve`.
+
+    \b
+    Examples:
+      wikigr mcp --pack packs/physics --print-config claude-code
+      wikigr mcp --pack packs/physics --print-config cursor
     """
     environment = context.ensure_object(Environment)
     packs = options.require_packs(pack)

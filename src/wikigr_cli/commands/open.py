@@ -16,15 +16,20 @@ def open(  # noqa: A001 -- the name of the command
     target: Target,
     pack: options.PackName = None,
     quote: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Highlight this text. Its white space may differ.")
+        str | None, options.Output(metavar="TEXT", help="Highlight this text. Its white space may differ.")
     ] = None,
     browser: Annotated[
-        bool, typer.Option("--browser", help="Open the web address or the source file in the browser.")
+        bool, options.Output("--browser", help="Open the web address or the source file in the browser.")
     ] = False,
 ) -> None:
     """Open a section or an article of a pack.
 
     The text is shown in the pager ($PAGER, or less), and printed if standard output is not a terminal.
+
+    \b
+    Examples:
+      wikigr open "Louis de Broglie#3" --pack packs/physics
+      wikigr open Spin --pack packs/physics --quote angular
     """
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)

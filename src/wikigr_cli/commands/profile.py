@@ -23,7 +23,13 @@ Name = Annotated[
 
 
 def list_profiles(context: typer.Context, json_output: options.Json = False) -> None:
-    """List the profiles that ship with wikigr and your own (the folder `profiles` beside the user settings)."""
+    """List the profiles that ship with wikigr and your own (the folder `profiles` beside the user settings).
+
+    \b
+    Examples:
+      wikigr profile list
+      wikigr profile list --json
+    """
     environment = context.ensure_object(Environment)
 
     from wikigr.profiles.files import ProfileError, load_profile
@@ -40,7 +46,13 @@ def list_profiles(context: typer.Context, json_output: options.Json = False) -> 
 
 
 def show(context: typer.Context, name: Name, json_output: options.Json = False) -> None:
-    """Print every key of a profile with its value, including inherited keys."""
+    """Print every key of a profile with its value, including inherited keys.
+
+    \b
+    Examples:
+      wikigr profile show enhanced
+      wikigr profile show fast --json
+    """
     environment = context.ensure_object(Environment)
 
     from wikigr.profiles.files import load_profile
@@ -61,7 +73,13 @@ def validate(
         ),
     ],
 ) -> None:
-    """Check profiles and print the first mistake of each with its file, line and key. Exits with 2 if there is one."""
+    """Check profiles and print the first mistake of each with its file, line and key. Exits with 2 if there is one.
+
+    \b
+    Examples:
+      wikigr profile validate mine.yaml
+      wikigr profile validate fast precise
+    """
     environment = context.ensure_object(Environment)
 
     from wikigr.profiles.files import ProfileError, load_profile
@@ -92,7 +110,13 @@ def diff(
     ],
     json_output: options.Json = False,
 ) -> None:
-    """Print the keys in which two profiles differ, with both values."""
+    """Print the keys in which two profiles differ, with both values.
+
+    \b
+    Examples:
+      wikigr profile diff baseline enhanced
+      wikigr profile diff enhanced mine.yaml --json
+    """
     environment = context.ensure_object(Environment)
 
     from wikigr.profiles.files import differences, load_profile
@@ -106,6 +130,11 @@ def diff(
 
 
 app = group(
-    "List, show, validate and compare profiles.",
+    """List, show, validate and compare profiles.
+
+    \b
+    Examples:
+      wikigr profile list
+    """,
     {"list": list_profiles, "show": show, "validate": validate, "diff": diff},
 )

@@ -24,6 +24,11 @@ def replay(
 
     Nothing leaves this machine and no model is called. Without --pack, the installed pack with the name in the receipt
     is used, else the default pack. Exits with 1 if a check fails.
+
+    \b
+    Examples:
+      wikigr replay answer.json --pack packs/physics
+      wikigr replay answer.json --pack packs/physics --json
     """
     environment = context.ensure_object(Environment)
     source: Any = context.get_parameter_source("pack")

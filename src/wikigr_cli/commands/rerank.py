@@ -32,7 +32,7 @@ def rerank(
     pack: options.PackName = None,
     method: Annotated[
         str,
-        typer.Option(
+        options.Retrieval(
             metavar="METHOD",
             help="How to rerank: graph mixes PageRank into the scores, cross-encoder lets the reader (or the model "
             "that the profile names) score the question with each text, and quality scores the sections. Join several "
@@ -41,13 +41,17 @@ def rerank(
     ] = "graph",
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     alpha: Annotated[
-        float | None, typer.Option(help="The weight of the given score. Default: the one in the profile.")
+        float | None, options.Retrieval(help="The weight of the given score. Default: the one in the profile.")
     ] = None,
-    beta: Annotated[float | None, typer.Option(help="The weight of PageRank. alpha and beta must sum to 1.")] = None,
+    beta: Annotated[
+        float | None, options.Retrieval(help="The weight of PageRank. alpha and beta must sum to 1.")
+    ] = None,
     top_k: Annotated[
-        int | None, typer.Option("--top-k", "-k", min=1, help="The maximum number of results. Default: all.")
+        int | None, options.Retrieval("--top-k", "-k", min=1, help="The maximum number of results. Default: all.")
     ] = None,
-    query: Annotated[str | None, typer.Option("--query", help="The question. Default: the one in the results.")] = None,
+    query: Annotated[
+        str | None, options.Input("--query", help="The question. Default: the one in the results.")
+    ] = None,
     offline: options.Offline = False,
     json_output: options.Json = False,
 ) -> None:
@@ -55,6 +59,11 @@ def rerank(
 
     The results do not leave this machine. If the profile names a cross-encoder other than the reader, it is downloaded
     once, unless --offline is given.
+
+    \b
+    Examples:
+      wikigr rerank results.json --pack packs/physics
+      wikigr search spin -p packs/physics --json | wikigr rerank -p packs/physics
     """
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)
@@ -81,12 +90,7 @@ def rerank(
             found = document["results"]
             # An empty list is not an error: the search before the pipe may find nothing.
             reranked = found and rerank_results(
-                pipeline,
-                query or document.get("question") or "",
-                found,
-                method,
-                top_k=top_k or len(found),
-                trace=trace,
+                pipeline, query or document.get("question") or "", found, method, top_k=top_k or len(found), trace=trace
             )
             print_trace(environment, trace)
             printed = rerank_document(document, reranked, method, trace)

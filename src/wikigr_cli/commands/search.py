@@ -36,25 +36,26 @@ def search(
     context: typer.Context,
     question: options.Question = None,
     pack: options.PackNames = None,
-    top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=1000, help="The maximum number of sections.")] = 10,
+    top_k: Annotated[
+        int, options.Retrieval("--top-k", "-k", min=1, max=1000, help="The maximum number of sections.")
+    ] = 10,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     mode: Annotated[
-        Mode | None,
-        typer.Option(help="Rank only by vectors, BM25 or both. Default: the stages of the profile."),
+        Mode | None, options.Retrieval(help="Rank only by vectors, BM25 or both. Default: the stages of the profile.")
     ] = None,
     fusion: Annotated[
-        Fusion | None, typer.Option(help="How hybrid fuses the two: by weighted scores or reciprocal ranks.")
+        Fusion | None, options.Retrieval(help="How hybrid fuses the two: by weighted scores or reciprocal ranks.")
     ] = None,
     exact: options.Exact = False,
     offline: options.Offline = False,
     batch: options.Batch = None,
     output_format: Annotated[
         OutputFormat | None,
-        typer.Option("--format", help="The output format; jsonl has a line per result. Default: text."),
+        options.Output("--format", help="The output format; jsonl has a line per result. Default: text."),
     ] = None,
     fields: Annotated[
         str | None,
-        typer.Option(
+        options.Output(
             "--fields",
             metavar="A,B,C",
             help=f"Only these keys of the results, in json, jsonl, csv and md: {', '.join(FIELDS)}, "
@@ -69,6 +70,11 @@ def search(
     Nothing leaves this machine, unless the profile rephrases the question (as `recall` does). In that case the question
     is sent to a model server. If the profile names a cross-encoder other than the reader, it is downloaded once.
     --offline prevents both.
+
+    \b
+    Examples:
+      wikigr search exclusion principle --pack packs/physics -k 3
+      wikigr search "spin" --pack packs/physics --mode lexical --format csv
     """
     environment = context.ensure_object(Environment)
     if (question is None) == (batch is None):

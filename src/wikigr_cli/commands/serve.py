@@ -15,26 +15,35 @@ def serve(
     context: typer.Context,
     pack: options.PackNames = None,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Listen on this address. Others than loopback need --token.")
+        str, options.Server(metavar="ADDRESS", help="Listen on this address. Others than loopback need --token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Listen on this port; 0 is any free one.")] = 8642,
+    port: Annotated[int, options.Server(min=0, max=65535, help="Listen on this port; 0 is any free one.")] = 8642,
     token: Annotated[
         str | None,
-        typer.Option(metavar="SECRET", help="Answer only clients that send this secret, at least 16 characters long."),
+        options.Server(
+            metavar="SECRET", help="Answer only clients that send this secret, at least 16 characters long."
+        ),
     ] = None,
     allowed_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Answer requests for this host name, such as that of a proxy (repeatable)."),
+        options.Server(
+            metavar="NAME", help="Answer requests for this host name, such as that of a proxy (repeatable)."
+        ),
     ] = None,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     offline: options.Offline = False,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open the address in the browser.")] = False,
+    open_browser: Annotated[bool, options.Server("--open", help="Open the address in the browser.")] = False,
 ) -> None:
     """Serve packs over HTTP: a web page, a JSON API under /api, and the Model Context Protocol (MCP) at /mcp.
 
     The packs stay open, so an answer takes a fraction of the time of `wikigr ask`. A pack that is replaced, as by
     `wikigr pack update`, is opened again. Ctrl-C stops the server after the requests under way. Needs the extra
     `serve`.
+
+    \b
+    Examples:
+      wikigr serve --pack packs/physics --open
+      wikigr serve --pack packs/physics --host 0.0.0.0 --token $SECRET
     """
     environment = context.ensure_object(Environment)
     packs = options.require_packs(pack)

@@ -21,15 +21,17 @@ Target = Annotated[
 
 
 def show(
-    context: typer.Context,
-    target: Target,
-    pack: options.PackName = None,
-    json_output: options.Json = False,
+    context: typer.Context, target: Target, pack: options.PackName = None, json_output: options.Json = False
 ) -> None:
     """Print a section of a pack, or the outline of an article.
 
     A section is printed with the sections before and after it and the articles that it names; an article with its
     lead and the ids of its sections.
+
+    \b
+    Examples:
+      wikigr show Louis de Broglie --pack packs/physics
+      wikigr show "Louis de Broglie#3" --pack packs/physics --json
     """
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)

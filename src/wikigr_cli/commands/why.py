@@ -23,7 +23,7 @@ def why(
     pack: options.PackName = None,
     profile: options.ProfileName = options.DEFAULT_PROFILE,
     section: Annotated[
-        str | None, typer.Option(metavar="S", help="Follow only this section: a heading or a section id.")
+        str | None, options.Input(metavar="S", help="Follow only this section: a heading or a section id.")
     ] = None,
     offline: options.Offline = False,
     json_output: options.Json = False,
@@ -32,6 +32,11 @@ def why(
 
     The question is answered as by `wikigr ask`: a model is called if there is an API key or a server, unless --offline
     is given.
+
+    \b
+    Examples:
+      wikigr why "What is spin?" Spin --pack packs/physics
+      wikigr why who proposed matter waves "Louis de Broglie" -p packs/physics
     """
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)

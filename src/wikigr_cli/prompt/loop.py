@@ -60,10 +60,7 @@ def _step(environment: Environment, session: AskSession, reader: PromptSession[s
 
 
 def _line_reader(
-    environment: Environment,
-    session: AskSession,
-    terminal: tuple[Input, Output] | None,
-    history: History | None,
+    environment: Environment, session: AskSession, terminal: tuple[Input, Output] | None, history: History | None
 ) -> PromptSession[str]:
     source, screen = terminal or (create_input(environment.stdin), create_output(environment.stdout))
     return PromptSession(

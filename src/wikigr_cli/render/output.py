@@ -53,11 +53,7 @@ def print_json_line(environment: Environment, document: Document) -> None:
 
 
 def print_result(
-    environment: Environment,
-    document: Document,
-    print_text: Callable[[Environment, Document], None],
-    *,
-    as_json: bool,
+    environment: Environment, document: Document, print_text: Callable[[Environment, Document], None], *, as_json: bool
 ) -> None:
     """Print the result of a command: as JSON with ``--json``, else with ``print_text``."""
     if as_json:

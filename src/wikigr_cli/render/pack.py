@@ -118,12 +118,7 @@ def _print_extraction(environment: Environment, extraction: Document) -> None:
 
 def manifest_document(manifest: Manifest, layout: Layout, readers: Sequence[str]) -> dict[str, Any]:
     """Return what ``wikigr pack info --json`` prints; ``readers`` are those that are ready for the pack here."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "path": str(layout.root),
-        **asdict(manifest),
-        "readers": list(readers),
-    }
+    return {"schema_version": SCHEMA_VERSION, "path": str(layout.root), **asdict(manifest), "readers": list(readers)}
 
 
 def print_manifest(environment: Environment, document: Document) -> None:

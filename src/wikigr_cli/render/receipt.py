@@ -69,8 +69,7 @@ def print_replay(environment: Environment, document: Document) -> None:
     required = [check for check in document["checks"] if check["required"]]
     failed = sum(not check["passed"] for check in required)
     environment.print(
-        f"{failed} of {len(required)} checks failed." if failed else f"All {len(required)} checks passed.",
-        style="bold",
+        f"{failed} of {len(required)} checks failed." if failed else f"All {len(required)} checks passed.", style="bold"
     )
 
 

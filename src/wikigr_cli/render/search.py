@@ -14,12 +14,7 @@ from wikigr_cli.render.formats import (
     print_markdown_table,
     with_fields,
 )
-from wikigr_cli.render.output import (
-    Document,
-    print_address,
-    print_json,
-    print_json_line,
-)
+from wikigr_cli.render.output import Document, print_address, print_json, print_json_line
 
 if TYPE_CHECKING:
     from wikigr.retrieval.trace import Trace

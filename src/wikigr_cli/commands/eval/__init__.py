@@ -6,7 +6,13 @@ from wikigr_cli.command_table import group
 from wikigr_cli.commands.eval import bless, calibrate, compare, flips, gate, report, run, trec, validate
 
 app = group(
-    "Score profiles on gold questions, tell real differences from noise, and gate CI jobs.",
+    """Score profiles on gold questions, tell real differences from noise, and gate CI jobs.
+
+    \b
+    Examples:
+      wikigr eval run --pack packs/physics --offline -o runs/first
+      wikigr eval report runs/first
+    """,
     {
         "run": run.run,
         "report": report.report,

@@ -19,10 +19,16 @@ def calibrate(
     questions: Questions = None,
     split: Split = "dev",
     profile: options.ProfileName = options.DEFAULT_PROFILE,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the threshold without changing the pack.")] = False,
+    dry_run: Annotated[bool, options.Build("--dry-run", help="Show the threshold without changing the pack.")] = False,
     json_output: options.Json = False,
 ) -> None:
-    """Fit the probability below which the pack abstains on a split of gold questions and store it in its manifest."""
+    """Fit the probability below which the pack abstains on a split of gold questions and store it in its manifest.
+
+    \b
+    Examples:
+      wikigr eval calibrate --pack packs/physics --dry-run
+      wikigr eval calibrate --pack packs/physics --split dev --json
+    """
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wikigr.errors import UsageError
-from wikigr_cli.commands.eval import options
+from wikigr_cli import options
+from wikigr_cli.commands.eval.options import Margin, OneProfile, Primary, RunFolder, deciding, profile_of
 from wikigr_cli.environment import Environment
-from wikigr_cli.options import Json
 from wikigr_cli.render import evaluation as render_evaluation
 from wikigr_cli.render.output import SCHEMA_VERSION, print_json
 
@@ -21,21 +21,26 @@ if TYPE_CHECKING:
 
 def compare(
     context: typer.Context,
-    first: options.RunFolder,
+    first: RunFolder,
     second: Annotated[Path, typer.Argument(metavar="OTHER", help="The run to compare it with.")],
-    profile: options.OneProfile = None,
-    primary: options.Primary = None,
-    margin: options.Margin = None,
+    profile: OneProfile = None,
+    primary: Primary = None,
+    margin: Margin = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Compare runs even over different questions or packs, and say so.")
+        bool, options.Build("--force", help="Compare runs even over different questions or packs, and say so.")
     ] = False,
-    show_all: Annotated[bool, typer.Option("--all", help="Also print the metrics that do not differ.")] = False,
-    json_output: Json = False,
+    show_all: Annotated[bool, options.Output("--all", help="Also print the metrics that do not differ.")] = False,
+    json_output: options.Json = False,
 ) -> None:
     """Compare one profile of two runs over the same questions.
 
     The first run is the base: a positive difference means that the other run has the higher value. It prints the
     verdict, the primary metric and the metrics that differ; --all prints every metric.
+
+    \b
+    Examples:
+      wikigr eval compare runs/first runs/second
+      wikigr eval compare runs/first runs/second --primary recall@5
     """
     environment = context.ensure_object(Environment)
 
@@ -50,8 +55,8 @@ def compare(
             hint=f"Compare the profiles of one run: wikigr eval report {shlex.quote(str(first))}",
         )
     caveats = check_comparable(one, other, force=force)
-    left, right = options.profile_of(one, profile), options.profile_of(other, profile)
-    primary, margin = options.deciding(one, primary, margin)
+    left, right = profile_of(one, profile), profile_of(other, profile)
+    primary, margin = deciding(one, primary, margin)
     comparison = compare_samples(
         one.samples_of(left),
         other.samples_of(right),

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wikigr.errors import UsageError
-from wikigr_cli.commands.eval import options
+from wikigr_cli import options
 from wikigr_cli.commands.eval.compare import check_comparable, choice_notices, side_labels
+from wikigr_cli.commands.eval.options import OneProfile, Primary, RunFolder, deciding, profile_of
 from wikigr_cli.environment import Environment
-from wikigr_cli.options import Json
 from wikigr_cli.render import evaluation as render_evaluation
 from wikigr_cli.render.output import SCHEMA_VERSION, print_json
 
@@ -21,18 +21,24 @@ if TYPE_CHECKING:
 
 def flips(
     context: typer.Context,
-    first: options.RunFolder,
+    first: RunFolder,
     second: Annotated[
         Path | None, typer.Argument(metavar="[OTHER]", help="Another run; by default the first profile of this run.")
     ] = None,
-    profile: options.OneProfile = None,
-    primary: options.Primary = None,
+    profile: OneProfile = None,
+    primary: Primary = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Compare runs even over different questions or packs.")
+        bool, options.Build("--force", help="Compare runs even over different questions or packs.")
     ] = False,
-    json_output: Json = False,
+    json_output: options.Json = False,
 ) -> None:
-    """Show the questions that changed, with the evidence of both sides and the commands that reproduce them."""
+    """Show the questions that changed, with the evidence of both sides and the commands that reproduce them.
+
+    \b
+    Examples:
+      wikigr eval flips runs/first
+      wikigr eval flips runs/first runs/second --json
+    """
     environment = context.ensure_object(Environment)
 
     from wikigr.evaluation.comparison import count_paired
@@ -44,11 +50,11 @@ def flips(
     other = one if second is None else load_run(second)
     caveats = [] if second is None else check_comparable(one, other, force=force)
     # Within one run, the other profiles are compared with the first one.
-    before = next(iter(one.run.profiles)) if second is None else options.profile_of(one, profile)
-    after = options.profile_of(other, profile)
+    before = next(iter(one.run.profiles)) if second is None else profile_of(one, profile)
+    after = profile_of(other, profile)
     if before == after and (second is None or first.resolve() == second.resolve()):
         raise _same_profile(one, before)
-    primary, _ = options.deciding(one, primary, None)
+    primary, _ = deciding(one, primary, None)
     left, right = one.samples_of(before), other.samples_of(after)
     labels = (before, after) if second is None else side_labels((first, before), (second, after))
     document = {

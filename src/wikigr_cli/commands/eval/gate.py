@@ -10,11 +10,23 @@ from typing import TYPE_CHECKING
 import typer
 
 from wikigr.errors import UsageError
-from wikigr_cli.commands.eval import options
-from wikigr_cli.commands.eval.options import FailOn
+from wikigr_cli import options
+from wikigr_cli.commands.eval.options import (
+    BaselineFile,
+    FailOn,
+    FailOnOption,
+    Floors,
+    Margin,
+    MaxErrors,
+    OneProfile,
+    Primary,
+    RunFolder,
+    check_margin,
+    deciding,
+    profile_of,
+)
 from wikigr_cli.environment import Environment
 from wikigr_cli.exit_codes import ExitStatus
-from wikigr_cli.options import Json
 from wikigr_cli.render import evaluation as render_evaluation
 from wikigr_cli.render.output import SCHEMA_VERSION, print_json
 
@@ -25,19 +37,24 @@ if TYPE_CHECKING:
 
 def gate(
     context: typer.Context,
-    folder: options.RunFolder,
-    profile: options.OneProfile = None,
-    floors: options.Floors = None,
-    baseline: options.BaselineFile = None,
-    fail_on: options.FailOnOption = None,
-    max_errors: options.MaxErrors = None,
-    primary: options.Primary = None,
-    margin: options.Margin = None,
-    json_output: Json = False,
+    folder: RunFolder,
+    profile: OneProfile = None,
+    floors: Floors = None,
+    baseline: BaselineFile = None,
+    fail_on: FailOnOption = None,
+    max_errors: MaxErrors = None,
+    primary: Primary = None,
+    margin: Margin = None,
+    json_output: options.Json = False,
 ) -> None:
     """Exit 0 if a run meets its requirements, 1 if it does not, and 3 if there is nothing to judge.
 
     On GitHub Actions, it also writes a summary and an annotation for each question that got worse.
+
+    \b
+    Examples:
+      wikigr eval gate runs/first --min accuracy=0.1
+      wikigr eval gate runs/first --min accuracy=0.1 --max-errors 0.05
     """
     environment = context.ensure_object(Environment)
 
@@ -50,7 +67,7 @@ def gate(
         raise UsageError(
             "The gate has no requirement.", hint="Give --baseline FILE, --min METRIC=VALUE or --max-errors SHARE."
         )
-    wanted = requirements(floors, fail_on, max_errors, *options.deciding(stored, primary, margin))
+    wanted = requirements(floors, fail_on, max_errors, *deciding(stored, primary, margin))
     result = judge(stored, profile, wanted, None if baseline is None else read_baseline(baseline))
     if json_output:
         document = {
@@ -76,7 +93,7 @@ def requirements(
     from wikigr.evaluation.gate import Requirements
     from wikigr.evaluation.metrics import known_metric
 
-    options.check_margin(margin)
+    check_margin(margin)
     if max_errors is not None and math.isnan(max_errors):
         raise UsageError(f"--max-errors takes a share from 0 to 1, not {max_errors}.")
     return Requirements(
@@ -110,7 +127,7 @@ def judge(stored: StoredRun, profile: str | None, wanted: Requirements, baseline
     from wikigr.evaluation.gate import check_gate
     from wikigr.evaluation.run import late_choices
 
-    judged = options.profile_of(stored, profile)
+    judged = profile_of(stored, profile)
     result = check_gate(stored.run, stored.samples, judged, wanted, baseline, clusters=stored.clusters)
     late = late_choices(stored.run, wanted.primary, wanted.margin)
     return replace(result, caveats=(*result.caveats, *late))

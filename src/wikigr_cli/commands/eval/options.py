@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wikigr.errors import UsageError
+from wikigr_cli.options import Check, Input, Retrieval
 
 if TYPE_CHECKING:
     from wikigr.evaluation.stored_run import StoredRun
@@ -24,44 +25,37 @@ class FailOn(StrEnum):
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
 # Both default to what was declared when the run was made.
 Primary = Annotated[
-    str | None,
-    typer.Option("--primary", metavar="METRIC", help="The metric that decides; by default the declared one."),
+    str | None, Check("--primary", metavar="METRIC", help="The metric that decides; by default the declared one.")
 ]
 Margin = Annotated[
     float | None,
-    typer.Option(
-        "--margin", help="Differences up to this size do not matter; by default the declared one.", min=0.0, max=1.0
-    ),
+    Check("--margin", help="Differences up to this size do not matter; by default the declared one.", min=0.0, max=1.0),
 ]
 Questions = Annotated[
     Path | None,
-    typer.Option("--questions", metavar="FILE", help="Gold questions; by default the pack's eval/questions.jsonl."),
+    Input("--questions", metavar="FILE", help="Gold questions; by default the pack's eval/questions.jsonl."),
 ]
-Split = Annotated[str | None, typer.Option("--split", help="Use only the questions of this split.")]
+Split = Annotated[str | None, Input("--split", help="Use only the questions of this split.")]
 Floors = Annotated[
-    list[str] | None,
-    typer.Option("--min", metavar="METRIC=VALUE", help="A floor, such as accuracy=0.8. Repeatable."),
+    list[str] | None, Check("--min", metavar="METRIC=VALUE", help="A floor, such as accuracy=0.8. Repeatable.")
 ]
 BaselineFile = Annotated[
-    Path | None, typer.Option("--baseline", metavar="FILE", help="A blessed baseline; the run must not be worse.")
+    Path | None, Check("--baseline", metavar="FILE", help="A blessed baseline; the run must not be worse.")
 ]
 FailOnOption = Annotated[
     FailOn | None,
-    typer.Option("--fail-on", help="The verdict against the baseline that fails the gate; regression by default."),
+    Check("--fail-on", help="The verdict against the baseline that fails the gate; regression by default."),
 ]
 MaxErrors = Annotated[
     float | None,
-    typer.Option(
-        "--max-errors", metavar="SHARE", min=0.0, max=1.0, help="The share of samples that may fail; 0 by default."
-    ),
+    Check("--max-errors", metavar="SHARE", min=0.0, max=1.0, help="The share of samples that may fail; 0 by default."),
 ]
 JudgeLabels = Annotated[
-    Path | None,
-    typer.Option("--judge-labels", metavar="FILE", help="Human grades (JSON Lines) to compare the judge with."),
+    Path | None, Input("--judge-labels", metavar="FILE", help="Human grades (JSON Lines) to compare the judge with.")
 ]
 OneProfile = Annotated[
     str | None,
-    typer.Option(
+    Retrieval(
         "--profile",
         metavar="NAME",
         help="The profile to judge; by default the last one or, of an ablation, the full one.",

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wikigr.errors import UsageError, WikigrError
-from wikigr_cli.commands.eval import options
+from wikigr_cli import options
+from wikigr_cli.commands.eval.options import JudgeLabels, Margin, Primary, RunFolder, check_margin
 from wikigr_cli.environment import Environment, plain_json
 from wikigr_cli.render import evaluation as render_evaluation
 
@@ -32,16 +33,22 @@ class ReportFormat(StrEnum):
 
 def report(
     context: typer.Context,
-    folder: options.RunFolder,
-    report_format: Annotated[ReportFormat, typer.Option("--format", help="The output format.")] = ReportFormat.TEXT,
-    primary: options.Primary = None,
-    margin: options.Margin = None,
+    folder: RunFolder,
+    report_format: Annotated[ReportFormat, options.Output("--format", help="The output format.")] = ReportFormat.TEXT,
+    primary: Primary = None,
+    margin: Margin = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file instead of stdout.")
+        Path | None, options.Output("-o", "--output", metavar="FILE", help="Write to this file instead of stdout.")
     ] = None,
-    judge_labels: options.JudgeLabels = None,
+    judge_labels: JudgeLabels = None,
 ) -> None:
-    """Write the report of a run from its stored samples."""
+    """Write the report of a run from its stored samples.
+
+    \b
+    Examples:
+      wikigr eval report runs/first
+      wikigr eval report runs/first --format html -o report.html
+    """
     environment = context.ensure_object(Environment)
 
     from wikigr.evaluation.stored_run import load_run
@@ -77,7 +84,7 @@ def print_report(
     from wikigr.atomic import write_atomic
     from wikigr.evaluation.reports.document import report_document
 
-    document = report_document(stored, primary=primary, margin=options.check_margin(margin), labels=labels, gate=gate)
+    document = report_document(stored, primary=primary, margin=check_margin(margin), labels=labels, gate=gate)
     if report_format is ReportFormat.TEXT and output is None:
         render_evaluation.evaluation(environment, document)
         return

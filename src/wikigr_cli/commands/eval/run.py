@@ -38,7 +38,7 @@ def run(
     questions: Questions = None,
     profiles: Annotated[
         list[str] | None,
-        typer.Option(
+        options.Retrieval(
             "--profile",
             metavar="NAME",
             help="A profile. The others are compared with the first one. Repeatable.",
@@ -47,32 +47,32 @@ def run(
     ] = None,
     split: Split = None,
     ablate: Annotated[
-        bool, typer.Option("--ablate", help="Switch off each enhancement of one profile in turn.")
+        bool, options.Build("--ablate", help="Switch off each enhancement of one profile in turn.")
     ] = False,
     offline: options.Offline = False,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the bootstrap and the permutation tests.")] = 0,
-    repeat: Annotated[int, typer.Option(min=1, max=100, help="How many times to ask every question.")] = 1,
-    jobs: Annotated[int, typer.Option(min=1, max=64, help="How many questions to ask in parallel.")] = 1,
+    seed: Annotated[int, options.Build(min=0, help="The seed of the bootstrap and the permutation tests.")] = 0,
+    repeat: Annotated[int, options.Build(min=1, max=100, help="How many times to ask every question.")] = 1,
+    jobs: Annotated[int, options.Build(min=1, max=64, help="How many questions to ask in parallel.")] = 1,
     engine: Annotated[
-        options.Engine, typer.Option("--engine", help="Ask on this machine or, with --offline, on a Ray cluster.")
+        options.Engine, options.Build("--engine", help="Ask on this machine or, with --offline, on a Ray cluster.")
     ] = options.Engine.LOCAL,
     ray_address: options.RayAddress = None,
     workers: options.Workers = None,
     strict: Annotated[
-        bool, typer.Option("--refuse-leaks", help="Refuse to run if few-shot examples leak answers.")
+        bool, options.Check("--refuse-leaks", help="Refuse to run if few-shot examples leak answers.")
     ] = False,
     primary: Annotated[
-        str, typer.Option("--primary", metavar="METRIC", help="The metric that decides, declared before the run.")
+        str, options.Check("--primary", metavar="METRIC", help="The metric that decides, declared before the run.")
     ] = "accuracy",
     margin: Annotated[
         float,
-        typer.Option(
+        options.Check(
             "--margin", help="Differences up to this size do not matter, declared before the run.", min=0.0, max=1.0
         ),
     ] = 0.02,
     output: Annotated[
         Path | None,
-        typer.Option(
+        options.Output(
             "-o", "--output", metavar="DIR", help="The folder of the run; by default named after its content."
         ),
     ] = None,
@@ -80,25 +80,21 @@ def run(
     baseline: BaselineFile = None,
     fail_on: FailOnOption = None,
     max_errors: MaxErrors = None,
-    judge: Annotated[JudgeKind, typer.Option("--judge", help="An additional grader of the answers.")] = JudgeKind.NONE,
+    judge: Annotated[JudgeKind, options.Model("--judge", help="An additional grader of the answers.")] = JudgeKind.NONE,
     judge_model: Annotated[
         str | None,
-        typer.Option("--judge-model", metavar="ID", help="The model of the judge; claude-opus-4-6 by default."),
+        options.Model("--judge-model", metavar="ID", help="The model of the judge; claude-opus-4-6 by default."),
     ] = None,
     judge_max_cost: Annotated[
-        float | None,
-        typer.Option("--judge-max-cost", metavar="USD", min=0.0, help="The maximum cost of the judge."),
+        float | None, options.Model("--judge-max-cost", metavar="USD", min=0.0, help="The maximum cost of the judge.")
     ] = None,
     judge_labels: JudgeLabels = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Ask models again for cached replies and cache the new ones.")
+        bool, options.Model("--fresh", help="Ask models again for cached replies and cache the new ones.")
     ] = False,
     show_all: Annotated[
         bool,
-        typer.Option(
-            "--all",
-            help="Print every metric, by hops and type too, abstention, confidence and latency.",
-        ),
+        options.Output("--all", help="Print every metric, by hops and type too, abstention, confidence and latency."),
     ] = False,
     json_output: options.Json = False,
 ) -> None:
@@ -107,6 +103,11 @@ def run(
     It prints the verdict, the primary metric and some of the questions that changed; --all prints everything.
     With --min, --baseline, --fail-on or --max-errors, the exit code is 1 unless the last profile (of an ablation, the
     full one) passes the gate.
+
+    \b
+    Examples:
+      wikigr eval run --pack packs/physics --offline -o runs/first
+      wikigr eval run -p packs/physics --profile fast --offline -o runs/second
     """
     environment = context.ensure_object(Environment)
     options.require_ray(engine, **{"ray-address": ray_address, "workers": workers})

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wikigr.errors import WikigrError
+from wikigr_cli import options
 from wikigr_cli.commands.eval.options import RunFolder
 from wikigr_cli.environment import Environment
-from wikigr_cli.options import Json
 from wikigr_cli.render.output import SCHEMA_VERSION, print_json
 
 if TYPE_CHECKING:
@@ -20,10 +20,16 @@ if TYPE_CHECKING:
 def trec(
     context: typer.Context,
     folder: RunFolder,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder for the files.")],
-    json_output: Json = False,
+    output: Annotated[Path, options.Output("-o", "--output", metavar="DIR", help="The folder for the files.")],
+    json_output: options.Json = False,
 ) -> None:
-    """Write TREC qrels and one run file per profile, by article and by passage, for other evaluation tools."""
+    """Write TREC qrels and one run file per profile, by article and by passage, for other evaluation tools.
+
+    \b
+    Examples:
+      wikigr eval trec runs/first -o trec
+      wikigr eval trec runs/first -o trec --json
+    """
     environment = context.ensure_object(Environment)
 
     from wikigr.evaluation.stored_run import load_run

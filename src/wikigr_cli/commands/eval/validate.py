@@ -26,6 +26,11 @@ def validate(
     missing gold locations, gold locations without the answer, and unanswerable questions that the pack answers.
 
     Problems set exit code 1. Warnings do not: they name questions to read again, whose labels may be right.
+
+    \b
+    Examples:
+      wikigr eval validate packs/physics/eval/questions.jsonl
+      wikigr eval validate packs/physics/eval/questions.jsonl -p packs/physics
     """
     environment = context.ensure_object(Environment)
 

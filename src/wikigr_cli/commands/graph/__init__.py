@@ -6,7 +6,12 @@ from wikigr_cli.command_table import group
 from wikigr_cli.commands.graph import cypher, link, neighbors, paths, triplets
 
 app = group(
-    "Explore the graph of a pack: names, neighbors, triplets, paths, Cypher and schema.",
+    """Explore the graph of a pack: names, neighbors, triplets, paths, Cypher and schema.
+
+    \b
+    Examples:
+      wikigr graph neighbors Spin --pack packs/physics
+    """,
     {
         "link": link.link,
         "neighbors": neighbors.neighbors,

@@ -26,13 +26,20 @@ def cypher(
         str, typer.Argument(metavar="QUERY|-", help="A read-only query, or - to read it from standard input.")
     ],
     pack: options.PackName = None,
-    limit: Annotated[int, typer.Option("--top-k", "-k", min=1, max=100_000, help="The maximum number of rows.")] = 100,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Interrupt the query after this time.")] = 10.0,
+    limit: Annotated[
+        int, options.Retrieval("--top-k", "-k", min=1, max=100_000, help="The maximum number of rows.")
+    ] = 100,
+    timeout: Annotated[float, options.Retrieval(metavar="SECONDS", help="Interrupt the query after this time.")] = 10.0,
     json_output: options.Json = False,
 ) -> None:
     """Run a read-only Cypher query on the pack. Queries that write or have no bound are refused (exit 2).
 
     A result wider than 80 columns is printed with one value on each line.
+
+    \b
+    Examples:
+      wikigr graph cypher "MATCH (a:Article) RETURN a.title" -p packs/physics -k 3
+      wikigr graph cypher "MATCH (e:Entity) RETURN e.name" -p packs/physics --json
     """
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)
@@ -74,11 +81,17 @@ def schema(
     context: typer.Context,
     pack: options.PackName = None,
     most: Annotated[
-        int, typer.Option("--top-k", "-k", min=0, help="The maximum number of the pack's relations to list.")
+        int, options.Retrieval("--top-k", "-k", min=0, help="The maximum number of the pack's relations to list.")
     ] = 30,
     json_output: options.Json = False,
 ) -> None:
-    """Show what a query can use: labels, properties, relationships and the most frequent relations."""
+    """Show what a query can use: labels, properties, relationships and the most frequent relations.
+
+    \b
+    Examples:
+      wikigr graph schema --pack packs/physics
+      wikigr graph schema --pack packs/physics --top-k 5 --json
+    """
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)
 

@@ -17,14 +17,24 @@ def link(
     context: typer.Context,
     question: Question,
     pack: options.PackName = None,
-    fuzzy: Annotated[bool, typer.Option("--fuzzy/--no-fuzzy", help="Also match capitalized names with a typo.")] = True,
+    fuzzy: Annotated[
+        bool, options.Retrieval("--fuzzy/--no-fuzzy", help="Also match capitalized names with a typo.")
+    ] = True,
     semantic: Annotated[
-        int, typer.Option(metavar="N", min=0, max=1000, help="Add the N articles whose vectors are nearest.")
+        int, options.Retrieval(metavar="N", min=0, max=1000, help="Add the N articles whose vectors are nearest.")
     ] = 0,
-    limit: Annotated[int, typer.Option("--top-k", "-k", min=1, max=1000, help="The maximum number of links.")] = 50,
+    limit: Annotated[
+        int, options.Retrieval("--top-k", "-k", min=1, max=1000, help="The maximum number of links.")
+    ] = 50,
     json_output: options.Json = False,
 ) -> None:
-    """Show the articles and entities that a question names, with the score of each link."""
+    """Show the articles and entities that a question names, with the score of each link.
+
+    \b
+    Examples:
+      wikigr graph link "Did Bohr teach Heisenberg?" --pack packs/physics
+      wikigr graph link "wave mechanics" --pack packs/physics --semantic 3
+    """
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)
 

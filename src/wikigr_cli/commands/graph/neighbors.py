@@ -29,12 +29,14 @@ def neighbors(
     pack: options.PackName = None,
     relation: Annotated[
         str | None,
-        typer.Option(metavar="R", help="Show only LINKS_TO, MENTIONS, HAS_ENTITY or this relation of the pack."),
+        options.Retrieval(metavar="R", help="Show only LINKS_TO, MENTIONS, HAS_ENTITY or this relation of the pack."),
     ] = None,
-    direction: Annotated[Direction, typer.Option(help="Show outgoing edges, incoming edges or both.")] = Direction.BOTH,
+    direction: Annotated[
+        Direction, options.Retrieval(help="Show outgoing edges, incoming edges or both.")
+    ] = Direction.BOTH,
     limit: Annotated[
         int,
-        typer.Option(
+        options.Retrieval(
             "--top-k",
             "-k",
             min=1,
@@ -44,7 +46,13 @@ def neighbors(
     ] = 20,
     json_output: options.Json = False,
 ) -> None:
-    """Show the edges of an article or entity."""
+    """Show the edges of an article or entity.
+
+    \b
+    Examples:
+      wikigr graph neighbors Louis de Broglie --pack packs/physics
+      wikigr graph neighbors Spin --direction in -k 5 --pack packs/physics
+    """
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)
 

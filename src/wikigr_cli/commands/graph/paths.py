@@ -25,17 +25,26 @@ def paths(
     pack: options.PackName = None,
     metapath: Annotated[
         str | None,
-        typer.Option(metavar="STEPS", help='Follow these relations: "director -> born_in". ~R follows R backward.'),
+        options.Retrieval(
+            metavar="STEPS", help='Follow these relations: "director -> born_in". ~R follows R backward.'
+        ),
     ] = None,
-    max_hops: Annotated[int, typer.Option(min=1, help="The maximum number of edges in a shortest path, up to 8.")] = 4,
+    max_hops: Annotated[
+        int, options.Retrieval(min=1, help="The maximum number of edges in a shortest path, up to 8.")
+    ] = 4,
     max_paths: Annotated[
-        int, typer.Option("--top-k", "-k", min=1, max=10_000, help="The maximum number of paths.")
+        int, options.Retrieval("--top-k", "-k", min=1, max=10_000, help="The maximum number of paths.")
     ] = 10,
     json_output: options.Json = False,
 ) -> None:
     """Show the shortest paths between two nodes, or the paths along a metapath.
 
     Shortest paths follow edges in both directions. ~R in a path is an edge R in the opposite direction.
+
+    \b
+    Examples:
+      wikigr graph paths Spin "Louis de Broglie" --pack packs/physics
+      wikigr graph paths Spin --metapath "LINKS_TO" -k 3 --pack packs/physics
     """
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)

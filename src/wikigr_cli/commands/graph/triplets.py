@@ -8,12 +8,7 @@ import typer
 
 from wikigr_cli import options
 from wikigr_cli.environment import Environment
-from wikigr_cli.linking import (
-    Question,
-    link_question,
-    note_truncation,
-    print_warnings,
-)
+from wikigr_cli.linking import Question, link_question, note_truncation, print_warnings
 from wikigr_cli.render.graph import print_triplets, triplets_document
 from wikigr_cli.render.output import print_result
 
@@ -24,23 +19,29 @@ def triplets(
     pack: options.PackName = None,
     sources: Annotated[
         list[str] | None,
-        typer.Option("--start", metavar="NAME", help="Start from this article or entity. Repeatable."),
+        options.Input("--start", metavar="NAME", help="Start from this article or entity. Repeatable."),
     ] = None,
     max_relations: Annotated[
-        int, typer.Option(min=1, help="The maximum number of relations to follow in an iteration.")
+        int, options.Retrieval(min=1, help="The maximum number of relations to follow in an iteration.")
     ] = 5,
     max_entities: Annotated[
-        int, typer.Option(min=1, help="The maximum number of entities to explore in an iteration.")
+        int, options.Retrieval(min=1, help="The maximum number of entities to explore in an iteration.")
     ] = 5,
     max_iterations: Annotated[
-        int, typer.Option(min=1, max=100, help="The maximum number of iterations; each goes one hop further.")
+        int, options.Retrieval(min=1, max=100, help="The maximum number of iterations; each goes one hop further.")
     ] = 3,
     max_triplets: Annotated[
-        int, typer.Option("--top-k", "-k", min=1, help="The maximum number of triplets in total.")
+        int, options.Retrieval("--top-k", "-k", min=1, help="The maximum number of triplets in total.")
     ] = 60,
     json_output: options.Json = False,
 ) -> None:
-    """Explore the relations most similar to a question, from the nodes that it names. Calls no model."""
+    """Explore the relations most similar to a question, from the nodes that it names. Calls no model.
+
+    \b
+    Examples:
+      wikigr graph triplets "What did Bohr change?" --pack packs/physics
+      wikigr graph triplets "Who knew him?" --start Spin -p packs/physics
+    """
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack)
 

@@ -10,7 +10,13 @@ from wikigr_cli.commands.pack import list as list_command
 _VERSION_RULE = f"The suggested version: {RULE}"
 
 app = group(
-    "Build, inspect, choose, compare, update and distribute knowledge packs.",
+    """Build, inspect, choose, compare, update and distribute knowledge packs.
+
+    \b
+    Examples:
+      wikigr pack build notes -o packs/notes
+      wikigr pack info packs/notes
+    """,
     {
         "build": build.build,
         "info": info.info,

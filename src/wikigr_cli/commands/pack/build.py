@@ -22,74 +22,68 @@ if TYPE_CHECKING:
 
 def build(
     context: typer.Context,
-    source: Annotated[
-        str,
-        typer.Argument(metavar="SOURCE", help=SOURCE_HELP),
-    ],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder of the pack.")],
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help=SOURCE_HELP)],
+    output: Annotated[Path, options.Output("-o", "--output", metavar="DIR", help="The folder of the pack.")],
     source_format: SourceFormat = None,
     name: Annotated[
         str | None,
-        typer.Option(help="The pack's name. Default: the name of the pack in DIR, else the name of the folder."),
+        options.Build(help="The pack's name. Default: the name of the pack in DIR, else the name of the folder."),
     ] = None,
     pack_version: Annotated[
         str | None,
-        typer.Option(
-            "--pack-version",
-            help="The pack's semantic version. Default: the version of the pack in DIR, else 1.0.0.",
+        options.Build(
+            "--pack-version", help="The pack's semantic version. Default: the version of the pack in DIR, else 1.0.0."
         ),
     ] = None,
     description: Annotated[
-        str | None,
-        typer.Option(help="A one-line description. Default: the description of the pack in DIR."),
+        str | None, options.Build(help="A one-line description. Default: the description of the pack in DIR.")
     ] = None,
     license_name: Annotated[
-        str | None,
-        typer.Option("--license", help="The license of the text. Default: the license of the pack in DIR."),
+        str | None, options.Build("--license", help="The license of the text. Default: the license of the pack in DIR.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Stop after this many articles.")] = None,
+    limit: Annotated[int | None, options.Input(min=1, help="Stop after this many articles.")] = None,
     embedding_model: Annotated[
-        str, typer.Option(metavar="ID", help="The encoder: a model id, or the folder of a prepared model.")
+        str, options.Retrieval(metavar="ID", help="The encoder: a model id, or the folder of a prepared model.")
     ] = "sentence-transformers/all-MiniLM-L6-v2",
     bundle_encoder: Annotated[
         bool,
-        typer.Option(
+        options.Build(
             "--bundle-encoder", help="Copy the encoder and its reader into the pack, so that no other copy is needed."
         ),
     ] = False,
     resume: Annotated[
-        bool, typer.Option("--resume/--no-resume", help="Resume an interrupted build, or start over.")
+        bool, options.Build("--resume/--no-resume", help="Resume an interrupted build, or start over.")
     ] = True,
     keep_going: options.KeepGoing = False,
     jobs: Annotated[
-        int, typer.Option(min=1, help="The number of parser processes.", show_default="the number of processors")
+        int, options.Build(min=1, help="The number of parser processes.", show_default="the number of processors")
     ] = options.PROCESSORS,
     extract: Annotated[
         bool,
-        typer.Option(
+        options.Model(
             "--extract", help="Let Claude extract entities and relations from every section. This costs money."
         ),
     ] = False,
     extract_model: Annotated[
         str | None,
-        typer.Option("--extract-model", metavar="ID", help="The model of --extract. Default: claude-haiku-4-5."),
+        options.Model("--extract-model", metavar="ID", help="The model of --extract. Default: claude-haiku-4-5."),
     ] = None,
     extract_max_cost: Annotated[
         float | None,
-        typer.Option(
+        options.Model(
             "--extract-max-cost",
             metavar="USD",
             help="The budget of --extract in US dollars, including interrupted runs; inf for no limit. Default: 5.",
         ),
     ] = None,
     engine: Annotated[
-        options.Engine, typer.Option("--engine", help="Run the costly stages on this machine or on a Ray cluster.")
+        options.Engine, options.Build("--engine", help="Run the costly stages on this machine or on a Ray cluster.")
     ] = options.Engine.LOCAL,
     ray_address: options.RayAddress = None,
     workers: options.Workers = None,
     staging_path: Annotated[
         str | None,
-        typer.Option(
+        options.Build(
             "--staging-path",
             metavar="PATH",
             help="The folder or URI (s3://bucket/path) that all machines of the cluster share. Default: DIR.",
@@ -102,6 +96,11 @@ def build(
     DIR is a new or empty folder, or a pack to rebuild. It must not be the folder of the source or lie in it.
 
     A rebuilt pack keeps its name, version, description and license unless an option changes them.
+
+    \b
+    Examples:
+      wikigr pack build notes -o packs/notes
+      wikigr pack build notes -o packs/notes --license CC0-1.0 --jobs 1
     """
     environment = context.ensure_object(Environment)
     pack_version = options.check_version(pack_version)

@@ -14,7 +14,7 @@ from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.render.changes import diff_document, print_diff
 from wikigr_cli.render.output import print_result
 
-Everything = Annotated[bool, typer.Option("--all", help="Show all changes, not only the first ten of each kind.")]
+Everything = Annotated[bool, options.Output("--all", help="Show all changes, not only the first ten of each kind.")]
 
 
 def diff(
@@ -39,13 +39,19 @@ def diff(
     ],
     questions: Annotated[
         Path | None,
-        typer.Option("--questions", metavar="FILE", help="Gold questions to check. Default: those of B, else of A."),
+        options.Input("--questions", metavar="FILE", help="Gold questions to check. Default: those of B, else of A."),
     ] = None,
     everything: Everything = False,
-    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 1 if the packs differ.")] = False,
+    exit_code: Annotated[bool, options.Check("--exit-code", help="Exit with 1 if the packs differ.")] = False,
     json_output: options.Json = False,
 ) -> None:
-    """Compare two packs: the changes, the gold questions that they affect, and the next version."""
+    """Compare two packs: the changes, the gold questions that they affect, and the next version.
+
+    \b
+    Examples:
+      wikigr pack diff packs/notes packs/notes
+      wikigr pack diff packs/notes packs/notes --exit-code --json
+    """
     environment = context.ensure_object(Environment)
 
     from wikigr.changes.diff import diff_packs

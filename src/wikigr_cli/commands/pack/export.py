@@ -20,7 +20,7 @@ def export(
     # A Path would lose the trailing slash that marks a folder.
     output: Annotated[
         str | None,
-        typer.Option(
+        options.Output(
             "-o",
             "--output",
             metavar="FILE",
@@ -30,16 +30,22 @@ def export(
     ] = None,
     sign: Annotated[
         Path | None,
-        typer.Option(
+        options.Build(
             "--sign",
             metavar="KEY",
             help="Sign with this Ed25519 private key (PEM or OpenSSH). WIKIGR_KEY_PASSPHRASE decrypts it.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: Annotated[bool, options.Build("--force", help="Replace an existing file.")] = False,
     json_output: options.Json = False,
 ) -> None:
-    """Write a pack as one file that others can verify and install. The same pack gives the same bytes."""
+    """Write a pack as one file that others can verify and install. The same pack gives the same bytes.
+
+    \b
+    Examples:
+      wikigr pack export packs/physics -o physics.wikigr
+      wikigr pack export packs/physics --sign key -o signed.wikigr
+    """
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack, "its folder")
     from wikigr.distribution.archive import archive_path, export_pack

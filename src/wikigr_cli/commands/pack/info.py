@@ -11,7 +11,13 @@ from wikigr_cli.render.pack import manifest_document, print_manifest
 
 
 def info(context: typer.Context, pack: options.PackArgument = None, json_output: options.Json = False) -> None:
-    """Describe a pack from its manifest."""
+    """Describe a pack from its manifest.
+
+    \b
+    Examples:
+      wikigr pack info packs/physics
+      wikigr pack info packs/physics --json
+    """
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack, "its folder")
 

@@ -20,17 +20,17 @@ def install(
     sha256: options.Sha256 = None,
     trust: options.Trust = None,
     name: Annotated[
-        str | None, typer.Option("--name", help="Install the pack under this name. Default: its own name.")
+        str | None, options.Build("--name", help="Install the pack under this name. Default: its own name.")
     ] = None,
     force: Annotated[
         bool,
-        typer.Option(
+        options.Build(
             "--force", help="Replace a newer version or a pack signed by another key, and accept any version."
         ),
     ] = False,
     allow_private: Annotated[
         bool,
-        typer.Option(
+        options.Input(
             "--allow-private",
             help="Also follow redirects to private addresses, and download over http from this machine.",
         ),
@@ -41,6 +41,11 @@ def install(
 
     The installed version stays in use until the new one is complete. Interrupted downloads resume. Downloads use no
     proxy.
+
+    \b
+    Examples:
+      wikigr pack install physics.wikigr
+      wikigr pack install signed.wikigr --trust key.pub --name signed
     """
     environment = context.ensure_object(Environment)
 

@@ -28,6 +28,11 @@ def list_packs(
 
     A name refers to a pack in this folder first, then to an installed pack, then to a pack in the folder packs of the
     project. An asterisk marks the default pack. If a pack has another name of its own, that is in parentheses.
+
+    \b
+    Examples:
+      wikigr pack list
+      wikigr pack list packs --json
     """
     environment = context.ensure_object(Environment)
 

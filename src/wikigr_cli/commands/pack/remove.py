@@ -26,13 +26,18 @@ def remove(
             metavar="PACK", help="A name from `wikigr pack list`, or a folder.", autocompletion=options.complete_packs
         ),
     ],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask. Needed without a terminal.")] = False,
+    yes: Annotated[bool, options.Build("--yes", "-y", help="Do not ask. Needed without a terminal.")] = False,
     json_output: options.Json = False,
 ) -> None:
     """Remove a pack. Files in its folder that are not part of the pack stay.
 
     A process that is using an installed pack can continue to use it. If the pack is the default pack, that setting is
     removed too.
+
+    \b
+    Examples:
+      wikigr pack remove physics --yes
+      wikigr pack remove signed --yes --json
     """
     environment = context.ensure_object(Environment)
     options.note_other_packs(environment, pack)
@@ -130,7 +135,7 @@ def _unset(environment: Environment, defaults: Sequence[DefaultPack]) -> list[st
 
     A setting stays if it refers to another pack of the same name now.
     """
-    from wikigr_cli.default_pack import VARIABLE, default_packs, unset_default
+    from wikigr_cli.default_pack import default_packs, unset_default
 
     changed = []
     files = [default.file for default in default_packs(environment.variables)]
@@ -138,7 +143,7 @@ def _unset(environment: Environment, defaults: Sequence[DefaultPack]) -> list[st
         if default.folder() is not None:
             continue
         if default.file is None:
-            environment.note(f"{VARIABLE} still names it.")
+            environment.note(f"{options.PACK_VARIABLE} still names it.")
             continue
         if files.count(default.file) > 1:
             environment.note(f"{default.file} still names it among the default packs.")

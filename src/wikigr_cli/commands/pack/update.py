@@ -31,24 +31,23 @@ def update(
     ],
     source: Annotated[
         str | None,
-        typer.Option("--from", metavar="SOURCE", help="The source to follow: anything that `pack build` reads."),
+        options.Input("--from", metavar="SOURCE", help="The source to follow: anything that `pack build` reads."),
     ] = None,
     source_format: SourceFormat = None,
     pack_version: Annotated[
-        str | None,
-        typer.Option("--pack-version", help="The new semantic version. Default: the suggested one."),
+        str | None, options.Build("--pack-version", help="The new semantic version. Default: the suggested one.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change and write nothing.")] = False,
+    dry_run: Annotated[bool, options.Build("--dry-run", help="Show what would change and write nothing.")] = False,
     force: Annotated[
         bool,
-        typer.Option(
+        options.Build(
             "--force",
             help="Allow the removal of more than half of the articles, or the installation of an older version.",
         ),
     ] = False,
     keep_going: options.KeepGoing = False,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="The number of parser processes. Default: the number of processors.")
+        int | None, options.Build(min=1, help="The number of parser processes. Default: the number of processors.")
     ] = None,
     everything: Everything = False,
     json_output: options.Json = False,
@@ -57,6 +56,11 @@ def update(
 
     The name, description, license, encoder, gold questions and examples stay. A calibrated abstention threshold is
     recalibrated. Without --from, an installed pack is downloaded again from where it was installed.
+
+    \b
+    Examples:
+      wikigr pack update packs/notes --from notes --dry-run
+      wikigr pack update packs/notes --from notes
     """
     environment = context.ensure_object(Environment)
     pack_version = options.check_version(pack_version)

@@ -24,15 +24,20 @@ def use(
         ),
     ] = None,
     project: Annotated[
-        bool, typer.Option("--project", help="Set it for this project (wikigr.yaml), not for you.")
+        bool, options.Build("--project", help="Set it for this project (wikigr.yaml), not for you.")
     ] = False,
-    unset: Annotated[bool, typer.Option("--unset", help="Remove the setting.")] = False,
+    unset: Annotated[bool, options.Build("--unset", help="Remove the setting.")] = False,
     json_output: options.Json = False,
 ) -> None:
     """Set the default pack of every command, or show it and where it is set.
 
     It is the line `pack: NAME` of a settings file, the project's before the user's. The option --pack and its
     environment variables precede it.
+
+    \b
+    Examples:
+      wikigr pack use physics
+      wikigr pack use physics --project
     """
     environment = context.ensure_object(Environment)
 

@@ -17,6 +17,11 @@ def validate(context: typer.Context, pack: options.PackArgument = None, json_out
     """Check that the parts of a pack agree: counts, offsets, vectors, index, encoder and version.
 
     Exits with 4 if a check fails.
+
+    \b
+    Examples:
+      wikigr pack validate packs/physics
+      wikigr pack validate --pack packs/notes --json
     """
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack, "its folder")
@@ -47,6 +52,11 @@ def verify(
     """Check an untrusted pack before it is used: archive, signature, database and digest.
 
     The database is first opened in a process with limited resources. Exits with 4 if a check fails.
+
+    \b
+    Examples:
+      wikigr pack verify physics.wikigr
+      wikigr pack verify signed.wikigr --trust key.pub
     """
     environment = context.ensure_object(Environment)
     pack = options.require_pack(pack, "an archive or a folder")

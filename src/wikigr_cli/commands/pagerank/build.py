@@ -27,16 +27,16 @@ def build(
     packs: options.PackArguments,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="The file to write. Default: the cache of the pack."),
+        options.Output("-o", "--output", metavar="FILE", help="The file to write. Default: the cache of the pack."),
     ] = None,
-    damping: Annotated[float, typer.Option(help="The damping factor, between 0 and 1.")] = 0.85,
+    damping: Annotated[float, options.Build(help="The damping factor, between 0 and 1.")] = 0.85,
     tol: Annotated[
-        float, typer.Option(help="Stop when the total change is below this times the number of articles.")
+        float, options.Build(help="Stop when the total change is below this times the number of articles.")
     ] = 1e-6,
-    max_iter: Annotated[int, typer.Option(min=1, help="The maximum number of iterations.")] = 100,
-    force: Annotated[bool, typer.Option("--force", help="Compute the scores even if the cache is valid.")] = False,
+    max_iter: Annotated[int, options.Build(min=1, help="The maximum number of iterations.")] = 100,
+    force: Annotated[bool, options.Build("--force", help="Compute the scores even if the cache is valid.")] = False,
     file_format: Annotated[
-        Format | None, typer.Option("--format", help="The format of FILE. Default: determined by its suffix.")
+        Format | None, options.Output("--format", help="The format of FILE. Default: determined by its suffix.")
     ] = None,
     json_output: options.Json = False,
 ) -> None:
@@ -44,6 +44,11 @@ def build(
 
     A cache with the same content and parameters is not computed again. If a pack fails, the other packs are still
     computed, and the exit code is that of the first failure.
+
+    \b
+    Examples:
+      wikigr pagerank build packs/physics
+      wikigr pagerank build packs/physics -o scores.parquet
     """
     environment = context.ensure_object(Environment)
     if output is not None and len(packs) > 1:

@@ -19,10 +19,16 @@ _MIN_SIMILARITY = 75
 def top(
     context: typer.Context,
     pack: options.PackName = None,
-    top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, help="The maximum number of articles.")] = 10,
+    top_k: Annotated[int, options.Retrieval("--top-k", "-k", min=1, help="The maximum number of articles.")] = 10,
     json_output: options.Json = False,
 ) -> None:
-    """List the articles with the highest PageRank."""
+    """List the articles with the highest PageRank.
+
+    \b
+    Examples:
+      wikigr pagerank top --pack packs/physics
+      wikigr pagerank top --pack packs/physics -k 3 --json
+    """
     environment = context.ensure_object(Environment)
     scores = _scores(environment, options.require_pack(pack))
     best = sorted(scores, key=lambda title: (-scores[title], title))[:top_k]
@@ -36,7 +42,13 @@ def show(
     pack: options.PackName = None,
     json_output: options.Json = False,
 ) -> None:
-    """Show the PageRank of an article and its rank among all articles."""
+    """Show the PageRank of an article and its rank among all articles.
+
+    \b
+    Examples:
+      wikigr pagerank show Albert Einstein --pack packs/physics
+      wikigr pagerank show Spin --pack packs/physics --json
+    """
     environment = context.ensure_object(Environment)
     scores = _scores(environment, options.require_pack(pack))
 

@@ -22,7 +22,13 @@ _MAX_DIFFERENCE = 1e-6
 
 
 def verify(context: typer.Context, packs: options.PackArguments, json_output: options.Json = False) -> None:
-    """Compute PageRank again and compare it with the caches of packs. Exits with 1 if a score differs by over 1e-6."""
+    """Compute PageRank again and compare it with the caches of packs. Exits with 1 if a score differs by over 1e-6.
+
+    \b
+    Examples:
+      wikigr pagerank verify packs/physics
+      wikigr pagerank verify --pack packs/physics --json
+    """
     environment = context.ensure_object(Environment)
 
     from wikigr.graph.pagerank_cache import PageRankCacheError
