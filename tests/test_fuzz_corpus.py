@@ -8,14 +8,15 @@ from fuzz.targets import DICTIONARIES, TARGETS, load_target, seeds
 from wikigr.sources.formats import FORMATS
 
 
-@pytest.mark.parametrize("name", TARGETS)
-def test_the_corpus_of_a_target_keeps_its_promises(name: str) -> None:
-    test_one_input = load_target(name)
-    test_one_input(b"")
-    files = seeds(name)
-    assert files
-    for file in files:
-        test_one_input(file.read_bytes())
+def test_the_corpus_of_a_target_keeps_its_promises(subtests: pytest.Subtests) -> None:
+    for name in TARGETS:
+        with subtests.test(name=name):
+            test_one_input = load_target(name)
+            test_one_input(b"")
+            files = seeds(name)
+            assert files
+            for file in files:
+                test_one_input(file.read_bytes())
 
 
 def test_every_format_has_a_target() -> None:

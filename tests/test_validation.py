@@ -33,9 +33,8 @@ def test_texts_are_stripped_and_objects_keep_their_other_keys_in_order() -> None
     assert list(whole.values or ()) == ["b", "text", "a"]
 
 
-@pytest.mark.parametrize(
-    ("document", "message"),
-    [
+def test_the_first_mistake_is_named_with_its_key(subtests: pytest.Subtests) -> None:
+    for document, message in [
         ("{", "invalid JSON: "),
         ("[" * 100_000, "invalid JSON: recursion limit"),
         (b'{"id": "\xff"}', "invalid JSON: "),
@@ -48,9 +47,8 @@ def test_texts_are_stripped_and_objects_keep_their_other_keys_in_order() -> None
         ('{"id": 1, "values": {"a": 1}}', "`values.text`: field required"),
         ('{"id": 1, "values": {"text": 1}}', "`values.text` must be a valid string"),
         ('{"id": 1, "sice": 1}', "there is no key `sice`"),
-    ],
-)
-def test_the_first_mistake_is_named_with_its_key(document: str | bytes, message: str) -> None:
-    with pytest.raises(InvalidError) as invalid:
-        validated(Whole, document)
-    assert str(invalid.value).startswith(message)
+    ]:
+        with subtests.test(document=document):
+            with pytest.raises(InvalidError) as invalid:
+                validated(Whole, document)
+            assert str(invalid.value).startswith(message)

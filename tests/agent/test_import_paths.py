@@ -21,9 +21,10 @@ DOCUMENTED = {
 }
 
 
-@pytest.mark.parametrize("module", DOCUMENTED)
-def test_a_documented_path_imports_the_class(module: str) -> None:
-    assert getattr(import_module(module), DOCUMENTED[module]).__name__ == DOCUMENTED[module]
+def test_a_documented_path_imports_the_class(subtests: pytest.Subtests) -> None:
+    for module in DOCUMENTED:
+        with subtests.test(module=module):
+            assert getattr(import_module(module), DOCUMENTED[module]).__name__ == DOCUMENTED[module]
 
 
 def test_both_paths_of_a_class_give_the_same_class() -> None:

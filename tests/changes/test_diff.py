@@ -298,18 +298,15 @@ def test_an_article_is_read_and_folded_once_for_all_its_questions(monkeypatch: p
     assert sum(text in texts for text in folded) == 8
 
 
-@pytest.mark.parametrize(
-    ("text", "answer", "held"),
-    [
-        ("In  the Swiss\npatent office.", "Swiss patent office", True),
-        ("It was 11930.", "1930", False),
-        ("THE SECOND LETTER", "second letter", True),
-        ("costs $5 (five)", "$5", True),
-        ("", "x", False),
-    ],
-)
-def test_an_answer_is_found_as_whole_words(text: str, answer: str, held: bool) -> None:
-    assert contains_answer(text, answer) is held
+def test_an_answer_is_found_as_whole_words() -> None:
+    cases = {
+        ("In  the Swiss\npatent office.", "Swiss patent office"): True,
+        ("It was 11930.", "1930"): False,
+        ("THE SECOND LETTER", "second letter"): True,
+        ("costs $5 (five)", "$5"): True,
+        ("", "x"): False,
+    }
+    assert {(text, answer): contains_answer(text, answer) for text, answer in cases} == cases
 
 
 # -- versions

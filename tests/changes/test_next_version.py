@@ -7,9 +7,8 @@ import pytest
 from wikigr.changes.next_version import Level, next_version
 
 
-@pytest.mark.parametrize(
-    ("version", "level", "expected"),
-    [
+def test_a_version_is_raised(subtests: pytest.Subtests) -> None:
+    for version, level, expected in [
         ("1.2.3", Level.NONE, "1.2.3"),
         ("1.2.3", Level.PATCH, "1.2.4"),
         ("1.2.3", Level.MINOR, "1.3.0"),
@@ -25,7 +24,6 @@ from wikigr.changes.next_version import Level, next_version
         ("01.2.3", Level.PATCH, None),
         ("2026-11-21", Level.PATCH, None),
         (f"{'9' * 5000}.0.0", Level.PATCH, None),
-    ],
-)
-def test_a_version_is_raised(version: str, level: Level, expected: str | None) -> None:
-    assert next_version(version, level) == expected
+    ]:
+        with subtests.test(version=version):
+            assert next_version(version, level) == expected

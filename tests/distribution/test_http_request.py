@@ -133,15 +133,25 @@ def test_tls_is_verified_against_the_name(tmp_path: Path, monkeypatch: pytest.Mo
             fetch_file(named, tmp_path, max_bytes=MOST, allow_private=True)
 
 
-@pytest.mark.parametrize(
-    "url",
-    ["ftp://h/p", "file:///etc/passwd", "https://", "https:///p", "https://u:p@h/p", "https://u@h/p", "https://h/a b",
-     "https://h/\r\nHost: x", "https://h:99999/p", "https://[::1/p", "https://h\\@e/p", "https://é.example/"],
-)  # fmt: skip
-def test_a_url_of_another_kind_is_a_usage_error(url: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        parse_url(url)
-    assert "u:p" not in caught.value.message
+def test_a_url_of_another_kind_is_a_usage_error(subtests: pytest.Subtests) -> None:
+    for url in [
+        "ftp://h/p",
+        "file:///etc/passwd",
+        "https://",
+        "https:///p",
+        "https://u:p@h/p",
+        "https://u@h/p",
+        "https://h/a b",
+        "https://h/\r\nHost: x",
+        "https://h:99999/p",
+        "https://[::1/p",
+        "https://h\\@e/p",
+        "https://é.example/",
+    ]:
+        with subtests.test(url=url):
+            with pytest.raises(UsageError) as caught:
+                parse_url(url)
+            assert "u:p" not in caught.value.message
 
 
 def test_a_redacted_url_has_no_secret() -> None:

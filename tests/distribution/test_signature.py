@@ -83,9 +83,8 @@ def test_public_keys_in_every_form(tmp_path: Path) -> None:
     assert PublicKey(PUBLIC).openssh == line.decode()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_is_no_public_key_is_refused(subtests: pytest.Subtests) -> None:
+    for text in [
         "",
         "nonsense",
         "ssh-ed25519",
@@ -96,12 +95,11 @@ def test_public_keys_in_every_form(tmp_path: Path) -> None:
         "ssh-ed25519 " + base64.b64encode(PUBLIC).decode(),
         "a" * 100_000,
         "key\0name",
-    ],
-)
-def test_what_is_no_public_key_is_refused(text: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        read_public_key(text)
-    assert len(caught.value.message) < 300
+    ]:
+        with subtests.test(text=text):
+            with pytest.raises(UsageError) as caught:
+                read_public_key(text)
+            assert len(caught.value.message) < 300
 
 
 def test_other_keys_and_files_are_refused(tmp_path: Path) -> None:
@@ -158,9 +156,8 @@ def test_a_signature_without_the_domain_prefix_is_invalid() -> None:
         check_signature(json.dumps(fields).encode(), b"manifest")
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_a_damaged_signature_is_refused(subtests: pytest.Subtests) -> None:
+    for change in [
         {"algorithm": "none"},
         {"algorithm": None},
         {"public_key": ""},
@@ -171,13 +168,11 @@ def test_a_signature_without_the_domain_prefix_is_invalid() -> None:
         {"signature": base64.b64encode(bytes(64)).decode()},
         {"public_key": base64.b64encode(bytes(32)).decode()},
         {"more": 1},
-    ],
-    ids=str,
-)
-def test_a_damaged_signature_is_refused(change: dict[str, object]) -> None:
-    fields = json.loads(signature_file(PrivateKey(SEED), b"manifest"))
-    with pytest.raises(PackError):
-        check_signature(json.dumps({**fields, **change}).encode(), b"manifest")
+    ]:
+        with subtests.test(change=change):
+            fields = json.loads(signature_file(PrivateKey(SEED), b"manifest"))
+            with pytest.raises(PackError):
+                check_signature(json.dumps({**fields, **change}).encode(), b"manifest")
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"[" * 4000, b" " * 5000 + b"{}"])

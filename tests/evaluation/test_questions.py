@@ -212,9 +212,8 @@ def test_the_hash_does_not_depend_on_order_or_place() -> None:
     assert len(question_set_hash([])) == 64
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_the_hash_depends_on_all_that_is_said() -> None:
+    cases = [
         {"id": "q3"},
         {"question": "Where was Planck born"},
         {"answers": ("Kiel",)},
@@ -225,7 +224,9 @@ def test_the_hash_does_not_depend_on_order_or_place() -> None:
         {"type": "single"},
         {"split": "dev"},
         {"cluster": "c"},
-    ],
-)
-def test_the_hash_depends_on_all_that_is_said(change: dict[str, Any]) -> None:
-    assert question_set_hash([replace(QUESTION, **change), OTHER]) != question_set_hash([QUESTION, OTHER])
+    ]
+    assert [
+        change
+        for change in cases
+        if question_set_hash([replace(QUESTION, **change), OTHER]) == question_set_hash([QUESTION, OTHER])
+    ] == []

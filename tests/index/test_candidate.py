@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from wikigr.index.candidate import Candidate, Evidence, Section, place, section_ids
 
 
@@ -18,9 +16,9 @@ def test_section_ids_keep_the_order() -> None:
     assert section_ids(Candidate(name, 0.0) for name in ("B#1", "A#0")) == ("B#1", "A#0")
 
 
-@pytest.mark.parametrize(("heading", "label"), [("History", "Spin › History"), ("", "Spin"), (None, "Spin")])
-def test_a_section_is_labeled_by_title_and_heading(heading: str | None, label: str) -> None:
-    assert place("Spin", heading) == label
+def test_a_section_is_labeled_by_title_and_heading() -> None:
+    cases = {"History": "Spin › History", "": "Spin", None: "Spin"}
+    assert {heading: place("Spin", heading) for heading in cases} == cases
 
 
 def test_evidence_has_the_score_of_its_candidate() -> None:

@@ -40,9 +40,8 @@ def test_scores_fall_and_the_limit_holds(index: LexicalIndex) -> None:
     assert len(index.search("laser light", 1)) == 1
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_nothing_in_a_question_is_search_syntax(index: LexicalIndex) -> None:
+    cases = [
         'title:"x" AND (',
         "NOT laser",
         "a OR",
@@ -52,10 +51,8 @@ def test_scores_fall_and_the_limit_holds(index: LexicalIndex) -> None:
         "\\",
         "content:/.*/",
         "?*~^:!(){}[]",
-    ],
-)
-def test_nothing_in_a_question_is_search_syntax(index: LexicalIndex, query: str) -> None:
-    assert set(ids(index, query)) <= set(TEXTS)
+    ]
+    assert [query for query in cases if not set(ids(index, query)) <= set(TEXTS)] == []
 
 
 def test_operators_are_words(index: LexicalIndex) -> None:

@@ -22,9 +22,8 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "why", "hint"),
-    [
+def test_a_pack_is_not_mixed_with_files_of_the_user(subtests: pytest.Subtests) -> None:
+    for source, output, why, hint in [
         ("notes", "notes", "is the folder of the source", "notes -o notes-pack"),
         ("notes/", "./notes/.", "is the folder of the source", "notes/ -o notes-pack"),
         ("link", "notes", "is the folder of the source", "link -o notes-pack"),
@@ -35,17 +34,16 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("-", "mine", "is not empty and not a pack (it contains x.doc)", "- -o mine/pack"),
         ("notes", ".", "(it contains dumps, empty, link and 4 more)", "notes -o notes-pack"),
         ("notes", "physics", "(it contains articles)", "notes -o physics/notes-pack"),
-    ],
-)
-def test_a_pack_is_not_mixed_with_files_of_the_user(source: str, output: str, why: str, hint: str) -> None:
-    before = sorted(Path().rglob("*"))
-    with pytest.raises(UsageError) as refused:
-        check_destination(source, Path(output))
-    assert why in refused.value.message
-    assert refused.value.hint == f"wikigr pack build {hint}"
-    assert sorted(Path().rglob("*")) == before
-    # The hint is a way out.
-    check_destination(source, Path(hint.rpartition(" ")[2]))
+    ]:
+        with subtests.test(source=source):
+            before = sorted(Path().rglob("*"))
+            with pytest.raises(UsageError) as refused:
+                check_destination(source, Path(output))
+            assert why in refused.value.message
+            assert refused.value.hint == f"wikigr pack build {hint}"
+            assert sorted(Path().rglob("*")) == before
+            # The hint is a way out.
+            check_destination(source, Path(hint.rpartition(" ")[2]))
 
 
 @pytest.mark.parametrize(

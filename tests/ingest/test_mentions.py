@@ -20,9 +20,9 @@ def test_the_longest_name_wins_and_matches_do_not_overlap() -> None:
     assert found(names, "In quantum mechanics the quantum rules.") == [("quantum mechanics", 2), ("quantum", 1)]
 
 
-@pytest.mark.parametrize("text", ["spinning tops", "a topspin", "spin_orbit", "3spin"])
-def test_names_match_at_word_boundaries_only(text: str) -> None:
-    assert found({"Spin": 1}, text) == []
+def test_names_match_at_word_boundaries_only() -> None:
+    cases = ["spinning tops", "a topspin", "spin_orbit", "3spin"]
+    assert [text for text in cases if found({"Spin": 1}, text) != []] == []
 
 
 def test_a_name_matches_as_written_or_with_a_small_first_letter() -> None:
@@ -41,16 +41,14 @@ def test_function_words_and_numbers_match_only_as_written() -> None:
     assert found({"It": 3, "1984": 4}, "it rained in 1984, in It too") == [("1984", 4), ("It", 3)]
 
 
-@pytest.mark.parametrize("text", ["in the United States", "then Manchester United won", "at Leeds-United"])
-def test_a_single_word_inside_a_longer_name_is_another_name(text: str) -> None:
-    assert found({"United": 1}, text) == []
+def test_a_single_word_inside_a_longer_name_is_another_name() -> None:
+    cases = ["in the United States", "then Manchester United won", "at Leeds-United"]
+    assert [text for text in cases if found({"United": 1}, text) != []] == []
 
 
-@pytest.mark.parametrize(
-    "text", ["The United won.", "See United.", "United, States", "a United won", "they are United"]
-)
-def test_a_single_word_beside_other_words_is_a_name(text: str) -> None:
-    assert found({"United": 1}, text) == [("United", 1)]
+def test_a_single_word_beside_other_words_is_a_name() -> None:
+    cases = ["The United won.", "See United.", "United, States", "a United won", "they are United"]
+    assert [text for text in cases if found({"United": 1}, text) != [("United", 1)]] == []
 
 
 def test_a_qualified_title_is_matched_bare_as_written() -> None:
@@ -67,9 +65,8 @@ def test_the_text_decides_between_articles_with_the_same_name() -> None:
     assert found({"Ada (town)": 1, "Ada (name)": 2}, "Ada was here.") == []
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
+def test_a_capital_alone_does_not_make_a_word_a_name() -> None:
+    cases = [
         ("It (novel)", "It was a dog."),
         ("Her (film)", "A dog barked. Her dog did not."),
         ("May", "By night.\nMay it bark?"),
@@ -81,32 +78,24 @@ def test_the_text_decides_between_articles_with_the_same_name() -> None:
         ("A", "in vitamin A, A dog"),
         ("I, Max", "what I said"),
         ("for", "it is for you"),
-    ],
-)
-def test_a_capital_alone_does_not_make_a_word_a_name(name: str, text: str) -> None:
-    assert found({name: 1}, text) == []
+    ]
+    assert [(name, text) for name, text in cases if found({name: 1}, text) != []] == []
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "written"),
-    [
+def test_function_words_and_letters_are_names_where_nothing_else_explains_their_capital() -> None:
+    cases = [
         ("It (novel)", "the novel It by King", "It"),
         ("Her (film)", 'Single: "Her" was seen.', "Her"),
         ("May", "In May it rained", "May"),
         ("The Who", "The Who were a band", "The Who"),
         ("IT", "IT is technology", "IT"),
         ("B", "the letter B and others", "B"),
-    ],
-)
-def test_function_words_and_letters_are_names_where_nothing_else_explains_their_capital(
-    name: str, text: str, written: str
-) -> None:
-    assert found({name: 1}, text) == [(written, 1)]
+    ]
+    assert [(name, text, written) for name, text, written in cases if found({name: 1}, text) != [(written, 1)]] == []
 
 
-@pytest.mark.parametrize(
-    ("title", "bare"),
-    [
+def test_text_after_a_comma_is_a_qualifier_only_if_it_looks_like_one() -> None:
+    cases = [
         ("Philadelphia, Here I Come!", None),
         ("September 11, 2007 Osama bin Laden video", None),
         ("Manchester, Point and Wabash bridge piers", None),
@@ -121,27 +110,22 @@ def test_function_words_and_letters_are_names_where_nothing_else_explains_their_
         ("Cortes de la Frontera, Serranía de Ronda", "Cortes de la Frontera"),
         ("Israeli presidential election, 2000", "Israeli presidential election"),
         ("Paris, Texas (film)", "Paris, Texas"),
-    ],
-)
-def test_text_after_a_comma_is_a_qualifier_only_if_it_looks_like_one(title: str, bare: str | None) -> None:
-    assert bare_name(title) == (bare or title)
+    ]
+    assert [(title, bare) for title, bare in cases if bare_name(title) != (bare or title)] == []
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "written"),
-    [
-        ("日本", "東京は日本の首都である。", ["日本"]),
-        ("北京", "我住在北京。", ["北京"]),
-        ("アメリカ", "アメリカの人、アメリカン、ラテンアメリカ", ["アメリカ"]),
-        ("コーヒー", "コーヒーを飲む", ["コーヒー"]),
-        ("กรุงเทพ", "ฉันอยู่กรุงเทพมานาน", ["กรุงเทพ"]),
-        ("Tokyo", "私はTokyoに住む", ["Tokyo"]),
-        ("日", "東京は日本の首都", []),
-        ("서울", "서울은 서울 이다", ["서울"]),
-    ],
-)
-def test_scripts_without_spaces_need_no_word_boundaries(name: str, text: str, written: list[str]) -> None:
-    assert [mention for mention, _ in found({name: 1}, text)] == written
+def test_scripts_without_spaces_need_no_word_boundaries() -> None:
+    cases = {
+        ("日本", "東京は日本の首都である。"): ["日本"],
+        ("北京", "我住在北京。"): ["北京"],
+        ("アメリカ", "アメリカの人、アメリカン、ラテンアメリカ"): ["アメリカ"],
+        ("コーヒー", "コーヒーを飲む"): ["コーヒー"],
+        ("กรุงเทพ", "ฉันอยู่กรุงเทพมานาน"): ["กรุงเทพ"],
+        ("Tokyo", "私はTokyoに住む"): ["Tokyo"],
+        ("日", "東京は日本の首都"): [],
+        ("서울", "서울은 서울 이다"): ["서울"],
+    }
+    assert {(name, text): [mention for mention, _ in found({name: 1}, text)] for name, text in cases} == cases
 
 
 @pytest.mark.parametrize("name", ["Café", "Cafe\u0301"])

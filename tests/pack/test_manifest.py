@@ -37,9 +37,8 @@ def _set(name: str, value: object) -> Callable[[dict[str, Any]], object]:
     return lambda fields: fields.update({name: value})
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_a_malformed_field_is_refused(letters_pack: Path, subtests: pytest.Subtests) -> None:
+    for change, message in [
         (lambda fields: fields.pop("name"), "missing or malformed field: 'name'"),
         (_set("name", 7), "not of type str"),
         (_set("vector_index", 1), "not of type bool"),
@@ -50,16 +49,13 @@ def _set(name: str, value: object) -> Callable[[dict[str, Any]], object]:
         (_set("files", {"pack.db": {"size": 1, "sha256": "X" * 64}}), "not a SHA-256"),
         (_set("format_version", 999), "format 999"),
         (lambda fields: fields.pop("format_version"), "not the manifest of a wikigr pack"),
-    ],
-)
-def test_a_malformed_field_is_refused(
-    letters_pack: Path, change: Callable[[dict[str, Any]], object], message: str
-) -> None:
-    fields = json.loads((letters_pack / MANIFEST).read_text())
-    change(fields)
-    with pytest.raises(PackError, match=message) as caught:
-        parse_manifest(json.dumps(fields).encode())
-    assert caught.value.hint
+    ]:
+        with subtests.test(change=change):
+            fields = json.loads((letters_pack / MANIFEST).read_text())
+            change(fields)
+            with pytest.raises(PackError, match=message) as caught:
+                parse_manifest(json.dumps(fields).encode())
+            assert caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -91,17 +87,23 @@ def test_an_unreadable_manifest_is_an_error(tmp_path: Path) -> None:
         read_manifest(tmp_path / MANIFEST)
 
 
-@pytest.mark.parametrize(
-    ("name", "valid"),
-    [
-        ("pack.db", True), ("lexical/meta.json", True), ("encoder/model.onnx", True), ("eval/questions.jsonl", True),
-        ("manifest.json", False), ("lexical", False), ("lexical/", False), ("lexical/../pack.db", False),
-        ("/pack.db", False), ("eval/other.jsonl", False), (".wikigr/commit", False), ("pack.db\n", False),
-        ("lexical/" + "x" * 100, False),
-    ],
-)  # fmt: skip
-def test_files_of_a_pack(name: str, valid: bool) -> None:
-    assert is_pack_file(name) is valid
+def test_files_of_a_pack() -> None:
+    cases = {
+        "pack.db": True,
+        "lexical/meta.json": True,
+        "encoder/model.onnx": True,
+        "eval/questions.jsonl": True,
+        "manifest.json": False,
+        "lexical": False,
+        "lexical/": False,
+        "lexical/../pack.db": False,
+        "/pack.db": False,
+        "eval/other.jsonl": False,
+        ".wikigr/commit": False,
+        "pack.db\n": False,
+        "lexical/" + "x" * 100: False,
+    }
+    assert {name: is_pack_file(name) for name in cases} == cases
 
 
 def test_a_large_manifest_is_refused_before_it_is_read(tmp_path: Path) -> None:
@@ -136,15 +138,26 @@ def test_versions_follow_the_precedence_of_semver() -> None:
     assert not is_lower_version("1.0.0+a", "1.0.0+b") and not is_lower_version("1.0.0+b", "1.0.0+a")
 
 
-@pytest.mark.parametrize(
-    "version",
-    ["x", "", "0.1", "1.0/../../zz", "01.0.0", "v1.0.0", " 1.0.0", "1.0.0\n", "1.0.\u0663", "1.0.0-01", "1.0.0-",
-     "1.0.0+", f"{'9' * 5000}.0.0"],
-)  # fmt: skip
-def test_an_invalid_version_precedes_every_other_one(version: str) -> None:
-    assert parse_version(version) is None
-    assert is_lower_version(version, "1.0.0") and is_lower_version(version, "y")
-    assert not is_lower_version("1.0.0", version)
+def test_an_invalid_version_precedes_every_other_one(subtests: pytest.Subtests) -> None:
+    for version in [
+        "x",
+        "",
+        "0.1",
+        "1.0/../../zz",
+        "01.0.0",
+        "v1.0.0",
+        " 1.0.0",
+        "1.0.0\n",
+        "1.0.\u0663",
+        "1.0.0-01",
+        "1.0.0-",
+        "1.0.0+",
+        f"{'9' * 5000}.0.0",
+    ]:
+        with subtests.test(version=version):
+            assert parse_version(version) is None
+            assert is_lower_version(version, "1.0.0") and is_lower_version(version, "y")
+            assert not is_lower_version("1.0.0", version)
 
 
 _numbers = st.integers(0, 10**12)

@@ -27,9 +27,9 @@ def test_the_record_is_relative(layout: Layout, tmp_path: Path) -> None:
     assert find_source_file(layout, "sub/a.md", (".md",)) == tmp_path / "notes" / "sub" / "a.md"
 
 
-@pytest.mark.parametrize("source_id", ["../secret.md", "/etc/hosts.md", "key.pem", "sub", "gone.md", "a\x00.md", ""])
-def test_only_files_of_the_format_in_the_folder_are_found(layout: Layout, source_id: str) -> None:
-    assert find_source_file(layout, source_id, (".md",)) is None
+def test_only_files_of_the_format_in_the_folder_are_found(layout: Layout) -> None:
+    cases = ["../secret.md", "/etc/hosts.md", "key.pem", "sub", "gone.md", "a\x00.md", ""]
+    assert [source_id for source_id in cases if find_source_file(layout, source_id, (".md",)) is not None] == []
 
 
 def test_without_a_record_nothing_is_found(layout: Layout) -> None:

@@ -25,6 +25,6 @@ def test_the_wording_tells_the_type_of_answer(question: str, holds: str, lacks: 
     assert not expected.found_by.search(lacks)
 
 
-@pytest.mark.parametrize("question", ["What is spin?", "Describe tunnelling.", "Is light a wave?", ""])
-def test_other_questions_expect_no_type(question: str) -> None:
-    assert answer_type(question) is None
+def test_other_questions_expect_no_type() -> None:
+    cases = ["What is spin?", "Describe tunnelling.", "Is light a wave?", ""]
+    assert [question for question in cases if answer_type(question) is not None] == []

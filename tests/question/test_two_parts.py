@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from wikigr.question.grammar import MAX_CHARS
 from wikigr.question.two_parts import two_parts
 
 
-@pytest.mark.parametrize(
-    ("question", "first", "second"),
-    [
+def test_each_part_becomes_a_question() -> None:
+    cases = [
         ("When and where was Ada Lovelace born?", "When was Ada Lovelace born?", "Where was Ada Lovelace born?"),
         ("how and why  does it fail", "How does it fail?", "Why does it fail?"),
         ("Where did Hume die and when?", "Where did Hume die?", "When did Hume die?"),
@@ -30,15 +27,14 @@ from wikigr.question.two_parts import two_parts
             "Where did Hume die?",
             "What was Hume's first book?",
         ),
-    ],
-)
-def test_each_part_becomes_a_question(question: str, first: str, second: str) -> None:
-    assert two_parts(question) == (first, second)
+    ]
+    assert [
+        (question, first, second) for question, first, second in cases if two_parts(question) != (first, second)
+    ] == []
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
+def test_other_questions_have_one() -> None:
+    cases = [
         "When was Ada Lovelace born?",
         "Who are Marie and Pierre Curie?",
         "Who wrote War and Peace?",
@@ -55,7 +51,5 @@ def test_each_part_becomes_a_question(question: str, first: str, second: str) ->
         "Where was Hume born, who taught him, and when?",
         "",
         "When and where was " + "a" * MAX_CHARS + " born?",
-    ],
-)
-def test_other_questions_have_one(question: str) -> None:
-    assert two_parts(question) is None
+    ]
+    assert [question for question in cases if two_parts(question) is not None] == []

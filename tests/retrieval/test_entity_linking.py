@@ -85,9 +85,8 @@ def named(links: Sequence[Link]) -> list[tuple[str, str]]:
 # -- exactly
 
 
-@pytest.mark.parametrize(
-    ("question", "mention", "label"),
-    [
+def test_a_name_is_found_however_it_is_written(linker: EntityLinker, subtests: pytest.Subtests) -> None:
+    for question, mention, label in [
         ("where did photosynthesis begin", "photosynthesis", "Photosynthesis"),
         ("where did PHOTOSYNTHESIS begin?", "PHOTOSYNTHESIS", "Photosynthesis"),
         ("the father of relativity was", "father of relativity", "Albert Einstein"),
@@ -106,13 +105,12 @@ def named(links: Sequence[Link]) -> list[tuple[str, str]]:
         ("was Einstein’s theory right", "Einstein’s", "Albert Einstein"),
         ("what is x9-key", "x9-key", "x9-key"),
         ("how is it to go there", "go", "Go"),
-    ],
-)
-def test_a_name_is_found_however_it_is_written(linker: EntityLinker, question: str, mention: str, label: str) -> None:
-    (link,) = linker.link_question(question)
-    assert (link.mention, link.node.label, link.method) == (mention, label, "exact")
-    assert question[link.start : link.end] == mention
-    assert 0.0 < link.score <= 1.0
+    ]:
+        with subtests.test(question=question):
+            (link,) = linker.link_question(question)
+            assert (link.mention, link.node.label, link.method) == (mention, label, "exact")
+            assert question[link.start : link.end] == mention
+            assert 0.0 < link.score <= 1.0
 
 
 def test_the_longest_of_overlapping_names_counts(linker: EntityLinker) -> None:
@@ -130,9 +128,8 @@ def test_a_single_word_within_a_longer_name_is_not_that_name(linker: EntityLinke
     assert named(linker.link_question("who was albert of the hall")) == [("albert", "Albert")]
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
+def test_what_names_nothing_links_to_nothing(linker: EntityLinker, subtests: pytest.Subtests) -> None:
+    for question in [
         "",
         "   ",
         "?!",
@@ -150,19 +147,17 @@ def test_a_single_word_within_a_longer_name_is_not_that_name(linker: EntityLinke
         "the 14 march",
         "\0\ud800\udfff",
         "\u0301\u0301",
-    ],
-)
-def test_what_names_nothing_links_to_nothing(linker: EntityLinker, question: str) -> None:
-    assert linker.link_question(question) == []
-    assert linker.link_mention("zzzz") == linker.link_mention("") == []
+    ]:
+        with subtests.test(question=question):
+            assert linker.link_question(question) == []
+            assert linker.link_mention("zzzz") == linker.link_mention("") == []
 
 
 # -- with a typo
 
 
-@pytest.mark.parametrize(
-    ("question", "mention", "label", "likeness"),
-    [
+def test_a_typo_in_a_capitalized_name_is_forgiven(linker: EntityLinker, subtests: pytest.Subtests) -> None:
+    for question, mention, label, likeness in [
         ("what is Photosythesis", "Photosythesis", "Photosynthesis", 12 / 13),
         ("what is Photosnythesis", "Photosnythesis", "Photosynthesis", 13 / 14),
         ("what is Photosinthesys", "Photosinthesys", "Photosynthesis", 12 / 14),
@@ -175,16 +170,13 @@ def test_what_names_nothing_links_to_nothing(linker: EntityLinker, question: str
         ("what is photosythesis", "photosythesis", "Photosynthesis", 12 / 13),
         ("what is the olympia acadmy", "olympia acadmy", "Olympia Academy", 13 / 14),
         ("was Albert Einstien right", "Albert Einstien", "Albert Einstein", 14 / 15),
-    ],
-)
-def test_a_typo_in_a_capitalized_name_is_forgiven(
-    linker: EntityLinker, question: str, mention: str, label: str, likeness: float
-) -> None:
-    (link,) = linker.link_question(question)
-    assert (link.mention, link.node.label, link.method) == (mention, label, "fuzzy")
-    # Its rarest word is in no text, so that only the spelling lowers the score.
-    assert link.score == pytest.approx(likeness)
-    assert linker.link_question(question, fuzzy=False) == []
+    ]:
+        with subtests.test(question=question):
+            (link,) = linker.link_question(question)
+            assert (link.mention, link.node.label, link.method) == (mention, label, "fuzzy")
+            # Its rarest word is in no text, so that only the spelling lowers the score.
+            assert link.score == pytest.approx(likeness)
+            assert linker.link_question(question, fuzzy=False) == []
 
 
 def test_lower_case_typos_are_ignored_next_to_a_name(linker: EntityLinker) -> None:
@@ -216,9 +208,9 @@ def test_a_name_in_the_possessive_is_found_without_its_apostrophe(tmp_path: Path
     assert named(linker.link_question("when was Halleys Comet seen")) == [("Halleys Comet", "Halley's Comet")]
 
 
-@pytest.mark.parametrize("question", ["what is phtosythesis", "what is Gp", "what is Spim", "what is Photosxxxhesis"])
-def test_short_names_and_many_typos_are_not_forgiven(linker: EntityLinker, question: str) -> None:
-    assert linker.link_question(question) == []
+def test_short_names_and_many_typos_are_not_forgiven(linker: EntityLinker) -> None:
+    cases = ["what is phtosythesis", "what is Gp", "what is Spim", "what is Photosxxxhesis"]
+    assert [question for question in cases if linker.link_question(question) != []] == []
 
 
 def test_a_mention_links_as_a_whole(linker: EntityLinker) -> None:

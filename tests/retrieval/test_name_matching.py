@@ -33,21 +33,18 @@ def labels(matcher: NameMatcher, found: tuple[list[int], float]) -> list[str]:
     return [matcher.index.node(number).label for number in found[0]]
 
 
-@pytest.mark.parametrize(
-    ("name", "near"),
-    [
-        ("Nils Bohr", ["Niels Bohr"]),
-        ("Neils Bohr", ["Niels Bohr"]),
-        ("Photosinthesys", ["Photosynthesis"]),
-        ("Photosxxxhesis", []),
-        ("Apollo 12", []),
-        ("Gp", []),
-        ("Niels Bohr", []),
-        ("Albrt Einstein", ["Albert Einstein"]),
-    ],
-)
-def test_the_nearest_names(matcher: NameMatcher, name: str, near: list[str]) -> None:
-    assert labels(matcher, matcher.nearest_names(name)) == near
+def test_the_nearest_names(matcher: NameMatcher) -> None:
+    cases = {
+        "Nils Bohr": ["Niels Bohr"],
+        "Neils Bohr": ["Niels Bohr"],
+        "Photosinthesys": ["Photosynthesis"],
+        "Photosxxxhesis": [],
+        "Apollo 12": [],
+        "Gp": [],
+        "Niels Bohr": [],
+        "Albrt Einstein": ["Albert Einstein"],
+    }
+    assert {name: labels(matcher, matcher.nearest_names(name)) for name in cases} == cases
 
 
 def test_aliases_and_unique_surnames(matcher: NameMatcher) -> None:
@@ -65,8 +62,6 @@ def test_every_spelling_is_one_typo_away(key: str) -> None:
     assert {OSA.distance(key, spelling) for spelling in spellings} == {1}
 
 
-@pytest.mark.parametrize(
-    ("word", "stripped"), [("einstein's", "einstein"), ("cats'", "cats"), ("it’s", "it"), ("s", "s")]
-)
-def test_possessives_are_stripped(word: str, stripped: str) -> None:
-    assert strip_possessive(word) == stripped
+def test_possessives_are_stripped() -> None:
+    cases = {"einstein's": "einstein", "cats'": "cats", "it’s": "it", "s": "s"}
+    assert {word: strip_possessive(word) for word in cases} == cases

@@ -8,12 +8,10 @@ from tests.evaluation.metrics.examples import KIEL, SPIN, WORK, citation
 
 from wikigr.evaluation.metrics.citations import citation_precision, citation_recall, verified_share
 from wikigr.evaluation.questions import Gold
-from wikigr.index.candidate import Section
 
 
-@pytest.mark.parametrize(
-    ("cited", "gold", "precision", "recall"),
-    [
+def test_citations_of_gold_places(subtests: pytest.Subtests) -> None:
+    for cited, gold, precision, recall in [
         ([KIEL], [Gold("max_planck")], 1.0, 1.0),
         ([KIEL, SPIN], [Gold("Max Planck")], 0.5, 1.0),
         ([KIEL, WORK], [Gold("Max Planck", "LIFE")], 0.5, 1.0),
@@ -24,12 +22,11 @@ from wikigr.index.candidate import Section
         ([KIEL], [Gold("Max Planck", "Work", "p1")], 0.0, 0.0),
         ([], [Gold("Spin")], math.nan, 0.0),
         ([KIEL], [], math.nan, math.nan),
-    ],
-)
-def test_citations_of_gold_places(cited: list[Section], gold: list[Gold], precision: float, recall: float) -> None:
-    citations = [citation(section) for section in cited]
-    assert citation_precision(citations, gold) == pytest.approx(precision, nan_ok=True)
-    assert citation_recall(citations, gold) == pytest.approx(recall, nan_ok=True)
+    ]:
+        with subtests.test(cited=cited):
+            citations = [citation(section) for section in cited]
+            assert citation_precision(citations, gold) == pytest.approx(precision, nan_ok=True)
+            assert citation_recall(citations, gold) == pytest.approx(recall, nan_ok=True)
 
 
 def test_a_citation_verifies_only_against_the_stored_text() -> None:

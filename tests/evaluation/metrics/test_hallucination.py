@@ -10,9 +10,8 @@ from tests.evaluation.metrics.examples import KIEL
 from wikigr.evaluation.metrics.hallucination import hallucination_rate
 
 
-@pytest.mark.parametrize(
-    ("sentences", "cited", "rate"),
-    [
+def test_hallucination() -> None:
+    cases = [
         (["Planck was born in Kiel."], [KIEL.content], 0.0),
         (["Planck was born in Bern."], [KIEL.content], 0.0),
         (["Einstein was raised in Bern."], [KIEL.content], 1.0),
@@ -25,10 +24,12 @@ from wikigr.evaluation.metrics.hallucination import hallucination_rate
         (["So it is.", "Electrons spin."], ["Electrons spin."], 0.0),
         (["So it is."], ["Electrons spin."], math.nan),
         ([], ["Electrons spin."], math.nan),
-    ],
-)
-def test_hallucination(sentences: list[str], cited: list[str], rate: float) -> None:
-    assert hallucination_rate(sentences, cited) == pytest.approx(rate, nan_ok=True)
+    ]
+    assert [
+        (sentences, cited, rate)
+        for sentences, cited, rate in cases
+        if hallucination_rate(sentences, cited) != pytest.approx(rate, nan_ok=True)
+    ] == []
 
 
 @given(st.lists(st.sampled_from(["Planck in Kiel.", "In 1858.", "Spin.", "It is."])), st.lists(st.just(KIEL.content)))

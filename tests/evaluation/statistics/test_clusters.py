@@ -16,13 +16,14 @@ def draws(seed: int, n: int, mean: float = 0.1) -> np.ndarray:
     return np.random.default_rng(seed).normal(mean, 1.0, n)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_clustered_error_is_that_of_statsmodels_regression_on_a_constant(seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    groups = generator.integers(0, 12, 80)
-    differences = generator.normal(size=80) + generator.normal(size=12)[groups]
-    fit = OLS(differences, np.ones(80)).fit(cov_type="cluster", cov_kwds={"groups": groups})
-    assert clustered_standard_error(differences, groups.tolist()) == pytest.approx(fit.bse[0])
+def test_clustered_error_is_that_of_statsmodels_regression_on_a_constant(subtests: pytest.Subtests) -> None:
+    for seed in range(3):
+        with subtests.test(seed=seed):
+            generator = np.random.default_rng(seed)
+            groups = generator.integers(0, 12, 80)
+            differences = generator.normal(size=80) + generator.normal(size=12)[groups]
+            fit = OLS(differences, np.ones(80)).fit(cov_type="cluster", cov_kwds={"groups": groups})
+            assert clustered_standard_error(differences, groups.tolist()) == pytest.approx(fit.bse[0])
 
 
 def test_clustered_error_worked_by_hand() -> None:

@@ -55,22 +55,19 @@ def test_detectable_effect_of_one_pair_or_of_equal_pairs_is_nan() -> None:
     assert math.isnan(detectable_effect([0.1] * 9))
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [
-        (0.01, 0.09, Verdict.IMPROVED),
-        (-0.09, -0.01, Verdict.REGRESSED),
-        (-0.01, 0.02, Verdict.EQUIVALENT),
-        (0.005, 0.015, Verdict.EQUIVALENT),
-        (-0.015, -0.005, Verdict.EQUIVALENT),
-        (0.0, 0.0, Verdict.EQUIVALENT),
-        (0.0, 0.09, Verdict.INCONCLUSIVE),
-        (-0.09, 0.0, Verdict.INCONCLUSIVE),
-        (-0.01, 0.021, Verdict.INCONCLUSIVE),
-    ],
-)
-def test_verdict_of_an_interval(low: float, high: float, expected: Verdict) -> None:
-    assert verdict(Interval(low, high, 0.95), 0.02) is expected
+def test_verdict_of_an_interval() -> None:
+    cases = {
+        (0.01, 0.09): Verdict.IMPROVED,
+        (-0.09, -0.01): Verdict.REGRESSED,
+        (-0.01, 0.02): Verdict.EQUIVALENT,
+        (0.005, 0.015): Verdict.EQUIVALENT,
+        (-0.015, -0.005): Verdict.EQUIVALENT,
+        (0.0, 0.0): Verdict.EQUIVALENT,
+        (0.0, 0.09): Verdict.INCONCLUSIVE,
+        (-0.09, 0.0): Verdict.INCONCLUSIVE,
+        (-0.01, 0.021): Verdict.INCONCLUSIVE,
+    }
+    assert {(low, high): verdict(Interval(low, high, 0.95), 0.02) for low, high in cases} == cases
 
 
 def test_verdict_needs_the_test_to_agree_where_it_is_given() -> None:

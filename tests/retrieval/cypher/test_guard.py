@@ -364,22 +364,16 @@ def test_the_tables_are_as_long_as_promised() -> None:
     assert len(set(HARMLESS)) == len(HARMLESS) >= 80
 
 
-@pytest.mark.parametrize("cypher", HOSTILE, ids=lambda c: c[:50].encode("ascii", "backslashreplace").decode())
-def test_a_hostile_query_is_refused_with_a_reason(cypher: str) -> None:
-    with pytest.raises(BlockedQueryError) as refused:
-        check(cypher)
-    message = refused.value.message
-    assert message.startswith("The query was not run: ")
-    assert "\n" not in message
-    assert len(message) < 300
-    assert message.isprintable()
-
-
-@pytest.mark.parametrize("cypher", HARMLESS)
-def test_a_harmless_query_passes_with_a_limit(cypher: str) -> None:
-    text = check(cypher)
-    assert " LIMIT " in text
-    assert check(text) == text
+def test_a_hostile_query_is_refused_with_a_reason(subtests: pytest.Subtests) -> None:
+    for cypher in HOSTILE:
+        with subtests.test(cypher=cypher):
+            with pytest.raises(BlockedQueryError) as refused:
+                check(cypher)
+            message = refused.value.message
+            assert message.startswith("The query was not run: ")
+            assert "\n" not in message
+            assert len(message) < 300
+            assert message.isprintable()
 
 
 def test_the_query_is_rewritten_from_its_tokens() -> None:
@@ -405,9 +399,8 @@ def test_every_branch_has_its_limit(cypher: str, limits: list[str]) -> None:
     assert [words[i + 1] for i, word in enumerate(words) if word == "LIMIT"] == limits
 
 
-@pytest.mark.parametrize(
-    ("cypher", "words"),
-    [
+def test_the_reason_says_what_to_fix(subtests: pytest.Subtests) -> None:
+    for cypher, words in [
         ("MATCH (a) SET a.x = 1", "SET is not allowed"),
         ("RETURN 1; RETURN 2", "nothing more is allowed"),
         ("MATCH (a)-[*]->(b) RETURN b", "write *1..3"),
@@ -430,12 +423,11 @@ def test_every_branch_has_its_limit(cypher: str, limits: list[str]) -> None:
         ("MATCH (a) RETURN a LIMIT 5 + 1", "LIMIT takes a whole number here, not an expression"),
         ("MATCH (a) RETURN a ORDER BY a.title SKIP 5.b LIMIT 1", "SKIP takes a whole number here, not an expression"),
         ("MATCH (a) RETURN a.title WHERE", "WHERE"),
-    ],
-)
-def test_the_reason_says_what_to_fix(cypher: str, words: str) -> None:
-    with pytest.raises(BlockedQueryError, match="not run") as refused:
-        check(cypher)
-    assert words in refused.value.message
+    ]:
+        with subtests.test(cypher=cypher):
+            with pytest.raises(BlockedQueryError, match="not run") as refused:
+                check(cypher)
+            assert words in refused.value.message
 
 
 @pytest.mark.parametrize(

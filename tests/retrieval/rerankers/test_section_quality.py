@@ -33,9 +33,8 @@ def text(length: int, *, holding: str = "") -> str:
     return " ".join([*first, *["word"] * (length - len(first))])
 
 
-@pytest.mark.parametrize(
-    ("content", "question", "score"),
-    [
+def test_documented_scores() -> None:
+    cases = [
         (text(19, holding=TWO), TWO, 0.0),
         ("", TWO, 0.0),
         (text(20), "", 0.26),
@@ -50,25 +49,28 @@ def text(length: int, *, holding: str = "") -> str:
         (text(1000, holding=TWO), TWO, 1.0),
         ("See also.", TWO, 0.0),
         (" ".join(["quantum", "entanglement"] * 100), TWO, 1.0),
-    ],
-)
-def test_documented_scores(content: str, question: str, score: float) -> None:
-    assert score_section_quality(content, question) == pytest.approx(score, abs=1e-9)
+    ]
+    assert [
+        (content, question, score)
+        for content, question, score in cases
+        if score_section_quality(content, question) != pytest.approx(score, abs=1e-9)
+    ] == []
 
 
-@pytest.mark.parametrize(
-    ("written", "asked"),
-    [
+def test_a_match_ignores_case_punctuation_unicode_form_and_possessives() -> None:
+    cases = [
         ("(Photosynthesis),", "What is PHOTOSYNTHESIS?"),
         ("Bell", "Who was Bell’s?"),
         ("Bell's", "Who was bell?"),
         ("Schro\u0308dinger", "Who was Schrödinger?"),
         ("quantum_state", "quantum state"),
         ("ﬁne", "fine"),
-    ],
-)
-def test_a_match_ignores_case_punctuation_unicode_form_and_possessives(written: str, asked: str) -> None:
-    assert score_section_quality(text(200, holding=written), asked) == pytest.approx(1.0)
+    ]
+    assert [
+        (written, asked)
+        for written, asked in cases
+        if score_section_quality(text(200, holding=written), asked) != pytest.approx(1.0)
+    ] == []
 
 
 def test_part_of_a_word_is_no_match() -> None:
