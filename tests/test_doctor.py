@@ -53,7 +53,7 @@ def test_a_missing_encoder_is_a_failure_with_the_command_that_prepares_it(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     check = by_name(doctor.diagnose({}))["encoder"]
     assert (check.passed, check.required) == (False, True)
-    assert "wikigr model prepare" in check.mend
+    assert "wikigr model prepare" in check.fix
 
 
 def test_the_reader_reads_and_its_adapter_is_named(encoder: Embedder) -> None:
@@ -82,7 +82,7 @@ def test_a_missing_or_damaged_reader_is_a_failure_with_the_command_that_prepares
     damage(shutil.copytree(folder, tmp_path / "wikigr" / "models" / folder.name) / "reader.json")
     checks = by_name(doctor.diagnose({}))
     assert checks["encoder"].passed
-    assert (checks["reader"].passed, checks["reader"].mend) == (False, fix)
+    assert (checks["reader"].passed, checks["reader"].fix) == (False, fix)
     assert message in checks["reader"].detail
 
 
@@ -99,4 +99,4 @@ def test_a_folder_is_checked_through_its_nearest_existing_parent(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "not" / "there"))
     check = by_name(doctor.diagnose({}))["data folder"]
     assert (check.passed, check.detail) == (False, str(tmp_path / "not" / "there" / "wikigr"))
-    assert str(tmp_path) in check.mend
+    assert str(tmp_path) in check.fix

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 class Check:
     """A check that did not pass is a failure if ``required``, and otherwise a note.
 
-    ``mend`` says how to fix it. The field names are keys of the JSON output, so they must not change.
+    ``fix`` says how to fix it. The field names are keys of the JSON output, so they must not change.
     """
 
     name: str
     passed: bool
     detail: str
-    mend: str = ""
+    fix: str = ""
     required: bool = True

@@ -12,7 +12,7 @@ from wikigr_cli.render.output import print_warning
 
 if TYPE_CHECKING:
     from wikigr.pack.corpus import Corpus
-    from wikigr.retrieval.entity_linking import Link
+    from wikigr.retrieval.entity_linking import EntityLink
 
 # Nodes with the same name are ranked by the similarity of this many articles to the question.
 _CONTEXT_ARTICLES = 100
@@ -20,7 +20,7 @@ _CONTEXT_ARTICLES = 100
 Question = Annotated[str, typer.Argument(metavar="QUESTION...", help=QUESTION_HELP)]
 
 
-def link_question(pack: Corpus, question: str, *, fuzzy: bool = True) -> list[Link]:
+def link_question(pack: Corpus, question: str, *, fuzzy: bool = True) -> list[EntityLink]:
     """Return the links of ``question``; similarity to the question decides between nodes of the same name."""
     from wikigr.retrieval.entity_linking import nearest_articles, open_linker
 

@@ -16,7 +16,7 @@ import pytest
 import zstandard
 from tests.distribution.letters import build_letters
 
-from wikigr.distribution.archive import Limits, _header, archive_path, export_pack, unpack
+from wikigr.distribution.archive import ArchiveLimits, _header, archive_path, export_pack, unpack
 from wikigr.distribution.signature import PrivateKey
 from wikigr.distribution.validate_untrusted import validate_untrusted
 from wikigr.embeddings.embedder import Embedder
@@ -201,12 +201,12 @@ def test_what_unpack_needs(pack: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
-        (Limits(files=3), "files; 3 are allowed"),
-        (Limits(total_bytes=1000), "1,000 are allowed"),
-        (Limits(manifest_bytes=100), r"manifest\.json has .* 100 are allowed"),
+        (ArchiveLimits(files=3), "files; 3 are allowed"),
+        (ArchiveLimits(total_bytes=1000), "1,000 are allowed"),
+        (ArchiveLimits(manifest_bytes=100), r"manifest\.json has .* 100 are allowed"),
     ],
 )
-def test_limits_are_kept(pack: Path, tmp_path: Path, limits: Limits, message: str) -> None:
+def test_limits_are_kept(pack: Path, tmp_path: Path, limits: ArchiveLimits, message: str) -> None:
     file = export_pack(pack, tmp_path / "letters.wikigr").file
     with pytest.raises(PackError, match=message):
         unpack(file, tmp_path / "out", limits=limits)

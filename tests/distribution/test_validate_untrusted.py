@@ -71,7 +71,7 @@ def test_the_bundled_reader_is_checked_and_tried(built: Path, tmp_path: Path) ->
     graph.write_bytes(bytes(graph.stat().st_size))
     list_encoder(pack)
     failure = next(check for check in validate_untrusted(pack) if not check.passed)
-    assert (failure.name, failure.mend) == ("reader", BUNDLED)
+    assert (failure.name, failure.fix) == ("reader", BUNDLED)
     assert "reader.onnx does not have its recorded sha256" in failure.detail
 
     described = json.loads(description.read_text())
@@ -79,7 +79,7 @@ def test_the_bundled_reader_is_checked_and_tried(built: Path, tmp_path: Path) ->
     description.write_text(json.dumps(described))
     list_encoder(pack)
     failure = next(check for check in validate_untrusted(pack) if not check.passed)
-    assert (failure.name, failure.mend) == ("reading", BUNDLED)
+    assert (failure.name, failure.fix) == ("reading", BUNDLED)
     assert "bundled with the pack 'letters' is damaged" in failure.detail
 
 

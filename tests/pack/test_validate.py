@@ -79,11 +79,11 @@ def test_a_bundled_reader_is_checked(bundled_letters: Path) -> None:
     assert checks["reader"].detail.startswith("adapter ")
     flip_last_byte(bundled_letters / "encoder" / "reader.onnx.data")
     (changed,) = (check for check in validate_pack(bundled_letters) if not check.passed)
-    assert (changed.name, changed.mend) == ("encoder/reader.onnx.data", BUNDLED)
+    assert (changed.name, changed.fix) == ("encoder/reader.onnx.data", BUNDLED)
     # If the manifest was written again, only the reader's own digests give the change away.
     list_encoder(bundled_letters)
     (damaged,) = (check for check in validate_pack(bundled_letters) if not check.passed)
-    assert (damaged.name, damaged.mend) == ("reader", BUNDLED)
+    assert (damaged.name, damaged.fix) == ("reader", BUNDLED)
     assert "reader.onnx.data does not have its recorded sha256" in damaged.detail
 
 

@@ -21,7 +21,7 @@ from wikigr.graph.neighborhood import Node, article
 from wikigr.graph.schema import ddl
 from wikigr.index.lexical import LexicalIndex, LexicalWriter
 from wikigr.pack.open import Pack
-from wikigr.retrieval.entity_linking import EntityLinker, Link, link_by_meaning, nearest_articles
+from wikigr.retrieval.entity_linking import EntityLink, EntityLinker, link_by_meaning, nearest_articles
 
 ARTICLES: dict[str, list[str]] = {
     "Albert Einstein": ["Einstein", "Father of relativity"],
@@ -78,7 +78,7 @@ def linker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EntityLinker]:
     yield make_linker(tmp_path_factory.mktemp("linking"), ARTICLES, ENTITIES)
 
 
-def named(links: Sequence[Link]) -> list[tuple[str, str]]:
+def named(links: Sequence[EntityLink]) -> list[tuple[str, str]]:
     return [(link.mention, link.node.label) for link in links]
 
 

@@ -19,7 +19,7 @@ from wikigr.ingest.build import BuildOptions, build_pack
 from wikigr.pack.open import Pack
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile
-from wikigr.retrieval.entity_linking import Link
+from wikigr.retrieval.entity_linking import EntityLink
 from wikigr.retrieval.graph_walk import GraphWalkOptions, rerank_by_walk, seed_weights
 from wikigr.retrieval.trace import Trace
 from wikigr.sources.detect import open_source
@@ -45,8 +45,8 @@ def found(section: str, relevance: float, **scores: float) -> Candidate:
     return Candidate(section, relevance, {"relevance": relevance, **scores})
 
 
-def link(node: Node, score: float) -> Link:
-    return Link(node.name, 0, len(node.name), node, "exact", score)
+def link(node: Node, score: float) -> EntityLink:
+    return EntityLink(node.name, 0, len(node.name), node, "exact", score)
 
 
 def by_section(candidates: Sequence[Candidate]) -> Mapping[str, Candidate]:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 SCRIPT = """
 import ctypes, json, os, struct, sys, time
 from pathlib import Path
-from wikigr.sandbox.process import Limits, SandboxedProcess
+from wikigr.sandbox.process import ProcessLimits, SandboxedProcess
 machine, hidden, folder = int(sys.argv[1]), json.loads(sys.argv[2]), Path(sys.argv[3])
 code = [(0x20, 0, 0, 0)]
 for number in hidden:
@@ -37,7 +37,7 @@ assert libc.prctl(38, 1, 0, 0, 0) == 0
 header = struct.pack("HxxxxxxP", len(code), ctypes.addressof(buffer))
 assert libc.syscall(machine, 1, 0, header) == 0
 arguments = {"readable": str(folder / "readable.txt"), "forbidden": str(folder / "outside"), "parent": os.getpid()}
-limits = Limits([folder / "readable.txt"], address_space=1 << 30, cpu_seconds=60, message_bytes=1 << 20)
+limits = ProcessLimits([folder / "readable.txt"], address_space=1 << 30, cpu_seconds=60, message_bytes=1 << 20)
 with SandboxedProcess("tests.sandbox.tasks:attempt", arguments, limits) as process:
     outcomes = process.receive(time.monotonic() + 20)
     done = sorted(name for name, outcome in outcomes.items() if outcome == "done")

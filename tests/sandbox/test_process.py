@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from wikigr.sandbox.landlock import landlock_version
-from wikigr.sandbox.process import Limits, SandboxedProcess, SandboxError, SandboxStartError, SandboxTimeoutError
+from wikigr.sandbox.process import ProcessLimits, SandboxedProcess, SandboxError, SandboxStartError, SandboxTimeoutError
 from wikigr.sandbox.seccomp import seccomp_supported
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the walls are those of Linux")
@@ -21,7 +21,7 @@ SECONDS = 20.0
 
 
 def start(task: str, /, *files: Path, environment: dict[str, str] | None = None, **arguments: Any) -> SandboxedProcess:
-    limits = Limits(files, address_space=1 << 30, cpu_seconds=60, message_bytes=1 << 20)
+    limits = ProcessLimits(files, address_space=1 << 30, cpu_seconds=60, message_bytes=1 << 20)
     return SandboxedProcess(f"tests.sandbox.tasks:{task}", arguments, limits, environment=environment)
 
 
@@ -90,7 +90,7 @@ def test_a_scratch_folder_takes_empty_files_only(tmp_path: Path) -> None:
     scratch, outside = tmp_path / "scratch", tmp_path / "outside"
     scratch.mkdir()
     outside.mkdir()
-    limits = Limits((), address_space=1 << 30, cpu_seconds=60, message_bytes=1 << 20, scratch=scratch)
+    limits = ProcessLimits((), address_space=1 << 30, cpu_seconds=60, message_bytes=1 << 20, scratch=scratch)
     arguments = {"folders": [str(scratch), str(outside)]}
     with SandboxedProcess("tests.sandbox.tasks:create", arguments, limits) as process:
         outcomes = process.receive(soon())
@@ -101,7 +101,7 @@ def test_a_scratch_folder_takes_empty_files_only(tmp_path: Path) -> None:
 
 @LINUX
 def test_processor_time_is_limited() -> None:
-    limits = Limits((), address_space=1 << 30, cpu_seconds=1, message_bytes=1 << 20)
+    limits = ProcessLimits((), address_space=1 << 30, cpu_seconds=1, message_bytes=1 << 20)
     with SandboxedProcess("tests.sandbox.tasks:spin", {}, limits) as process:
         process.receive(soon())
         with pytest.raises(SandboxError, match="took too much time or memory"):
@@ -112,7 +112,9 @@ def test_processor_time_is_limited() -> None:
 def test_a_scratch_folder_does_not_open_other_files(tmp_path: Path) -> None:
     (tmp_path / "scratch").mkdir()
     (tmp_path / "secret.txt").write_text("secret")
-    limits = Limits((), address_space=1 << 30, cpu_seconds=60, message_bytes=1 << 20, scratch=tmp_path / "scratch")
+    limits = ProcessLimits(
+        (), address_space=1 << 30, cpu_seconds=60, message_bytes=1 << 20, scratch=tmp_path / "scratch"
+    )
     arguments = {"readable": str(tmp_path / "none"), "forbidden": str(tmp_path), "parent": os.getpid()}
     with SandboxedProcess("tests.sandbox.tasks:attempt", arguments, limits) as process:
         outcomes = process.receive(soon())

@@ -26,13 +26,13 @@ def say_nothing(channel: Channel, **_: Any) -> None:
 
 
 def say_yes(channel: Channel, **_: Any) -> None:
-    channel.send({"name": "digest", "passed": "yes", "detail": "", "mend": "", "required": []})
+    channel.send({"name": "digest", "passed": "yes", "detail": "", "fix": "", "required": []})
     channel.send(None)
 
 
 def say_little(channel: Channel, **_: Any) -> None:
     """A failure that is only a note must not stand for the checks that follow."""
-    channel.send({"name": "encoder", "passed": False, "detail": "", "mend": "", "required": False})
+    channel.send({"name": "encoder", "passed": False, "detail": "", "fix": "", "required": False})
     channel.send(None)
 
 

@@ -25,7 +25,7 @@ from tests.trust.conftest import Tally
 
 from wikigr.checks import Check
 from wikigr.distribution import validate_untrusted as validation
-from wikigr.distribution.archive import Limits, export_pack, unpack
+from wikigr.distribution.archive import ArchiveLimits, export_pack, unpack
 from wikigr.distribution.signature import PrivateKey
 from wikigr.distribution.validate_untrusted import validate_untrusted
 from wikigr.embeddings.embedder import Embedder
@@ -129,13 +129,13 @@ class Arena:
     def into(self) -> Path:
         return self.root / "a" / "b" / "into"
 
-    def refuses(self, data: bytes, message: str = ".", limits: Limits | None = None) -> PackError:
+    def refuses(self, data: bytes, message: str = ".", limits: ArchiveLimits | None = None) -> PackError:
         """Unpack ``data``, which must be refused and leave no trace; returns the error."""
         before = self.state()
         file = self.root / "hostile.wikigr"
         file.write_bytes(data)
         with pytest.raises(PackError, match=message) as caught:
-            unpack(file, self.into, limits=limits or Limits())
+            unpack(file, self.into, limits=limits or ArchiveLimits())
         file.unlink()
         assert self.state() == before
         assert len(caught.value.message) < 1000
@@ -341,7 +341,7 @@ def test_bombs(members: list[Member], arena: Arena, tally: Count) -> None:
     big = [m if m.name != DATABASE else m.holding(zeros) for m in members]
     arena.refuses(compressed(tar_of(remade(big, sized(len(zeros))))), "real packs do not compress that well")
     arena.refuses(compressed(tar_of(remade(members, sized(1 << 50)))), "are allowed")
-    huge = Limits(total_bytes=1 << 60, ratio=1 << 60)
+    huge = ArchiveLimits(total_bytes=1 << 60, ratio=1 << 60)
     arena.refuses(compressed(tar_of(remade(members, sized(1 << 50)))), "the disk of .* has", limits=huge)
     many = {f"encoder/{n}": {"size": 0, "sha256": hashlib.sha256().hexdigest()} for n in range(10_001)}
     arena.refuses(compressed(tar_of(remade(members, lambda m: m["files"].update(many)))), "10,000 are allowed")

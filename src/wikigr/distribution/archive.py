@@ -68,7 +68,7 @@ _FETCH = "Get the archive again, or ask its publisher for one created with `wiki
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ArchiveLimits:
     """Limits for an archive; ``ratio`` is the unpacked size divided by the size of the archive."""
 
     total_bytes: int = 256 << 30
@@ -142,7 +142,7 @@ def export_pack(location: str | Path, output: Path, *, key: PrivateKey | None = 
         with layout.reading():
             manifest = _with_extras(layout, read_manifest(layout.part(MANIFEST)))
             _require_portable(
-                manifest, Limits(), "The pack's manifest", "Build the pack again with `wikigr pack build`."
+                manifest, ArchiveLimits(), "The pack's manifest", "Build the pack again with `wikigr pack build`."
             )
             files = [(name, stack.enter_context(_open_file(layout, name))) for name in manifest.files]
             kept = layout.signature() if key is None else None
@@ -177,7 +177,7 @@ def normalize_sha256(text: str | None) -> str | None:
     return text.lower() if text is not None else None
 
 
-def unpack(archive: Path, into: Path, *, limits: Limits = Limits()) -> UnpackedPack:
+def unpack(archive: Path, into: Path, *, limits: ArchiveLimits = ArchiveLimits()) -> UnpackedPack:
     """Unpack ``archive`` into the new folder ``into``; every file matches the size and SHA-256 of the manifest.
 
     The contents of the files are not checked; ``validate_untrusted`` does that. Raises ``PackError`` when something is
@@ -345,7 +345,7 @@ def _padding(size: int) -> int:
 # -- reading
 
 
-def _unpack(archive: Path, into: Path, limits: Limits) -> UnpackedPack:
+def _unpack(archive: Path, into: Path, limits: ArchiveLimits) -> UnpackedPack:
     with archive.open("rb") as file:
         tar = _Tar(file)
         content = tar.read_small(MANIFEST, limits.manifest_bytes)
@@ -365,7 +365,7 @@ def _unpack(archive: Path, into: Path, limits: Limits) -> UnpackedPack:
         return UnpackedPack(into, manifest, signer, tar.sha256.hexdigest())
 
 
-def _require_portable(manifest: Manifest, limits: Limits, label: str, hint: str) -> None:
+def _require_portable(manifest: Manifest, limits: ArchiveLimits, label: str, hint: str) -> None:
     """Refuse a manifest with unsafe or duplicate paths, or with text that is unsafe to print."""
 
     def refuse(what: str) -> PackError:
@@ -416,7 +416,7 @@ def _parents(name: str) -> Iterator[str]:
         yield name
 
 
-def _require_room(manifest: Manifest, archive_bytes: int, into: Path, limits: Limits) -> None:
+def _require_room(manifest: Manifest, archive_bytes: int, into: Path, limits: ArchiveLimits) -> None:
     total = sum(record.size for record in manifest.files.values())
     if total > limits.total_bytes:
         raise PackError(

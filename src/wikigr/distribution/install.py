@@ -324,7 +324,7 @@ class _Installation:
             )
         for check in checks:
             if check.name == SEARCH and not check.passed:
-                self.progress.note(f"The search was not tested: {check.detail} {check.mend}".rstrip())
+                self.progress.note(f"The search was not tested: {check.detail} {check.fix}".rstrip())
         self.progress.advance(1)
 
     def _installed(

@@ -42,7 +42,7 @@ def untrusted_checks(folder: Path, reserve: int, links: Path) -> Iterator[Check]
         passed = True
         for check in group:
             passed = passed and (check.passed or not check.required)
-            yield check if check.passed or check.mend else replace(check, mend=DISTRUST)
+            yield check if check.passed or check.fix else replace(check, fix=DISTRUST)
         if not passed:
             return
 

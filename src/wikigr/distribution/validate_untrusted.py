@@ -24,7 +24,7 @@ from wikigr.index.lexical import link_index
 from wikigr.pack.layout import DATABASE, LEXICAL, Layout
 from wikigr.sandbox.child import Channel
 from wikigr.sandbox.process import (
-    Limits,
+    ProcessLimits,
     SandboxedProcess,
     SandboxError,
     SandboxStartError,
@@ -80,7 +80,7 @@ def _plausible_size(path: Path) -> int:
 
 
 def _run(folder: Path, reserve: int, links: Path, size: int, allowed: float) -> list[Check]:
-    limits = Limits(
+    limits = ProcessLimits(
         readable=(folder, cache_folder() / "models", *_MACHINE, *library_paths()),
         address_space=reserve + size + _ADDRESS_SPACE,
         cpu_seconds=int(allowed * (os.cpu_count() or 1)) + 1,
@@ -98,7 +98,7 @@ def _run(folder: Path, reserve: int, links: Path, size: int, allowed: float) -> 
             while (message := process.receive(deadline)) is not None and len(checks) < _MAX_CHECKS:
                 checks.append(_parse_check(message))
             if checks and (checks[-1].name == LAST_CHECK or any(c.required and not c.passed for c in checks)):
-                return [replace(c, mend=advice) if c.name == _PROOF else c for c in checks]
+                return [replace(c, fix=advice) if c.name == _PROOF else c for c in checks]
             why = "did not run all checks"
     except SandboxStartError as error:
         why, advice = error.message, "Run `wikigr doctor`: this says nothing about the pack."
@@ -127,7 +127,7 @@ def _parse_check(message: Any) -> Check:
     if not isinstance(message, dict):
         raise TypeError("a message is not a check")
     check = Check(**message)
-    if not all(isinstance(text, str) for text in (check.name, check.detail, check.mend)):
+    if not all(isinstance(text, str) for text in (check.name, check.detail, check.fix)):
         raise TypeError("a text is not a string")
     if not (check.passed in (True, False) and check.required in (True, False)):
         raise TypeError("an outcome is not a boolean")

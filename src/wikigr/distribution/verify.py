@@ -117,8 +117,8 @@ def _all_passed(checks: Sequence[Check]) -> bool:
 def check_signer(signer: PublicKey | None, trust: Sequence[PublicKey]) -> Check:
     """Check that ``signer`` is one of the keys in ``trust``; without such keys, the check is not required to pass."""
     if signer is None:
-        mend = "Ask for a signed pack." if trust else "Compare its SHA-256 with one from a source that you trust."
-        return Check("signature", False, "this pack is not signed", mend, required=bool(trust))
+        fix = "Ask for a signed pack." if trust else "Compare its SHA-256 with one from a source that you trust."
+        return Check("signature", False, "this pack is not signed", fix, required=bool(trust))
     if not trust:
         return Check("signature", True, f"by {signer.fingerprint}; use --trust KEY to require a specific key")
     if signer in trust:

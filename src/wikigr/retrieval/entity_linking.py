@@ -41,7 +41,7 @@ _SECTIONS_PER_ARTICLE = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class EntityLink:
     """A link from ``mention``, which is ``question[start:end]``, to ``node``; ``score`` in (0, 1] is the confidence."""
 
     mention: str
@@ -71,7 +71,7 @@ class EntityLinker:
 
     def link_question(
         self, question: str, *, relevance: Mapping[str, float] | None = None, fuzzy: bool = True
-    ) -> list[Link]:
+    ) -> list[EntityLink]:
         """Return links for the names in ``question``, from left to right. Of overlapping names, the longest wins.
 
         ``relevance`` holds cosines of articles to the question, by title, and ranks the nodes that share a name.
@@ -80,7 +80,7 @@ class EntityLinker:
         tokens = name_words(question[:_MAX_QUESTION_CHARS])[:_MAX_QUESTION_WORDS]
         keys = [word for word, _, _ in tokens]
         free = [True] * len(tokens)
-        links: list[Link] = []
+        links: list[EntityLink] = []
         for first, last in _spans(len(tokens)):
             if not all(free[first : last + 1]):
                 continue
@@ -98,7 +98,7 @@ class EntityLinker:
                 links = self._link_lower_case(question, tokens, relevance or {})
         return sorted(links, key=lambda link: (link.start, -link.score, link.node))
 
-    def link_mention(self, mention: str, *, relevance: Mapping[str, float] | None = None) -> list[Link]:
+    def link_mention(self, mention: str, *, relevance: Mapping[str, float] | None = None) -> list[EntityLink]:
         """Return links from ``mention`` as a whole, best first: exact matches, or else matches with typos."""
         exact = self.matcher.named(mention) or self._index.named(strip_possessive(name_key(mention)))
         if exact:
@@ -110,7 +110,7 @@ class EntityLinker:
 
     def _link_lower_case(
         self, question: str, tokens: Sequence[tuple[str, int, int]], relevance: Mapping[str, float]
-    ) -> list[Link]:
+    ) -> list[EntityLink]:
         """Return links for the longest run of content words that is one typo away from a name, if any."""
         content = [word not in FUNCTION_WORDS and not word.isdigit() for word, _, _ in tokens]
         runs = [
@@ -151,7 +151,7 @@ class EntityLinker:
         method: Method,
         likeness: float,
         relevance: Mapping[str, float],
-    ) -> list[Link]:
+    ) -> list[EntityLink]:
         """Return a link to each of ``bearers``; their scores add up to the score of the name."""
         if not bearers:
             return []
@@ -163,7 +163,7 @@ class EntityLinker:
         text = question[start:end]
         score = likeness * self._rarity(text) ** 2
         return [
-            Link(text, start, end, nodes[i], method, float(score * weight))
+            EntityLink(text, start, end, nodes[i], method, float(score * weight))
             for i, weight in zip(order, weights / weights.sum(), strict=True)
         ]
 
@@ -218,10 +218,10 @@ def nearest_articles(question: str, pack: Corpus, limit: int) -> dict[str, float
         depth *= _SECTIONS_PER_ARTICLE
 
 
-def link_by_meaning(question: str, cosines: Mapping[str, float]) -> list[Link]:
+def link_by_meaning(question: str, cosines: Mapping[str, float]) -> list[EntityLink]:
     """Return links from the whole ``question`` to the articles in ``cosines`` with a positive cosine, in order."""
     return [
-        Link(question, 0, len(question), article(title), "semantic", cosine)
+        EntityLink(question, 0, len(question), article(title), "semantic", cosine)
         for title, cosine in cosines.items()
         if cosine > 0.0
     ]

@@ -17,7 +17,7 @@ from wikigr.graph.personalized_pagerank import personalized_pagerank
 from wikigr.graph.schema import section_id
 from wikigr.index.candidate import DENSE, RELEVANCE, WALK, Candidate, section_ids
 from wikigr.options import Limits, Options
-from wikigr.retrieval.entity_linking import Link
+from wikigr.retrieval.entity_linking import EntityLink
 from wikigr.retrieval.state import RetrievalStage, State
 from wikigr.retrieval.trace import StageRecord, Trace
 
@@ -31,7 +31,7 @@ _OWN_WEIGHT = 0.05
 _MAX_NEW_ARTICLES = 20
 
 
-def seed_weights(index: GraphIndex, candidates: Sequence[Candidate], links: Sequence[Link]) -> dict[int, float]:
+def seed_weights(index: GraphIndex, candidates: Sequence[Candidate], links: Sequence[EntityLink]) -> dict[int, float]:
     """Return the personalization of the walk: a weight by node number.
 
     A linked node gets the score of its link. Each article of the best candidates gets its highest relevance to the
@@ -54,7 +54,7 @@ def seed_weights(index: GraphIndex, candidates: Sequence[Candidate], links: Sequ
 
 
 def rerank_by_walk(
-    index: GraphIndex, candidates: Sequence[Candidate], links: Sequence[Link], *, restart: float
+    index: GraphIndex, candidates: Sequence[Candidate], links: Sequence[EntityLink], *, restart: float
 ) -> list[Candidate]:
     """Rerank ``candidates`` (best first) and add the leads of articles that only the walk reaches.
 

@@ -15,7 +15,7 @@ from wikigr.pack.corpus import Corpus
 from wikigr.question.question import Question
 from wikigr.reader.options import ReaderOptions
 from wikigr.retrieval.chain import Chain
-from wikigr.retrieval.entity_linking import EntityLinker, Link
+from wikigr.retrieval.entity_linking import EntityLink, EntityLinker
 from wikigr.retrieval.trace import StageRecord, Trace
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class State:
     wordings: tuple[Question, ...] = ()
     runs: tuple[Runs, ...] = ()
     candidates: tuple[Candidate, ...] = ()
-    links: tuple[Link, ...] = ()
+    links: tuple[EntityLink, ...] = ()
     chains: tuple[Chain, ...] = ()
     exploration: Exploration | None = None
     selected: tuple[Candidate, ...] = ()

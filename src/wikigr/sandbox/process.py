@@ -46,7 +46,7 @@ class SandboxTimeoutError(SandboxError):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProcessLimits:
     """What a sandboxed process may use: files and folders, address space (bytes), processor time, bytes per message."""
 
     readable: Sequence[Path]
@@ -58,7 +58,7 @@ class Limits:
 
 def find_walls() -> Walls:
     """Return the walls that this machine can raise, as a child process finds them; raises ``SandboxError``."""
-    limits = Limits((), address_space=1 << 30, cpu_seconds=60, message_bytes=1 << 10)
+    limits = ProcessLimits((), address_space=1 << 30, cpu_seconds=60, message_bytes=1 << 10)
     with SandboxedProcess("wikigr.sandbox.child:finish", {}, limits) as process:
         return process.walls
 
@@ -89,7 +89,7 @@ class SandboxedProcess:
         self,
         task: str,
         arguments: Mapping[str, Any],
-        limits: Limits,
+        limits: ProcessLimits,
         *,
         environment: Mapping[str, str] | None = None,
     ) -> None:

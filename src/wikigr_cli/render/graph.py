@@ -14,7 +14,7 @@ from wikigr_cli.render.output import SCHEMA_VERSION, Document, counted, one_line
 if TYPE_CHECKING:
     from wikigr.graph.neighborhood import Node
     from wikigr.retrieval.cypher.runner import QueryResult
-    from wikigr.retrieval.entity_linking import Link
+    from wikigr.retrieval.entity_linking import EntityLink
     from wikigr.retrieval.explore.triplets import TripletResult
 
 _WIDTH = 80
@@ -22,7 +22,7 @@ _WIDTH = 80
 _MAX_NAME_LENGTH = 200
 
 
-def links_document(question: str, found: Sequence[Link], limit: int, warnings: Sequence[str]) -> dict[str, Any]:
+def links_document(question: str, found: Sequence[EntityLink], limit: int, warnings: Sequence[str]) -> dict[str, Any]:
     """Return what ``wikigr graph link --json`` prints."""
     return {
         "schema_version": SCHEMA_VERSION,

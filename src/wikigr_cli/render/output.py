@@ -122,5 +122,5 @@ def print_checks(environment: Environment, document: Document) -> None:
         )
         environment.print(f"{mark:<7}", style=style, end="")
         environment.print(f"{check['name']}: {check['detail']}", hang=7)
-        if not check["passed"] and check["mend"]:
-            environment.print(f"       → {check['mend']}", hang=9)
+        if not check["passed"] and check["fix"]:
+            environment.print(f"       → {check['fix']}", hang=9)

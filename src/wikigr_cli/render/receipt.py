@@ -64,8 +64,8 @@ def print_replay(environment: Environment, document: Document) -> None:
         mark, style = ("✓", "green") if check["passed"] else ("✗", "red") if check["required"] else ("–", "yellow")
         environment.print(mark, style=style, end=" ")
         environment.print(f"{_line(check['name'])}: {_line(check['detail'])}", hang=2)
-        if check["mend"]:
-            environment.print(f"  → {_line(check['mend'])}", hang=4)
+        if check["fix"]:
+            environment.print(f"  → {_line(check['fix'])}", hang=4)
     required = [check for check in document["checks"] if check["required"]]
     failed = sum(not check["passed"] for check in required)
     environment.print(

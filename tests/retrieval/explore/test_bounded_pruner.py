@@ -10,9 +10,9 @@ from tests.retrieval.explore.films import BELL, entity
 from wikigr.graph.neighborhood import Edge, Node, Step
 from wikigr.llm.budget import BudgetError
 from wikigr.retrieval.explore.bounded_pruner import BoundedPruner, Deadline
-from wikigr.retrieval.explore.triplets import CandidateRelation, Hop, QuestionPruner, Selection
+from wikigr.retrieval.explore.triplets import CandidateRelation, FollowedTriplet, QuestionPruner, Selection
 
-HOPS = [Hop(BELL, Edge(BELL, "cast", entity(name))) for name in ("Ann", "Bob", "Cleo", "Dan")]
+HOPS = [FollowedTriplet(BELL, Edge(BELL, "cast", entity(name))) for name in ("Ann", "Bob", "Cleo", "Dan")]
 
 
 class KeepAll:
@@ -26,10 +26,10 @@ class KeepAll:
     def prune_relations(self, candidates: Sequence[CandidateRelation], limit: int) -> Selection[Step]:
         return Selection(tuple(candidate.step for candidate in candidates))
 
-    def rank_triplets(self, hops: Sequence[Hop]) -> Sequence[Hop]:
+    def rank_triplets(self, hops: Sequence[FollowedTriplet]) -> Sequence[FollowedTriplet]:
         return hops
 
-    def prune_entities(self, found: Sequence[Edge], hops: Sequence[Hop], limit: int) -> Selection[Node]:
+    def prune_entities(self, found: Sequence[Edge], hops: Sequence[FollowedTriplet], limit: int) -> Selection[Node]:
         return Selection(tuple(hop.end for hop in hops))
 
     def answer_chain(self, found: Collection[Edge]) -> tuple[Edge, ...]:

@@ -31,7 +31,7 @@ from wikigr.profiles.files import load_profile
 from wikigr.retrieval.cypher.runner import QueryResult, QueryRunner
 from wikigr.retrieval.entity_linking import EntityLinker
 from wikigr.retrieval.explore import bounded_pruner
-from wikigr.retrieval.explore.multi_strategy import Limits, MultiStrategy
+from wikigr.retrieval.explore.multi_strategy import ExplorationLimits, MultiStrategy
 from wikigr.retrieval.explore.options import MultiStrategyOptions
 from wikigr.retrieval.explore.planners import Plan, PlannerState
 from wikigr.retrieval.explore.rule_pruner import RulePruner
@@ -390,7 +390,7 @@ def test_the_deadline_is_checked_before_every_metapath_and_node(films: Path, mon
         for seconds in range(1, 60):
             ticks = count()
             monkeypatch.setattr(bounded_pruner, "time", SimpleNamespace(monotonic=lambda ticks=ticks: next(ticks)))
-            limits = Limits(seconds=seconds, iterations=2)
+            limits = ExplorationLimits(seconds=seconds, iterations=2)
             search = MultiStrategy(queries, around, linker, pruner, lambda p: TripletRetriever(around, p), limits)
             explored = search.explore("Who founded the producer of The Iron Bell?", Once(plan), Trace())
             paths = sum(piece.strategy == "paths" for piece in explored.context.pieces)
@@ -419,7 +419,7 @@ def test_a_database_that_queries_cannot_open_degrades_the_answer(films: Path, tm
             linker,
             RulePruner(pack.encoder, pack.graph),
             lambda pruner: TripletRetriever(around, pruner),
-            Limits(),
+            ExplorationLimits(),
         )
         trace = Trace()
         explored = search.explore("What is Kelburg?", Once(plan), trace)

@@ -7,26 +7,26 @@ from itertools import combinations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from wikigr.serve.web.graph_layout import Link, lay_out
+from wikigr.serve.web.graph_layout import DrawnEdge, lay_out
 from wikigr.serve.web.picture import Line, Spot, draw, label_lines
 
 
 @st.composite
-def graphs(draw_: st.DrawFn) -> tuple[int, list[Link]]:
+def graphs(draw_: st.DrawFn) -> tuple[int, list[DrawnEdge]]:
     count = draw_(st.integers(1, 26))
     ends = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1), st.sampled_from([1.0, 1.75]))
-    return count, [Link(a, b, length) for a, b, length in draw_(st.lists(ends, max_size=60)) if a != b]
+    return count, [DrawnEdge(a, b, length) for a, b, length in draw_(st.lists(ends, max_size=60)) if a != b]
 
 
-STAR = [Link(0, n, 1.0) for n in range(1, 26)]
-EVERY = [Link(a, b, 1.0) for a, b in combinations(range(26), 2)]
+STAR = [DrawnEdge(0, n, 1.0) for n in range(1, 26)]
+EVERY = [DrawnEdge(a, b, 1.0) for a, b in combinations(range(26), 2)]
 
 
 @given(graphs())
 @example((26, STAR))
 @example((26, EVERY))
 @settings(max_examples=20)
-def test_labels_do_not_overlap(graph: tuple[int, list[Link]]) -> None:
+def test_labels_do_not_overlap(graph: tuple[int, list[DrawnEdge]]) -> None:
     count, links = graph
     sizes = [(60.0 + 11 * (n % 7), 40.0 + 16 * (n % 2)) for n in range(count)]
     points = lay_out(sizes, links, unit=125.0, path=1)

@@ -14,7 +14,7 @@ from wikigr.errors import PackError
 from wikigr.graph.engine import READ_BUFFER_POOL, QueryError, reserved_space
 from wikigr.graph.engine_choice import VARIABLE, choose_engine
 from wikigr.retrieval.cypher.guard import check_query
-from wikigr.sandbox.process import Limits, SandboxedProcess, SandboxError, SandboxStartError, SandboxTimeoutError
+from wikigr.sandbox.process import ProcessLimits, SandboxedProcess, SandboxError, SandboxStartError, SandboxTimeoutError
 
 _SERVER = "wikigr.retrieval.cypher.server:serve"
 
@@ -128,7 +128,7 @@ class QueryRunner:
     def _start(self) -> SandboxedProcess:
         try:
             reserve = reserved_space(self._identity[2])
-            limits = Limits(
+            limits = ProcessLimits(
                 readable=(self._database,),
                 address_space=reserve + READ_BUFFER_POOL + _ADDRESS_SPACE,
                 cpu_seconds=_CPU_SECONDS,

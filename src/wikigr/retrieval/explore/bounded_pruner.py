@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from wikigr.graph.neighborhood import Edge, Node, Step
 from wikigr.llm.budget import BudgetError
-from wikigr.retrieval.explore.triplets import CandidateRelation, Hop, Pruner, QuestionPruner, Selection
+from wikigr.retrieval.explore.triplets import CandidateRelation, FollowedTriplet, Pruner, QuestionPruner, Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,10 @@ class _BoundedQuestionPruner:
             self.explored.update(dict.fromkeys(candidate.node for candidate in candidates))
         return selected
 
-    def rank_triplets(self, hops: Sequence[Hop]) -> Sequence[Hop]:
+    def rank_triplets(self, hops: Sequence[FollowedTriplet]) -> Sequence[FollowedTriplet]:
         return self.pruner.rank_triplets(hops)
 
-    def prune_entities(self, found: Sequence[Edge], hops: Sequence[Hop], limit: int) -> Selection[Node]:
+    def prune_entities(self, found: Sequence[Edge], hops: Sequence[FollowedTriplet], limit: int) -> Selection[Node]:
         self.deadline.check()
         unexplored = [hop for hop in hops if hop.end not in self.explored]
         room = min(limit, self.max_nodes - len(self.explored))

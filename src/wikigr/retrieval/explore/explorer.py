@@ -11,11 +11,11 @@ from wikigr.index.candidate import Candidate
 from wikigr.llm.call_quota import CallQuota
 from wikigr.pack.layout import DATABASE
 from wikigr.retrieval.cypher.runner import QueryRunner
-from wikigr.retrieval.entity_linking import Link
+from wikigr.retrieval.entity_linking import EntityLink
 from wikigr.retrieval.explore.graph_schema import describe_schema
 from wikigr.retrieval.explore.model_planner import ModelPlanner
 from wikigr.retrieval.explore.model_pruner import ModelPruner
-from wikigr.retrieval.explore.multi_strategy import Exploration, Limits, MultiStrategy
+from wikigr.retrieval.explore.multi_strategy import Exploration, ExplorationLimits, MultiStrategy
 from wikigr.retrieval.explore.options import MultiStrategyOptions
 from wikigr.retrieval.explore.planners import Planner, RulePlanner
 from wikigr.retrieval.explore.rule_pruner import RulePruner
@@ -49,7 +49,7 @@ class Explorer:
     def explore(
         self,
         question: str,
-        links: Sequence[Link],
+        links: Sequence[EntityLink],
         candidates: Sequence[Candidate],
         trace: Trace,
     ) -> Exploration:
@@ -75,20 +75,20 @@ class Explorer:
             max_num_iterations=options.max_num_iterations,
             max_num_triplets=options.max_num_triplets,
         )
-        limits = Limits(options.iterations, options.max_nodes, options.max_seconds, options.max_tokens)
+        limits = ExplorationLimits(options.iterations, options.max_nodes, options.max_seconds, options.max_tokens)
         search = MultiStrategy(self._queries, self.neighborhood, self._resources.linker, pruner, triplets, limits)
         explored = search.explore(question, planner, trace)
         # The rules also start from retrieved articles. Facts about those alone do not answer the question.
         return explored if self._is_asked(explored.chain, question, links) else replace(explored, chain=())
 
-    def _is_asked(self, chain: Sequence[Edge], question: str, links: Sequence[Link]) -> bool:
+    def _is_asked(self, chain: Sequence[Edge], question: str, links: Sequence[EntityLink]) -> bool:
         """Return whether an end of the first fact of ``chain`` is linked or shares a word with ``question``."""
         named = {self.neighborhood.unified(link.node) for link in links}
         asked = set(words(question)) - FUNCTION_WORDS
         ends = [end for edge in chain[:1] for end in (edge.source, edge.target)]
         return any(end in named or not asked.isdisjoint(words(end.label)) for end in ends)
 
-    def _named(self, links: Sequence[Link]) -> list[Node]:
+    def _named(self, links: Sequence[EntityLink]) -> list[Node]:
         sure = sorted((link for link in links if _is_sure(link)), key=lambda link: -link.score)
         return list(dict.fromkeys(self.neighborhood.unified(link.node) for link in sure))
 
@@ -113,6 +113,6 @@ def _titles(candidates: Sequence[Candidate]) -> list[str]:
     return list(dict.fromkeys(candidate.title for candidate in candidates))
 
 
-def _is_sure(link: Link) -> bool:
+def _is_sure(link: EntityLink) -> bool:
     """Return whether the mention is surely a name: rare in the pack, or capitalized in the middle of the question."""
     return link.score >= _MIN_SCORE or (link.method == "exact" and link.start > 0 and link.mention[0].isupper())

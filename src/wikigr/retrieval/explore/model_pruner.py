@@ -11,7 +11,7 @@ from wikigr.llm.call_quota import CallQuota
 from wikigr.llm.client import Claude
 from wikigr.llm.prompts import prompt
 from wikigr.retrieval.explore.model_planner import find_tagged
-from wikigr.retrieval.explore.triplets import CandidateRelation, Hop, QuestionPruner, Selection
+from wikigr.retrieval.explore.triplets import CandidateRelation, FollowedTriplet, QuestionPruner, Selection
 
 _T = TypeVar("_T")
 
@@ -66,7 +66,7 @@ class _ModelQuestionPruner:
             _match_offered(find_tagged(reply, "relations"), {i: (str(s), s) for i, s in enumerate(steps, 1)})
         )
 
-    def rank_triplets(self, hops: Sequence[Hop]) -> Sequence[Hop]:
+    def rank_triplets(self, hops: Sequence[FollowedTriplet]) -> Sequence[FollowedTriplet]:
         """Interleave the relations of each node, in the order in which the model listed the relations."""
         counts: dict[tuple[Node, Step], int] = {}
         turns = []
@@ -76,7 +76,7 @@ class _ModelQuestionPruner:
             turns.append((turn, hop))
         return [hop for _, hop in sorted(turns, key=lambda pair: pair[0])]
 
-    def prune_entities(self, found: Sequence[Edge], hops: Sequence[Hop], limit: int) -> Selection[Node]:
+    def prune_entities(self, found: Sequence[Edge], hops: Sequence[FollowedTriplet], limit: int) -> Selection[Node]:
         nodes = list(dict.fromkeys(hop.end for hop in hops))[:_MAX_LISTED]
         reply = self._ask(
             "triplet_entities",

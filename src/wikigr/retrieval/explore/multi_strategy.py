@@ -46,7 +46,7 @@ _MAX_QUERY_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ExplorationLimits:
     """Limits per question: iterations, explored nodes, seconds and tokens of context.
 
     The time is checked before each read of the graph. A Cypher query is interrupted when the time is up.
@@ -105,7 +105,7 @@ class MultiStrategy:
         linker: EntityLinker,
         pruner: Pruner,
         create_retriever: Callable[[Pruner], TripletRetriever],
-        limits: Limits,
+        limits: ExplorationLimits,
     ) -> None:
         self._queries = queries
         self._neighborhood = neighborhood

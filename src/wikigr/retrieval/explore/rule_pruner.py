@@ -16,7 +16,7 @@ from wikigr.graph.schema import section_id
 from wikigr.names import bare_name, name_words, strip_possessive
 from wikigr.question.label_type import label_fits
 from wikigr.question.masked_question import mask
-from wikigr.retrieval.explore.triplets import CandidateRelation, Hop, QuestionPruner, Selection
+from wikigr.retrieval.explore.triplets import CandidateRelation, FollowedTriplet, QuestionPruner, Selection
 from wikigr.retrieval.relation_paths.path_scores import ScoredPath
 from wikigr.retrieval.relation_paths.path_search import MIN_EXPLAINED, PathSearch
 from wikigr.stop_words import FUNCTION_WORDS
@@ -108,14 +108,14 @@ class _RuleQuestionPruner:
         ordered += sorted(links, key=lambda step: (step.inverse, STRUCTURAL.index(step.relation)))
         return Selection(tuple(ordered[:limit]))
 
-    def rank_triplets(self, hops: Sequence[Hop]) -> Sequence[Hop]:
+    def rank_triplets(self, hops: Sequence[FollowedTriplet]) -> Sequence[FollowedTriplet]:
         values = {hop: self._value(hop.node, hop.step) for hop in hops}
         named = {end: place for end in {h.end for h in hops} if (place := _place_of(end, self._words)) is not None}
         near = self._nearness(hops)
 
         siblings: dict[tuple[Node, Step], int] = {}
 
-        def rank(hop: Hop) -> tuple[object, ...]:
+        def rank(hop: FollowedTriplet) -> tuple[object, ...]:
             is_link = hop.edge.relation in STRUCTURAL
             names = hop.end.rank, hop.node.rank, hop.edge.section_id
             return is_link, hop.end not in named, -values[hop], -near.get(hop.end.key, 0.0), hop.step, *names
@@ -138,7 +138,7 @@ class _RuleQuestionPruner:
                     self._prefixes[hop.end] = longer
         return ranked
 
-    def prune_entities(self, found: Sequence[Edge], hops: Sequence[Hop], limit: int) -> Selection[Node]:
+    def prune_entities(self, found: Sequence[Edge], hops: Sequence[FollowedTriplet], limit: int) -> Selection[Node]:
         def rank(node: Node) -> tuple[bool, float]:
             prefix = self._prefixes.get(node, _Prefix(node))
             return node not in self._places, -self._onward.get(prefix, _UNSCORED)
@@ -215,7 +215,7 @@ class _RuleQuestionPruner:
         longer = self._extended(node, step)
         return self._best(longer) if longer is not None else _UNSCORED
 
-    def _nearness(self, hops: Sequence[Hop]) -> dict[str, float]:
+    def _nearness(self, hops: Sequence[FollowedTriplet]) -> dict[str, float]:
         """Return the cosine of the question with the first section of each linked article, by title."""
         linked = {h.end.key for h in hops if h.edge.relation in STRUCTURAL and h.end.kind == "article"}
         if len(linked) < 2:

@@ -30,7 +30,7 @@ class CandidateRelation:
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
+class FollowedTriplet:
     """A triplet in the direction of the search: from ``node`` along ``edge`` to ``end``."""
 
     node: Node
@@ -60,11 +60,11 @@ class QuestionPruner(Protocol):
         """Select the relations whose triplets to read."""
         ...
 
-    def rank_triplets(self, hops: Sequence[Hop]) -> Sequence[Hop]:
+    def rank_triplets(self, hops: Sequence[FollowedTriplet]) -> Sequence[FollowedTriplet]:
         """Return the triplets of the selected relations, best first."""
         ...
 
-    def prune_entities(self, found: Sequence[Edge], hops: Sequence[Hop], limit: int) -> Selection[Node]:
+    def prune_entities(self, found: Sequence[Edge], hops: Sequence[FollowedTriplet], limit: int) -> Selection[Node]:
         """Select the entities to expand next among the ends of ``hops``, or finish with what was ``found``."""
         ...
 
@@ -231,9 +231,9 @@ class TripletRetriever:
 
     def _keep_best(
         self, state: _SearchState, candidates: Sequence[CandidateRelation], steps: Sequence[Step], iterations_left: int
-    ) -> list[Hop]:
+    ) -> list[FollowedTriplet]:
         """Read the triplets of the selected relations and keep the best new ones."""
-        hops: dict[tuple[Node, str, Node], Hop] = {}
+        hops: dict[tuple[Node, str, Node], FollowedTriplet] = {}
         for step in steps:
             nodes = [candidate.node for candidate in candidates if candidate.step == step]
             read = self._neighborhood.expand(
@@ -244,7 +244,7 @@ class TripletRetriever:
                 for edge in read.edges[node]:
                     state.read += 1
                     if _key(edge) not in state.found:
-                        hops.setdefault(_key(edge), Hop(node, edge))
+                        hops.setdefault(_key(edge), FollowedTriplet(node, edge))
         room = self.max_num_triplets - len(state.found)
         share = max(1, room // iterations_left)
         ranked = list(state.pruner.rank_triplets(list(hops.values())))

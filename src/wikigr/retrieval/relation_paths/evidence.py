@@ -63,8 +63,7 @@ _DIRECTIONS: dict[Form, dict[Role, int]] = {
 class StepText:
     """What is known of a step: the words of its relation, how they read, and what its ends are.
 
-    ``signature`` are the steps that leave many of the ends. ``following`` are the steps that
-    leave them.
+    ``signature`` are the steps that start at a large share of its end nodes, ``following`` all that start at any.
     """
 
     step: Step
@@ -76,7 +75,7 @@ class StepText:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class RelationEvidence:
     """The similarity in [0, 1] of every step (rows) to every token (columns).
 
     ``steps`` compares the words with the relation, ``types`` with the ends. ``topic`` compares the words with
@@ -116,7 +115,7 @@ class EvidenceReader:
             self._vectors.update(zip(unknown, self._encoder.encode(unknown), strict=True))
         return np.stack([self._vectors[text] for text in texts]).astype(np.float64)
 
-    def compare(self, question: MaskedQuestion, steps: Sequence[int], topic: Sequence[int]) -> Evidence:
+    def compare(self, question: MaskedQuestion, steps: Sequence[int], topic: Sequence[int]) -> RelationEvidence:
         """Compare the tokens of ``question`` with ``steps``; ``topic`` are the steps that leave the topic."""
         tokens = question.tokens
         width = len(tokens)
@@ -173,7 +172,7 @@ class EvidenceReader:
             if token.is_interrogative:
                 types[:, column] = [answer_fit(question.asks, text.kind) for text in described]
                 strength[column] = 1.0
-        return Evidence(matched, relations, pairs, types, own_type, strength)
+        return RelationEvidence(matched, relations, pairs, types, own_type, strength)
 
     def _scaled(self, cosines: Floats) -> Floats:
         """Map cosines to [0, 1]: unrelated words are at 0, synonyms near 1."""
@@ -223,7 +222,7 @@ def _shares(logits: Floats) -> Floats:
 
 
 def _of_relation(shares: Floats, twins: NDArray[np.int64]) -> Floats:
-    """Return the probability of each step's relation, less as far as its other direction is likelier.
+    """Return the probability of each step's relation, scaled down if the opposite direction is more probable.
 
     ``twins`` are the rows of the forward and the inverse step of each relation, or -1.
     """

@@ -16,7 +16,7 @@ import numpy as np
 
 from wikigr.graph.fact_graph import Numbers
 from wikigr.question.masked_question import MaskedQuestion, Token
-from wikigr.retrieval.relation_paths.evidence import Evidence, Floats
+from wikigr.retrieval.relation_paths.evidence import Floats, RelationEvidence
 from wikigr.retrieval.relation_paths.weights import Weights
 
 MAX_HOPS = 3
@@ -39,7 +39,7 @@ def score_paths(
     steps: Sequence[int],
     first: Sequence[int],
     following: Mapping[int, Numbers],
-    evidence: Evidence,
+    evidence: RelationEvidence,
     most: int,
     weights: Weights,
 ) -> list[ScoredPath]:
@@ -69,7 +69,7 @@ def score_paths(
     ]
 
 
-def _explained(path: Sequence[int], evidence: Evidence, importance: Floats) -> float:
+def _explained(path: Sequence[int], evidence: RelationEvidence, importance: Floats) -> float:
     """Return the share of the question's words, by importance, that some step of ``path`` explains."""
     rows = list(path)
     by_step = np.maximum(evidence.steps[rows], evidence.pairs[rows].max(axis=2))
@@ -87,7 +87,12 @@ class _Table:
     """The value of every step for every range of the tokens, in one order of them."""
 
     def __init__(
-        self, question: MaskedQuestion, order: Sequence[int], evidence: Evidence, importance: Floats, weights: Weights
+        self,
+        question: MaskedQuestion,
+        order: Sequence[int],
+        evidence: RelationEvidence,
+        importance: Floats,
+        weights: Weights,
     ) -> None:
         self._weights = weights
         self._size = len(order)

@@ -34,7 +34,7 @@ _MAX_EDGES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class PathEdge:
     """One fact on the way from the topic to an answer; ``row`` is its number in the fact graph."""
 
     row: int
@@ -52,7 +52,7 @@ class FoundPath:
     score: float
     explained: float
     ends: tuple[int, ...]
-    chains: tuple[tuple[Link, ...], ...]
+    chains: tuple[tuple[PathEdge, ...], ...]
     cut: bool
 
     @property
@@ -184,23 +184,23 @@ class PathSearch:
 
     def follow(
         self, topic: int, steps: Sequence[int]
-    ) -> tuple[tuple[int, ...], tuple[tuple[Link, ...], ...], bool] | None:
+    ) -> tuple[tuple[int, ...], tuple[tuple[PathEdge, ...], ...], bool] | None:
         """Return the ends of ``steps`` from ``topic``, one chain of facts to each, and whether there are more.
 
         ``None`` if the path leads nowhere. The topic itself is none of them.
         """
-        chains: dict[int, tuple[Link, ...]] = {topic: ()}
+        chains: dict[int, tuple[PathEdge, ...]] = {topic: ()}
         any_cut = False
         for step in steps:
             nodes: Numbers = np.fromiter(chains, dtype=np.int64, count=len(chains))
             reached, cut = self.facts.follow(nodes, step, _MAX_EDGES)
             any_cut = any_cut or cut
-            longer: dict[int, tuple[Link, ...]] = {}
+            longer: dict[int, tuple[PathEdge, ...]] = {}
             for source, end, row in zip(
                 reached.sources.tolist(), reached.ends.tolist(), reached.rows.tolist(), strict=True
             ):
                 if end not in longer:
-                    longer[end] = (*chains[source], Link(row, source, end))
+                    longer[end] = (*chains[source], PathEdge(row, source, end))
             chains = longer
         # The topic does not answer a question about itself.
         chains.pop(topic, None)

@@ -72,7 +72,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
+class HopRow:
     """A question on the way to an answer."""
 
     question: str
@@ -111,7 +111,7 @@ class AnswerPage:
     others_heading: str
     others: tuple[OtherAnswer, ...]
     nearest: tuple[ArticleLink, ...]
-    chain: tuple[Hop, ...]
+    chain: tuple[HopRow, ...]
     chain_href: str
     unverified: int
     warnings: tuple[str, ...]
@@ -139,7 +139,7 @@ def answer_page(answer: Answer, pack: Corpus) -> AnswerPage:
         others=tuple(_other_answer(other, pack, "" if is_stated else answer.question) for other in others),
         nearest=_nearest(answer, pack) if answer.abstained else (),
         chain=tuple(
-            Hop(
+            HopRow(
                 hop.question,
                 " ".join(hop.answer.split()),
                 hop.n,

@@ -28,7 +28,7 @@ _FAR = 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class DrawnEdge:
     """An edge between the nodes with these numbers; ``length`` is the distance at which it would have them, above 0."""
 
     source: int
@@ -36,7 +36,7 @@ class Link:
     length: float = 1.0
 
 
-def lay_out(sizes: Sequence[tuple[float, float]], links: Sequence[Link], *, unit: float, path: int) -> Points:
+def lay_out(sizes: Sequence[tuple[float, float]], links: Sequence[DrawnEdge], *, unit: float, path: int) -> Points:
     """Return the centers of boxes with these ``sizes`` (width, height), which do not overlap, as rows (x, y).
 
     ``unit`` is the length of a link in the units of ``sizes``. The first ``path`` nodes are on a horizontal line, from
@@ -49,7 +49,7 @@ def lay_out(sizes: Sequence[tuple[float, float]], links: Sequence[Link], *, unit
     return _separated(points, np.array(sizes, dtype=float), path)
 
 
-def _distances(count: int, links: Sequence[Link]) -> Points:
+def _distances(count: int, links: Sequence[DrawnEdge]) -> Points:
     """Return the lengths of the shortest paths between all nodes (Floyd and Warshall)."""
     distances = np.full((count, count), np.inf)
     np.fill_diagonal(distances, 0.0)

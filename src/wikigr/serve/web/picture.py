@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from wikigr.serve.web.graph_layout import Link, lay_out
+from wikigr.serve.web.graph_layout import DrawnEdge, lay_out
 
 NodeRole = Literal["center", "path", "article", "entity"]
 EdgeRole = Literal["path", "link", "mention", "fact", "background"]
@@ -91,7 +91,7 @@ def draw(spots: Sequence[Spot], lines: Sequence[Line], *, path: int) -> Picture:
     sizes = [
         (max(map(len, label)) * _CHARACTER + _GAP, _DOT + _LINE_HEIGHT * len(label) + _GAP / 2) for label in labels
     ]
-    links = [Link(line.source, line.target, line.length) for line in lines]
+    links = [DrawnEdge(line.source, line.target, line.length) for line in lines]
     boxes = [(float(x), float(y)) for x, y in lay_out(sizes, links, unit=_UNIT, path=path)]
     # A dot is at the top of its box, above the label.
     dots = [(x, y + (_DOT - height) / 2) for (x, y), (_, height) in zip(boxes, sizes, strict=True)]
