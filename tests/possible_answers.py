@@ -13,7 +13,7 @@ from wikigr.answer.draft import Draft
 from wikigr.answer.extractive import as_text, quote
 from wikigr.answer.probability import Level
 from wikigr.index.candidate import Section
-from wikigr.pack.corpus import Corpus
+from wikigr.pack.open import Corpus
 from wikigr.pipeline import pipeline
 from wikigr.pipeline.strategies import OnText, Strategy, Writers
 from wikigr.retrieval.trace import Trace

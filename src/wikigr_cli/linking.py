@@ -11,7 +11,7 @@ from wikigr_cli.options import QUESTION_HELP
 from wikigr_cli.render.output import print_warning
 
 if TYPE_CHECKING:
-    from wikigr.pack.corpus import Corpus
+    from wikigr.pack.open import Corpus
     from wikigr.retrieval.entity_linking import EntityLink
 
 # Nodes with the same name are ranked by the similarity of this many articles to the question.

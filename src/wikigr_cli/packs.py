@@ -9,7 +9,7 @@ from wikigr_cli.environment import Environment
 
 if TYPE_CHECKING:
     from wikigr.embeddings.loader import Purpose
-    from wikigr.pack.corpus import Corpus
+    from wikigr.pack.open import Corpus
 
 
 def open_all(

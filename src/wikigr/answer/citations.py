@@ -9,7 +9,7 @@ from typing import Annotated
 from wikigr.errors import WikigrError
 from wikigr.index.candidate import Section
 from wikigr.options import Limits, Name
-from wikigr.pack.corpus import Corpus
+from wikigr.pack.open import Corpus
 from wikigr.retrieval.trace import Trace
 
 # The name of the check in traces.

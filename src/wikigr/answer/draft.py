@@ -20,7 +20,7 @@ from wikigr.answer.probability import (
 )
 from wikigr.answer.reading import read_sentences
 from wikigr.answer.sentences import SentenceScore, rank_sentences
-from wikigr.pack.corpus import Corpus
+from wikigr.pack.open import Corpus
 from wikigr.question.question import Question
 from wikigr.reader.options import ReaderOptions
 from wikigr.reader.passage import SMALL, ReaderName

@@ -15,7 +15,7 @@ from wikigr.answer.draft import Draft, material_of
 from wikigr.answer.probability import overlaps
 from wikigr.answer.surroundings import surroundings
 from wikigr.options import Few, Options
-from wikigr.pack.corpus import Corpus
+from wikigr.pack.open import Corpus
 from wikigr.text import words
 
 # Further sentences must be as likely to be right as this share of the first one; below it they are padding.

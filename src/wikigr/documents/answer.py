@@ -11,7 +11,7 @@ from wikigr.documents.search import result_document, scores_document
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer, PossibleAnswer
     from wikigr.documents.shapes import AnswerDocument, ExplainShape, PossibleAnswerShape, StageShape
-    from wikigr.pack.corpus import Corpus
+    from wikigr.pack.open import Corpus
     from wikigr.pipeline.pipeline import Pipeline
     from wikigr.retrieval.trace import Trace
 

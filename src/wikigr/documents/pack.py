@@ -10,9 +10,9 @@ from wikigr.graph.schema import article_title
 
 if TYPE_CHECKING:
     from wikigr.documents.shapes import PackShape
-    from wikigr.pack.corpus import Corpus
     from wikigr.pack.listing import ListedPack
     from wikigr.pack.manifest import Manifest
+    from wikigr.pack.open import Corpus
 
 SCHEMA_VERSION = 1
 

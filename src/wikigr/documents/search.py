@@ -10,7 +10,7 @@ from wikigr.documents.pack import SCHEMA_VERSION, packs_document, with_pack
 if TYPE_CHECKING:
     from wikigr.documents.shapes import ResultShape, SearchDocument
     from wikigr.index.candidate import Candidate, Evidence
-    from wikigr.pack.corpus import Corpus
+    from wikigr.pack.open import Corpus
     from wikigr.retrieval.trace import Trace
 
 

@@ -16,9 +16,8 @@ from wikigr.index.candidate import Hit, Section
 from wikigr.index.dense import DenseMethod
 from wikigr.library.encoders import JoinedEncoder
 from wikigr.library.lexical import JoinedLexicalIndex
-from wikigr.pack.corpus import Corpus
 from wikigr.pack.manifest import EXAMPLES, MIN_RELEVANCE, Manifest
-from wikigr.pack.open import Pack
+from wikigr.pack.open import Corpus, Pack
 
 if TYPE_CHECKING:
     from wikigr.graph.graph_index import GraphIndex

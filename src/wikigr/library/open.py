@@ -12,11 +12,10 @@ from wikigr.embeddings.published import DEFAULT_WEIGHTS_SHA256
 from wikigr.graph.engine import Graph, reserved_space
 from wikigr.graph.engine_choice import prepare_engine
 from wikigr.library.joined import JoinedPack
-from wikigr.pack.corpus import Corpus
 from wikigr.pack.layout import DATABASE, MANIFEST, Layout
 from wikigr.pack.locate import find_pack
 from wikigr.pack.manifest import Manifest, read_manifest
-from wikigr.pack.open import Pack
+from wikigr.pack.open import Corpus, Pack
 
 if TYPE_CHECKING:
     from wikigr.embeddings.loader import Purpose

@@ -17,7 +17,7 @@ from wikigr.text import scrub
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
     from wikigr.graph.neighborhood import Node
-    from wikigr.pack.corpus import Corpus
+    from wikigr.pack.open import Corpus
 
 # The words of a text that tell which pronoun stands for its subject.
 _FORMS: dict[str, Pronoun] = {

@@ -18,7 +18,7 @@ from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Evidence
 from wikigr.llm.options import FewShotOptions, SynthesisOptions
 from wikigr.llm.usage import Usage
-from wikigr.pack.corpus import Corpus
+from wikigr.pack.open import Corpus
 from wikigr.pipeline.profile import Profile
 from wikigr.pipeline.stages import ANSWER_STAGES, RETRIEVAL_STAGES, Stage
 from wikigr.pipeline.strategies import STRATEGIES, Writers

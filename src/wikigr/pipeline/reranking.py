@@ -8,7 +8,7 @@ from typing import Any
 
 from wikigr.errors import UsageError
 from wikigr.graph.schema import section_id
-from wikigr.pack.corpus import Corpus
+from wikigr.pack.open import Corpus
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.stages import RETRIEVAL_STAGES, Stage
 from wikigr.retrieval.rerankers.graph_reranker import check_results

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from wikigr.index.candidate import DENSE, LEXICAL, RELEVANCE, Candidate, Evidence, Hit, section_ids
 from wikigr.index.lexical import MAX_QUERY_WORDS, query_words
 from wikigr.options import Options
-from wikigr.pack.corpus import Corpus
+from wikigr.pack.open import Corpus
 from wikigr.retrieval.fusion import POOL, best_of, reciprocal_rank_fusion, weighted_fusion
 from wikigr.retrieval.state import RetrievalStage, Runs, State
 from wikigr.retrieval.trace import StageRecord, Trace

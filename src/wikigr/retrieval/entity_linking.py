@@ -18,7 +18,7 @@ from wikigr.retrieval.name_matching import LETTERS_PER_TYPO, NameMatcher
 from wikigr.stop_words import FUNCTION_WORDS
 
 if TYPE_CHECKING:
-    from wikigr.pack.corpus import Corpus
+    from wikigr.pack.open import Corpus
 
 Method = Literal["exact", "fuzzy", "semantic"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from wikigr.index.candidate import Candidate, Evidence, Hit
 from wikigr.llm.options import SynthesisOptions
 from wikigr.options import Options
-from wikigr.pack.corpus import Corpus
+from wikigr.pack.open import Corpus
 from wikigr.question.question import Question
 from wikigr.reader.options import ReaderOptions
 from wikigr.retrieval.chain import Chain

@@ -12,8 +12,8 @@ from wikigr.errors import PackError, UsageError
 from wikigr.library.open import open_packs
 from wikigr.llm.budget import Budget
 from wikigr.pack import layout as parts
-from wikigr.pack.corpus import Corpus
 from wikigr.pack.locate import find_pack, packs_named
+from wikigr.pack.open import Corpus
 from wikigr.pipeline.connect import budget_of, connect
 from wikigr.pipeline.pipeline import Pipeline
 from wikigr.pipeline.profile import Profile

@@ -25,9 +25,8 @@ from wikigr.documents.shapes import (
 from wikigr.documents.why import why_document
 from wikigr.errors import UsageError, WikigrError
 from wikigr.pack.article_view import view_article, view_section
-from wikigr.pack.corpus import Corpus
 from wikigr.pack.listing import list_pack
-from wikigr.pack.open import Pack
+from wikigr.pack.open import Corpus, Pack
 from wikigr.pipeline.conversation import replay, understand
 from wikigr.pipeline.graph_queries import find_neighbors, find_paths
 from wikigr.pipeline.target import find_article, find_section, find_target, is_named

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
     from wikigr.answer.citations import Citation
     from wikigr.llm.client import Claude
-    from wikigr.pack.corpus import Corpus
-    from wikigr.pack.open import Pack
+    from wikigr.pack.open import Corpus, Pack
     from wikigr.pipeline.pipeline import Pipeline
     from wikigr.pipeline.profile import Profile
     from wikigr.question.follow_up import Turn

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wikigr.answer.presentation import Passage
     from wikigr.documents.shapes import ExplainShape
     from wikigr.errors import WikigrError
-    from wikigr.pack.corpus import Corpus
+    from wikigr.pack.open import Corpus
 
 # ``--explain`` prints this many dropped candidates and sentences; the JSON has all.
 _MAX_DROPPED = 20

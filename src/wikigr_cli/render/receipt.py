@@ -11,7 +11,7 @@ from wikigr_cli.render.output import SCHEMA_VERSION, Document, all_passed, one_l
 
 if TYPE_CHECKING:
     from wikigr.checks import Check
-    from wikigr.pack.corpus import Corpus
+    from wikigr.pack.open import Corpus
     from wikigr.receipts.receipt_file import ReceiptRead
     from wikigr.receipts.replay import Whereabouts
 

@@ -23,7 +23,7 @@ from wikigr.graph.pagerank_cache import (
 from wikigr.index.candidate import RELEVANCE, WALK
 from wikigr.options import Auto, Limits, Options, Weight, or_auto
 from wikigr.pack import layout as parts
-from wikigr.pack.corpus import Corpus
+from wikigr.pack.open import Corpus
 from wikigr.retrieval.rerankers.stage import RerankingStage
 from wikigr.retrieval.state import Result
 from wikigr.retrieval.trace import StageRecord

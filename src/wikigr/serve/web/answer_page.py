@@ -20,7 +20,7 @@ from wikigr.answer.presentation import (
     with_matches,
 )
 from wikigr.graph.schema import article_title
-from wikigr.pack.corpus import Corpus
+from wikigr.pack.open import Corpus
 from wikigr.serve.web.addresses import address, article_address, outside_address, quote_address
 from wikigr.serve.web.text_blocks import Block, Mark, Run, divide, runs
 

@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 
 from wikigr.graph.pagerank_cache import PageRankCacheError, read_pack_cache
-from wikigr.pack.corpus import Corpus
 from wikigr.pack.layout import PAGERANK
+from wikigr.pack.open import Corpus
 
 _MAX_PACKS = 8
 

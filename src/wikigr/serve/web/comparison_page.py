@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from wikigr.answer.answer import Answer
-from wikigr.pack.corpus import Corpus
+from wikigr.pack.open import Corpus
 from wikigr.pipeline.profile import Profile
 from wikigr.profiles.files import differences
 from wikigr.serve.web.answer_page import AnswerPage, ArticleLink, answer_page, link_to

@@ -8,9 +8,8 @@ from typing import Any
 from wikigr.answer.answer import Answer
 from wikigr.errors import WikigrError
 from wikigr.graph.neighborhood import Node
-from wikigr.pack.corpus import Corpus
 from wikigr.pack.manifest import Manifest
-from wikigr.pack.open import Pack
+from wikigr.pack.open import Corpus, Pack
 from wikigr.pipeline.conversation import turn_of
 from wikigr.pipeline.profile import Profile
 from wikigr.question.follow_up import MAX_TURNS, Turn

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from wikigr.answer.answer import Answer
-from wikigr.pack.corpus import Corpus
+from wikigr.pack.open import Corpus
 
 _MAX_ANSWERS = 128
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from wikigr.answer.answer import Answer
 from wikigr.graph.schema import article_title
 from wikigr.index.candidate import Candidate, Evidence
-from wikigr.pack.corpus import Corpus
+from wikigr.pack.open import Corpus
 from wikigr.pipeline.why import Why, explain_article
 from wikigr.serve.web.addresses import article_address, quote_address
 from wikigr.serve.web.answer_page import SHORT
