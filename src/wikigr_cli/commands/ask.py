@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from wikigr.documents.answer import answer_document
 from wikigr.errors import UsageError, WikigrError
-from wikigr.settings import is_first_time
 from wikigr_cli import options
+from wikigr_cli.ask_session import AskOptions, AskSession
 from wikigr_cli.environment import Environment, OutputClosed, typed_in
 from wikigr_cli.exit_codes import ExitStatus
 from wikigr_cli.render.answer import print_answer, print_answer_markdown
@@ -24,20 +23,9 @@ from wikigr_cli.render.output import print_json, print_json_line, print_trace
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
     from wikigr.embeddings.loader import Purpose
-    from wikigr.llm.budget import Budget
-    from wikigr.llm.client import Claude
-    from wikigr.pipeline.pipeline import Pipeline
-    from wikigr.pipeline.profile import Profile
-    from wikigr_cli.prompt.session import SessionOptions
 
-# --model, --max-cost, --iterations, --max-sentences and --exact.
-_Flags = tuple[str | None, float | None, int | None, int | None, bool]
 # Parameters that need a question on the command line.
 _NOT_AT_A_PROMPT = ("strict", "show_prompt", "receipt", "json_output", "output_format")
-_NO_KEY = (
-    "No model writes the answer, because ANTHROPIC_API_KEY is not set; it quotes the pack. Set the variable, or "
-    "ANTHROPIC_BASE_URL for a local server, to let a model write it."
-)
 
 
 def ask(
@@ -107,16 +95,24 @@ def ask(
       echo "What is spin?" | wikigr ask - --pack packs/physics --json
     """
     environment = context.ensure_object(Environment)
+    asked = AskOptions(
+        model=model,
+        max_cost=max_cost,
+        iterations=iterations,
+        max_sentences=max_sentences,
+        exact=exact,
+        offline=offline,
+        show_prompt=show_prompt,
+        explain=explain,
+        stream=stream,
+        encoder=embedding_model,
+    )
     if question is None and batch is None and environment.is_interactive():
         _refuse_without_question(context)
         # Imported only here, because the library for line editing takes a tenth of a second.
         from wikigr_cli.prompt.loop import run_prompt
 
-        flags = (model, max_cost, iterations, max_sentences, exact)
-        shared = _session_options(
-            environment, flags, offline=offline, explain=explain, stream=stream, encoder=embedding_model
-        )
-        run_prompt(environment, options.require_packs(pack), profile, shared)
+        run_prompt(environment, options.require_packs(pack), profile, asked)
         return
     if (question is None) == (batch is None):
         raise UsageError(
@@ -130,56 +126,42 @@ def ask(
     if receipt is not None:
         _check_receipt(receipt, batch, show_prompt=show_prompt)
 
-    from wikigr.segmentation import load_segmenter
-    from wikigr_cli.packs import open_all
-
-    # Load it while the engine reads the vectors.
-    Thread(target=load_segmenter, daemon=True).start()
     purpose: Purpose = "query" if batch is None else "queries"
-    with open_all(environment, packs, encoder=embedding_model, purpose=purpose, preload=True) as opened:
-        if receipt is not None and len(opened.members) > 1:
+    with closing(AskSession(environment, packs, profile, asked, purpose=purpose)) as session:
+        if receipt is not None and len(session.pack.members) > 1:
             raise UsageError(
-                f"--receipt records the evidence of one pack, not of {len(opened.members)}.",
+                f"--receipt records the evidence of one pack, not of {len(session.pack.members)}.",
                 hint="Give one --pack, or leave out --receipt.",
             )
-        # Imported while the encoder loads.
-        from wikigr.pipeline.pipeline import Pipeline
-        from wikigr.profiles.files import load_profile
-
-        named = load_profile(profile)
-        chosen = _with_flags(named, model, max_cost, iterations, max_sentences, exact)
-        client = None if offline or show_prompt else _client(environment, chosen, explain=explain)
-        pipeline = Pipeline(chosen, opened, model=client, offline=offline)
         if show_prompt:
             from wikigr.retrieval.trace import Trace
 
             if question is None:
                 raise UsageError("--show-prompt takes one question, not --batch.")
             trace = Trace()
-            print_json(environment, pipeline.request(question, trace).to_dict())
+            print_json(environment, session.pipeline.request(question, trace).to_dict())
             print_trace(environment, trace)
             return
         if batch is not None:
-            with _batch_receipts(environment, receipt, pipeline, named, packs[0]) as keep:
-                abstained, failed = _ask_batch(environment, pipeline, batch, keep, explain=explain)
+            with _batch_receipts(environment, receipt, session, packs[0]) as keep:
+                abstained, failed = _ask_batch(environment, session, batch, keep, explain=explain)
             if failed:
                 raise WikigrError(f"{failed} of the questions could not be answered.")
         else:
             assert question is not None
-            wants_stream = environment.stdout.isatty() if stream is None else stream
-            live = client is not None and printed_as is OutputFormat.TEXT and wants_stream
-            with _receipt(environment, receipt, pipeline, named, packs[0]) as keep:
-                answer = _answer_live(environment, pipeline, question) if live else pipeline.answer(question)
+            live = session.streams and printed_as is OutputFormat.TEXT
+            with _receipt(environment, receipt, session, packs[0]) as keep:
+                answer = session.answer(question, live=live)
                 keep(answer)
                 print_trace(environment, answer.trace)
                 # For --strict an answer without a verified citation counts as none.
                 abstained = answer.abstained or not answer.citations
                 if printed_as is OutputFormat.JSON:
-                    print_json(environment, answer_document(answer, pipeline, explain=explain))
+                    print_json(environment, answer_document(answer, session.pipeline, explain=explain))
                 elif printed_as is OutputFormat.MD:
-                    print_answer_markdown(environment, answer_document(answer, pipeline, explain=False))
+                    print_answer_markdown(environment, answer_document(answer, session.pipeline, explain=False))
                 else:
-                    print_answer(environment, answer, opened, explain=explain, streamed=live)
+                    print_answer(environment, answer, session.pack, explain=explain, streamed=live)
     if strict and abstained:
         raise typer.Exit(ExitStatus.FAILED_CHECK)
 
@@ -193,47 +175,6 @@ def _refuse_without_question(context: typer.Context) -> None:
                 f"{parameter.opts[0]} needs a question on the command line, or --batch.",
                 hint='Example: wikigr ask "Who proposed matter waves?" --pack packs/physics',
             )
-
-
-def _session_options(
-    environment: Environment, flags: _Flags, *, offline: bool, explain: bool, stream: bool | None, encoder: str | None
-) -> SessionOptions:
-    """Return the options of ``ask`` for the questions of a prompt, which share one --max-cost."""
-    from wikigr.llm.budget import Budget
-    from wikigr.profiles.files import load_profile
-    from wikigr_cli.prompt.session import SessionOptions
-
-    _, max_cost, *_ = flags
-    budget = Budget(max_cost_usd=max_cost) if max_cost is not None else None
-
-    def connect(profile: Profile) -> Claude | None:
-        return None if offline else _client(environment, profile, explain=explain, budget=budget)
-
-    return SessionOptions(
-        load_profile=lambda name: _with_flags(load_profile(name), *flags),
-        connect=connect,
-        offline=offline,
-        explain=explain,
-        stream=stream is not False,
-        encoder=encoder,
-    )
-
-
-def _answer_live(environment: Environment, pipeline: Pipeline, question: str) -> Answer:
-    """Print the answer while it is written; end its line before an error message."""
-    started = False
-
-    def show(piece: str) -> None:
-        nonlocal started
-        started = True
-        environment.write_text(piece)
-
-    try:
-        return pipeline.answer(question, on_text=show)
-    except WikigrError:
-        if started:
-            environment.print()
-        raise
 
 
 def _check_receipt(path: Path, batch: str | None, *, show_prompt: bool) -> None:
@@ -251,7 +192,7 @@ def _check_receipt(path: Path, batch: str | None, *, show_prompt: bool) -> None:
 
 @contextmanager
 def _receipt(
-    environment: Environment, path: Path | None, pipeline: Pipeline, named: Profile, pack: str
+    environment: Environment, path: Path | None, session: AskSession, pack: str
 ) -> Iterator[Callable[[Answer], None]]:
     """Yield a function that makes the receipt of the answer; write it at the end, even after an error."""
     if path is None:
@@ -262,7 +203,7 @@ def _receipt(
 
     made: list[Receipt] = []
     try:
-        yield lambda answer: made.append(make_receipt(answer, pipeline, base=named))
+        yield lambda answer: made.append(make_receipt(answer, session.pipeline, base=session.named))
     finally:
         for receipt in made:
             write_receipt(path, receipt)
@@ -271,7 +212,7 @@ def _receipt(
 
 @contextmanager
 def _batch_receipts(
-    environment: Environment, path: Path | None, pipeline: Pipeline, named: Profile, pack: str
+    environment: Environment, path: Path | None, session: AskSession, pack: str
 ) -> Iterator[Callable[[Answer, str | int], None]]:
     """Yield a function that writes the receipt of an answer; an interrupted batch leaves a ``.partial`` file."""
     if path is None:
@@ -287,7 +228,7 @@ def _batch_receipts(
             _note_replay(environment, path, pack)
 
     try:
-        yield lambda answer, id_: receipts.append(make_receipt(answer, pipeline, base=named, id_=id_))
+        yield lambda answer, id_: receipts.append(make_receipt(answer, session.pipeline, base=session.named, id_=id_))
     except (WikigrError, OutputClosed, BrokenPipeError):
         # The batch ended by itself: an exhausted budget, a malformed line, a reader that has seen enough.
         finish()
@@ -305,7 +246,7 @@ def _note_replay(environment: Environment, path: Path, pack: str) -> None:
 
 def _ask_batch(
     environment: Environment,
-    pipeline: Pipeline,
+    session: AskSession,
     location: str,
     keep: Callable[[Answer, str | int], None],
     *,
@@ -318,13 +259,13 @@ def _ask_batch(
     from wikigr_cli.batch import ask_each
 
     abstained, failed = False, 0
-    for item, answer in ask_each(environment, location, pipeline.answer):
+    for item, answer in ask_each(environment, location, session.pipeline.answer):
         if answer is None:
             failed += 1
             continue
         print_trace(environment, answer.trace)
         abstained = abstained or answer.abstained or not answer.citations
-        document = {"id": item.id, **answer_document(answer, pipeline, explain=explain)}
+        document = {"id": item.id, **answer_document(answer, session.pipeline, explain=explain)}
         try:
             keep(answer, item.id)
         except WikigrError:
@@ -333,63 +274,3 @@ def _ask_batch(
             raise
         print_json_line(environment, document)
     return abstained, failed
-
-
-def _with_flags(
-    profile: Profile,
-    model: str | None,
-    max_cost: float | None,
-    iterations: int | None,
-    max_sentences: int | None,
-    exact: bool,
-) -> Profile:
-    """Return ``profile`` with the options in ``_Flags`` applied."""
-    from wikigr.answer.extractive import ExtractiveOptions
-    from wikigr.llm.options import BudgetOptions, SynthesisOptions
-    from wikigr.retrieval.candidates import RetrievalOptions
-    from wikigr.retrieval.explore.options import MultiStrategyOptions
-
-    if exact:
-        profile = profile.override(RetrievalOptions, exact=True)
-    if model is not None:
-        if not model.strip():
-            raise UsageError("--model must not be empty.")
-        profile = profile.override(SynthesisOptions, model=model)
-    if max_cost is not None:
-        if not 0.0 < max_cost <= 10_000.0:
-            raise UsageError(f"--max-cost must be above 0 and at most 10,000 US dollars, not {max_cost:g}.")
-        profile = profile.override(BudgetOptions, max_cost_usd=max_cost)
-    if iterations is not None:
-        if not profile[MultiStrategyOptions].enabled:
-            raise UsageError(
-                f"--iterations has no effect: the profile {profile.name} does not use multi_strategy.",
-                hint="Add --profile multi-strategy.",
-            )
-        if not 1 <= iterations <= 10:
-            raise UsageError(f"--iterations must be from 1 to 10, not {iterations}.")
-        profile = profile.override(MultiStrategyOptions, iterations=iterations)
-    if max_sentences is not None:
-        if not 1 <= max_sentences <= 10:
-            raise UsageError(f"--max-sentences must be from 1 to 10, not {max_sentences}.")
-        profile = profile.override(ExtractiveOptions, max_sentences=max_sentences)
-    return profile
-
-
-def _client(
-    environment: Environment, profile: Profile, *, explain: bool, budget: Budget | None = None
-) -> Claude | None:
-    """Return the client of the profile's model, or ``None`` without a model; note a missing API key.
-
-
-    The note appears with ``-v`` and ``--explain``, and once in a terminal, because an answer without a model is usual.
-    """
-    from wikigr.llm.options import SynthesisOptions
-    from wikigr.pipeline.connect import connect
-
-    client = connect(profile, budget=budget)
-    if client is None and profile[SynthesisOptions].provider == "auto":
-        if environment.verbosity > 0 or explain:
-            environment.note(_NO_KEY)
-        elif environment.verbosity == 0 and environment.stderr.isatty() and is_first_time("no-api-key"):
-            environment.note(f"{_NO_KEY} This note appears once; -v, --explain and `wikigr doctor` repeat it.")
-    return client

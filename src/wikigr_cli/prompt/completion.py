@@ -10,7 +10,7 @@ from prompt_toolkit.document import Document
 
 from wikigr_cli.environment import plain
 from wikigr_cli.options import complete_packs, complete_profiles
-from wikigr_cli.prompt.session import COMMANDS, PREFIX, AskSession
+from wikigr_cli.prompt.conversation import COMMANDS, PREFIX, Conversation
 
 _MAX_TITLES = 20
 # The beginning of a title is at most this many words before the cursor, and at least this many characters.
@@ -20,10 +20,10 @@ _WORD_START = re.compile(r"(?<!\S)\S")
 
 
 class AskCompleter(Completer):
-    """Completes a line of ``session``."""
+    """Completes a line of ``conversation``."""
 
-    def __init__(self, session: AskSession) -> None:
-        self._session = session
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
         del complete_event
@@ -48,7 +48,7 @@ class AskCompleter(Completer):
             yield from _begun(argument, self._beginning_with(argument))
 
     def _numbers(self) -> list[str]:
-        return [str(citation.n) for citation in self._session.citations]
+        return [str(citation.n) for citation in self._conversation.citations]
 
     def _titles(self, text: str) -> Iterator[Completion]:
         """Yield the titles that the last words of ``text`` begin: of as many words as possible."""
@@ -64,7 +64,7 @@ class AskCompleter(Completer):
             return []
         found = {
             str(title)
-            for member in self._session.pack.members
+            for member in self._conversation.pack.members
             for (title,) in member.graph.rows(
                 "MATCH (a:Article) WHERE starts_with(lower(a.title), $beginning) "
                 "RETURN a.title ORDER BY a.title LIMIT $most",

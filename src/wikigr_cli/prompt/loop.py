@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.history import History
 from prompt_toolkit.input import Input, create_input
 from prompt_toolkit.output import ColorDepth, Output, create_output
 
+from wikigr_cli.ask_session import AskOptions, AskSession
 from wikigr_cli.environment import Environment, plain
 from wikigr_cli.prompt.completion import AskCompleter
+from wikigr_cli.prompt.conversation import PREFIX, Conversation, describe
 from wikigr_cli.prompt.history import open_history
-from wikigr_cli.prompt.session import PREFIX, AskSession, SessionOptions, describe
 
 
 def run_prompt(
     environment: Environment,
     packs: Sequence[str],
     profile: str,
-    options: SessionOptions,
+    options: AskOptions,
     *,
     terminal: tuple[Input, Output] | None = None,
     history: History | None = None,
@@ -28,18 +30,16 @@ def run_prompt(
 
     ``terminal`` and ``history`` replace those of the user.
     """
-    session = AskSession(environment, packs, profile, options)
-    try:
-        reader = _line_reader(environment, session, terminal, history)
-        writer = f"Answers are written by {plain(session.model)}" if session.model else "Answers quote the pack"
-        environment.note(f"{describe(session.pack)}. {writer}. {PREFIX}help lists the commands, Ctrl-D leaves.")
-        while _step(environment, session, reader):
+    with closing(AskSession(environment, packs, profile, options)) as session:
+        talk = Conversation(environment, session, explain=options.explain)
+        reader = _line_reader(environment, talk, terminal, history)
+        writer = f"Answers are written by {plain(talk.model)}" if talk.model else "Answers quote the pack"
+        environment.note(f"{describe(talk.pack)}. {writer}. {PREFIX}help lists the commands, Ctrl-D leaves.")
+        while _step(environment, talk, reader):
             pass
-    finally:
-        session.close()
 
 
-def _step(environment: Environment, session: AskSession, reader: PromptSession[str]) -> bool:
+def _step(environment: Environment, talk: Conversation, reader: PromptSession[str]) -> bool:
     """Read a line and handle it; return whether to go on."""
     try:
         line = reader.prompt()
@@ -49,7 +49,7 @@ def _step(environment: Environment, session: AskSession, reader: PromptSession[s
     except EOFError:
         return False
     try:
-        goes_on = session.handle(line)
+        goes_on = talk.handle(line)
         if goes_on and line.strip():
             environment.print()
         return goes_on
@@ -60,13 +60,13 @@ def _step(environment: Environment, session: AskSession, reader: PromptSession[s
 
 
 def _line_reader(
-    environment: Environment, session: AskSession, terminal: tuple[Input, Output] | None, history: History | None
+    environment: Environment, talk: Conversation, terminal: tuple[Input, Output] | None, history: History | None
 ) -> PromptSession[str]:
     source, screen = terminal or (create_input(environment.stdin), create_output(environment.stdout))
     return PromptSession(
-        lambda: [("bold", plain(f"{session.pack.manifest.name} ({session.profile})> "))],
+        lambda: [("bold", plain(f"{talk.pack.manifest.name} ({talk.profile})> "))],
         history=history or open_history(environment),
-        completer=AskCompleter(session),
+        completer=AskCompleter(talk),
         complete_while_typing=False,
         color_depth=None if environment.has_color(environment.stdout) else ColorDepth.DEPTH_1_BIT,
         # Pasted text may contain line breaks; a question is one line.

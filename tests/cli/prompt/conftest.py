@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from wikigr.profiles.files import load_profile
+from wikigr_cli.ask_session import AskOptions, AskSession
 from wikigr_cli.environment import Environment
-from wikigr_cli.prompt.session import AskSession, SessionOptions
+from wikigr_cli.prompt.conversation import Conversation
 
 from ..terminal import Terminal, environment_of
 
-OFFLINE = SessionOptions(load_profile, lambda profile: None, offline=True)
+OFFLINE = AskOptions(offline=True)
 
 
 @dataclass(frozen=True)
-class Conversation:
-    """A session with what it has printed."""
+class Talk:
+    """A conversation with what it has printed."""
 
-    session: AskSession
+    conversation: Conversation
     environment: Environment
     out: Terminal
     err: Terminal
@@ -31,11 +31,11 @@ class Conversation:
         for stream in (self.out, self.err):
             stream.seek(0)
             stream.truncate()
-        assert self.session.handle(line)
+        assert self.conversation.handle(line)
         return self.out.getvalue(), self.err.getvalue()
 
 
-Converse = Callable[..., Conversation]
+Converse = Callable[..., Talk]
 
 
 @pytest.fixture
@@ -50,11 +50,12 @@ def private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def converse(physics_pack: Path, private: Path) -> Iterator[Converse]:
     opened: list[AskSession] = []
 
-    def start(pack: Path = physics_pack, options: SessionOptions = OFFLINE, **variables: str) -> Conversation:
+    def start(pack: Path = physics_pack, options: AskOptions = OFFLINE, **variables: str) -> Talk:
         environment, out, err = environment_of(80, **variables)
         session = AskSession(environment, [str(pack)], "enhanced", options)
         opened.append(session)
-        return Conversation(session, environment, out, err)
+        conversation = Conversation(environment, session, explain=options.explain)
+        return Talk(conversation, environment, out, err)
 
     yield start
     for session in opened:

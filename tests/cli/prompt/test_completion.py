@@ -9,14 +9,14 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
 from wikigr_cli.prompt.completion import AskCompleter
-from wikigr_cli.prompt.session import COMMANDS
+from wikigr_cli.prompt.conversation import COMMANDS
 
-from .conftest import Conversation, Converse
+from .conftest import Converse, Talk
 
 
-def completed(talk: Conversation, line: str) -> list[str]:
+def completed(talk: Talk, line: str) -> list[str]:
     """The lines that Tab can make of ``line``."""
-    found = AskCompleter(talk.session).get_completions(Document(line), CompleteEvent(completion_requested=True))
+    found = AskCompleter(talk.conversation).get_completions(Document(line), CompleteEvent(completion_requested=True))
     return [line[: len(line) + completion.start_position] + completion.text for completion in found]
 
 
@@ -33,7 +33,7 @@ def test_commands_and_their_arguments(converse: Converse, private: Path, monkeyp
     assert completed(talk, ":open ") == []
     talk.say("Who measured the wavelength of the electron?")
     # The other possible answers have numbers, too.
-    numbers = [f":open {citation.n}" for citation in talk.session.citations]
+    numbers = [f":open {citation.n}" for citation in talk.conversation.citations]
     assert numbers[0] == ":open 1" and completed(talk, ":open ") == numbers
     assert completed(talk, ":open 1 b") == [":open 1 browser"]
     assert completed(talk, ":open Louis d") == [":open Louis de Broglie"]

@@ -1,9 +1,9 @@
-"""A conversation with packs that stay open: questions, and commands about the last answer. It knows no terminal."""
+"""A conversation with a session: questions, and commands about the last answer. It knows no terminal."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeVar
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TypeVar
 from wikigr.documents.why import why_document
 from wikigr.errors import UsageError
 from wikigr.graph.schema import article_title
+from wikigr_cli.ask_session import AskSession
 from wikigr_cli.environment import Environment, Interrupted, OutputClosed, plain
 from wikigr_cli.error_report import report_error
 from wikigr_cli.options import complete_packs, complete_profiles
-from wikigr_cli.packs import open_all
 from wikigr_cli.reading import open_in_browser, open_in_pager
 from wikigr_cli.render.answer import print_answer, print_explanation
 from wikigr_cli.render.output import counted, one_line, print_trace
@@ -24,36 +24,15 @@ from wikigr_cli.render.why import print_why
 if TYPE_CHECKING:
     from wikigr.answer.answer import Answer
     from wikigr.answer.citations import Citation
-    from wikigr.llm.client import Claude
     from wikigr.pack.open import Corpus, Pack
-    from wikigr.pipeline.pipeline import Pipeline
-    from wikigr.pipeline.profile import Profile
     from wikigr.question.follow_up import Turn
 
 _Found = TypeVar("_Found")
 
 # What begins a command; everything else is a question.
 PREFIX = ":"
-
-
 # What users of other prompts type to leave or to get help; no question is one of these words.
 _WORDS = {"exit": "quit", "q": "quit", "quit": "quit", "help": "help", "?": "help"}
-
-
-@dataclass(frozen=True, slots=True)
-class SessionOptions:
-    """The options of ``wikigr ask`` that apply to every question.
-
-    ``load_profile`` returns the profile of a name with the options of the command line applied; ``connect`` returns the
-    client of its model, if it has one. ``explain`` and ``stream`` are as in ``wikigr ask``.
-    """
-
-    load_profile: Callable[[str], Profile]
-    connect: Callable[[Profile], Claude | None]
-    offline: bool = False
-    explain: bool = False
-    stream: bool = True
-    encoder: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,34 +42,35 @@ class Command:
     name: str
     takes: str
     help: str
-    run: Callable[[AskSession, str], None]
+    run: Callable[[Conversation, str], None]
 
 
-class AskSession:
-    """An open pack, or several as one, with a profile. ``handle`` answers a question or runs a command."""
+class Conversation:
+    """Questions to a session, and commands about its last answer. ``handle`` answers a question or runs a command."""
 
-    def __init__(self, environment: Environment, packs: Sequence[str], profile: str, options: SessionOptions) -> None:
-        """Raises ``PackError`` or ``ProfileError`` if the pack or the profile cannot be opened."""
+    def __init__(self, environment: Environment, session: AskSession, *, explain: bool = False) -> None:
+        """``explain`` is as in ``wikigr ask``."""
         self._environment = environment
-        self._options = options
-        chosen = options.load_profile(profile)
-        self.pack = self._open(packs)
-        self._pipeline = self._connect(chosen, self.pack)
+        self._session = session
+        self._explains = explain
         self._answer: Answer | None = None
         self._turns: tuple[Turn, ...] = ()
 
-    def close(self) -> None:
-        self.pack.close()
+    @property
+    def pack(self) -> Corpus:
+        """The open pack, or several as one."""
+        return self._session.pack
 
     @property
     def profile(self) -> str:
         """The name of the profile."""
-        return self._pipeline.profile.name
+        return self._session.pipeline.profile.name
 
     @property
     def model(self) -> str:
         """The name of the model that writes the answers, ``""`` if they are quotations."""
-        return self._pipeline.model.model if self._pipeline.model is not None else ""
+        model = self._session.pipeline.model
+        return model.model if model is not None else ""
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -124,18 +104,6 @@ class AskSession:
             report_error(self._environment, error)
         return True
 
-    def _open(self, packs: Sequence[str]) -> Corpus:
-        # The encoder loads while the user types.
-        return open_all(self._environment, packs, encoder=self._options.encoder, purpose="queries", preload=True)
-
-    def _connect(self, profile: Profile, pack: Corpus) -> Pipeline:
-        from wikigr.pipeline.pipeline import Pipeline
-        from wikigr.reader.options import ReaderOptions
-
-        if profile[ReaderOptions].enabled:
-            pack.start_reader()
-        return Pipeline(profile, pack, model=self._options.connect(profile), offline=self._options.offline)
-
     def _ask(self, question: str) -> None:
         from wikigr.pipeline.conversation import turn_of, understand
         from wikigr.question.follow_up import MAX_TURNS
@@ -145,12 +113,12 @@ class AskSession:
         if understood != question:
             environment.print(f"Understood as: {understood}", style="dim")
             environment.print()
-        live = self._pipeline.model is not None and self._options.stream
-        answer = self._pipeline.answer(understood, on_text=environment.write_text if live else None)
+        live = self._session.streams
+        answer = self._session.answer(understood, live=live)
         self._answer = answer
         self._turns = (*self._turns, turn_of(answer))[-MAX_TURNS:]
         print_trace(environment, answer.trace)
-        print_answer(environment, answer, self.pack, explain=self._options.explain, streamed=live)
+        print_answer(environment, answer, self.pack, explain=self._explains, streamed=live)
 
     def _last(self) -> Answer:
         if self._answer is None:
@@ -219,22 +187,16 @@ class AskSession:
         if not name:
             self._list(complete_profiles(""), self.profile)
             return
-        self._pipeline = self._connect(self._options.load_profile(name), self.pack)
+        self._session.use_profile(name)
         self._environment.note(f"Profile {self.profile}.")
 
     def _change_pack(self, name: str) -> None:
         if not name:
             self._list(complete_packs(""), self.pack.manifest.name)
             return
-        opened = self._open(_split(name))
-        try:
-            pipeline = self._connect(self._pipeline.profile, opened)
-        except BaseException:
-            opened.close()
-            raise
-        self.pack.close()
+        self._session.use_packs(_split(name))
         # What the last answer rests on is in the other pack.
-        self.pack, self._pipeline, self._answer, self._turns = opened, pipeline, None, ()
+        self._answer, self._turns = None, ()
         self._environment.note(describe(self.pack))
 
     def _list(self, names: list[str], current: str) -> None:
@@ -252,17 +214,17 @@ class AskSession:
         """Stand in the table; ``handle`` ends the conversation."""
 
 
-QUIT = Command("quit", "", "Leave.", AskSession._quit)
+QUIT = Command("quit", "", "Leave.", Conversation._quit)
 COMMANDS = (
     Command("open", "N [browser]", "Read citation N in the pager or the browser; also a section id or a title.",
-            AskSession._open_citation),
+            Conversation._open_citation),
     Command("why", "[TITLE]", "Show what every stage did with an article, by default the first cited one.",
-            AskSession._why),
+            Conversation._why),
     Command("explain", "", "Show the scores of the last answer's candidates and why they were dropped.",
-            AskSession._explain),
-    Command("profile", "[NAME]", "Answer with another profile, or list the profiles.", AskSession._change_profile),
-    Command("pack", "[PACK...]", "Ask another pack, or several, or list the packs.", AskSession._change_pack),
-    Command("help", "", "Show this list.", AskSession._help),
+            Conversation._explain),
+    Command("profile", "[NAME]", "Answer with another profile, or list the profiles.", Conversation._change_profile),
+    Command("pack", "[PACK...]", "Ask another pack, or several, or list the packs.", Conversation._change_pack),
+    Command("help", "", "Show this list.", Conversation._help),
     QUIT,
 )  # fmt: skip
 

@@ -11,7 +11,8 @@ import pytest
 from tests.possible_answers import BOHR, answer_everything
 
 from wikigr.errors import PackError, UsageError
-from wikigr_cli.prompt.session import COMMANDS, AskSession
+from wikigr_cli.ask_session import AskSession
+from wikigr_cli.prompt.conversation import COMMANDS
 
 from ..conftest import Wikigr
 from ..terminal import environment_of, in_terminal, widest
@@ -104,7 +105,7 @@ def test_open_shows_the_address_in_the_browser(
     talk = converse()
     talk.say(QUESTION)
     assert "Opened file://" in talk.say(":open 1 browser")[1]
-    assert (tmp_path / "url").read_text() == talk.session.citations[0].url
+    assert (tmp_path / "url").read_text() == talk.conversation.citations[0].url
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_mistakes_are_explained_and_the_conversation_goes_on(converse: Converse,
     talk = converse()
     out, err = talk.say(line)
     assert out == "" and says in err
-    assert talk.session.profile == "enhanced"
+    assert talk.conversation.profile == "enhanced"
     assert "Davisson–Germer" in talk.say(QUESTION)[0]
     assert "has no citation 9" in talk.say(":open 9")[1]
     assert "has no citation 111" in talk.say(f":open {'1' * 5000}")[1]
@@ -137,7 +138,7 @@ def test_the_profile_changes(converse: Converse) -> None:
     talk = converse()
     talk.say(QUESTION)
     assert talk.say(":profile fast") == ("", "Profile fast.\n")
-    assert talk.session.profile == "fast"
+    assert talk.conversation.profile == "fast"
     listed = talk.say(":profile")[0]
     assert "* fast\n" in listed and "  baseline\n" in listed
     # The last answer stays.
@@ -182,7 +183,7 @@ def test_help_names_every_command_and_fits(converse: Converse) -> None:
 
 @pytest.mark.parametrize("line", [":quit", "exit", "quit", "Q"])
 def test_quit_ends_the_conversation(converse: Converse, line: str) -> None:
-    assert not converse().session.handle(line)
+    assert not converse().conversation.handle(line)
 
 
 def test_help_needs_no_prefix(converse: Converse) -> None:

@@ -1,0 +1,196 @@
+"""What ``wikigr ask`` asks: open packs with a profile and its model, for one question, a batch or a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from wikigr.errors import UsageError, WikigrError
+from wikigr.settings import is_first_time
+from wikigr_cli.environment import Environment
+from wikigr_cli.packs import open_all
+
+if TYPE_CHECKING:
+    from wikigr.answer.answer import Answer
+    from wikigr.embeddings.loader import Purpose
+    from wikigr.llm.budget import Budget
+    from wikigr.llm.client import Claude
+    from wikigr.pack.open import Corpus
+    from wikigr.pipeline.pipeline import Pipeline
+    from wikigr.pipeline.profile import Profile
+
+_NO_KEY = (
+    "No model writes the answer, because ANTHROPIC_API_KEY is not set; it quotes the pack. Set the variable, or "
+    "ANTHROPIC_BASE_URL for a local server, to let a model write it."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AskOptions:
+    """The options of ``wikigr ask`` that apply to every question; ``None`` leaves the choice to the profile.
+
+    Without ``stream``, answers are streamed in a terminal. With ``show_prompt``, no model is called.
+    """
+
+    model: str | None = None
+    max_cost: float | None = None
+    iterations: int | None = None
+    max_sentences: int | None = None
+    exact: bool = False
+    offline: bool = False
+    show_prompt: bool = False
+    explain: bool = False
+    stream: bool | None = None
+    encoder: str | None = None
+
+    def apply_to(self, profile: Profile) -> Profile:
+        """Return ``profile`` with these options; raises ``UsageError`` for a value out of range."""
+        from wikigr.answer.extractive import ExtractiveOptions
+        from wikigr.llm.options import BudgetOptions, SynthesisOptions
+        from wikigr.retrieval.candidates import RetrievalOptions
+        from wikigr.retrieval.explore.options import MultiStrategyOptions
+
+        if self.exact:
+            profile = profile.override(RetrievalOptions, exact=True)
+        if self.model is not None:
+            if not self.model.strip():
+                raise UsageError("--model must not be empty.")
+            profile = profile.override(SynthesisOptions, model=self.model)
+        if self.max_cost is not None:
+            if not 0.0 < self.max_cost <= 10_000.0:
+                raise UsageError(f"--max-cost must be above 0 and at most 10,000 US dollars, not {self.max_cost:g}.")
+            profile = profile.override(BudgetOptions, max_cost_usd=self.max_cost)
+        if self.iterations is not None:
+            if not profile[MultiStrategyOptions].enabled:
+                raise UsageError(
+                    f"--iterations has no effect: the profile {profile.name} does not use multi_strategy.",
+                    hint="Add --profile multi-strategy.",
+                )
+            if not 1 <= self.iterations <= 10:
+                raise UsageError(f"--iterations must be from 1 to 10, not {self.iterations}.")
+            profile = profile.override(MultiStrategyOptions, iterations=self.iterations)
+        if self.max_sentences is not None:
+            if not 1 <= self.max_sentences <= 10:
+                raise UsageError(f"--max-sentences must be from 1 to 10, not {self.max_sentences}.")
+            profile = profile.override(ExtractiveOptions, max_sentences=self.max_sentences)
+        return profile
+
+
+class AskSession:
+    """An open pack, or several as one, that answers with a profile, until it is closed.
+
+    ``pack``, ``pipeline`` and ``named``, the profile without the options, change with ``use_packs`` and
+    ``use_profile``.
+    """
+
+    pack: Corpus
+    pipeline: Pipeline
+    named: Profile
+
+    def __init__(
+        self,
+        environment: Environment,
+        packs: Sequence[str],
+        profile: str,
+        options: AskOptions,
+        *,
+        purpose: Purpose = "queries",
+    ) -> None:
+        """Raises ``PackError`` or ``ProfileError`` if the packs or the profile cannot be opened."""
+        from wikigr.segmentation import load_segmenter
+
+        self._environment = environment
+        self._options = options
+        self._purpose: Purpose = purpose
+        self._budget: Budget | None = None
+        # Load it while the engine reads the vectors.
+        Thread(target=load_segmenter, daemon=True).start()
+        self.pack = self._open(packs)
+        try:
+            self.use_profile(profile)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self.pack.close()
+
+    def use_profile(self, name: str) -> None:
+        """Answer with another profile."""
+        from wikigr.profiles.files import load_profile
+
+        named = load_profile(name)
+        self.pipeline = self._connect(self._options.apply_to(named), self.pack)
+        self.named = named
+
+    def use_packs(self, packs: Sequence[str]) -> None:
+        """Ask other packs; those before stay open if they cannot be opened."""
+        opened = self._open(packs)
+        try:
+            pipeline = self._connect(self.pipeline.profile, opened)
+        except BaseException:
+            opened.close()
+            raise
+        self.pack.close()
+        self.pack, self.pipeline = opened, pipeline
+
+    @property
+    def streams(self) -> bool:
+        """Whether answers are printed while a model writes them, unless another format than text is wanted."""
+        wanted = self._options.stream
+        return self.pipeline.model is not None and (self._environment.stdout.isatty() if wanted is None else wanted)
+
+    def answer(self, question: str, *, live: bool) -> Answer:
+        """Return the answer; ``live`` prints it while it is written, and ends its line before an error message."""
+        if not live:
+            return self.pipeline.answer(question)
+        started = False
+
+        def show(piece: str) -> None:
+            nonlocal started
+            started = True
+            self._environment.write_text(piece)
+
+        try:
+            return self.pipeline.answer(question, on_text=show)
+        except WikigrError:
+            if started:
+                self._environment.print()
+            raise
+
+    def _open(self, packs: Sequence[str]) -> Corpus:
+        # The encoder loads meanwhile.
+        return open_all(self._environment, packs, encoder=self._options.encoder, purpose=self._purpose, preload=True)
+
+    def _connect(self, profile: Profile, pack: Corpus) -> Pipeline:
+        from wikigr.pipeline.pipeline import Pipeline
+        from wikigr.reader.options import ReaderOptions
+
+        if self._purpose == "queries" and profile[ReaderOptions].enabled:
+            pack.start_reader()
+        return Pipeline(profile, pack, model=self._client(profile), offline=self._options.offline)
+
+    def _client(self, profile: Profile) -> Claude | None:
+        """Return the client of the profile's model, or ``None`` without a model; note a missing API key.
+
+        The note appears with ``-v`` and ``--explain``, and once in a terminal, because an answer without a model is
+        usual. All clients share one --max-cost.
+        """
+        if self._options.offline or self._options.show_prompt:
+            return None
+
+        from wikigr.llm.options import SynthesisOptions
+        from wikigr.pipeline.connect import connect
+
+        client = connect(profile, budget=self._budget)
+        if client is not None and self._options.max_cost is not None:
+            self._budget = client.budget
+        environment = self._environment
+        if client is None and profile[SynthesisOptions].provider == "auto":
+            if environment.verbosity > 0 or self._options.explain:
+                environment.note(_NO_KEY)
+            elif environment.verbosity == 0 and environment.stderr.isatty() and is_first_time("no-api-key"):
+                environment.note(f"{_NO_KEY} This note appears once; -v, --explain and `wikigr doctor` repeat it.")
+        return client
