@@ -49,10 +49,7 @@ def test_an_index_of_the_same_sections_is_the_same_in_any_order(tmp_path: Path) 
         (changed(2, 2, "Uses", ""), "terms of its field heading"),
         # The same terms and document frequencies, but another frequency, document or position.
         (changed(1, 3, "of light", "of light light"), "searches in its field content"),
-        (
-            [*changed(0, 3, "small", "steel")[:2], *changed(2, 3, "steel", "small")[2:]],
-            "searches in its field content",
-        ),
+        ([*changed(0, 3, "small", "steel")[:2], *changed(2, 3, "steel", "small")[2:]], "searches in its field content"),
         (changed(0, 3, "very very small", "very small very"), "positions in its field content"),
     ],
 )

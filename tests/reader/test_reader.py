@@ -38,8 +38,7 @@ def whole(text: str, title: str = "Albert Einstein", heading: str = "") -> Passa
 
 
 @pytest.mark.parametrize(
-    ("question", "answer"),
-    [("Where was Einstein born?", "Ulm"), ("When did Einstein work in Bern?", "1902")],
+    ("question", "answer"), [("Where was Einstein born?", "Ulm"), ("When did Einstein work in Bern?", "1902")]
 )
 def test_the_reader_finds_short_answers(reader: Reader, question: str, answer: str) -> None:
     ((span,),) = reader.read(question, [whole(BERN)])

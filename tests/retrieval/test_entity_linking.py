@@ -194,8 +194,7 @@ def test_a_unique_surname_links_with_half_the_score(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "mention"),
-    [("was Einsteins theory right", "Einsteins"), ("Einsteins theory was right", "Einsteins")],
+    ("question", "mention"), [("was Einsteins theory right", "Einsteins"), ("Einsteins theory was right", "Einsteins")]
 )
 def test_a_possessive_without_its_apostrophe(linker: EntityLinker, question: str, mention: str) -> None:
     (link,) = linker.link_question(question)

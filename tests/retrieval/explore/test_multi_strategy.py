@@ -522,11 +522,7 @@ def by_rule(pack: Path, question: str, profile: str = "multi-strategy") -> Answe
         (BORN, ["Clara Voss — born in: Kelburg.", "The Iron Bell — director: Clara Voss."]),
         (
             "Who is the mayor of the city where the director of The Iron Bell was born?",
-            [
-                "Kelburg — mayor: Otto Prim.",
-                "The Iron Bell — director: Clara Voss.",
-                "Clara Voss — born in: Kelburg.",
-            ],
+            ["Kelburg — mayor: Otto Prim.", "The Iron Bell — director: Clara Voss.", "Clara Voss — born in: Kelburg."],
         ),
     ],
 )
